@@ -16,7 +16,7 @@ import { decideCancelTip } from './cancel-tips.js';
 import { decideOperator } from './operator.js';
 import { decidePlaceBet } from './place-bets.js';
 import { decidePlaceTip } from './place-tips.js';
-import { findRemembered, homeOf, isOfDistinctIds, namesReopened, rememberIn } from './remembered.js';
+import { findRemembered, homeOf, isFull, isOfDistinctIds, namesReopened, rememberIn } from './remembered.js';
 import { decideRollback } from './rollback.js';
 import { RoundsOfArray } from './rounds-of-array.js';
 import type { Rules } from './rules.js';
@@ -71,7 +71,7 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
   if (wallet.currency !== command.currency) return failed('currency-mismatch');
   const isArray = command.txns.length > 1;
   const today = isArray ? decideArray(wallet, command, rules, nowMs) : decideSingle(wallet, command, rules, nowMs);
-  const remembered = findRemembered(wallet, command);
+  const remembered = findRemembered(wallet, command, rules);
   if (remembered !== undefined) return decideAgain(wallet, command, rules, remembered, today.decision);
   return today.home === undefined ? today.decision : remember(wallet, command, rules, nowMs, today);
 }
@@ -82,7 +82,7 @@ interface Outcome {
   readonly home?: Round | undefined;
 }
 
-/** Adds the memory of an acknowledged message to its event. A round that remembers as many as it may refuses the message. */
+/** Adds the memory of an acknowledged message to its event. A full round refuses a message that has no effect. */
 function remember(
   wallet: Wallet,
   command: CallbackCommand,
@@ -92,12 +92,12 @@ function remember(
 ): Decision {
   const { answer, event, remarks } = decision;
   if (!rules.remembersMessages || home === undefined || answer.type === 'failed') return decision;
-  const { productId } = command;
-  // The copy on which an array is decided has no memory of its own.
-  const round = wallet.round(productId, home.id);
-  if (round?.hasMessages && round.rememberedCount >= rules.historyMax) return failed('duplicate-transaction');
   const changes = event?.type === 'callback-applied' ? event.changes : [];
-  const memory = rememberIn(home, command, answer, changes.at(-1)?.after ?? wallet.balance);
+  // The copy on which an array is decided has no memory of its own.
+  const round = wallet.round(command.productId, home.id);
+  // Messages with an effect are bounded by what they have an effect on.
+  if (changes.length === 0 && round !== undefined && isFull(round, rules)) return failed('duplicate-transaction');
+  const memory = rememberIn(home, command, rules, answer, changes.at(-1)?.after ?? wallet.balance);
   return { answer, event: callbackApplied(wallet, command, rules, nowMs, [...changes, memory]), remarks };
 }
 

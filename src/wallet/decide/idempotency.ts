@@ -6,6 +6,7 @@ import {
   hashOfRequest,
   type TransactionRecord,
 } from '../state/transaction-record.js';
+import type { Rules } from './rules.js';
 
 /** The message whose first answer is wanted (docs/decisions.md section 3). Amount undefined: any amount is the same. */
 interface Message {
@@ -34,22 +35,30 @@ export function firstAnswer(item: TransactionRecord, message: Message): FirstAns
 
 /**
  * The first answer to the exact placing, also where a rollback has made its stake untaken: the stake is taken anew only by a message
- * of another request. Where an older walletd kept no requests, a message that the platform sent before that rollback is taken for it.
+ * of another request, and where platforms use a request id again, by one that was sent after the rollback. Where an older walletd
+ * kept no request, a message that the platform sent no later than the rollback is taken for the placing.
  */
 export function ownPlacing(
   item: TransactionRecord,
   { id, timestampMillis }: PlaceBetsCommand | PlaceTipsCommand,
   message: Message & { readonly amount: Units; readonly waiting: boolean; readonly skip: boolean },
+  rules: Rules,
 ): FirstAnswer | undefined {
   const { amount, waiting, skip } = message;
   const own = item.placingBy(id, waiting, skip, amount);
-  if (own !== undefined || !isOfBefore(item, timestampMillis)) return own;
-  return firstAnswer(item, message);
+  if (own === undefined) return isOfBefore(item, ['place'], timestampMillis) ? firstAnswer(item, message) : undefined;
+  const isNew = rules.rollbackStale !== 'request' && item.isRolledBack && !isSentBefore(item, timestampMillis);
+  return isNew ? undefined : own;
 }
 
-/** True for a message that was sent before the newest rollback of an item of which an older walletd kept no requests. */
-export function isOfBefore(item: TransactionRecord, timestampMillis: number): boolean {
-  return item.isRolledBack && item.lacksHashes && timestampMillis <= (item.newestRollback?.sentMs ?? -1);
+/** True for a message that was sent no later than a rollback of an item, of which an older walletd kept no request of these types. */
+export function isOfBefore(item: TransactionRecord, types: readonly EffectType[], timestampMillis: number): boolean {
+  return item.isRolledBack && item.lacksHashOf(types) && isSentBefore(item, timestampMillis);
+}
+
+/** By the platform's clock, no later than the newest rollback. */
+function isSentBefore(item: TransactionRecord, timestampMillis: number): boolean {
+  return timestampMillis <= (item.newestRollback?.sentMs ?? -1);
 }
 
 /** True when a settle or cancel by this request, or the void of a reward, is among those that had an effect. */

@@ -4,13 +4,16 @@ type Txn = CallbackCommand['txns'][number];
 
 /**
  * Hash of an acknowledged message to 53 bits: endpoint, request id, and of each element what its decision reads. The time is no part
- * of it: platforms that write a message anew give it a new one. Two messages are only compared where they name the same round, so
- * one in 2^53 pairs of them is taken for a repeat. On disk for ever: it must not change.
+ * of it, because platforms that write a message anew give it a new one; with `isTimed` it is, for platforms that use a request id
+ * again. Two messages are only compared where they name the same round, so by chance one in 2^53 pairs is taken for a repeat. There
+ * is no key: a platform that computes ids on purpose can have its own second message taken for a repeat of the first, and no other's.
+ * On disk for ever: it must not change.
  */
-export function hashOfMessage({ type, id, txns }: CallbackCommand): number {
+export function hashOfMessage({ type, id, timestampMillis, txns }: CallbackCommand, isTimed: boolean): number {
   mixer.begin();
   mixer.text(type);
   mixer.text(id);
+  if (isTimed) mixer.text(String(timestampMillis));
   for (const txn of txns) mixElement(txn);
   return mixer.end();
 }
@@ -28,7 +31,7 @@ function mixElement(txn: Txn): void {
   mixer.flag('isEndRound' in txn && txn.isEndRound);
 }
 
-/** Two lanes of FNV-1a with different primes, each finished as in MurmurHash3. */
+/** Two lanes as in FNV-1a that are mixed into each other with each unit, finished as in MurmurHash3. */
 class Mixer {
   private low = 0;
   private high = 0;
@@ -65,8 +68,9 @@ class Mixer {
   private unit(unit: number): void {
     this.low = Math.imul(this.low ^ unit, 0x01000193);
     this.low ^= this.low >>> 15;
-    this.high = Math.imul(this.high ^ unit, 0x5bd1e995);
+    this.high = Math.imul(this.high ^ this.low, 0x5bd1e995);
     this.high ^= this.high >>> 13;
+    this.low ^= this.high;
   }
 }
 

@@ -66,7 +66,7 @@ function decideKnownBet(
     skip: txn.skipBalanceUpdate,
   } as const;
   const first = bet.kind === 'bet' ? firstAnswer(bet, message) : undefined;
-  const own = bet.kind === 'bet' ? ownPlacing(bet, command, message) : undefined;
+  const own = bet.kind === 'bet' ? ownPlacing(bet, command, message, rules) : undefined;
   const isRepeat = own !== undefined || (!opens && !takes);
   if (isRepeat && first !== undefined && txn.roundId === bet.round.id) {
     if (bet.isReversed) return fail('already-cancelled');

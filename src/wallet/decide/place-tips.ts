@@ -18,7 +18,7 @@ export function decidePlaceTip(
   const takes = item === undefined || canBeTaken(item, txn);
   if (item?.kind === 'tip') {
     const message = { type: 'place', amount: txn.betAmount, waiting: false, skip: txn.skipBalanceUpdate } as const;
-    const own = ownPlacing(item, command, message);
+    const own = ownPlacing(item, command, message, rules);
     const first = own ?? (takes ? undefined : firstAnswer(item, message));
     if (first !== undefined && item.isReversed) return fail('already-cancelled');
     if (first !== undefined) return repeatIn(item.round, first, item.row, own !== undefined);

@@ -5,6 +5,7 @@ import type { RememberedMessage, Round, Transaction } from '../state/round.js';
 import type { Namespace } from '../state/transaction-kind.js';
 import type { Wallet } from '../state/wallet.js';
 import { hashOfMessage } from './message-hash.js';
+import type { Rules } from './rules.js';
 
 /*
  * An acknowledged message, sent again at any later time, has no effect (docs/decisions.md section 3). Most messages are known by their
@@ -14,13 +15,28 @@ import { hashOfMessage } from './message-hash.js';
  */
 
 /** The answer that this very message had; undefined where no round remembers it. */
-export function findRemembered(wallet: Wallet, command: CallbackCommand): RememberedMessage | undefined {
+export function findRemembered(wallet: Wallet, command: CallbackCommand, rules: Rules): RememberedMessage | undefined {
   let hash: number | undefined;
+  const searched = new Set<number>();
   return firstOfRounds(wallet, command, (round) => {
-    if (!round.hasMessages) return undefined;
-    hash ??= hashOfMessage(command);
+    if (!round.hasMessages || searched.has(round.row)) return undefined;
+    searched.add(round.row);
+    hash ??= hashOfMessage(command, isTimed(rules));
     return round.findRemembered(hash);
   });
+}
+
+/** A platform that uses a request id again tells a new message by its time. */
+function isTimed({ rollbackStale }: Rules): boolean {
+  return rollbackStale !== 'request';
+}
+
+/** Messages without an effect that one round remembers: each costs a search some 60 nanoseconds. */
+const WITHOUT_EFFECT_MAX = 100;
+
+/** True for a round that remembers as many messages as it may for one that has no effect. */
+export function isFull(round: Round, { historyMax }: Rules): boolean {
+  return round.hasMessages && round.rememberedCount >= Math.min(historyMax, WITHOUT_EFFECT_MAX);
 }
 
 /** The round that is to remember the message. `wallet`: as the message leaves it. */
@@ -41,13 +57,14 @@ export function isOfDistinctIds({ txns }: CallbackCommand): boolean {
 export function rememberIn(
   round: Round,
   command: CallbackCommand,
+  rules: Rules,
   answer: { readonly before: number; readonly after: number },
   after: number,
 ): MessageRemembered {
   return {
     type: 'message-remembered',
     roundId: round.id,
-    hash: hashOfMessage(command),
+    hash: hashOfMessage(command, isTimed(rules)),
     answerBefore: answer.before,
     answerAfter: answer.after,
     after,

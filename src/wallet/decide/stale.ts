@@ -1,7 +1,7 @@
 import { unreachable } from '../../base/assert.js';
 import type { CallbackCommand } from '../command.js';
 import type { Round, Transaction } from '../state/round.js';
-import { hashOfRequest } from '../state/transaction-record.js';
+import { type EffectType, hashOfRequest } from '../state/transaction-record.js';
 import { isOfBefore } from './idempotency.js';
 import type { Rules } from './rules.js';
 
@@ -22,7 +22,8 @@ function isUndone(items: readonly Transaction[], round: Round, command: Callback
   switch (rules.rollbackStale) {
     case 'request':
       return (
-        isOfUndoneRequest(items, round, command) || items.some((item) => isOfBefore(item, command.timestampMillis))
+        isOfUndoneRequest(items, round, command) ||
+        items.some((item) => isOfBefore(item, CLOSINGS, command.timestampMillis))
       );
     case 'time':
       return items.some((item) => command.timestampMillis < sentMsOf(item)) || isUndoneItself(items, round, command);
@@ -33,11 +34,14 @@ function isUndone(items: readonly Transaction[], round: Round, command: Callback
   }
 }
 
-/** The very message, not another one under its request id: the platform sent it no later than the rollback that has undone it. */
+const CLOSINGS: readonly EffectType[] = ['settle', 'cancel'];
+
+/**
+ * The very message, not another one under its request id: the platform sent it no later than the rollback that has undone it. As good
+ * as the platform's clock.
+ */
 function isUndoneItself(items: readonly Transaction[], round: Round, command: CallbackCommand): boolean {
-  if (!isOfUndoneRequest(items, round, command)) return false;
-  const newestMs = Math.max(...items.map(sentMsOf));
-  return newestMs <= 0 || command.timestampMillis <= newestMs;
+  return isOfUndoneRequest(items, round, command) && items.some((item) => command.timestampMillis <= sentMsOf(item));
 }
 
 function isOfUndoneRequest(items: readonly Transaction[], round: Round, { id }: CallbackCommand): boolean {

@@ -223,7 +223,7 @@ export class Round {
     blobs.bytesOf(place).writeDoubleLE(markMs, blobs.startOf(place) + MARK_AT);
   }
 
-  /** It was marked, settled, cancelled or voided as a whole. */
+  /** It was marked, settled, cancelled or voided as a whole, or remembers messages. */
   get hasMessages(): boolean {
     return this.messages !== 0;
   }
@@ -385,8 +385,10 @@ export class Round {
   findRemembered(hash: number): RememberedMessage | undefined {
     return this.findMessage((cursor, tag) => {
       if (tag !== REMEMBERED) return skipMessage(cursor, tag);
-      const message = readRemembered(cursor);
-      return message.hash === hash ? message : undefined;
+      const { at } = cursor;
+      const isIt = cursor.number() === hash;
+      cursor.at = at;
+      return isIt ? readRemembered(cursor) : skipRemembered(cursor);
     });
   }
 
@@ -472,6 +474,12 @@ function readRemembered(cursor: Cursor): RememberedMessage {
   return { hash: cursor.number(), before: cursor.signed(), after: cursor.signed() };
 }
 
+function skipRemembered(cursor: Cursor): undefined {
+  cursor.number();
+  cursor.signed();
+  cursor.signed();
+}
+
 /** Reads the list of its bets when it is asked for: before the round has another message. */
 class StoredSettlement implements Settlement {
   constructor(
@@ -498,7 +506,7 @@ function readSettlement(tables: Tables, cursor: Cursor): Settlement {
 function skipMessage(cursor: Cursor, tag: number): undefined {
   if (tag === SETTLEMENT) skipSettlement(cursor);
   else if (tag === UNDONE) cursor.number();
-  else if (tag === REMEMBERED) readRemembered(cursor);
+  else if (tag === REMEMBERED) skipRemembered(cursor);
   else skipClosing(cursor, tag);
 }
 

@@ -319,8 +319,8 @@ export class TransactionRecord {
   }
 
   /**
-   * Remembers a message that had an effect, with its answer. `requestId`: of an adjustment, `requestHash`: of a settle or cancel, or
-   * the void of a reward.
+   * Remembers a message that had an effect, with its answer. `requestId`: of an adjustment, `requestHash`: of a place, settle or
+   * cancel, or the void of a reward.
    */
   record(
     type: EffectType,
@@ -408,9 +408,9 @@ export class TransactionRecord {
     return hashesOf(this.effects());
   }
 
-  /** True when an older walletd wrote one of its placings, settles or cancels: the request of that one is not known. */
-  get lacksHashes(): boolean {
-    return this.effects().some((effect) => HASHED.includes(effect.type) && effect.requestHash === undefined);
+  /** True when an older walletd wrote an effect of one of these types: the request of that one is not known. */
+  lacksHashOf(types: readonly EffectType[]): boolean {
+    return this.effects().some(({ type, requestHash }) => requestHash === undefined && types.includes(type));
   }
 
   /** The placing by this request with this content: the exact message, sent again, has no further effect. */
@@ -458,9 +458,6 @@ export class TransactionRecord {
     return this.words[this.at + TRANSACTION_BLOB] as number;
   }
 }
-
-/** Effects that a late retry could repeat after a rollback. */
-const HASHED: readonly EffectType[] = ['place', 'settle', 'cancel'];
 
 function hashesOf(effects: readonly Effect[]): number[] {
   return effects.flatMap(({ type, requestHash }) => (type === 'place' ? [] : (requestHash ?? [])));

@@ -209,7 +209,7 @@ export class ReferenceWallet {
     if (player.currency !== command.currency) return { answer: { code: 40003 }, player };
 
     const today = this.today(player, command, nowMs);
-    const message = messageOf(command);
+    const message = this.messageOf(command);
     const known = player.remembered.find(
       (one) => one.product === command.productId && one.message === message && isNamed(player, command, one.round),
     );
@@ -232,11 +232,13 @@ export class ReferenceWallet {
     if (home === undefined) return today;
     const { productId: product } = command;
     const ofRound = player.remembered.filter((one) => one.product === product && one.round === home);
-    if (ofRound.length >= this.rules.historyMax) return { answer: { code: 20002 }, player };
+    const hasEffect = today.player !== player;
+    const isFull = ofRound.length >= Math.min(this.rules.historyMax, REMEMBERED_MAX);
+    if (!hasEffect && isFull) return { answer: { code: 20002 }, player };
     const { before = 0, after = 0 } = answer;
     const remembered = [
       ...today.player.remembered,
-      { product, round: home, message: messageOf(command), before, after },
+      { product, round: home, message: this.messageOf(command), before, after },
     ];
     return { answer, player: { ...today.player, remembered, version: player.version + 1 } };
   }
@@ -863,8 +865,7 @@ export class ReferenceWallet {
       (one) => one.request === this.request,
     );
     if (this.rules.rollbackStale === 'request') return isOfRequest;
-    const newest = Math.max(...bets.map(sentOf));
-    if (isOfRequest && (newest <= 0 || this.sent <= newest)) return true;
+    if (isOfRequest && bets.some((bet) => this.sent <= sentOf(bet))) return true;
     return this.rules.rollbackStale === 'time' && bets.some((bet) => this.sent < sentOf(bet));
   }
 
@@ -928,6 +929,8 @@ export class ReferenceWallet {
 
   /** The entry of this very message, also where a rollback has made its stake untaken. */
   private ownPlacing(item: Bet, amount: number, status: string, skip: boolean): Entry | undefined {
+    const rollback = item.entries.findLast((one) => one.what === 'rollback');
+    if (this.rules.rollbackStale !== 'request' && rollback !== undefined && this.sent > rollback.sent) return undefined;
     return item.entries.find((one) => {
       const isSame = one.amount === amount && one.status === status && one.skip === skip;
       return one.what === 'place' && one.request === this.request && isSame;
@@ -938,6 +941,11 @@ export class ReferenceWallet {
   private repeatIn(item: { round: string; entries: Entry[] }, entry: Entry): Effect {
     const isOwn = ({ what, request }: Entry) => (what === 'settle' || what === 'cancel') && request === this.request;
     return repeatOf(entry, item.entries.some(isOwn) ? undefined : item.round);
+  }
+
+  /** With its time where a request id may be used again. */
+  private messageOf(command: Callback): string {
+    return messageText(command, this.rules.rollbackStale === 'request' ? undefined : command.timestampMillis);
   }
 
   private refuseOpening(player: ReferencePlayer, product: string): void {
@@ -1160,13 +1168,16 @@ function repeatOf(
   return home === undefined ? effect : { ...effect, home };
 }
 
-/** The message as it is compared: without its time and what decides nothing. */
-function messageOf({ type, id, txns }: Callback): string {
+/** Messages without an effect that a round remembers. */
+const REMEMBERED_MAX = 100;
+
+/** The message as it is compared: without what decides nothing. */
+function messageText({ type, id, txns }: Callback, sent: number | undefined): string {
   const elements = (txns as readonly unknown[] as readonly Record<string, unknown>[]).map((txn) => [
     ...[txn.id, txn.roundId, txn.status, txn.betAmount, txn.payoutAmount, txn.amount],
     ...[txn.byRound, txn.skipBalanceUpdate, txn.isSingleState, txn.isEndRound],
   ]);
-  return JSON.stringify([type, id, elements]);
+  return JSON.stringify([type, id, sent, elements]);
 }
 
 function meansRound(txn: Txn): boolean {
