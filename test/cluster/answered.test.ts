@@ -8,7 +8,7 @@ import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
 import type { LocalShards } from '../../src/cluster/routed.js';
 import { Router } from '../../src/cluster/router.js';
 import { Routes } from '../../src/cluster/routes.js';
-import { MOVED, UNSURE } from '../../src/shard/request.js';
+import { MOVED, TOO_LATE, UNSURE } from '../../src/shard/request.js';
 import type { Command } from '../../src/wallet/command.js';
 import type { Answer } from '../../src/wallet/decision.js';
 import type { BusyAnswer } from '../../src/wallet/rejection.js';
@@ -23,7 +23,7 @@ import { TestHost, turns } from '../support/test-host.js';
 const REFUSED: Answer = { type: 'failed', failure: 'insufficient-balance' };
 const { place } = commands;
 
-function routerOver(local: LocalShards, isHere: boolean) {
+function routerOver(local: LocalShards, isHere: boolean, refusesRepeats = false) {
   const time = new VirtualTime();
   const sent: PeerMessage[] = [];
   const logged: object[] = [];
@@ -44,18 +44,21 @@ function routerOver(local: LocalShards, isHere: boolean) {
     timers: time,
     log: { ...silentLogger, error: (fields) => void logged.push(fields) },
     parkedMax: 10,
-    refusesRepeats: false,
+    refusesRepeats,
   });
   return { router, time, routes, sent, logged };
 }
 
+/** Shards that nothing may come to. */
+const NO_SHARDS: LocalShards = {
+  carryOut: () => assert.fail('there are no callbacks'),
+  ask: () => assert.fail('there are no queries'),
+  execute: () => assert.fail('there are no commands'),
+};
+
 /** Shards whose repliers the test keeps. */
 function keepsRepliers(repliers: Replier<Answer | BusyAnswer>[]): LocalShards {
-  return {
-    carryOut: () => assert.fail('there are no callbacks'),
-    ask: () => assert.fail('there are no queries'),
-    execute: (_shard, _command, _deadlineMs, replier) => void repliers.push(replier),
-  };
+  return { ...NO_SHARDS, execute: (_shard, _command, _deadlineMs, replier) => void repliers.push(replier) };
 }
 
 test('a refused bet is not decided again after another reply of its append throws', async () => {
@@ -104,7 +107,7 @@ test('an attempt that is refused twice is made again once', async () => {
 });
 
 test("a reply callback that throws keeps back no other reply of a peer's message", async () => {
-  const { router, time, routes, sent, logged } = routerOver(keepsRepliers([]), false);
+  const { router, time, routes, sent, logged } = routerOver(NO_SHARDS, false);
   const told: CallbackReply[] = [];
   const text = JSON.stringify({ username: 'ann' });
   for (const i of [0, 1, 2]) {
@@ -133,4 +136,37 @@ test("a reply callback that throws keeps back no other reply of a peer's message
     logged.map((fields) => (fields as { code: string }).code),
     ['reply-failed'],
   );
+});
+
+/** A bet that is on its way to a peer whose link ends; a moment later another peer serves the shard. */
+async function withLostLink(refusesRepeats: boolean) {
+  const { router, time, routes, sent } = routerOver(NO_SHARDS, false, refusesRepeats);
+  const told: Answer[] = [];
+  router.execute(0, place([{ id: 't1' }]), 10_000, { reply: (answer) => void told.push(answer) });
+  await time.pass(1);
+  routes.gone('a');
+  router.linkLost('a');
+  routes.opened('a', 0, 2);
+  await time.pass(1000);
+  return { told, asks: sent.filter(({ type }) => type === 'asks').length };
+}
+
+test('a command whose link is lost may have been done: no repeat where repeats are refused', async () => {
+  assert.deepEqual(await withLostLink(true), { told: [UNSURE], asks: 1 });
+});
+
+test('a command whose link is lost is sent again where repeats get the first answer', async () => {
+  assert.deepEqual(await withLostLink(false), { told: [], asks: 2 });
+});
+
+test('a command that a peer refuses after its deadline is answered, and not sent again', async () => {
+  const { router, time, routes, sent } = routerOver(NO_SHARDS, false);
+  const told: Answer[] = [];
+  router.execute(0, place([{ id: 't1' }]), 30, { reply: (answer) => void told.push(answer) });
+  await time.pass(40);
+  router.linkLost('a');
+  routes.opened('a', 0, 2);
+  await time.pass(1000);
+  assert.deepEqual(told, [TOO_LATE]);
+  assert.equal(sent.length, 1);
 });
