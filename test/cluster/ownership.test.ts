@@ -35,7 +35,7 @@ class Bench {
 
   constructor(
     local: ShardState,
-    private readonly head: Head,
+    public head: Head,
   ) {
     const { time, watch } = this;
     this.local = local;
@@ -114,6 +114,17 @@ test('a shard is asked for where its owner lives, and forced after five seconds 
   assert.deepEqual(bench.moves, []);
   assert.ok(bench.sent.length > 10 && bench.sent.every(({ type }) => type === 'want'));
   await alive(200);
+  assert.deepEqual(bench.moves, ['take']);
+});
+
+test('a log whose owner is gone is taken over when it has not moved for a while', async () => {
+  const bench = new Bench('following', headBy(PEER, 1, 5));
+  for (let sequence = 6; sequence < 30; sequence++) {
+    bench.head = headBy(PEER, 1, sequence);
+    await bench.tickFor(50);
+  }
+  assert.deepEqual(bench.moves, [], 'somebody still appends');
+  await bench.tickFor(400);
   assert.deepEqual(bench.moves, ['take']);
 });
 

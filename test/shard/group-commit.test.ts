@@ -182,6 +182,7 @@ class TwoLanes {
   /** By the shards that are in it. */
   readonly inTheAir = new Map<string, (outcomes: AppendOutcome[]) => void>();
   readonly landed: string[] = [];
+  pauses = 0;
   private readonly members: FlightMember[] = [0, 1].map((id) => ({
     id,
     depart: () => ({ shard: id, expected: HEAD, entries: [] }),
@@ -199,7 +200,7 @@ class TwoLanes {
         }),
     },
     defer: setImmediate,
-    delay: setTimeout,
+    delay: () => void this.pauses++,
     monotonicMs: () => 0,
     onQuiet: () => {},
   });
@@ -209,11 +210,11 @@ class TwoLanes {
     await this.turns();
   }
 
-  async land(flight: string): Promise<void> {
+  async land(flight: string, outcomes = flight.split('+').map(() => OK)): Promise<void> {
     const land = this.inTheAir.get(flight);
     assert.ok(land !== undefined, `no flight ${flight}`);
     this.inTheAir.delete(flight);
-    land(flight.split('+').map(() => OK));
+    land(outcomes);
     await this.turns();
   }
 
@@ -230,6 +231,18 @@ test('a server that does not answer holds up nobody on another one', async () =>
   await scene.request(1);
   await scene.land('1');
   assert.deepEqual(scene.landed, ['1 ok', '1 ok']);
+});
+
+test('an append that fails beside one that does not goes again without a pause', async () => {
+  const scene = new TwoLanes();
+  scene.laneOf.set(1, 0);
+  await scene.request(0, 1);
+  await scene.land('0+1', [{ type: 'failed', error: new Error('weather') }, OK]);
+  await scene.request(0);
+  assert.deepEqual([...scene.inTheAir.keys()], ['0']);
+  assert.equal(scene.pauses, 0);
+  await scene.land('0', [{ type: 'failed', error: new Error('weather') }]);
+  assert.equal(scene.pauses, 1, 'nothing got through');
 });
 
 test('a shard whose server changes while it is in the air stays in its lane until it has landed, and is never in two flights', async () => {

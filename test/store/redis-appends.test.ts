@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Redis } from 'ioredis';
+import { LSN_ZERO } from '../../src/shard/log/lsn.js';
 import type { AppendOutcome } from '../../src/shard/log/wal.js';
 import { encodeHead, genesisHead } from '../../src/store/format/entry-codec.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
@@ -76,6 +77,18 @@ test('a head check writes the head again when WAIT follows, and nothing otherwis
     assert.equal(await check('confirm'), 1);
     assert.equal(await check(''), 0);
     assert.deepEqual(await wal.head(0), head);
+  });
+});
+
+test('an append whose log is gone fails, begins no other log, and leaves the head as it was', async () => {
+  await withStore(async ({ wal }, storeId) => {
+    const log = new Writer(wal, storeId);
+    const { head } = await log.append(0);
+    await server.call('DEL', new Keys(storeId).log(0));
+    const outcome = await one(wal, { shard: 0, expected: head, entries: [log.next(0)] });
+    assert.ok(outcome.type === 'failed' && /the log is gone/.test(outcome.error.message));
+    assert.deepEqual(await wal.head(0), head);
+    assert.deepEqual(await wal.read(0, LSN_ZERO, 10), []);
   });
 });
 
