@@ -22,6 +22,14 @@ import { TestHost, turns } from '../support/test-host.js';
 
 const REFUSED: Answer = { type: 'failed', failure: 'insufficient-balance' };
 const { place } = commands;
+const BET = JSON.stringify({
+  id: 'req-1',
+  timestampMillis: 1_795_000_000_000,
+  productId: 'SLOTS',
+  currency: 'THB',
+  username: 'ann',
+  txns: [{ id: 't1', status: 'OPEN', roundId: 'r1', betAmount: 10, gameCode: 'fortune', playInfo: 'spin' }],
+});
 
 function routerOver(local: LocalShards, isHere: boolean, refusesRepeats = false) {
   const time = new VirtualTime();
@@ -93,6 +101,22 @@ test('a second answer to an attempt on this node sends nothing again', async () 
   assert.deepEqual(told, [REFUSED]);
 });
 
+test('a second answer to an attempt of a callback sends nothing again', async () => {
+  const repliers: Replier<CallbackReply>[] = [];
+  const local = {
+    ...NO_SHARDS,
+    carryOut: (_: unknown, replier: Replier<CallbackReply>) => void repliers.push(replier),
+  };
+  const { router, time } = routerOver(local, true);
+  const told: CallbackReply[] = [];
+  const callback = { endpoint: 'placeBets', text: BET, deadlineMs: 10_000, isTraced: false } as const;
+  router.carryOut(callback, { reply: (reply) => void told.push(reply) });
+  for (const answer of [REFUSED, UNSURE]) repliers[0]?.reply({ answer, body: '{}' });
+  await time.pass(1000);
+  assert.equal(repliers.length, 1);
+  assert.deepEqual(told, [{ answer: REFUSED, body: '{}' }]);
+});
+
 test('an attempt that is refused twice is made again once', async () => {
   const repliers: Replier<Answer | BusyAnswer>[] = [];
   const { router, time } = routerOver(keepsRepliers(repliers), true);
@@ -109,10 +133,9 @@ test('an attempt that is refused twice is made again once', async () => {
 test("a reply callback that throws keeps back no other reply of a peer's message", async () => {
   const { router, time, routes, sent, logged } = routerOver(NO_SHARDS, false);
   const told: CallbackReply[] = [];
-  const text = JSON.stringify({ username: 'ann' });
   for (const i of [0, 1, 2]) {
     router.carryOut(
-      { endpoint: 'placeBets', text, deadlineMs: 10_000, isTraced: false },
+      { endpoint: 'placeBets', text: BET, deadlineMs: 10_000, isTraced: false },
       {
         reply: (reply) => {
           if (i === 1) throw new Error('a bug');
@@ -151,15 +174,15 @@ async function withLostLink(refusesRepeats: boolean) {
   return { told, asks: sent.filter(({ type }) => type === 'asks').length };
 }
 
-test('a command whose link is lost may have been done: no repeat where repeats are refused', async () => {
+test('a command whose link is lost is not repeated where repeats are refused', async () => {
   assert.deepEqual(await withLostLink(true), { told: [UNSURE], asks: 1 });
 });
 
-test('a command whose link is lost is sent again where repeats get the first answer', async () => {
+test('a command whose link is lost is sent again where repeats are answered', async () => {
   assert.deepEqual(await withLostLink(false), { told: [], asks: 2 });
 });
 
-test('a command that a peer refuses after its deadline is answered, and not sent again', async () => {
+test('a command whose link is lost after its deadline is not sent again', async () => {
   const { router, time, routes, sent } = routerOver(NO_SHARDS, false);
   const told: Answer[] = [];
   router.execute(0, place([{ id: 't1' }]), 30, { reply: (answer) => void told.push(answer) });

@@ -92,7 +92,7 @@ class Bench {
   }
 }
 
-test('a node that cannot trust its clock takes no shard, and does once it can', async () => {
+test('a node takes no shard until it can trust its clock', async () => {
   const bench = new Bench('following', headBy('00000000', 0, 0));
   bench.isClockSane = false;
   await bench.tickFor(10_000);
@@ -102,7 +102,7 @@ test('a node that cannot trust its clock takes no shard, and does once it can', 
   assert.deepEqual(bench.moves, ['take']);
 });
 
-test('a shard is asked for where its owner lives, and forced after five seconds only', async () => {
+test('a shard whose owner lives is asked for, and forced after five seconds', async () => {
   const bench = new Bench('following', headBy(PEER, 1, 5));
   const alive = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 50) {
@@ -117,7 +117,7 @@ test('a shard is asked for where its owner lives, and forced after five seconds 
   assert.deepEqual(bench.moves, ['take']);
 });
 
-test('a log whose owner is gone is taken over when it has not moved for a while', async () => {
+test('a log whose owner is gone is taken over once it stands still', async () => {
   const bench = new Bench('following', headBy(PEER, 1, 5));
   for (let sequence = 6; sequence < 30; sequence++) {
     bench.head = headBy(PEER, 1, sequence);
@@ -149,7 +149,7 @@ test('a shard is handed over to nobody but its new owner in the plan', async () 
   assert.deepEqual(bench.moves, ['pause']);
 });
 
-test('a shard is served no more once a peer serves it since a later epoch', async () => {
+test('a shard is abandoned once a peer serves it since a later epoch', async () => {
   const bench = new Bench('serving', headBy(ME, 3, 5));
   await bench.tickFor(50);
   bench.ownership.ownedBy(PEER, 0, 3);
@@ -159,7 +159,7 @@ test('a shard is served no more once a peer serves it since a later epoch', asyn
   assert.deepEqual(bench.moves, ['abandon']);
 });
 
-test('a hand-over ends with the word of the new owner alone, since a later epoch', async () => {
+test('a hand-over ends with the word of the new owner alone', async () => {
   const head = headBy(ME, 3, 5);
   const bench = new Bench('serving', head);
   await bench.tickFor(50);

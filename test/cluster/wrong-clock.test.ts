@@ -5,7 +5,7 @@ import { World } from '../simulation/world.js';
 const TEN_MINUTES_MS = 600_000;
 
 for (const followers of [0, 1]) {
-  test(`a node with a wrong clock takes no shard of a node that is killed (${followers} followers)`, async () => {
+  test(`a node with a wrong clock takes no shard of a dead one (${followers} followers)`, async () => {
     const world = new World({ seed: 3, nodes: 4, shards: 8, servers: 2, players: 20, followers });
     await world.begin();
     const wrong = world.nodes[3];
@@ -22,7 +22,7 @@ for (const followers of [0, 1]) {
   });
 }
 
-test('a node with a wrong clock takes nothing for balance, and goes on when it is set', async () => {
+test('a node with a wrong clock takes nothing until its clock is set', async () => {
   const world = new World({ seed: 4, nodes: 4, shards: 8, servers: 2, players: 20, followers: 0 });
   for (const i of [0, 1, 2]) world.startNode(i);
   await world.time.until('all shards are served', () => world.servedOnce());

@@ -173,6 +173,8 @@ test('an append that fails goes again after pauses that grow to 200 ms', async (
   assert.deepEqual(scene.pauses, [20, 40, 80, 160, 200, 200, 200, 200]);
 });
 
+type Outcomes = AppendOutcome[] | Promise<AppendOutcome[]>;
+
 /** Shards on two servers, whose flights the test ends one by one. */
 class TwoLanes {
   readonly laneOf = new Map([
@@ -180,7 +182,7 @@ class TwoLanes {
     [1, 1],
   ]);
   /** By the shards that are in it. */
-  readonly inTheAir = new Map<string, (outcomes: AppendOutcome[]) => void>();
+  readonly inTheAir = new Map<string, (outcomes: Outcomes) => void>();
   readonly landed: string[] = [];
   pauses = 0;
   private readonly members: FlightMember[] = [0, 1].map((id) => ({
@@ -210,7 +212,7 @@ class TwoLanes {
     await this.turns();
   }
 
-  async land(flight: string, outcomes = flight.split('+').map(() => OK)): Promise<void> {
+  async land(flight: string, outcomes: Outcomes = flight.split('+').map(() => OK)): Promise<void> {
     const land = this.inTheAir.get(flight);
     assert.ok(land !== undefined, `no flight ${flight}`);
     this.inTheAir.delete(flight);
@@ -243,6 +245,14 @@ test('an append that fails beside one that does not goes again without a pause',
   assert.equal(scene.pauses, 0);
   await scene.land('0', [{ type: 'failed', error: new Error('weather') }]);
   assert.equal(scene.pauses, 1, 'nothing got through');
+});
+
+test('an append at which the store throws has failed: its outcome is unknown', async () => {
+  const scene = new TwoLanes();
+  await scene.request(0);
+  await scene.land('0', Promise.reject(new Error('a fault of the driver')));
+  assert.deepEqual(scene.landed, ['0 failed']);
+  assert.equal(scene.pauses, 1, 'and goes again after a pause');
 });
 
 test('a shard whose server changes while it is in the air stays in its lane until it has landed, and is never in two flights', async () => {

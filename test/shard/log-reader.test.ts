@@ -25,12 +25,12 @@ function next(changes: Partial<Omit<ReadHeader, 'head'>> = {}): ReadHeader {
 
 const check = (entry: ReadHeader) => checkContinuity(entry, 0, LAST);
 
-test('an entry follows the one before it, by the same owner or by a fence', () => {
+test('an entry follows the one before by the same owner, or a fence', () => {
   check(next());
   check(next({ lsn: { epoch: 3, sequence: 6 }, nonce: THEIRS, owner: OWNER }));
 });
 
-test('an entry of a fenced owner, or of an epoch without a fence, is refused', () => {
+test('an entry of a fenced owner or an unfenced epoch is refused', () => {
   const isRefused = (entry: ReadHeader) => assert.throws(() => check(entry), /is not by the owner of its epoch/);
   isRefused(next({ nonce: THEIRS }));
   isRefused(next({ lsn: { epoch: 3, sequence: 6 } }));

@@ -43,7 +43,7 @@ test("a reply callback that throws keeps back no other reply of a worker's messa
   assert.deepEqual(results, [player, player]);
 });
 
-test('a reply callback that throws at the end of a worker keeps back no other reply', async () => {
+test('a reply callback that throws when a worker ends keeps back no other', async () => {
   const { worker, replies, results } = await sendThree();
   worker.emit('exit');
   const starting = { type: 'failed', failure: 'starting' };
