@@ -70,7 +70,7 @@ async function judge(mutant: Mutant, tree: MutatedTree): Promise<Result> {
     const verdict = before.type === 'absent' ? 'NO TEST' : 'FAILS WITHOUT';
     return { mutant, verdict, tookMs: before.tookMs, output: before.output };
   }
-  const { type, tookMs } = await tree.with(mutant, () => runKiller(mutant.killer, tree.path));
+  const { type, tookMs } = await tree.with(mutant, () => runKiller(mutant.killer, tree.path, tree.temp));
   return { mutant, verdict: type === 'failed' ? 'killed' : 'SURVIVED', tookMs, output: '' };
 }
 
@@ -78,7 +78,7 @@ function withoutBug(killer: Killer, tree: MutatedTree): Promise<Run> {
   const key = `${killer.file} ${killer.title}`;
   const known = healthy.get(key);
   if (known !== undefined) return known;
-  const run = runKiller(killer, tree.path);
+  const run = runKiller(killer, tree.path, tree.temp);
   healthy.set(key, run);
   return run;
 }

@@ -16,12 +16,18 @@ export class MutatedTree {
     const { path } = this;
     for (const name of readdirSync(ROOT)) if (!NOT_LINKED.has(name)) symlinkSync(join(ROOT, name), join(path, name));
     mkdirSync(join(path, 'dist'));
+    mkdirSync(this.temp);
     for (const name of ['src', 'test', 'bench'])
       cpSync(join(ROOT, 'dist', name), join(path, 'dist', name), { recursive: true });
   }
 
   get path(): string {
     return this.folder.path;
+  }
+
+  /** For temporary files of tests: one that crashes leaves its own, and they go with the tree. */
+  get temp(): string {
+    return join(this.path, 'temp');
   }
 
   /** Runs with the bug in place, and takes it out again. */

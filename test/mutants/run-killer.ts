@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { compiledOf, type Killer } from './mutant.js';
 
 /** Mutants that make a test wait for ever are killed by this limit of the test. */
@@ -18,8 +19,8 @@ export interface Run {
   readonly tookMs: number;
 }
 
-/** Runs one test, and only it, in the tree at `root`. */
-export async function runKiller({ file, title }: Killer, root: string): Promise<Run> {
+/** Runs one test, and only it, in the tree at `root`; temporary files go to `temp`. */
+export async function runKiller({ file, title }: Killer, root: string, temp = tmpdir()): Promise<Run> {
   const startedMs = performance.now();
   const args = [
     '--test',
@@ -29,7 +30,8 @@ export async function runKiller({ file, title }: Killer, root: string): Promise<
     `--test-name-pattern=${escaped(title)}`,
     compiledOf(file),
   ];
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  const env = { ...inherited, TMPDIR: temp };
   // A group of its own: servers that the test has started end with it.
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const endGroup = () => {
