@@ -203,6 +203,7 @@ export class ClusterNode implements PeerEvents {
       codec: deps.codec,
       clock,
       timers,
+      log,
       parkedMax: deps.parkedMax,
       refusesRepeats: deps.refusesRepeats,
     });

@@ -1,3 +1,5 @@
+import { AnswerOnce } from '../base/answer-once.js';
+import type { Logger } from '../base/logger.js';
 import type { Replier } from '../base/replier.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
@@ -13,6 +15,7 @@ export type Refusal = 'moved' | 'unsure';
 
 /** Where a request goes that whoever was asked has not carried out, or perhaps not. */
 export interface Rerouter {
+  readonly log: Logger;
   refusedHere(routed: Routed, refusal: Refusal): void;
 }
 
@@ -33,7 +36,7 @@ export class RoutedCallback implements Routed, Replier<CallbackReply> {
     /** As guessed, until somebody has read all of it. */
     public shard: number,
     readonly callback: SentCallback,
-    readonly replier: Replier<CallbackReply>,
+    readonly replier: AnswerOnce<CallbackReply>,
     private readonly rerouter: Rerouter,
   ) {}
 
@@ -42,7 +45,8 @@ export class RoutedCallback implements Routed, Replier<CallbackReply> {
   }
 
   carryOutHere(local: LocalShards): void {
-    local.carryOut(this.callback, this);
+    // A second answer to this attempt must not start another one beside the next.
+    local.carryOut(this.callback, new AnswerOnce(this, this.rerouter.log));
   }
 
   reply(reply: CallbackReply, readyMs?: number): void {
@@ -61,7 +65,7 @@ export class RoutedRequest implements Routed, Replier<WireResult> {
 
   constructor(
     readonly request: NewRequest,
-    readonly replier: Replier<WireResult>,
+    readonly replier: AnswerOnce<WireResult>,
     private readonly rerouter: Rerouter,
   ) {}
 
@@ -74,9 +78,10 @@ export class RoutedRequest implements Routed, Replier<WireResult> {
   }
 
   carryOutHere(local: LocalShards): void {
-    const { request } = this;
-    if ('command' in request) local.execute(request.shard, request.command, request.deadlineMs, this);
-    else local.ask(request.shard, request.query, request.deadlineMs, this);
+    const { shard, deadlineMs, request } = this;
+    const attempt = new AnswerOnce(this, this.rerouter.log);
+    if ('command' in request) local.execute(shard, request.command, deadlineMs, attempt);
+    else local.ask(shard, request.query, deadlineMs, attempt);
   }
 
   reply(result: WireResult, readyMs?: number): void {

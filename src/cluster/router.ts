@@ -1,4 +1,6 @@
+import { AnswerOnce } from '../base/answer-once.js';
 import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
 import type { Replier } from '../base/replier.js';
 import type { Cancel, Timers } from '../base/timers.js';
 import type { CallbackCodec, CallbackReply } from '../callback/callback-codec.js';
@@ -10,7 +12,7 @@ import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { shardOf } from '../worker/placement.js';
-import type { NewRequest } from '../worker/protocol.js';
+import type { NewRequest, WireResult } from '../worker/protocol.js';
 import { Parking } from './parking.js';
 import { PeerCalls } from './peer-calls.js';
 import type { PeerClocks } from './peer-clocks.js';
@@ -29,6 +31,7 @@ export interface RouterDeps {
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly log: Logger;
   /** For each shard, requests that wait until somebody serves it. */
   readonly parkedMax: number;
   /** A repeat is refused: what may have been carried out is not sent again, because its sender has not repeated it. */
@@ -48,6 +51,7 @@ const TICK_MS = 50;
 export class Router implements LocalShards, Rerouter {
   private readonly parking: Parking;
   private readonly peers = new Map<string, PeerCalls>();
+  readonly log: Logger;
   private readonly stopTicking: Cancel;
   private isFlushing = false;
   /** Requests that went to a peer, and attempts that had to be made again. */
@@ -55,6 +59,7 @@ export class Router implements LocalShards, Rerouter {
   resent = 0;
 
   constructor(private readonly deps: RouterDeps) {
+    this.log = deps.log;
     this.parking = new Parking(deps.parkedMax);
     this.stopTicking = deps.timers.every(TICK_MS, () => this.tick());
   }
@@ -71,15 +76,15 @@ export class Router implements LocalShards, Rerouter {
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
     const shard = shardOf(guessUsername(callback.text), this.deps.shardCount);
-    this.route(new RoutedCallback(shard, callback, replier, this));
+    this.route(new RoutedCallback(shard, callback, new AnswerOnce(replier, this.log), this));
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
-    this.request({ shard, deadlineMs, command }, replier as Replier<never>);
+    this.request({ shard, deadlineMs, command }, replier as Replier<WireResult>);
   }
 
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
-    this.request({ shard, deadlineMs, query }, replier as Replier<never>);
+    this.request({ shard, deadlineMs, query }, replier as Replier<WireResult>);
   }
 
   /** Somebody serves what nobody did, or can be reached again. */
@@ -110,8 +115,8 @@ export class Router implements LocalShards, Rerouter {
     this.stopTicking();
   }
 
-  private request(request: NewRequest, replier: Replier<never>): void {
-    this.route(new RoutedRequest(request, replier, this));
+  private request(request: NewRequest, replier: Replier<WireResult>): void {
+    this.route(new RoutedRequest(request, new AnswerOnce(replier, this.log), this));
   }
 
   private route(routed: Routed): void {

@@ -1,3 +1,5 @@
+import { AnswerOnce } from '../base/answer-once.js';
+import type { Logger } from '../base/logger.js';
 import type { Replier } from '../base/replier.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -18,6 +20,14 @@ export type Request =
       readonly replier: Replier<QueryResult | BusyAnswer>;
       readonly deadlineMs: number;
     };
+
+/** The request with a replier that passes on one answer and never throws. */
+export function answeredOnce(request: Request, log: Logger): Request {
+  const { deadlineMs } = request;
+  return request.type === 'command'
+    ? { type: 'command', command: request.command, replier: new AnswerOnce(request.replier, log), deadlineMs }
+    : { type: 'query', query: request.query, replier: new AnswerOnce(request.replier, log), deadlineMs };
+}
 
 const failed = (failure: Busy): BusyAnswer => ({ type: 'failed', failure });
 export const STARTING = failed('starting');

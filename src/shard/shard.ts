@@ -30,6 +30,7 @@ import type { Recovered } from './log/recovery.js';
 import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry } from './log/wal.js';
 import { type Flight, type Landed, LogTail } from './log-tail.js';
 import {
+  answeredOnce,
   MEMORY_FULL,
   MOVED,
   OVERLOADED,
@@ -394,7 +395,8 @@ export class Shard implements FlightMember, Carrier {
     return this.wallets?.get(username);
   }
 
-  submit(request: Request): void {
+  submit(asked: Request): void {
+    const request = answeredOnce(asked, this.deps.log);
     if (this.state !== 'serving') {
       request.replier.reply(ANSWERS[this.state]);
     } else if (this.mailbox.length === 0 && !this.isFull()) {
@@ -525,14 +527,8 @@ export class Shard implements FlightMember, Carrier {
     if (this.untold === undefined) return;
     const { flight, landedMs } = this.untold;
     this.untold = undefined;
-    try {
-      flight.commands.release(landedMs);
-      flight.queries.release(landedMs);
-    } catch (error) {
-      answerAll(flight, UNSURE);
-      this.fail(error);
-      return;
-    }
+    flight.commands.release(landedMs);
+    flight.queries.release(landedMs);
     // What has departed meanwhile lands first.
     if (this.tail?.flying !== undefined) return;
     if (this.state === 'failing') this.restart();

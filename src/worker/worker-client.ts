@@ -1,5 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { ConfirmedTime } from '../base/irreversible-time.js';
+import { AnswerOnce } from '../base/answer-once.js';
+import type { Logger } from '../base/logger.js';
 import { lastingMetrics, type Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
 import { Watchdog } from '../base/watchdog.js';
@@ -72,6 +74,7 @@ export class WorkerClient {
     private readonly events: WorkerEvents,
     /** The newest entries whose answers have come, by shard; the places of a worker keep them over its lives. */
     private readonly acknowledged: Map<number, Lsn>,
+    private readonly log: Logger,
   ) {
     this.opened = new Promise((resolve, reject) => {
       this.settleOpened = { resolve, reject };
@@ -101,7 +104,7 @@ export class WorkerClient {
       replier.reply({ answer: this.busy, body: '' });
       return;
     }
-    this.callbacks.set(this.nextCallbackId++, replier);
+    this.callbacks.set(this.nextCallbackId++, new AnswerOnce(replier, this.log));
     this.newCallbacks.push(callback);
     this.schedule();
   }
@@ -112,7 +115,7 @@ export class WorkerClient {
       return;
     }
     const id = this.nextId++;
-    this.waiting.set(id, replier as Replier<WireResult>);
+    this.waiting.set(id, new AnswerOnce(replier as Replier<WireResult>, this.log));
     this.requests.push({ ...request, id });
     this.schedule();
   }
@@ -295,7 +298,7 @@ export class WorkerClient {
   }
 }
 
-/** A shard whose assertion fails while it tells its answers tells some of them twice; the first counts. */
+/** Removes it: a second reply of the same id finds nobody. */
 function take<T>(waiting: Map<number, T>, id: number): T | undefined {
   const one = waiting.get(id);
   waiting.delete(id);

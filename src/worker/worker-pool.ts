@@ -262,7 +262,8 @@ export class WorkerPool implements Shards {
       onMisplaced: this.forward.bind(this),
       onDied: (error: Error) => this.died(slot, error),
     };
-    slot.client = new WorkerClient(this.deps.spawn(worker, shards, fences, acknowledged), events, acknowledged);
+    const thread = this.deps.spawn(worker, shards, fences, acknowledged);
+    slot.client = new WorkerClient(thread, events, acknowledged, this.deps.log);
     if (this.format !== undefined) slot.client.allowFormat(this.format);
     if (this.confirmed !== undefined) slot.client.confirmTime(this.confirmed);
     await slot.client.open();

@@ -150,6 +150,16 @@ test('a member whose clock is off takes nothing, and keeps what it serves', () =
   assert.deepEqual(loads(notYet.owners), { b: 12 });
 });
 
+test('balance moves no shard to a member whose clock is off', () => {
+  const before = planned({ members: [member('a'), member('b')] });
+  const calm = { before, ownerOf: (shard: number) => before.owners[shard], isCalm: true };
+  assert.deepEqual(
+    planned({ ...calm, members: [member('a'), member('b'), { ...member('c'), isTimeWrong: true }] }).owners,
+    before.owners,
+  );
+  assert.equal(loads(planned({ ...calm, members: ABC }).owners).c, 1);
+});
+
 test('of two that do not reach each other one gives everything away: who reaches fewer, or the greater tag', () => {
   const cut = (tag: string, ...unreachable: string[]) => ({ ...member(tag), unreachable });
   const one = planned({ members: [cut('a', 'b'), cut('b', 'a', 'c'), cut('c', 'b')] });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentLogger } from '../../src/base/logger.js';
 import type { Replier } from '../../src/base/replier.js';
 import { PeerClocks } from '../../src/cluster/peer-clocks.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
@@ -54,6 +55,7 @@ class Bench {
       codec: CODEC,
       clock: { now: () => time.wallMs(), monotonicMs: () => time.nowMs },
       timers: time,
+      log: silentLogger,
       parkedMax: PARKED_MAX,
       refusesRepeats: false,
     });

@@ -173,6 +173,8 @@ test('an append that fails goes again after pauses that grow to 200 ms', async (
   assert.deepEqual(scene.pauses, [20, 40, 80, 160, 200, 200, 200, 200]);
 });
 
+type Outcomes = AppendOutcome[] | Promise<AppendOutcome[]>;
+
 /** Shards on two servers, whose flights the test ends one by one. */
 class TwoLanes {
   readonly laneOf = new Map([
@@ -180,8 +182,9 @@ class TwoLanes {
     [1, 1],
   ]);
   /** By the shards that are in it. */
-  readonly inTheAir = new Map<string, (outcomes: AppendOutcome[]) => void>();
+  readonly inTheAir = new Map<string, (outcomes: Outcomes) => void>();
   readonly landed: string[] = [];
+  pauses = 0;
   private readonly members: FlightMember[] = [0, 1].map((id) => ({
     id,
     depart: () => ({ shard: id, expected: HEAD, entries: [] }),
@@ -199,7 +202,7 @@ class TwoLanes {
         }),
     },
     defer: setImmediate,
-    delay: setTimeout,
+    delay: () => void this.pauses++,
     monotonicMs: () => 0,
     onQuiet: () => {},
   });
@@ -209,11 +212,11 @@ class TwoLanes {
     await this.turns();
   }
 
-  async land(flight: string): Promise<void> {
+  async land(flight: string, outcomes: Outcomes = flight.split('+').map(() => OK)): Promise<void> {
     const land = this.inTheAir.get(flight);
     assert.ok(land !== undefined, `no flight ${flight}`);
     this.inTheAir.delete(flight);
-    land(flight.split('+').map(() => OK));
+    land(outcomes);
     await this.turns();
   }
 
@@ -230,6 +233,26 @@ test('a server that does not answer holds up nobody on another one', async () =>
   await scene.request(1);
   await scene.land('1');
   assert.deepEqual(scene.landed, ['1 ok', '1 ok']);
+});
+
+test('an append that fails beside one that does not goes again without a pause', async () => {
+  const scene = new TwoLanes();
+  scene.laneOf.set(1, 0);
+  await scene.request(0, 1);
+  await scene.land('0+1', [{ type: 'failed', error: new Error('weather') }, OK]);
+  await scene.request(0);
+  assert.deepEqual([...scene.inTheAir.keys()], ['0']);
+  assert.equal(scene.pauses, 0);
+  await scene.land('0', [{ type: 'failed', error: new Error('weather') }]);
+  assert.equal(scene.pauses, 1, 'nothing got through');
+});
+
+test('an append at which the store throws has failed: its outcome is unknown', async () => {
+  const scene = new TwoLanes();
+  await scene.request(0);
+  await scene.land('0', Promise.reject(new Error('a fault of the driver')));
+  assert.deepEqual(scene.landed, ['0 failed']);
+  assert.equal(scene.pauses, 1, 'and goes again after a pause');
 });
 
 test('a shard whose server changes while it is in the air stays in its lane until it has landed, and is never in two flights', async () => {

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ReadEntry, readLog } from '../../src/shard/log/log-reader.js';
 import { firstReplay, Replay } from '../../src/shard/log/replay.js';
-import { isSameHead } from '../../src/shard/log/wal.js';
+import { type Entry, isSameHead } from '../../src/shard/log/wal.js';
+import { genesisHead } from '../../src/store/format/entry-codec.js';
 import { imageOf } from '../../src/wallet/state/wallet-image.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 import { commands } from '../support/domain.js';
 import { WrittenStore } from '../tools/written-store.js';
 
 const { place } = commands;
+const GENESIS = genesisHead('00000000-0000-4000-8000-00000000000e', 0);
 
 /** Ann and bob play while a snapshot is taken: ann's wallet is of its beginning, bob's of its end. */
 async function fuzzyStore() {
@@ -55,6 +57,30 @@ test('what a wallet of the snapshot has already is left out, entry by entry and 
     ['bob', true],
   ]);
   assert.deepEqual(images(single.wallets), images(store.wallets[0] as Wallets));
+});
+
+test('the time of a shard does not go back at an older entry', () => {
+  const replay = Replay.ofNothing(GENESIS);
+  const owner = { host: 'test', pid: 1, startedMs: 0 };
+  for (const [sequence, timeMs] of [
+    [1, 2000],
+    [2, 1000],
+  ] as const) {
+    const lsn = { epoch: sequence, sequence };
+    const entry: Entry = {
+      shard: 0,
+      lsn,
+      nonce: GENESIS.nonce,
+      head: { ...GENESIS, lsn },
+      previousLsn: replay.head.lsn,
+      previousChecksum: replay.head.checksum,
+      owner,
+      timeMs,
+      events: [],
+    };
+    replay.take({ entry, bytes: Buffer.alloc(1) });
+    assert.equal(replay.timeMs, 2000);
+  }
 });
 
 test('a page is taken up to the target, and each entry is seen before it is taken', async () => {

@@ -5,6 +5,7 @@ import { StoreFullError } from '../../src/base/store-full-error.js';
 import { isSameLsn } from '../../src/shard/log/lsn.js';
 import type { Head } from '../../src/shard/log/wal.js';
 import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shard/snapshot/snapshot-policy.js';
+import { sortSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../src/shard/snapshot/snapshot-store.js';
 import { BACKGROUND, IMMEDIATE, type SnapshotResult } from '../../src/shard/snapshot/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
@@ -366,6 +367,27 @@ test('who has been fenced in the middle of a snapshot can neither write, publish
     assert.ok((await manifests(wal)).length > 0, `${step}: the old snapshot is there, or the new one`);
     assert.equal(await (await TestHost.started({ wal })).balance('ann'), 990);
   }
+});
+
+test('a snapshot that its store refuses is abandoned, and counts for nothing', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  await TestHost.started({ wal });
+  assert.equal(await abandoned(host.host.takeSnapshots(IMMEDIATE)), 'another owner has the log');
+  assert.deepEqual(await manifests(wal), []);
+});
+
+test('a manifest that is of another snapshot or shard is damaged', async () => {
+  const wal = newWal();
+  const { id } = await taken(await funded(wal));
+  const [stored] = await wal.snapshots(0);
+  assert.ok(stored !== undefined);
+  assert.deepEqual(
+    sortSnapshots(0, [stored], codec).whole.map((one) => one.id),
+    [id],
+  );
+  assert.equal(sortSnapshots(0, [{ ...stored, id: 'another' }], codec).damaged.length, 1);
+  assert.equal(sortSnapshots(1, [stored], codec).damaged.length, 1);
 });
 
 test('what a chunk holds and never becomes durable ends the snapshot', async () => {

@@ -94,6 +94,14 @@ test('a lookup in an archive that falls behind while it serves is no answer', as
   assert.equal(node.measures.isAway, true);
 });
 
+test('an archive whose names are not known yet may have everything', async () => {
+  const node = knowing(new MemoryArchive());
+  assert.ok(mayHave(node, 'anything'));
+  assert.ok(node.mayHaveAnyOf(commands.place([{ id: 't1' }])));
+  await node.load();
+  assert.ok(!mayHave(node, 'anything'));
+});
+
 for (const during of ['freshNames', 'savedNames', 'names'] as const) {
   test(`what is put while the names are learnt, during ${during}, is known`, async () => {
     const archive = new MemoryArchive();

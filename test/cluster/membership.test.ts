@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../src/base/logger.js';
+import { Membership } from '../../src/cluster/membership.js';
+import type { BeatAnswer, ClusterTable, MemberRecord, TableView } from '../../src/cluster/table.js';
+import { Watch } from '../../src/cluster/watch.js';
+import { VirtualTime } from '../simulation/virtual-time.js';
+
+const ME = 'aaaaaaaa';
+const PEER = 'bbbbbbbb';
+const RECORD = { name: 'node-0', isFull: false } as MemberRecord;
+
+/** A member beside a peer whose beat stands still, and a table that the test answers for. */
+class Bench {
+  readonly time = new VirtualTime();
+  readonly watch = new Watch();
+  readonly said: string[] = [];
+  readonly membership: Membership;
+  record = RECORD;
+  answer: 'member' | 'gone' | 'silent' = 'member';
+
+  constructor() {
+    const { time, watch, said } = this;
+    const view: TableView = {
+      version: '1',
+      members: new Map([
+        [ME, RECORD],
+        [PEER, RECORD],
+      ]),
+      drained: new Set(),
+      plan: undefined,
+      claims: new Map(),
+    };
+    const table: Partial<ClusterTable> = {
+      join: async (_, { isFull }) => void said.push(isFull ? 'join, full' : 'join'),
+      beat: async (): Promise<BeatAnswer> => {
+        if (this.answer === 'silent') throw new Error('the table is away');
+        if (this.answer === 'gone') return { type: 'gone' };
+        return { type: 'member', beats: new Map([[PEER, '7']]), view };
+      },
+    };
+    this.membership = new Membership({
+      tag: ME,
+      table: table as ClusterTable,
+      watch,
+      record: () => this.record,
+      onView: () => {},
+      onGone: () => void said.push('gone'),
+      clock: { now: () => time.wallMs(), monotonicMs: () => time.nowMs },
+      timers: time,
+      log: silentLogger,
+    });
+  }
+
+  isPeerGone(): boolean {
+    return this.watch.isGone(PEER, this.time.nowMs);
+  }
+}
+
+test('a member that others took for gone hears it before it joins again', async () => {
+  const bench = new Bench();
+  await bench.membership.join();
+  bench.answer = 'gone';
+  await bench.time.pass(200);
+  bench.answer = 'member';
+  await bench.time.pass(200);
+  assert.deepEqual(bench.said.slice(0, 3), ['join', 'gone', 'join']);
+});
+
+test('a member tells the others what has changed about it', async () => {
+  const bench = new Bench();
+  await bench.membership.join();
+  bench.record = { ...RECORD, isFull: true };
+  await bench.time.pass(2000);
+  assert.deepEqual(bench.said, ['join', 'join, full']);
+});
+
+test('a table that does not answer says nothing about the life of members', async () => {
+  const bench = new Bench();
+  await bench.membership.join();
+  await bench.time.pass(900);
+  assert.equal(bench.isPeerGone(), false);
+  bench.answer = 'silent';
+  await bench.time.pass(5000);
+  assert.equal(bench.isPeerGone(), false, 'nobody could have seen a beat');
+  bench.answer = 'member';
+  await bench.time.pass(2000);
+  assert.equal(bench.isPeerGone(), true);
+});

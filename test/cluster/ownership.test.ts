@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../src/base/logger.js';
+import { Ownership } from '../../src/cluster/ownership.js';
+import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
+import type { Claim, Plan, TableView } from '../../src/cluster/table.js';
+import { Told } from '../../src/cluster/told.js';
+import { Watch } from '../../src/cluster/watch.js';
+import type { Head } from '../../src/shard/log/wal.js';
+import type { ShardState } from '../../src/shard/shard.js';
+import type { Move, MoveResult } from '../../src/worker/shards.js';
+import { VirtualTime } from '../simulation/virtual-time.js';
+
+const ME = 'aaaaaaaa';
+const PEER = 'bbbbbbbb';
+const headBy = (tag: string, epoch: number, sequence: number): Head => ({
+  lsn: { epoch, sequence },
+  nonce: `${tag}00000000`,
+  checksum: sequence,
+});
+
+/** One node and shard 0, which it does nothing about but what the test sees in `moves` and `sent`. */
+class Bench {
+  readonly time = new VirtualTime();
+  readonly watch = new Watch();
+  readonly moves: Move['type'][] = [];
+  readonly sent: PeerMessage[] = [];
+  readonly claims = new Map<number, Claim>();
+  readonly ownership: Ownership;
+  isClockSane = true;
+  local: ShardState;
+  owner = ME;
+  /** Moves wait until the test settles them. */
+  settle: (result: MoveResult) => void = () => {};
+
+  constructor(
+    local: ShardState,
+    public head: Head,
+  ) {
+    const { time, watch } = this;
+    this.local = local;
+    this.ownership = new Ownership({
+      tag: ME,
+      shardCount: 1,
+      local: {
+        isMemoryFull: false,
+        status: () => [
+          { shard: 0, state: this.local, players: 0, waiting: 0, head: this.head, flightMs: 0, reason: undefined },
+        ],
+        move: ({ type }) => {
+          this.moves.push(type);
+          return new Promise((resolve) => {
+            this.settle = resolve;
+          });
+        },
+      },
+      watch,
+      told: new Told(new Map()),
+      view: () => this.view,
+      isLinked: () => true,
+      send: (_, message) => this.sent.push(message) > 0,
+      broadcast: () => {},
+      laneOf: () => 0,
+      headOf: async () => this.head,
+      toTheirClock: (_, ms) => ms,
+      claim: async () => {},
+      release: async () => {},
+      copiesOf: async () => ({ copies: [], isSilent: false }),
+      unseal: () => {},
+      hasSeals: () => false,
+      isClockSane: () => this.isClockSane,
+      onServed: () => {},
+      observer: { taken() {}, paused() {} },
+      clock: { now: () => time.wallMs(), monotonicMs: () => time.nowMs },
+      timers: time,
+      log: silentLogger,
+    });
+  }
+
+  /** Ticks for so long, with `seen` as what the log answers. */
+  async tickFor(ms: number, seen = this.head): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 50) {
+      this.watch.headSeen(0, seen, this.time.nowMs);
+      this.ownership.tick();
+      await this.time.pass(50);
+    }
+  }
+
+  private get view(): TableView {
+    const plan: Plan = { owners: [this.owner], followers: [[]], pinned: [], format: 1, why: '', by: '' };
+    return { version: '1', members: new Map(), drained: new Set(), plan, claims: this.claims };
+  }
+}
+
+test('a node takes no shard until it can trust its clock', async () => {
+  const bench = new Bench('following', headBy('00000000', 0, 0));
+  bench.isClockSane = false;
+  await bench.tickFor(10_000);
+  assert.deepEqual(bench.moves, []);
+  bench.isClockSane = true;
+  await bench.tickFor(50);
+  assert.deepEqual(bench.moves, ['take']);
+});
+
+test('a shard whose owner lives is asked for, and forced after five seconds', async () => {
+  const bench = new Bench('following', headBy(PEER, 1, 5));
+  const alive = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 50) {
+      bench.watch.heard(PEER, [], bench.time.nowMs);
+      await bench.tickFor(50);
+    }
+  };
+  await alive(4950);
+  assert.deepEqual(bench.moves, []);
+  assert.ok(bench.sent.length > 10 && bench.sent.every(({ type }) => type === 'want'));
+  await alive(200);
+  assert.deepEqual(bench.moves, ['take']);
+});
+
+test('a log whose owner is gone is taken over once it stands still', async () => {
+  const bench = new Bench('following', headBy(PEER, 1, 5));
+  for (let sequence = 6; sequence < 30; sequence++) {
+    bench.head = headBy(PEER, 1, sequence);
+    await bench.tickFor(50);
+  }
+  assert.deepEqual(bench.moves, [], 'somebody still appends');
+  await bench.tickFor(400);
+  assert.deepEqual(bench.moves, ['take']);
+});
+
+test('a shard that was let go of in an earlier epoch has an owner', async () => {
+  const bench = new Bench('following', headBy(PEER, 2, 5));
+  bench.claims.set(0, { epoch: 1, tag: '' });
+  bench.watch.heard(PEER, [], bench.time.nowMs);
+  await bench.tickFor(50);
+  assert.deepEqual(bench.moves, []);
+  bench.claims.set(0, { epoch: 2, tag: '' });
+  await bench.tickFor(50);
+  assert.deepEqual(bench.moves, ['take']);
+});
+
+test('a shard is handed over to nobody but its new owner in the plan', async () => {
+  const bench = new Bench('serving', headBy(ME, 3, 5));
+  await bench.tickFor(50);
+  bench.ownership.wanted(0, PEER, 5);
+  assert.deepEqual(bench.moves, []);
+  bench.owner = PEER;
+  bench.ownership.wanted(0, PEER, 5);
+  assert.deepEqual(bench.moves, ['pause']);
+});
+
+test('a shard is abandoned once a peer serves it since a later epoch', async () => {
+  const bench = new Bench('serving', headBy(ME, 3, 5));
+  await bench.tickFor(50);
+  bench.ownership.ownedBy(PEER, 0, 3);
+  bench.ownership.ownedBy(PEER, 0, 2);
+  assert.deepEqual(bench.moves, []);
+  bench.ownership.ownedBy(PEER, 0, 4);
+  assert.deepEqual(bench.moves, ['abandon']);
+});
+
+test('a hand-over ends with the word of the new owner alone', async () => {
+  const head = headBy(ME, 3, 5);
+  const bench = new Bench('serving', head);
+  await bench.tickFor(50);
+  bench.owner = PEER;
+  bench.ownership.wanted(0, PEER, 5);
+  bench.settle({ type: 'still', head });
+  await bench.time.pass(1);
+  assert.deepEqual(
+    bench.sent.map(({ type }) => type),
+    ['take'],
+  );
+  bench.ownership.ownedBy('cccccccc', 0, 4);
+  bench.ownership.ownedBy(PEER, 0, 3);
+  await bench.time.pass(1);
+  assert.deepEqual(bench.moves, ['pause']);
+  bench.ownership.ownedBy(PEER, 0, 4);
+  await bench.time.pass(1);
+  assert.deepEqual(bench.moves, ['pause', 'release']);
+});

@@ -1,0 +1,41 @@
+/** A bug that is planted in a compiled module, and the test that has to fail for it. */
+export interface Mutant {
+  /** What the bug does: a sentence without a period. */
+  readonly bug: string;
+  /** The source file; its compiled form is changed. */
+  readonly file: string;
+  /** Exact text of the compiled module, in which it occurs once. */
+  readonly from: string;
+  readonly to: string;
+  readonly killer: Killer;
+}
+
+/** A test that kills mutants. */
+export interface Killer {
+  /** The source file. */
+  readonly file: string;
+  /** A part of its title. */
+  readonly title: string;
+}
+
+/** bug, source file, text before, text after, test file, title of the test */
+export type Row = readonly [bug: string, file: string, from: string, to: string, test: string, title: string];
+
+export function toMutant([bug, file, from, to, test, title]: Row): Mutant {
+  return { bug, file, from, to, killer: { file: test, title } };
+}
+
+/** The compiled form of a source file, below the root. */
+export function compiledOf(file: string): string {
+  return `dist/${file.replace(/\.ts$/, '.js')}`;
+}
+
+/** The text of the compiled module with the bug. Throws where the text before is not there exactly once. */
+export function plant({ bug, file, from, to }: Mutant, text: string): string {
+  const [head = '', tail, ...more] = text.split(from);
+  if (tail === undefined || more.length > 0) {
+    const places = tail === undefined ? 0 : more.length + 1;
+    throw new Error(`"${bug}": its text occurs ${places} times in ${compiledOf(file)}: ${from}`);
+  }
+  return head + to + tail;
+}

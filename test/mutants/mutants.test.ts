@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { transform } from 'esbuild';
+import { compiledOf, plant, toMutant } from './mutant.js';
+import { MUTANTS } from './mutants.js';
+import { runKiller } from './run-killer.js';
+
+const ROOT = new URL('../../../', import.meta.url);
+const read = (file: string) => readFileSync(new URL(file, ROOT), 'utf8');
+
+test("each mutant's text occurs exactly once in the compiled module", () => {
+  for (const mutant of MUTANTS) plant(mutant, read(compiledOf(mutant.file)));
+});
+
+test('each mutant is a program: it fails its test, and not the parser', async () => {
+  for (const mutant of MUTANTS) {
+    const text = read(compiledOf(mutant.file));
+    const planted = plant(mutant, text);
+    assert.notEqual(planted, text, mutant.bug);
+    await assert.doesNotReject(transform(planted, { loader: 'js', logLevel: 'silent' }), mutant.bug);
+  }
+});
+
+test("each mutant's test has its title in its file, and runs without `--long`", () => {
+  for (const { bug, killer } of MUTANTS) {
+    assert.match(killer.file, /^test\/.*\.test\.ts$/, bug);
+    assert.ok(
+      read(killer.file).includes(killer.title) || isTranscript(killer.title),
+      `${killer.file}: ${killer.title}`,
+    );
+  }
+});
+
+test('there are at least 40 mutants, each of another bug', () => {
+  assert.ok(MUTANTS.length >= 40, `${MUTANTS.length}`);
+  assert.equal(new Set(MUTANTS.map(({ bug }) => bug)).size, MUTANTS.length);
+});
+
+test('a text that is gone, or is there twice, is an error', () => {
+  const mutant = toMutant(['a bug', 'src/a.ts', 'x', 'y', 'test/a.test.ts', 'a test']);
+  assert.equal(plant(mutant, '1x2'), '1y2');
+  assert.throws(() => plant(mutant, '12'), /"a bug": its text occurs 0 times/);
+  assert.throws(() => plant(mutant, '1x2x3'), /"a bug": its text occurs 2 times/);
+});
+
+test('a killer passes without its bug, and a title that is nowhere is absent', async () => {
+  const root = fileURLToPath(ROOT);
+  const file = 'test/base/answer-once.test.ts';
+  assert.equal((await runKiller({ file, title: 'later ones are dropped' }, root)).type, 'passed');
+  assert.equal((await runKiller({ file, title: 'no test of this title' }, root)).type, 'absent');
+});
+
+/** Transcripts give their tests their names. */
+function isTranscript(title: string): boolean {
+  const [, name] = /^scenario (\S+\.txt)/.exec(title) ?? [];
+  return name !== undefined && read(`test/scenarios/${name}`).length > 0;
+}

@@ -1,0 +1,48 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { compiledOf, type Mutant, plant } from './mutant.js';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+/** The copy has `dist` of its own; git and old copies are of no use to a test. */
+const NOT_LINKED = new Set(['dist', '.git']);
+
+/** A copy of `dist` in a temporary folder, beside links to all else: bugs are planted in it, and never in the real one. */
+export class MutatedTree {
+  private readonly folder = makeTempFolder();
+
+  constructor() {
+    const { path } = this;
+    for (const name of readdirSync(ROOT)) if (!NOT_LINKED.has(name)) symlinkSync(join(ROOT, name), join(path, name));
+    mkdirSync(join(path, 'dist'));
+    mkdirSync(this.temp);
+    for (const name of ['src', 'test', 'bench'])
+      cpSync(join(ROOT, 'dist', name), join(path, 'dist', name), { recursive: true });
+  }
+
+  get path(): string {
+    return this.folder.path;
+  }
+
+  /** For temporary files of tests: one that crashes leaves its own, and they go with the tree. */
+  get temp(): string {
+    return join(this.path, 'temp');
+  }
+
+  /** Runs with the bug in place, and takes it out again. */
+  async with<T>(mutant: Mutant, run: () => Promise<T>): Promise<T> {
+    const file = join(this.path, compiledOf(mutant.file));
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, plant(mutant, text));
+    try {
+      return await run();
+    } finally {
+      writeFileSync(file, text);
+    }
+  }
+
+  remove(): void {
+    this.folder.remove();
+  }
+}

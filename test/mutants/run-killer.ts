@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { compiledOf, type Killer } from './mutant.js';
+
+/** Mutants that make a test wait for ever are killed by this limit of the test. */
+const TEST_MS = 60_000;
+/** The whole process ends by then, whatever it does. */
+const PROCESS_MS = 90_000;
+
+export interface Run {
+  /**
+   * passed   the test ran, and nothing failed
+   * failed   the test failed, or its process ended or hung
+   * absent   no test has this title
+   */
+  readonly type: 'passed' | 'failed' | 'absent';
+  /** The end of the output, for people. */
+  readonly output: string;
+  readonly tookMs: number;
+}
+
+/** Runs one test, and only it, in the tree at `root`; temporary files go to `temp`. */
+export async function runKiller({ file, title }: Killer, root: string, temp = tmpdir()): Promise<Run> {
+  const startedMs = performance.now();
+  const args = [
+    '--test',
+    '--test-reporter=tap',
+    '--test-force-exit',
+    `--test-timeout=${TEST_MS}`,
+    `--test-name-pattern=${escaped(title)}`,
+    compiledOf(file),
+  ];
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  const env = { ...inherited, TMPDIR: temp };
+  // A group of its own: servers that the test has started end with it.
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const endGroup = () => {
+    try {
+      process.kill(-(child.pid as number), 'SIGKILL');
+    } catch {
+      // Nothing of it runs any more.
+    }
+  };
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data: Buffer) => {
+      output += data.toString();
+    });
+  }
+  const timer = setTimeout(endGroup, PROCESS_MS);
+  process.once('exit', endGroup);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  clearTimeout(timer);
+  process.off('exit', endGroup);
+  endGroup();
+  const hasPassed = Number(/^# pass (\d+)$/m.exec(output)?.[1] ?? 0) > 0;
+  const type = code !== 0 ? 'failed' : hasPassed ? 'passed' : 'absent';
+  return { type, output: output.slice(-4000), tookMs: performance.now() - startedMs };
+}
+
+function escaped(title: string): string {
+  return title.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}

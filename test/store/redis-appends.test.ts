@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Redis } from 'ioredis';
+import { LSN_ZERO } from '../../src/shard/log/lsn.js';
+import type { AppendOutcome } from '../../src/shard/log/wal.js';
+import { encodeHead, genesisHead } from '../../src/store/format/entry-codec.js';
+import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
+import { APPEND_FUNCTION_NAME } from '../../src/store/redis/append-function.js';
+import type { Durability } from '../../src/store/redis/durability.js';
+import { Keys } from '../../src/store/redis/keys.js';
+import type { Master } from '../../src/store/redis/master.js';
+import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { RedisAppends } from '../../src/store/redis/redis-appends.js';
+import type { RedisMeta } from '../../src/store/redis/redis-meta.js';
+import { RedisStore } from '../../src/store/redis/redis-store.js';
+import type { Router } from '../../src/store/redis/router.js';
+import { one, Writer } from '../contract/writer.js';
+import { RedisServer } from '../support/redis-server.js';
+
+/* An answer of Redis proves a write to be durable only when it comes behind a write. */
+
+let server: RedisServer;
+
+before(async () => {
+  server = await RedisServer.start();
+});
+
+after(async () => {
+  await server.destroy();
+});
+
+/** Writes that the server has carried out since its start. */
+async function writes(): Promise<number> {
+  const [, count] = /^rdb_changes_since_last_save:(\d+)/m.exec(String(await server.call('INFO', 'persistence'))) ?? [];
+  return Number(count);
+}
+
+async function withStore(run: (store: RedisStore, storeId: string) => Promise<void>): Promise<void> {
+  const storeId = randomUUID();
+  const address = maybeRedisAddress(server.url) as RedisAddress;
+  const store = new RedisStore({ address, prefix: storeId, durability: { type: 'fsync' }, trustConfig: false });
+  const scales = { default: 4, byCurrency: {} };
+  const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
+  try {
+    await store.meta.maybeRead();
+    await store.meta.create(meta);
+    await run(store, storeId);
+  } finally {
+    await store.close();
+  }
+}
+
+test('an append that is a duplicate writes the head again', async () => {
+  await withStore(async ({ wal }, storeId) => {
+    const log = new Writer(wal, storeId);
+    const expected = log.head(0);
+    const entry = await log.append(0);
+    const before = await writes();
+    assert.deepEqual(await one(wal, { shard: 0, expected, entries: [entry] }), { type: 'duplicate' });
+    assert.equal(await writes(), before + 1);
+    assert.deepEqual(await wal.head(0), entry.head);
+  });
+});
+
+test('a head check writes the head again when WAIT follows, and nothing otherwise', async () => {
+  await withStore(async ({ wal }, storeId) => {
+    const log = new Writer(wal, storeId);
+    const { head } = await log.append(0);
+    const keys = new Keys(storeId);
+    const check = async (confirm: string) => {
+      const before = await writes();
+      const args = [keys.head(0), keys.log(0), 'each', confirm, encodeHead(head), encodeHead(head), 0];
+      assert.deepEqual(await server.call('FCALL', APPEND_FUNCTION_NAME, 2, ...args), [['ok']]);
+      return (await writes()) - before;
+    };
+    assert.equal(await check('confirm'), 1);
+    assert.equal(await check(''), 0);
+    assert.deepEqual(await wal.head(0), head);
+  });
+});
+
+test('an append whose log is gone fails and leaves the head as it was', async () => {
+  await withStore(async ({ wal }, storeId) => {
+    const log = new Writer(wal, storeId);
+    const { head } = await log.append(0);
+    await server.call('DEL', new Keys(storeId).log(0));
+    const outcome = await one(wal, { shard: 0, expected: head, entries: [log.next(0)] });
+    assert.ok(outcome.type === 'failed' && /the log is gone/.test(outcome.error.message));
+    assert.deepEqual(await wal.head(0), head);
+    assert.deepEqual(await wal.read(0, LSN_ZERO, 10), []);
+  });
+});
+
+interface Checked {
+  readonly outcome: AppendOutcome | undefined;
+  readonly calls: readonly (readonly unknown[])[];
+}
+
+/** A head check by a master that accepts it and confirms it for `confirmed`, its answer to WAIT or WAITAOF. */
+async function checkHead(durability: Durability, confirmed: unknown): Promise<Checked> {
+  const calls: unknown[][] = [];
+  const client = {
+    callBuffer: async (...args: unknown[]) => {
+      calls.push(args);
+      return [[Buffer.from('ok')]];
+    },
+    call: async (...args: unknown[]) => {
+      calls.push(args);
+      return confirmed;
+    },
+  };
+  const master = { appends: { use: (run: (client: Redis) => unknown) => run(client as unknown as Redis) } };
+  const masters = { isOne: true, of: async () => master as unknown as Master, doubt() {} };
+  const appends = new RedisAppends({ masters } as unknown as Router, new Keys('p'), durability, {} as RedisMeta);
+  const [outcome] = await appends.append([{ shard: 0, expected: genesisHead(randomUUID(), 0), entries: [] }]);
+  return { outcome, calls };
+}
+
+test('a head check that replicas confirm asks for a write, and waits behind it', async () => {
+  const { outcome, calls } = await checkHead({ type: 'replicas', count: 2 }, 2);
+  assert.deepEqual(outcome, { type: 'ok' });
+  const [check, wait] = calls;
+  assert.equal(check?.[0], 'FCALL');
+  assert.ok(check?.flat().includes('confirm'), 'it asks for a write');
+  assert.deepEqual(wait?.slice(0, 2), ['WAIT', 2]);
+});
+
+test('an append that too few replicas confirm has failed', async () => {
+  assert.equal((await checkHead({ type: 'replicas', count: 2 }, 1)).outcome?.type, 'failed');
+  assert.equal((await checkHead({ type: 'synced', count: 1 }, [1, 0])).outcome?.type, 'failed');
+});
+
+test('an append that its own server has not synced has failed', async () => {
+  assert.equal((await checkHead({ type: 'synced', count: 1 }, [0, 1])).outcome?.type, 'failed');
+  assert.equal((await checkHead({ type: 'synced', count: 1 }, [1, 1])).outcome?.type, 'ok');
+});
