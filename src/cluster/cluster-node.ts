@@ -713,7 +713,7 @@ export class ClusterNode implements PeerEvents {
     const isWrong = Math.abs(behindMs) > TIME_WARN_MS;
     if (isWrong && !this.isTimeWrong) {
       this.deps.log.warn(
-        { behindMs: Math.round(behindMs) },
+        { code: 'clock-differs', behindMs: Math.round(behindMs) },
         "this machine's clock differs from those of the other nodes",
       );
     }

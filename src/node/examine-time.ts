@@ -32,7 +32,12 @@ export function judgeLogTime(newestMs: number, nowMs: number): Finding {
   }
   if (-aheadMs > UNCONFIRMED_MS) {
     const says = `the newest entry is ${spanOf(-aheadMs)} old`;
-    return { about, verdict: 'look', says, todo: 'look whether this clock is right, unless the store has rested for so long' };
+    return {
+      about,
+      verdict: 'look',
+      says,
+      todo: 'look whether this clock is right, unless the store has rested for so long',
+    };
   }
   return { about, verdict: 'good', says: "the newest entry and this machine's clock agree" };
 }

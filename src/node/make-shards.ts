@@ -31,7 +31,16 @@ export async function makeShards(all: ShardThreadSettings, workers: number, deps
     const clockOffsetMs = clock.believedOffsetMs;
     const { port1, port2: newsPort } = new MessageChannel();
     hearNews(port1, shards, watch);
-    const workerData: WorkerSettings = { ...all, clockOffsetMs, worker, shards, fences, acknowledgedHere, newsPort, missed: missedTime() };
+    const workerData: WorkerSettings = {
+      ...all,
+      clockOffsetMs,
+      worker,
+      shards,
+      fences,
+      acknowledgedHere,
+      newsPort,
+      missed: missedTime(),
+    };
     return new Worker(workerEntry, { workerData, transferList: [newsPort] });
   };
   return new WorkerPool(all.shards.length, workers, {

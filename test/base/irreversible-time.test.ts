@@ -19,12 +19,24 @@ const TABLE: readonly (readonly [title: string, witnesses: TimeWitnesses, expect
   ['a clock ahead of one peer does not count', { ...ALONE, ourMs: AHEAD_MS, peersMs: [NOW_MS] }, NOW_MS],
   ['a clock ahead of two peers does not count', { ...ALONE, ourMs: AHEAD_MS, peersMs: [NOW_MS, NOW_MS + 1] }, NOW_MS],
   ['most clocks ahead do not outvote one', { ...ALONE, ourMs: AHEAD_MS, peersMs: [AHEAD_MS, NOW_MS] }, NOW_MS],
-  ['the server of the archive outweighs all peers', { ...ALONE, ourMs: AHEAD_MS, peersMs: [AHEAD_MS], serverMs: NOW_MS }, NOW_MS],
+  [
+    'the server of the archive outweighs all peers',
+    { ...ALONE, ourMs: AHEAD_MS, peersMs: [AHEAD_MS], serverMs: NOW_MS },
+    NOW_MS,
+  ],
   ['a server alone confirms the clock', { ...ALONE, serverMs: NOW_MS + 60_000 }, NOW_MS],
   ['a server that is ahead does not advance the time', { ...ALONE, serverMs: AHEAD_MS }, NOW_MS],
   ['a clock behind delays', { ...ALONE, ourMs: NOW_MS - DAY_MS, peersMs: [NOW_MS] }, NOW_MS - DAY_MS],
-  ['known time goes on as real time does', { ...ALONE, known: { confirmedMs: NOW_MS - 1000, elapsedMs: 1000 } }, NOW_MS],
-  ['a clock ahead is bound to the known time', { ...ALONE, ourMs: AHEAD_MS, known: { confirmedMs: NOW_MS, elapsedMs: 0 } }, NOW_MS],
+  [
+    'known time goes on as real time does',
+    { ...ALONE, known: { confirmedMs: NOW_MS - 1000, elapsedMs: 1000 } },
+    NOW_MS,
+  ],
+  [
+    'a clock ahead is bound to the known time',
+    { ...ALONE, ourMs: AHEAD_MS, known: { confirmedMs: NOW_MS, elapsedMs: 0 } },
+    NOW_MS,
+  ],
   [
     'known time advances by a bounded rate',
     { ...ALONE, ourMs: AHEAD_MS, known: { confirmedMs: NOW_MS, elapsedMs: 3_600_000 } },

@@ -19,7 +19,10 @@ function longestOf(...views: readonly TableView[]): number {
 }
 
 test('the retention of a member that is down still counts', () => {
-  assert.equal(longestOf(viewOf({ a: { retentionMs: 30 }, b: { retentionMs: 120 } }), viewOf({ a: { retentionMs: 30 } })), 120);
+  assert.equal(
+    longestOf(viewOf({ a: { retentionMs: 30 }, b: { retentionMs: 120 } }), viewOf({ a: { retentionMs: 30 } })),
+    120,
+  );
 });
 
 test('a member that starts again replaces what it said before', () => {

@@ -13,7 +13,7 @@ const ahead = (days: number) => ['faketime', '-m', '--exclude-monotonic', '-f', 
 const hasFaketime = spawnSync('faketime', ['--version']).error === undefined;
 const codesOf = ({ log }: WalletdProcess) => log.flatMap(({ code }) => (code === undefined ? [] : [code]));
 
-async function valueOf({ adminUrl }: WalletdProcess, metric: string): Promise<number> {
+async function metricOf({ adminUrl }: WalletdProcess, metric: string): Promise<number> {
   const [series] = (await Scrape.of(adminUrl)).series(metric);
   return Number(series?.value);
 }
@@ -34,18 +34,18 @@ test('a confirmed clock frees a log from the time of a wrong clock', { skip: !ha
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_WORKERS: '0' };
     const first = await WalletdProcess.start(env);
     await play(first, 'a');
-    assert.equal(await valueOf(first, 'walletd_log_time_ahead_seconds'), 0);
+    assert.equal(await metricOf(first, 'walletd_log_time_ahead_seconds'), 0);
     await first.end('SIGTERM');
 
     const wrong = await WalletdProcess.start(env, ahead(400));
     await wrong.waitFor(({ code }) => code === 'clock-unconfirmed');
-    assert.ok((await valueOf(wrong, 'walletd_clock_unconfirmed_seconds')) > 390 * DAY_SECONDS);
+    assert.ok((await metricOf(wrong, 'walletd_clock_unconfirmed_seconds')) > 390 * DAY_SECONDS);
     await play(wrong, 'b');
     await wrong.end('SIGTERM');
 
     const frozen = await WalletdProcess.start(env);
     await frozen.waitFor(({ code }) => code === 'log-time-ahead');
-    assert.ok((await valueOf(frozen, 'walletd_log_time_ahead_seconds')) > 390 * DAY_SECONDS);
+    assert.ok((await metricOf(frozen, 'walletd_log_time_ahead_seconds')) > 390 * DAY_SECONDS);
     const status = runWalletd(['status', '--server', frozen.adminUrl], env);
     assert.match(status.stdout, /WRONG {2}log time is 400 days ahead/);
     assert.equal(status.status, 1);
@@ -61,9 +61,10 @@ test('a confirmed clock frees a log from the time of a wrong clock', { skip: !ha
 
     const cured = await WalletdProcess.start(env);
     assert.deepEqual(codesOf(cured), []);
-    assert.equal(await valueOf(cured, 'walletd_log_time_ahead_seconds'), 0);
+    assert.equal(await metricOf(cured, 'walletd_log_time_ahead_seconds'), 0);
     await play(cured, 'e');
     await cured.end('SIGKILL');
     const verified = runWalletd(['verify', '--deep'], env);
     assert.equal(verified.status, 0, verified.stdout + verified.stderr);
-  }));
+  }),
+);

@@ -33,7 +33,16 @@ function keeping({ recordedMs, confirmedOn, logMs = 0 }: Around = {}) {
   const keeper = new TimeKeeper({
     shards: {
       status: () => [
-        { shard: 0, state: 'serving', players: 0, waiting: 0, head: undefined, timeMs: around.logMs, flightMs: 0, reason: undefined },
+        {
+          shard: 0,
+          state: 'serving',
+          players: 0,
+          waiting: 0,
+          head: undefined,
+          timeMs: around.logMs,
+          flightMs: 0,
+          reason: undefined,
+        },
       ],
       confirmTime: (confirmed) => {
         around.told = confirmed;

@@ -81,11 +81,20 @@ test('rounds of the wrong time keep it and never look older than they were', asy
     host.clock.nowMs += 100;
     return isTrue();
   };
-  await until('the archive has the round of today', passing(() => archive.records.some(({ day }) => day === today)));
+  await until(
+    'the archive has the round of today',
+    passing(() => archive.records.some(({ day }) => day === today)),
+  );
   assert.equal(archive.records.length, 1, 'the other round waits for its time');
   host.clock.nowMs = NOW_MS + 401 * DAY_MS;
-  await until('the archive has both', passing(() => archive.records.length === 2));
-  assert.deepEqual(archive.records.map(({ day }) => day), [today, today + 400]);
+  await until(
+    'the archive has both',
+    passing(() => archive.records.length === 2),
+  );
+  assert.deepEqual(
+    archive.records.map(({ day }) => day),
+    [today, today + 400],
+  );
   await host.host.close();
 });
 

@@ -125,7 +125,11 @@ export class PostgresArchive implements Archive {
   }
 
   async serverMs(): Promise<number> {
-    const [row] = await this.ask<{ ms: string }>('now', 'SELECT floor(extract(epoch FROM now()) * 1000)::bigint AS ms', []);
+    const [row] = await this.ask<{ ms: string }>(
+      'now',
+      'SELECT floor(extract(epoch FROM now()) * 1000)::bigint AS ms',
+      [],
+    );
     return Number(row?.ms);
   }
 
