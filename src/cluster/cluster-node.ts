@@ -74,6 +74,7 @@ const MOVE_ATTEMPTS = 10;
 /** The id of a question whose answer nobody waits for. */
 const UNASKED = 0;
 const TIME_WARN_MS = 5000;
+const PAUSE_LOG_MS = 10_000;
 const TIME_MAX_MS = 60_000;
 
 /** Why what an operator asked of the cluster is not done. */
@@ -128,6 +129,7 @@ export class ClusterNode implements PeerEvents {
   private isLeaving = false;
   private fullUntilMs = Number.NEGATIVE_INFINITY;
   private isTimeWrong = false;
+  private pauseLoggedMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly deps: ClusterNodeDeps) {
     const { tag, shardCount, table, local, clock, timers, log, settings } = deps;
@@ -517,7 +519,7 @@ export class ClusterNode implements PeerEvents {
     this.routes.gone(tag);
     this.clocks.forget(tag);
     this.times.forget(tag);
-    this.pauses.forget(tag);
+    this.pauses.linkLost(tag);
     this.callServer.linkLost(tag);
     this.snapshots.linkLost(tag);
     this.copies.linkLost(tag);
@@ -702,10 +704,14 @@ export class ClusterNode implements PeerEvents {
     const { clock, addMissedTime, log } = this.deps;
     const missedMs = this.pauses.heard(tag, theirMs, clock.monotonicMs());
     if (missedMs === 0) return;
-    log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused: time is put forward');
+    const pausedMs = clock.monotonicMs();
     addMissedTime(missedMs);
     this.clocks.forgetAll();
     this.probation.running(clock.monotonicMs());
+    // Pulses that were held back tell of the pause bit by bit.
+    if (pausedMs - this.pauseLoggedMs < PAUSE_LOG_MS) return;
+    this.pauseLoggedMs = pausedMs;
+    log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused: time is put forward');
   }
 
   private checkTime(): void {
@@ -713,7 +719,7 @@ export class ClusterNode implements PeerEvents {
     const isWrong = Math.abs(behindMs) > TIME_WARN_MS;
     if (isWrong && !this.isTimeWrong) {
       this.deps.log.warn(
-        { behindMs: Math.round(behindMs) },
+        { code: 'clock-differs', behindMs: Math.round(behindMs) },
         "this machine's clock differs from those of the other nodes",
       );
     }

@@ -32,7 +32,7 @@ export class ClockWatch {
     if (Math.abs(jumpMs) > JUMP_MS) {
       this.trustedFromMs = clock.monotonicMs() + REST_MS;
       log.warn(
-        { jumpMs: Math.round(jumpMs) },
+        { code: 'clock-jumped', jumpMs: Math.round(jumpMs) },
         'the clock of this machine has jumped: nothing is forgotten for an hour',
       );
     }

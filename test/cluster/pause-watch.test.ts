@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PauseWatch } from '../../src/cluster/pause-watch.js';
+import { PAUSE_MIN_MS, PauseWatch } from '../../src/cluster/pause-watch.js';
+import type { SimulatedNode } from '../simulation/simulated-node.js';
+import { World } from '../simulation/world.js';
 
 const PULSE_MS = 200;
 
@@ -47,6 +49,28 @@ for (const peers of [1, 2, 4]) {
   });
 }
 
+test('pulses that were held back during a pause come together after it', () => {
+  const machines = new Machines(2);
+  machines.pulses(20);
+  const { ourMs } = machines;
+  for (let n = 0; n < 50; n++) {
+    machines.pulses(1);
+    machines.ourMs -= PULSE_MS;
+  }
+  // What is left is too short to be a pause.
+  assert.ok(machines.missedMs > 50 * PULSE_MS - 500, `${machines.missedMs} ms`);
+  assert.equal(machines.ourMs, ourMs + machines.missedMs);
+});
+
+test('a pause is noticed after links were lost and made anew', () => {
+  const machines = new Machines(2);
+  machines.pulses(20);
+  for (const tag of ['0', '1']) machines.watch.linkLost(tag);
+  machines.pause(10_000);
+  machines.pulses(20);
+  assert.equal(machines.missedMs, 10_000);
+});
+
 test('late pulses are no pause, and neither is their end', () => {
   const machines = new Machines(2);
   machines.pulses(20);
@@ -86,9 +110,41 @@ test('one peer of three that leaps ahead is not believed', () => {
 test('a peer whose link is gone has no say', () => {
   const machines = new Machines(2);
   machines.pulses(20);
-  machines.watch.forget('1');
+  machines.watch.linkLost('1');
   machines.theirMs.pop();
   machines.pause(10_000);
   machines.pulses(1);
   assert.equal(machines.missedMs, 10_000);
+});
+
+test('a suspended node of a cluster puts its clock forward once, and the others do not', async () => {
+  const world = new World({ seed: 1, nodes: 3, shards: 2, servers: 1, players: 1, followers: 1 });
+  await world.begin();
+  await world.time.pass(15_000);
+  const [suspended, ...others] = world.living as [SimulatedNode, ...SimulatedNode[]];
+  const clocks = () => world.living.map(({ process }) => process.monotonicMs() - world.time.nowMs);
+  const before = clocks();
+  suspended.process.stop();
+  await world.time.pass(60_000);
+  suspended.process.goOn(true);
+  await world.time.pass(10_000);
+  const drift = clocks().map((ms, i) => ms - (before[i] as number));
+  assert.ok(Math.abs(drift[0] as number) < PAUSE_MIN_MS, `${drift[0]} ms`);
+  assert.deepEqual(drift.slice(1), [0, 0]);
+  assert.equal(others.length, 2);
+});
+
+test('a seal that was put before the pause of its keeper does not outlive it', async () => {
+  const world = new World({ seed: 1, nodes: 2, shards: 1, servers: 1, players: 1, followers: 1 });
+  await world.begin();
+  await world.time.pass(15_000);
+  const [suspended] = world.living as [SimulatedNode];
+  const { process } = suspended;
+  const deadlineMs = process.monotonicMs() + 5000;
+  process.stop();
+  await world.time.pass(60_000);
+  process.goOn(true);
+  assert.ok(process.monotonicMs() < deadlineMs, 'the machine itself notices nothing');
+  await world.time.pass(1000);
+  assert.ok(process.monotonicMs() >= deadlineMs);
 });

@@ -4,6 +4,8 @@ import { longestRetentionMs } from '../../src/base/irreversible-time.js';
 import { Retentions } from '../../src/cluster/retentions.js';
 import type { TableView } from '../../src/cluster/table.js';
 import { memberOf } from '../../src/cluster/table-records.js';
+import type { SimulatedNode } from '../simulation/simulated-node.js';
+import { World } from '../simulation/world.js';
 
 function viewOf(members: Readonly<Record<string, object>>): TableView {
   const records = Object.entries(members).map(
@@ -38,4 +40,17 @@ test('nothing expires while an older walletd is a member', () => {
 
 test('nothing expires before the table has answered', () => {
   assert.equal(longestRetentionMs(30, new Retentions().all(undefined)), Number.POSITIVE_INFINITY);
+});
+
+test('a node of a cluster hears the clocks of the others', async () => {
+  const world = new World({ seed: 1, nodes: 3, shards: 1, servers: 1, players: 1, followers: 1 });
+  await world.begin();
+  await world.time.pass(15_000);
+  const [ahead, other] = world.living as [SimulatedNode, SimulatedNode];
+  ahead.process.aheadMs = 200 * 86_400_000;
+  await world.time.pass(1000);
+  const earliest = ({ cluster }: SimulatedNode) => Math.min(...cluster.witnesses.peersMs);
+  assert.ok(Math.abs(earliest(ahead) - other.process.now()) < 1000, 'its peers say when it is');
+  assert.equal(ahead.cluster.witnesses.peersMs.length, 2);
+  assert.ok(earliest(other) <= other.process.now());
 });

@@ -40,6 +40,7 @@ test('a member and a plan of a newer version say more: what is known of it count
     isFull: true,
     hasRoom: true,
     isTimeWrong: true,
+    retentionMs: 86_400_000,
     unreachable: ['c'],
   };
   const member = memberOf(JSON.stringify({ ...FIRST, ...said, cores: 8 }));

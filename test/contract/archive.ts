@@ -54,6 +54,14 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
       }
     });
 
+  withArchive('an archive on a server says what time it is there', async (archive) => {
+    const beforeMs = Date.now();
+    const serverMs = await archive.serverMs();
+    // The servers of tests run on this machine; PostgreSQL's now() is that of the transaction.
+    if (serverMs !== undefined)
+      assert.ok(serverMs >= beforeMs - 1 && serverMs <= Date.now(), `${serverMs - beforeMs} ms`);
+  });
+
   withArchive('a round is found by its name and by those of its transactions, and nothing else is', async (archive) => {
     const mine = record({
       ids: [

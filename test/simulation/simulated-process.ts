@@ -14,6 +14,7 @@ export class SimulatedProcess implements Timers, Clock {
   /** What its monotonic clock has missed, and does not know of. */
   private lostMs = 0;
   private isStopped = false;
+  private stoppedMs = 0;
   private backlog: (() => void)[] = [];
   private readonly regular = new Set<Cancel>();
   private readonly startedMs: number;
@@ -79,10 +80,14 @@ export class SimulatedProcess implements Timers, Clock {
 
   stop(): void {
     this.isStopped = true;
+    this.stoppedMs = this.time.nowMs;
   }
 
-  goOn(): void {
+  /** `isSuspended`: the monotonic clock has stood still as well, as that of a suspended machine. */
+  goOn(isSuspended = false): void {
+    if (!this.isStopped) return;
     this.isStopped = false;
+    if (isSuspended) this.lostMs += this.time.nowMs - this.stoppedMs;
     const { backlog } = this;
     this.backlog = [];
     for (const run of backlog) this.here(run);

@@ -28,7 +28,9 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
     const node = oneOf(world, random);
     node?.process.stop();
     const ms = random.chance(0.5) ? random.between(10, SHORT_MS) : random.between(SHORT_MS, LONG_MS);
-    world.time.after(ms, () => node?.process.goOn());
+    // Every other long one is the pause of a machine, and not of the process alone.
+    const isSuspended = ms >= SHORT_MS && Math.floor(ms) % 2 === 0;
+    world.time.after(ms, () => node?.process.goOn(isSuspended));
   },
   'cut-nodes': (world, random) => {
     const [one, other] = [oneOf(world, random), oneOf(world, random)];
