@@ -126,7 +126,8 @@ async function tellLost(settings: Settings, opened: ArchivedStore, losses: reado
   for (const note of notes) console.error(`walletd: ${printable(note)}`);
   for (const { shard } of losses) {
     const known = entries.get(shard) ?? 0;
-    const which = known === 0 ? 'Which callbacks they were is not' : `What ${plural(known, 'entry', 'entries')} held is`;
+    const which =
+      known === 0 ? 'Which callbacks they were is not' : `What ${plural(known, 'entry', 'entries')} held is`;
     console.log(`Shard ${shard}: ${which} known on this node; ask the platform, or see walletd reconcile.`);
   }
   if (items.length === 0) return false;

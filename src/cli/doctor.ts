@@ -7,8 +7,8 @@ import { driverOf } from '../node/drivers/drivers.js';
 import { hasArchive, openArchiveToRead } from '../node/drivers/open-archive.js';
 import { examinePostgres } from '../node/examine-archive.js';
 import { EXIT } from '../node/exit-codes.js';
-import { readBackup } from '../node/overview/backup-file.js';
 import { BRING_BACK } from '../node/open-store.js';
+import { readBackup } from '../node/overview/backup-file.js';
 import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Finding } from '../store/store.js';
@@ -22,7 +22,9 @@ import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js'
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('examine a store: durability, rights, time of a durable write, replicas, clock, room, archive, and its server')
+    .description(
+      'examine a store: durability, rights, time of a durable write, replicas, clock, room, archive, and its server',
+    )
     .argument('[store]', 'the store (default: WALLETD_STORE)')
     .option('--json', 'print a JSON object per finding instead')
     .addHelpText(
@@ -52,10 +54,7 @@ async function doctor(address: string | undefined): Promise<Outcome> {
   const findings: Finding[] = [];
   try {
     const meta = await store.meta.maybeRead();
-    findings.push(
-      judgeStore(meta, await findRemembered(settings, meta?.storeId, store)),
-      ...(await store.examine()),
-    );
+    findings.push(judgeStore(meta, await findRemembered(settings, meta?.storeId, store)), ...(await store.examine()));
     if (meta !== undefined) findings.push(...(await examineArchive(settings, meta.storeId)));
     findings.push(...(await examineServer(settings)));
   } catch (error) {

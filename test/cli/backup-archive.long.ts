@@ -69,10 +69,10 @@ test('a follower ends with 5 when walletd archives elsewhere', { skip: whyNoPost
     // As after a move of the archive by pg_dump, of which the follower was not told.
     await runSql(postgres.url, `CREATE DATABASE former TEMPLATE ${archive}`);
     const follow = (name: string, database: string) =>
-      new WalletdCommand(
-        ['backup', '--follow', '--to', `${folder}/${name}`, '--metrics', `${folder}/${name}.prom`],
-        { ...env, WALLETD_ARCHIVE: databases.url(database) },
-      );
+      new WalletdCommand(['backup', '--follow', '--to', `${folder}/${name}`, '--metrics', `${folder}/${name}.prom`], {
+        ...env,
+        WALLETD_ARCHIVE: databases.url(database),
+      });
     const good = follow('good', archive);
     await good.said(/Following/);
     const misled = follow('misled', 'former');
@@ -80,7 +80,10 @@ test('a follower ends with 5 when walletd archives elsewhere', { skip: whyNoPost
     const second = await WalletdProcess.start(env);
     await play(second);
     assert.equal(await misled.exit(), OTHER_ARCHIVE, misled.stderr);
-    assert.match(misled.stderr, /rounds that left memory with \S+ of shard 0 are not in the archive: walletd archives elsewhere/);
+    assert.match(
+      misled.stderr,
+      /rounds that left memory with \S+ of shard 0 are not in the archive: walletd archives elsewhere/,
+    );
     assert.match(readFileSync(`${folder}/misled.prom`, 'utf8'), /^walletd_backup_archive_differs 1$/m);
     assert.equal(await good.exit('SIGTERM'), 0, good.stderr);
     assert.match(readFileSync(`${folder}/good.prom`, 'utf8'), /^walletd_backup_archive_differs 0$/m);

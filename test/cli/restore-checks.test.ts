@@ -22,7 +22,14 @@ test('restore and its dry run refuse a place that is no folder', () =>
     const { file } = await writeTwoSegments(folder);
     writeFileSync(`${folder}/taken`, '');
     for (const dry of [[], ['--dry-run']]) {
-      const { status, stderr } = await runVerb(['restore', '--from', file, '--to', `lmdb:${folder}/taken/data`, ...dry]);
+      const { status, stderr } = await runVerb([
+        'restore',
+        '--from',
+        file,
+        '--to',
+        `lmdb:${folder}/taken/data`,
+        ...dry,
+      ]);
       assert.equal(status, 1);
       assert.match(stderr, /cannot use the store .*taken is no folder/);
     }
@@ -81,7 +88,10 @@ if (reason !== undefined) {
       for (const dry of [[], ['--dry-run']]) {
         const { status, stderr } = await runVerb([...args, ...dry], { WALLETD_ARCHIVE: databases.url(name) });
         assert.equal(status, 1);
-        assert.match(stderr, /a restore needs an empty archive, .* has rounds; name a new database .* for restore, serve/);
+        assert.match(
+          stderr,
+          /a restore needs an empty archive, .* has rounds; name a new database .* for restore, serve/,
+        );
         assert.doesNotMatch(stderr, /not whole|empty it/);
       }
       assert.deepEqual(await keysOf(redis), []);

@@ -45,7 +45,10 @@ test('a server that hangs is named after five seconds', () =>
     process.kill(walletd.pid, 'SIGCONT');
     await walletd.end('SIGKILL');
     assert.equal(status, 1);
-    assert.match(stderr, new RegExp(`^walletd: cannot ask the server at \\S+:${port}: it did not answer within 5 s: it hangs`));
+    assert.match(
+      stderr,
+      new RegExp(`^walletd: cannot ask the server at \\S+:${port}: it did not answer within 5 s: it hangs`),
+    );
   }));
 
 test('doctor and status find the same wrong with a server', () =>

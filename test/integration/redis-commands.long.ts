@@ -66,13 +66,19 @@ test('the users of config/users.acl are enough for every command', () =>
       for (const dry of [['--dry-run'], []]) {
         const refused = await runVerb(['restore', '--from', backup, '--to', as('walletd', 2), ...dry], env);
         assert.equal(refused.status, 1);
-        assert.match(refused.stderr, /this user may not remove it: restore as one who may \(restorer in config\/users\.acl\)/);
+        assert.match(
+          refused.stderr,
+          /this user may not remove it: restore as one who may \(restorer in config\/users\.acl\)/,
+        );
       }
       await run(['restore', '--from', backup, '--to', as('restorer', 2), '--dry-run'], /Nothing was written\./);
       await run(['restore', '--from', backup, '--to', as('restorer', 2)], /is in redis:/);
       await run(['verify', '--no-server', '--store', as('reader', 2)], /Nothing differs\./);
       const all = (await makeProgram()).commands.map((command) => command.name());
-      assert.deepEqual(all.filter((name) => !used.has(name) && !WITHOUT_STORE.includes(name)), []);
+      assert.deepEqual(
+        all.filter((name) => !used.has(name) && !WITHOUT_STORE.includes(name)),
+        [],
+      );
     } finally {
       await redis.destroy();
     }

@@ -4,7 +4,17 @@ import { isoTime } from './format.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
 
-const COLUMNS = ['time', 'username', 'endpoint', 'productId', 'requestId', 'transactionId', 'roundId', 'shard', 'entry'];
+const COLUMNS = [
+  'time',
+  'username',
+  'endpoint',
+  'productId',
+  'requestId',
+  'transactionId',
+  'roundId',
+  'shard',
+  'entry',
+];
 const SHOWN_MAX = 20;
 /** Spreadsheets take a cell that begins so for a formula. */
 const FORMULA = /^[=+\-@\t\r]/;

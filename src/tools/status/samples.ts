@@ -24,7 +24,9 @@ export class Samples {
   /** Those that have these labels. */
   of(name: string, labels: Readonly<Record<string, string | number>> = {}): readonly Sample[] {
     const wanted = Object.entries(labels);
-    return (this.byName.get(name) ?? []).filter((one) => wanted.every(([key, value]) => one.labels[key] === String(value)));
+    return (this.byName.get(name) ?? []).filter((one) =>
+      wanted.every(([key, value]) => one.labels[key] === String(value)),
+    );
   }
 
   series(name: string): readonly Sample[] {

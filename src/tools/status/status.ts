@@ -82,7 +82,8 @@ export function factsOf(samples: Samples, { status, shards }: Readiness, nowMs: 
     recordBytesMax: samples.sum('walletd_record_limit_bytes'),
     isArchiveUp: archives.length === 0 ? undefined : archives.every(({ value }) => value === 1),
     archivedNames: samples.sum('walletd_archive_names'),
-    cluster: members.length === 0 ? undefined : { up: samples.sum('walletd_cluster_members', { state: 'up' }), missing },
+    cluster:
+      members.length === 0 ? undefined : { up: samples.sum('walletd_cluster_members', { state: 'up' }), missing },
     certificates: samples.of('walletd_certificate_expiry_timestamp_seconds').map(({ labels, value }) => {
       return { listener: labels.listener ?? '', endsMs: value * 1000 };
     }),
