@@ -126,7 +126,7 @@ async function examineFolder(settings: StoreSettings, storeId: string): Promise<
   }
 }
 
-/** What the rules that `status` judges by find wrong with the server on this store, when the settings lead to one. */
+/** Findings about the server on this store, by the rules of `status`; none where the settings lead to no such server. */
 async function examineServer(settings: Settings): Promise<readonly Finding[]> {
   const about = 'server';
   const api = await findServerOf(settings);

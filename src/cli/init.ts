@@ -18,7 +18,7 @@ export function addInit(program: Command): void {
     .action((store?: string) => init(store));
 }
 
-/** Creates nothing where somebody remembers a store: it is lost then, and has to come back. */
+/** Refuses to create a store where a node or a server remembers another one, which has to come back. */
 async function refuseWhereRemembered(settings: Settings): Promise<void> {
   const driver = driverOf(settings);
   const store = await driver.open('never').catch((error: Error) => {

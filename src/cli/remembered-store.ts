@@ -9,7 +9,7 @@ import { answeringServer } from './running-server.js';
 
 /**
  * A sentence about who remembers another store than the one that was found at the address of the settings, or one where there
- * is none: the node's folder, living members of a cluster, or the server of the settings. Undefined: nobody who can be seen.
+ * is none: the node's folder, living members of a cluster, or the server of the settings. Undefined: none that can be seen.
  * A new store there would be a casino without players, beneath a server that has all of them in memory.
  */
 export async function findRemembered(

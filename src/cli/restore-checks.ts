@@ -13,7 +13,7 @@ import { LSN_ZERO } from '../shard/log/lsn.js';
 import { mayBeEmptied, type Target } from './target-place.js';
 
 /*
- * All that a restore asks of its target. `restore` and `restore --dry-run` run the same checks, in this order, and the first
+ * Checks of the target of a restore. `restore` and `restore --dry-run` run the same checks, in this order, and the first
  * write comes after the last of them:
  *
  *   the place has no event ─> nothing is left of a store emptied by hand ─> rights ─> the archive is empty, and can be used
@@ -70,7 +70,7 @@ async function checkMayBeRemoved({ store, found }: Target, { name, emptying }: D
   });
 }
 
-/** What is left of a store that was emptied by hand would be taken for a part of the new one. */
+/** Remains of a store that was emptied by hand would be taken for a part of the new one. */
 async function checkNothingIsLeft({ store, found }: Target, shards: number): Promise<void> {
   if (store === undefined) return;
   for (let shard = found?.meta.shards ?? 0; shard < shards; shard++) {

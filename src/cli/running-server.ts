@@ -21,12 +21,12 @@ export async function answeringServer(settings: Settings): Promise<OperatorApi |
   return (await api.answers()) ? api : undefined;
 }
 
-/** What a server says of itself, and what the table of rules finds wrong with that, the worst first. */
+/** Facts that a server tells of itself, and troubles that the table of rules finds in them, the worst first. */
 export async function look(
   api: OperatorApi,
   backup: Backup,
 ): Promise<{ readonly facts: Facts; readonly troubles: readonly Trouble[] }> {
-  // Both at once: a server that hangs is told after one wait.
+  // Two requests at once: a server that hangs is named after one wait.
   const [readiness, text] = await Promise.all([api.readiness(), api.metrics()]);
   const samples = new Samples(text);
   const nowMs = Date.now();

@@ -7,7 +7,7 @@ import { settingsToRead } from './store-address.js';
 import type { Target } from './target-place.js';
 
 /**
- * Who may be serving a store that is about to be restored, or the one in the place: a sentence each. Seen are the server of the settings, whatever
+ * Sentences about servers that may serve the store that is about to be restored, or the one in the place. Seen are the server of the settings, whatever
  * it stores in, and the owner that the log of the place names. A server elsewhere on an emptied Redis cannot be seen.
  */
 export async function whoServes(storeId: string | undefined, { store, found }: Target): Promise<string[]> {

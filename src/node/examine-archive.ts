@@ -42,7 +42,7 @@ export async function findArchive(
   }
 }
 
-/** What stands in the way of a new store in the PostgreSQL of the settings. Creates nothing. Rejects when it does not answer. */
+/** Occupancy of the PostgreSQL of the settings: a new store needs an empty database. Creates nothing. Rejects when it does not answer. */
 export async function postgresOccupancy(
   settings: StoreSettings,
 ): Promise<{ readonly hasRounds: boolean; readonly sessions: number }> {

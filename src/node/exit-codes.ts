@@ -9,6 +9,6 @@ export const EXIT = {
   cannotKnow: 3,
   /** The backup was cut off: nothing was restored. */
   cutOff: 4,
-  /** Of a follower of a backup: walletd archives elsewhere. */
+  /** A follower of a backup has ended, because walletd archives elsewhere. */
   otherArchive: 5,
 } as const;

@@ -98,7 +98,7 @@ async function opened(
   }
 }
 
-/** What brings a store back that somebody remembers. */
+/** Advice where a node or a server remembers a store that is gone. */
 export const BRING_BACK =
   'bring that back: docs/runbook.md, night 1 while a walletd runs that has served it, night 2 when none does';
 

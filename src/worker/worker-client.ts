@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
-import type { ConfirmedTime } from '../base/irreversible-time.js';
 import { AnswerOnce } from '../base/answer-once.js';
+import type { ConfirmedTime } from '../base/irreversible-time.js';
 import type { Logger } from '../base/logger.js';
 import { lastingMetrics, type Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';

@@ -45,7 +45,16 @@ class Bench {
       local: {
         isMemoryFull: false,
         status: () => [
-          { shard: 0, state: this.local, players: 0, waiting: 0, head: this.head, flightMs: 0, reason: undefined },
+          {
+            shard: 0,
+            state: this.local,
+            players: 0,
+            waiting: 0,
+            head: this.head,
+            timeMs: 0,
+            flightMs: 0,
+            reason: undefined,
+          },
         ],
         move: ({ type }) => {
           this.moves.push(type);

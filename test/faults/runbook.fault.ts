@@ -5,7 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../bench/support/free-port.js';
 import { makeCertificate } from '../support/certificate.js';
 import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient } from '../support/client.js';
+import { PostgresDatabases } from '../support/postgres-databases.js';
 import type { RedisServer } from '../support/redis-server.js';
+import { Scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';
 import { runWalletd, type WalletdProcess } from '../support/walletd-process.js';
 import { type Load, PLAYERS, type Target } from './load.js';
@@ -85,6 +87,74 @@ fault(
     await night.run('walletd verify --store $STORE');
   },
 );
+
+/** An archive in PostgreSQL, and settings that have rounds go there at once. */
+async function archived(scene: Scene) {
+  const postgres = scene.postgres();
+  if (postgres === undefined) return undefined;
+  const databases = new PostgresDatabases(postgres);
+  const redis = await scene.redis();
+  const address = databases.url(await databases.create());
+  const env = { WALLETD_ARCHIVE: address, WALLETD_RETENTION_MEMORY_SECONDS: '0.2' };
+  const walletd = await scene.walletd(redis.url, env);
+  const load = await scene.load(walletd);
+  const leftMemory = async () => (await Scrape.of(walletd.adminUrl)).value('walletd_archived_rounds_total') > 0;
+  await until('rounds are in the archive', leftMemory);
+  const backup = join(scene.makeFolder(), 'archived.backup');
+  const { status, stderr } = runWalletd(['backup', '--from', redis.url, '--to', backup], env);
+  assert.equal(status, 0, stderr);
+  return { redis, walletd, load, backup, databases, env };
+}
+
+fault('night 1 with an archive: FLUSHALL, and a restore with a scratch database', async (scene) => {
+  const scenery = await archived(scene);
+  if (scenery === undefined) return;
+  const { redis, walletd, load, backup, databases, env } = scenery;
+  await redis.call('FLUSHALL');
+  const goneMs = performance.now();
+  await until('callers are told 503', () => load.count('busy') > 0);
+  const variables = { BACKUP: backup, STORE: redis.url };
+  const night = new Night(scene, '1. Redis is gone for good, and walletd is alive', variables);
+  night.mustSay('Never run `walletd init`');
+  const settings = { WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port, WALLETD_NODE_FOLDER: scene.nodeFolder };
+  const init = runWalletd(['init', redis.url], settings);
+  assert.equal(init.status, 1, 'init obeys nobody tonight');
+  const command = 'walletd restore --from $BACKUP --to $STORE';
+  night.mustSay('Never empty or replace the database that walletd uses');
+  const used = night.try(command, { ...settings, ...env });
+  assert.equal(used.status, 1);
+  assert.match(used.stderr, /never empty it: name a new database in WALLETD_ARCHIVE, for this restore alone/);
+  assert.equal(await redis.call('EXISTS', 'walletd:meta'), 0, 'nothing was begun');
+  night.mustSay('scratch database');
+  const scratch = databases.url(await databases.create());
+  night.runAndSayYes({ ...settings, WALLETD_ARCHIVE: scratch }, command);
+  await until('service', () => load.firstAnswerAfter(goneMs + 500));
+  await load.stop();
+  await proveByRepeats(load, walletd);
+  night.runAt(env, 'walletd verify --store $STORE');
+});
+
+fault('night 2 with an archive: a new Redis and a new database', async (scene) => {
+  const scenery = await archived(scene);
+  if (scenery === undefined) return;
+  const { redis, walletd, load, databases, env } = scenery;
+  await load.stop();
+  await delay(500);
+  const backup = join(scene.makeFolder(), 'last.backup');
+  const last = runWalletd(['backup', '--from', redis.url, '--to', backup], env);
+  assert.equal(last.status, 0, last.stderr);
+  await redis.end('SIGKILL');
+  await walletd.end('SIGKILL');
+  await redis.startEmpty();
+  const variables = { BACKUP: backup, STORE: redis.url };
+  const night = new Night(scene, '2. Redis is gone for good, and walletd too', variables);
+  night.mustSay('make a new, empty database');
+  const moved = { ...env, WALLETD_ARCHIVE: databases.url(await databases.create()) };
+  night.runAt(moved, 'walletd restore --from $BACKUP --to $STORE');
+  const heir = await scene.walletd(redis.url, moved);
+  await proveByRepeats(load, heir);
+  night.runAt(moved, 'walletd verify --store $STORE');
+});
 
 fault('night 2: Redis and walletd are gone: a backup that had followed to the end brings all back', async (scene) => {
   const { redis, walletd, load, backup, follower } = await followed(scene);
@@ -268,7 +338,7 @@ fault('night 8: a certificate that ends is replaced without a restart', async (s
   assert.ok(walletd.log.some(({ msg }) => msg === 'a certificate needs to be renewed'));
   night.mustSay('`walletd status`');
   const status = () => runWalletd(['status'], settings).stdout;
-  assert.match(status(), /^LOOK +the certificate of callbacks ends in 9 days$/m);
+  assert.match(status(), /^LOOK +The certificate of callbacks ends in 9 days\./m);
   copyFileSync(next.certificateFile, old.certificateFile);
   copyFileSync(next.keyFile, old.keyFile);
   night.mustSay('`kill -HUP`');

@@ -27,7 +27,7 @@ test('the users of config/users.acl are enough for every command', () =>
     const used = new Set<string>();
     const run = async (args: readonly string[], said: RegExp, changes: Record<string, string> = {}) => {
       used.add(args[0] as string);
-      // It writes to the streams of the process.
+      // Export writes to the streams of the process.
       const ran = args[0] === 'export' ? runWalletd(args, { ...env, ...changes }) : null;
       const { status, stdout, stderr } = ran ?? (await runVerb(args, { ...env, ...changes }));
       assert.equal(status, 0, `${args.join(' ')}: ${stderr}`);

@@ -19,14 +19,14 @@ const SHOWN_MAX = 20;
 /** Spreadsheets take a cell that begins so for a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** The first of them, for people. */
+/** Table of the first lost items, for people. */
 export function lostTable(items: readonly LostItem[]): string {
   const rows = items.slice(0, SHOWN_MAX).map((item) => cellsOf(item).slice(0, 6).map(printable));
   const more = items.length > SHOWN_MAX ? `\n… and ${items.length - SHOWN_MAX} more` : '';
   return formatTable(COLUMNS.slice(0, 6), rows) + more;
 }
 
-/** All of them, for the platform. RFC 4180. */
+/** CSV of all lost items, for the platform. RFC 4180. */
 export function lostCsv(items: readonly LostItem[]): string {
   return [COLUMNS, ...items.map(cellsOf)].map((cells) => `${cells.map(quoted).join(',')}\r\n`).join('');
 }

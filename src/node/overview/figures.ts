@@ -1,6 +1,6 @@
 import type { Labels, Metric, MetricValue } from '../../base/metric.js';
 
-/** What rules ask metrics for, whether they come from this process or from a scrape. */
+/** Questions of rules to metrics, whether they come from this process or from a scrape. */
 export type Readings = Pick<Figures, 'series' | 'maybe' | 'sum'>;
 
 /** The metrics of one moment, to be asked for single figures. */

@@ -66,7 +66,7 @@ export async function replicasOf(client: ClientBase): Promise<Finding> {
 const REPLICAS = `
   SELECT current_setting('synchronous_standby_names') AS names, (SELECT count(*)::int FROM pg_stat_replication) AS replicas`;
 
-/** What stands in the way of a new store in a database. */
+/** Contents and users of a database that stand in the way of a new store. */
 export interface Occupancy {
   /** True when there is a round of any store. */
   readonly hasRounds: boolean;

@@ -61,7 +61,7 @@ async function rightsOf(client: Redis, stream: string, head: string): Promise<Fi
     ['XREVRANGE', stream, '+', '-', 'COUNT', 1],
     ['XTRIM', stream, 'MAXLEN', 1],
     ['SET', head, 'trial', 'PX', HEAD_MS],
-    // It sets nothing, because the head is there; were it gone already, the next command has it end.
+    // MSETNX sets nothing while the head is there. A head that has expired meanwhile gets its end from the next command.
     ['MSETNX', head, 'trial'],
     ['SET', head, 'trial', 'PX', HEAD_MS],
     ['GET', head],

@@ -6,7 +6,7 @@ import type { StoreReader } from '../store-reader.js';
 import { type HistoryItem, itemsOf } from './history-item.js';
 import { entriesOf } from './inspect-entry.js';
 
-/** Events that move no money and answer nobody: the log makes them by itself. */
+/** Events that move no money and answer no request: shards append them by themselves. */
 const UNANSWERED: readonly string[] = ['rounds-forgotten', 'rounds-archived', 'rounds-restored'];
 
 export interface LostItem extends HistoryItem {
@@ -30,8 +30,8 @@ export interface OrphansFile {
 }
 
 /**
- * What is known of acknowledged entries that shards go on without: those in the node's orphans files that the log does not
- * have, and those in the log behind the place from which a shard goes on (`reached`).
+ * Items of acknowledged entries that shards go on without: entries in the node's orphans files that the log does not
+ * have, and entries in the log behind the place from which a shard goes on (`reached`).
  */
 export async function findLostItems(
   reader: StoreReader,

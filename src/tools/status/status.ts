@@ -6,7 +6,7 @@ export interface Readiness {
   readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
 }
 
-/** What a scrape says of a server, for people. Whether that is well is for src/node/overview/trouble-rules.ts to say. */
+/** Facts about a server from its scrape, for people. The rules in src/node/overview/trouble-rules.ts judge them. */
 export interface Facts {
   readonly version: string;
   readonly node: string;
