@@ -254,7 +254,7 @@ export const settingsSchema = group({
   historyMax: count(
     1,
     1_000_000,
-    'Maximum number of adjustments and of rollbacks of one bet, of payouts of one round, and of its cancels, voids and rollbacks; and of messages that one round remembers as a whole.',
+    'Maximum number of adjustments and of rollbacks of one bet, of payouts of one round, and of its cancels, voids and rollbacks; of messages without an effect that one round remembers, where it is below 100.',
   ),
   duplicates: option(['replay', 'reject'], '`replay` answers a repeat with its first answer, `reject` with 20002.'),
   sessionToken: option(

@@ -47,8 +47,9 @@ export function ownPlacing(
   const { amount, waiting, skip } = message;
   const own = item.placingBy(id, waiting, skip, amount);
   if (own === undefined) return isOfBefore(item, ['place'], timestampMillis) ? firstAnswer(item, message) : undefined;
-  const isNew = rules.rollbackStale !== 'request' && item.isRolledBack && !isSentBefore(item, timestampMillis);
-  return isNew ? undefined : own;
+  const rollback = rules.rollbackStale === 'request' ? undefined : item.newestRollback;
+  const isUndone = rollback !== undefined && own.version < rollback.version;
+  return isUndone && timestampMillis > rollback.sentMs ? undefined : own;
 }
 
 /** True for a message that was sent no later than a rollback of an item, of which an older walletd kept no request of these types. */

@@ -413,10 +413,10 @@ export class TransactionRecord {
     return this.effects().some(({ type, requestHash }) => requestHash === undefined && types.includes(type));
   }
 
-  /** The placing by this request with this content: the exact message, sent again, has no further effect. */
+  /** The newest placing by this request with this content: the exact message, sent again, has no further effect. */
   placingBy(requestId: string, waiting: boolean, skip: boolean, amount: Units): Effect | undefined {
     const hash = hashOfRequest(requestId);
-    return this.effects().find((effect) => {
+    return this.effects().findLast((effect) => {
       const isSame = effect.waiting === waiting && effect.skip === skip && effect.amount === amount;
       return effect.type === 'place' && effect.requestHash === hash && isSame;
     });

@@ -929,12 +929,13 @@ export class ReferenceWallet {
 
   /** The entry of this very message, also where a rollback has made its stake untaken. */
   private ownPlacing(item: Bet, amount: number, status: string, skip: boolean): Entry | undefined {
-    const rollback = item.entries.findLast((one) => one.what === 'rollback');
-    if (this.rules.rollbackStale !== 'request' && rollback !== undefined && this.sent > rollback.sent) return undefined;
-    return item.entries.find((one) => {
+    const own = item.entries.findLast((one) => {
       const isSame = one.amount === amount && one.status === status && one.skip === skip;
       return one.what === 'place' && one.request === this.request && isSame;
     });
+    const rollback = item.entries.findLast((one) => one.what === 'rollback');
+    if (own === undefined || rollback === undefined || this.rules.rollbackStale === 'request') return own;
+    return own.version < rollback.version && this.sent > rollback.sent ? undefined : own;
   }
 
   /** A repeat of a settle or cancel. */
