@@ -47,7 +47,7 @@ test('a confirmed clock frees a log from the time of a wrong clock', { skip: !ha
     await frozen.waitFor(({ code }) => code === 'log-time-ahead');
     assert.ok((await metricOf(frozen, 'walletd_log_time_ahead_seconds')) > 390 * DAY_SECONDS);
     const status = runWalletd(['status', '--server', frozen.adminUrl], env);
-    assert.match(status.stdout, /WRONG {2}log time is 400 days ahead/);
+    assert.match(status.stdout, /WRONG +Log time is 400 days ahead/);
     assert.equal(status.status, 1);
     await play(frozen, 'c');
     await frozen.end('SIGTERM');

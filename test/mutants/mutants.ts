@@ -585,9 +585,9 @@ const LOG: readonly Row[] = [
   ],
   [
     'replay puts the time of a shard back',
-    'src/shard/log/replay.ts',
-    'this.timeMs = Math.max(this.timeMs, newestTimeOf(entry));',
-    'this.timeMs = newestTimeOf(entry);',
+    'src/shard/log/log-time.ts',
+    'Math.max(logMs, newestTimeOf(entry))',
+    'newestTimeOf(entry)',
     'test/shard/replay.test.ts',
     'the time of a shard does not go back at an older entry',
   ],

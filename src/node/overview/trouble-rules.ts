@@ -86,12 +86,14 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
     alert: 'WalletdLogTimeAhead',
     urgency: 'now',
     limit: 60,
-    find: ({ figures }, limit) =>
-      maybe(
-        figures.sum('walletd_log_time_ahead_seconds') > limit,
-        () => "Log time is ahead of this machine's clock, and stands still.",
+    find: ({ figures }, limit) => {
+      const seconds = figures.sum('walletd_log_time_ahead_seconds');
+      return maybe(
+        seconds > limit,
+        () => `Log time is ${spanOf(seconds)} ahead of this machine's clock, and stands still.`,
         'Nothing is archived or forgotten until then. If the clock is right, clock.confirmedOn sets log time back: docs/troubleshooting.md.',
-      ),
+      );
+    },
   },
   {
     alert: 'WalletdClockUnconfirmed',
@@ -436,4 +438,8 @@ function shardsCalled(shards: readonly { readonly shard: number }[]): string {
   const named = shards.slice(0, NAMED_MAX).map(({ shard }) => shard);
   const more = shards.length > NAMED_MAX ? ` and ${shards.length - NAMED_MAX} more` : '';
   return shards.length === 1 ? `Shard ${named[0]} is` : `Shards ${named.join(', ')}${more} are`;
+}
+
+function spanOf(seconds: number): string {
+  return seconds < 2 * 86_400 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 86_400)} days`;
 }
