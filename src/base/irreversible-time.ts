@@ -42,7 +42,7 @@ export function longestRetentionMs(ownMs: number, othersMs: readonly (number | u
   return Math.max(ownMs, ...othersMs.map((ms) => ms ?? Number.POSITIVE_INFINITY));
 }
 
-/** What the process tells its threads: their irreversible acts count from here. */
+/** Confirmed time, as the process sends it to its threads: their irreversible acts count from here. */
 export interface ConfirmedTime {
   readonly timeMs: number;
   /** Infinite while a member does not say how long it keeps data. */

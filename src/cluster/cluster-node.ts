@@ -80,7 +80,7 @@ const TIME_MAX_MS = 60_000;
 /** Why what an operator asked of the cluster is not done. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
-/** What the other members say that bears on irreversible acts. */
+/** Clocks and retentions of the other members, which bear on irreversible acts. */
 export interface ClusterWitnesses {
   /** Their wall clocks now. */
   readonly peersMs: readonly number[];
@@ -699,7 +699,7 @@ export class ClusterNode implements PeerEvents {
     }
   }
 
-  /** What was begun before a pause of this machine has run out, here as for the others. */
+  /** Acts begun before a pause of this machine have run out, here as for the others. */
   private checkPause(tag: string, theirMs: number): void {
     const { clock, addMissedTime, log } = this.deps;
     const missedMs = this.pauses.heard(tag, theirMs, clock.monotonicMs());

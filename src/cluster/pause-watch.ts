@@ -54,7 +54,7 @@ export class PauseWatch {
     return this.missedMs();
   }
 
-  /** What is known of its clock stays: peers drop the link to a machine that is paused, and make it anew afterwards. */
+  /** Keeps the facts about the peer's clock: peers drop the link to a paused machine, and make it anew afterwards. */
   linkLost(tag: string): void {
     const seen = this.seen.get(tag);
     if (seen === undefined) return;

@@ -59,7 +59,7 @@ export class TimeKeeper {
   start(foundMs?: number): void {
     const { record, clock, timers } = this.deps;
     const beganMs = record.confirmedMs ?? foundMs ?? this.logMs;
-    // Of an empty log nothing can be lost.
+    // An empty log has nothing to lose.
     this.know(beganMs === 0 ? clock.now() : beganMs);
     this.tick();
     this.cancels = [timers.every(TICK_MS, () => this.tick()), timers.every(SAVE_MS, () => this.save())];

@@ -382,7 +382,7 @@ export interface MessageRemembered {
   readonly type: 'message-remembered';
   /** The round that remembers it: the first one that the message names. */
   readonly roundId: string;
-  /** Of the message; see src/wallet/decide/message-hash.ts. */
+  /** Hash of the message; see src/wallet/decide/message-hash.ts. */
   readonly hash: number;
   readonly answerBefore: Units;
   readonly answerAfter: Units;

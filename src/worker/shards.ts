@@ -83,7 +83,7 @@ export interface Shards {
   move(move: Move): Promise<MoveResult>;
   /** Events and snapshots of this format may be written from now on: every node that shares the store reads them. */
   allowFormat(format: number): void;
-  /** What others confirm of the time: irreversible acts of all threads count from it, and wait for the first one. */
+  /** Confirmed time: irreversible acts of all threads count from it, and wait for the first one. */
   confirmTime(confirmed: ConfirmedTime): void;
   /** Nothing new is opened or followed for want of memory. */
   readonly isMemoryFull: boolean;

@@ -82,7 +82,7 @@ export class WorkerPool implements Shards {
   private readonly slots: WorkerSlot[];
   /** What threads were allowed to write last, also ones that begin later; undefined: what they begin with. */
   private format: number | undefined = undefined;
-  /** What threads that start later are told, too. */
+  /** Confirmed time for threads that start later. */
   private confirmed: ConfirmedTime | undefined = undefined;
   /** Where each shard is; one that is another node's is nowhere. */
   private readonly byShard = new Map<number, WorkerSlot>();

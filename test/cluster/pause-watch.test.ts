@@ -57,7 +57,7 @@ test('pulses that were held back during a pause come together after it', () => {
     machines.pulses(1);
     machines.ourMs -= PULSE_MS;
   }
-  // What is left is too short to be a pause.
+  // The rest is too short to be a pause.
   assert.ok(machines.missedMs > 50 * PULSE_MS - 500, `${machines.missedMs} ms`);
   assert.equal(machines.ourMs, ourMs + machines.missedMs);
 });

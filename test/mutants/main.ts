@@ -22,7 +22,7 @@ interface Result {
   readonly mutant: Mutant;
   readonly verdict: Verdict;
   readonly tookMs: number;
-  /** Of a test that fails without the bug. */
+  /** Failure of a test without the bug. */
   readonly output: string;
 }
 
@@ -31,7 +31,7 @@ const chosen = MUTANTS.filter(
   ({ bug, file, killer }) => only?.test(`${file} ${bug} ${killer.file} ${killer.title}`) ?? true,
 );
 const startedMs = performance.now();
-/** What a test does without a bug: by its file and title. */
+/** Result of a test without a bug, by its file and title. */
 const healthy = new Map<string, Promise<Run>>();
 const results = new Map<Mutant, Result>();
 const waiting = [...chosen];

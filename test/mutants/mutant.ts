@@ -1,6 +1,6 @@
 /** A bug that is planted in a compiled module, and the test that has to fail for it. */
 export interface Mutant {
-  /** What the bug does: a sentence without a period. */
+  /** Effect of the bug: a sentence without a period. */
   readonly bug: string;
   /** The source file; its compiled form is changed. */
   readonly file: string;

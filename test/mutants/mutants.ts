@@ -761,7 +761,7 @@ const ARCHIVE: readonly Row[] = [
   ],
 ];
 
-/** Who owns a shard, and where requests go. */
+/** Ownership of shards, and where requests go. */
 const CLUSTER: readonly Row[] = [
   [
     'a log is fenced while its owner may write',
@@ -997,7 +997,7 @@ const CLUSTER: readonly Row[] = [
   ],
 ];
 
-/** What an answer of Redis proves. */
+/** Proofs in the answers of Redis. */
 const REDIS: readonly Row[] = [
   [
     'a duplicate is not written again',

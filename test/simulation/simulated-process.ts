@@ -11,7 +11,7 @@ export class SimulatedProcess implements Timers, Clock {
   isDead = false;
   /** What its wall clock is ahead of the true time. Milliseconds. */
   aheadMs = 0;
-  /** What its monotonic clock has missed, and does not know of. */
+  /** Time that its monotonic clock has missed. */
   private lostMs = 0;
   private isStopped = false;
   private stoppedMs = 0;

@@ -26,7 +26,7 @@ const BACK_MAX = 3;
 const FORWARD = 4;
 
 /**
- * So many texts, each with one of these hashes, in some hundred milliseconds. Meets in the middle: a few letters back from each
+ * Texts that each have one of these hashes, found in some hundred milliseconds. Meets in the middle: a few letters back from each
  * target, four letters on from the start.
  */
 export function collidingTexts(hash: Invertible, targets: readonly number[], count: number): string[] {

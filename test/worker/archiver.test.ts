@@ -122,7 +122,7 @@ test('expired days are dropped as a whole', async (t) => {
   thread.expiredMs = 19_880 * DAY_MS + 1000;
   t.mock.timers.tick(60_000);
   await turns(3);
-  // Of day 19,879 the newest has not expired; a day later it goes, too.
+  // The newest round of day 19,879 has not expired; a day later it goes, too.
   assert.deepEqual([...new Set(dropped)], [19_879]);
   archiver.stop();
 });

@@ -78,7 +78,7 @@ export class KnownNames {
   }
 
   /**
-   * What has to be saved: spans by their numbers; undefined for those that are gone. Nothing while a span is skipped: with the
+   * Spans to be saved, by their numbers; undefined for those that are gone. Nothing while a span is skipped: with the
    * next saving its names would be fresh no more, and the next start would not know them.
    */
   unsaved(): ReadonlyMap<number, Buffer | undefined> {

@@ -31,7 +31,7 @@ export interface ArchiveMeasures {
   readonly bytes: number;
   /** It did not answer when it was asked last. */
   readonly isAway: boolean;
-  /** It answered, and lacked what the log relies on. */
+  /** The archive answered, and lacked records that the log relies on. */
   readonly isBehind: boolean;
   /** Sets of names that could not be built: what may be in their days is looked up. */
   readonly skipped: number;

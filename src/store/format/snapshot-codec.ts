@@ -29,7 +29,8 @@ import { newPackr } from './msgpack.js';
  *  0        1          2       4       8         12         16            24         40
  *  | format | reserved | shard | index | players | checksum | snapshot id | store id | wallets ...
  *
- * Of formats 2 to 4, of which 3 has transactions of more kinds, and 4 rounds that remember messages, each wallet is its length (32 bits, with these), then, as src/wallet/records/bytes.ts has them:
+ * In formats 2 to 4 (3 adds kinds of transactions, 4 remembered messages) each wallet is its length (32 bits, with these), then, as
+ * src/wallet/records/bytes.ts has them:
  *
  *   username (text), currency (text), balance (signed), version (number), flags (byte): 1 blocked
  *   open bets, tombstones, transactions (numbers); oldest change (number: seconds; 2^32 - 1: none)

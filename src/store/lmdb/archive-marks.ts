@@ -12,7 +12,7 @@ const DAY = 0x64;
 const ROW_BYTES = 32;
 
 /**
- * What an LMDB archive must have, in a file of its own that is written behind each put: days, each with the least number of its
+ * The least that an LMDB archive must have, in a file of its own that is written behind each put: days, each with the number of its
  * records, and of each shard the newest record that was ever put.
  *
  *   'd', day u32    -> records u32

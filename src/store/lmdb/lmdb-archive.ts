@@ -80,7 +80,7 @@ export class LmdbArchive implements Archive {
     await this.marks.write(newestMarks(records), this.countsOf(byDay.keys()));
   }
 
-  /** Of these days; where nothing is listed yet, an older walletd has written all days that there are. */
+  /** Records of these days; of all days where nothing is listed yet, because an older walletd has written them. */
   private countsOf(days: Iterable<number>): Map<number, number> {
     const isNew = this.marks.days().size === 0;
     const listed = isNew ? this.daysWithFile() : [...days];

@@ -33,7 +33,7 @@ export async function createTables(client: ClientBase, version: number, storeId:
     "SELECT to_regclass('walletd_saved') IS NOT NULL AS exists, to_regclass('walletd_marks') IS NOT NULL AS marked",
   );
   const { exists, marked } = rows[0] as { exists: boolean; marked: boolean };
-  // Where they are, a role without the right to create anything will do. An older walletd made all but the marks.
+  // A role without the right to create anything will do where the tables exist. An older walletd made all but the marks.
   if (!marked) await client.query(CREATE_MARKS);
   if (exists) return;
   await client.query(CREATE);

@@ -134,7 +134,7 @@ export class ShardRestore {
     await this.snapshot.publish();
   }
 
-  /** Of the newest entry that has come. */
+  /** LSN of the newest entry that has come. */
   get lsn(): Lsn {
     return this.last?.lsn ?? LSN_ZERO;
   }

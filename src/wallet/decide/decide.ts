@@ -124,7 +124,7 @@ const TELLS_WHAT_HAPPENED: ReadonlySet<Failure> = new Set([
   'already-settled',
 ]);
 
-/** What a rollback undoes: to acknowledge it again would say that it still stands. */
+/** Endpoints whose effect a rollback undoes: to acknowledge such a message again would say that it still stands. */
 const CLOSES: ReadonlySet<CallbackCommand['type']> = new Set(['settleBets', 'cancelBets', 'cancelTips']);
 
 function decideSingle(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Outcome {

@@ -223,7 +223,7 @@ export class Round {
     blobs.bytesOf(place).writeDoubleLE(markMs, blobs.startOf(place) + MARK_AT);
   }
 
-  /** It was marked, settled, cancelled or voided as a whole, or remembers messages. */
+  /** True for a round that was marked, settled, cancelled or voided as a whole, or remembers messages. */
   get hasMessages(): boolean {
     return this.messages !== 0;
   }

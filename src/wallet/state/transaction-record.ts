@@ -53,7 +53,7 @@ export interface Effect extends FirstAnswer {
   readonly amount: Units;
   /** Of an adjustment, and of a rollback of this transaction alone; empty for others. */
   readonly requestId: string;
-  /** Of a place, a settle, a cancel, or a reward's void, to know its late retry; undefined where an older walletd wrote it. */
+  /** Hash of the request of a place, a settle, a cancel or a reward's void, to know a late retry; undefined where an older walletd wrote it. */
   readonly requestHash: number | undefined;
   /** Of a rollback: when the platform sent it. */
   readonly sentMs: number;

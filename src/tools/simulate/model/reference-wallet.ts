@@ -149,9 +149,9 @@ interface Effect {
   source?: object;
   /** Of a repeat: that had another status or skip. */
   isOther?: boolean;
-  /** Of a repeat: its request was not known, and is now. */
+  /** Set for a repeat whose request was not known, and is now. */
   remembered?: boolean;
-  /** Of a repeat: it is by another request than the one that had the effect, and this round has to remember it. */
+  /** Set for a repeat by another request than the one that had the effect: the round that has to remember it. */
   home?: string;
   before: number;
   after: number;
@@ -214,7 +214,7 @@ export class ReferenceWallet {
       (one) => one.product === command.productId && one.message === message && isNamed(player, command, one.round),
     );
     if (known === undefined) return today.home === undefined ? today : this.remember(player, command, today);
-    // What was acknowledged has no effect any more, whatever it would do today.
+    // An acknowledged message has no effect any more, whatever it would do today.
     const { code } = today.answer;
     if (code === 20002 || code === 20003 || code === 20004) return { answer: { code }, player };
     const closes = command.type === 'settleBets' || command.type === 'cancelBets' || command.type === 'cancelTips';
