@@ -66,7 +66,7 @@ export class WalletService {
 
   /** For people: the place of a head says enough. */
   status(): readonly object[] {
-    return this.shards.status().map(({ head, reason, flightMs: _flightMs, ...status }) => ({
+    return this.shards.status().map(({ head, reason, flightMs: _flightMs, timeMs: _timeMs, ...status }) => ({
       ...status,
       lsn: head && formatLsn(head.lsn),
       reason,
