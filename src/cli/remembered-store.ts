@@ -1,3 +1,5 @@
+import { ConfigError } from '../config/config-error.js';
+import { withoutCredentials } from '../config/in-force.js';
 import type { Settings } from '../config/schema.js';
 import { driverOf } from '../node/drivers/drivers.js';
 import { livingMembers } from '../node/living-members.js';
@@ -32,12 +34,12 @@ export async function findServerOf(settings: Settings): Promise<OperatorApi | un
     const api = await answeringServer(settings);
     const running = await api?.settings();
     if (api === undefined || running === undefined) return undefined;
-    const [store, storePrefix] = ['store', 'storePrefix'].map((name) => String(running.get(name)));
-    const its = driverOf({ ...settings, ...{ store, storePrefix } } as Settings).recordName;
-    return its === driverOf(settings).recordName ? api : undefined;
+    const store = withoutCredentials(String(running.get('store')));
+    const its = driverOf({ ...settings, store, storePrefix: String(running.get('storePrefix')) });
+    return its.recordName === driverOf(settings).recordName ? api : undefined;
   } catch (error) {
-    // Another program listens there, or the token is wrong: nothing is known.
-    if (error instanceof ToolError) return undefined;
+    // Another program listens there, a walletd with other kinds of stores, or the token is wrong: nothing is known.
+    if (error instanceof ToolError || error instanceof ConfigError) return undefined;
     throw error;
   }
 }

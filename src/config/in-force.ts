@@ -19,7 +19,7 @@ interface Described {
 
 const HIDDEN = '(hidden)';
 /** Up to the last @: a password may have one that nobody has escaped. */
-const CREDENTIALS = /\/\/.*@/;
+const CREDENTIALS = /(?<=\/\/).*@/;
 /** What a running server takes over on SIGHUP: see `WalletNode.readAgain`. */
 const READ_AGAIN = /^(insecure$|signature\.|allow\.|log\.(?!metricsSeconds$))/;
 
@@ -62,5 +62,10 @@ export class RunningSettings {
 /** The address of a store is no secret, but its password is. */
 function shown(setting: string, value: unknown): unknown {
   if (value === null || !holdsSecret(setting)) return value;
-  return setting === 'store' ? String(value).replace(CREDENTIALS, `//${HIDDEN}@`) : HIDDEN;
+  return setting === 'store' ? String(value).replace(CREDENTIALS, `${HIDDEN}@`) : HIDDEN;
+}
+
+/** The address of a store as others may see it, without user and password, or what stands for them. */
+export function withoutCredentials(store: string): string {
+  return store.replace(CREDENTIALS, '');
 }

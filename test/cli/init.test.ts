@@ -35,10 +35,18 @@ test('init refuses where the folder of the node remembers a store', () =>
     assert.ok(!existsSync(`${folder}/data`));
   }));
 
-test('an emptied Redis beneath a living server sends init and doctor to the runbook', () =>
-  inTempFolder(async (folder) => {
+test('an emptied Redis beneath a living server sends init and doctor to the runbook', () => sendToRunbook(''));
+test('... also where the address of the server has a password', () => sendToRunbook('default:secret@'));
+
+/** `login`: in the address that the server has; this Redis takes any password. */
+function sendToRunbook(login: string): Promise<void> {
+  return inTempFolder(async (folder) => {
     const redis = await RedisServer.start();
-    const env = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder}/node` };
+    const env = {
+      WALLETD_STORE: redis.url.replace('//', `//${login}`),
+      WALLETD_INIT: 'auto',
+      WALLETD_NODE_FOLDER: `${folder}/node`,
+    };
     const walletd = await WalletdProcess.start(env);
     const { port } = new URL(walletd.adminUrl);
     try {
@@ -66,4 +74,5 @@ test('an emptied Redis beneath a living server sends init and doctor to the runb
       await walletd.end('SIGKILL');
       await redis.destroy();
     }
-  }));
+  });
+}
