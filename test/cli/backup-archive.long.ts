@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { after, test } from 'node:test';
 import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
-import { importPlayers, PlatformClient } from '../support/client.js';
+import { importPlayers, PlatformClient, settledRound } from '../support/client.js';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
 import { RedisServer } from '../support/redis-server.js';
 import { Scrape } from '../support/scrape.js';
@@ -13,29 +13,6 @@ import { until } from '../support/until.js';
 import { WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 
 const OTHER_ARCHIVE = 5;
-
-/** A single-state round, which can leave memory at once. */
-const settled = (i: number) => ({
-  id: `req-${i}`,
-  timestampMillis: 1,
-  productId: 'P1',
-  currency: 'THB',
-  username: 'ann',
-  txns: [
-    {
-      id: `ann-${i}`,
-      roundId: `r${i}`,
-      isSingleState: true,
-      transactionType: 'BY_TRANSACTION',
-      betAmount: 2,
-      payoutAmount: 3,
-      status: 'SETTLED',
-      turnOver: 2,
-      gameCode: 'g',
-      playInfo: 'p',
-    },
-  ],
-});
 
 test('a follower ends with 5 when walletd archives elsewhere', { skip: whyNoPostgres() ?? false }, () =>
   inTempFolder(async (folder) => {
@@ -56,7 +33,7 @@ test('a follower ends with 5 when walletd archives elsewhere', { skip: whyNoPost
     const play = async ({ callbackUrl, adminUrl }: WalletdProcess) => {
       const platform = new PlatformClient(callbackUrl);
       for (const end = i + 10; i < end; i++) {
-        assert.equal((await platform.post('settleBets', settled(i))).statusCode, 0);
+        assert.equal((await platform.post('settleBets', settledRound('ann', i))).statusCode, 0);
       }
       platform.close();
       const left = async () => (await Scrape.of(adminUrl)).value('walletd_transactions') === 0;
@@ -82,7 +59,7 @@ test('a follower ends with 5 when walletd archives elsewhere', { skip: whyNoPost
     assert.equal(await misled.exit(), OTHER_ARCHIVE, misled.stderr);
     assert.match(
       misled.stderr,
-      /rounds that left memory with \S+ of shard 0 are not in the archive: walletd archives elsewhere/,
+      /the log of shard 0 relies on record \S+ of the archive, which ends with record \S+: walletd archives elsewhere/,
     );
     assert.match(readFileSync(`${folder}/misled.prom`, 'utf8'), /^walletd_backup_archive_differs 1$/m);
     assert.equal(await good.exit('SIGTERM'), 0, good.stderr);

@@ -79,6 +79,19 @@ export function settlement(username: string, id: string, payoutAmount: number): 
   return { id: `s-${id}`, timestampMillis: 1, productId: 'P', currency: 'THB', username, txns };
 }
 
+/** A round that is placed and settled by one request: it can leave memory at once. */
+export function settledRound(username: string, n: number): RequestBody {
+  const fixed = {
+    status: 'SETTLED',
+    isSingleState: true,
+    transactionType: 'BY_TRANSACTION',
+    gameCode: 'g',
+    playInfo: 'p',
+  };
+  const txns = [{ id: `${username}-${n}`, roundId: `r${n}`, betAmount: 2, payoutAmount: 3, turnOver: 2, ...fixed }];
+  return { id: `req-${n}`, timestampMillis: 1, productId: 'P1', currency: 'THB', username, txns };
+}
+
 export async function importPlayers(adminUrl: string, usernames: readonly string[], balance: number): Promise<void> {
   const lines = usernames.map((username) => JSON.stringify({ id: 'open', username, currency: 'THB', balance }));
   const init = { method: 'POST', headers: { 'Content-Type': 'application/x-ndjson' }, body: lines.join('\n') };
