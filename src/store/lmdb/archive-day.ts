@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import type { Database } from 'lmdb';
 import type { ArchivedId, ArchivedPlace, ArchiveName, ArchiveRecord, FreshNames } from '../../shard/archive/archive.js';
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
 import { maybeOpenFresh, sealFresh } from '../format/archive-names.js';
@@ -14,11 +14,9 @@ import {
   tailAt,
   writeTail,
 } from '../format/archive-record.js';
-import { Commits } from './commits.js';
-import { BINARY, usedBytes } from './environment.js';
-import { FileGrowth } from './file-growth.js';
+import { ArchiveFile } from './archive-file.js';
+import { BINARY } from './environment.js';
 
-/** Address space, not memory. */
 const MAP_BYTES = 64 * 1024 ** 3;
 /** Read at once, before others have their turn. */
 const BATCH = 500;
@@ -37,11 +35,9 @@ interface Encoded {
  * Integers are big-endian.
  */
 export class ArchiveDay {
-  private readonly root: RootDatabase<Buffer, Buffer>;
+  private readonly file: ArchiveFile;
   private readonly rounds: Database<Buffer, Buffer>;
   private readonly fresh: Database<Buffer, Buffer>;
-  private readonly growth: FileGrowth;
-  private readonly commits: Commits;
   /** Its puts go one after the other. */
   private last: Promise<unknown> = Promise.resolve();
   /** Puts and readings that have begun and not ended. */
@@ -52,15 +48,13 @@ export class ArchiveDay {
     private readonly path: string,
     onStuck: (why: string) => void,
   ) {
-    this.root = open({ path, noSubdir: true, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 3, ...BINARY });
-    this.rounds = this.root.openDB<Buffer, Buffer>({ name: 'rounds', ...BINARY });
-    this.fresh = this.root.openDB<Buffer, Buffer>({ name: 'fresh', ...BINARY });
-    this.growth = new FileGrowth(path, () => usedBytes(this.root));
-    this.commits = new Commits(this.root, this.growth, onStuck);
+    this.file = new ArchiveFile(path, { mapSize: MAP_BYTES, maxDbs: 3 }, onStuck);
+    this.rounds = this.file.root.openDB<Buffer, Buffer>({ name: 'rounds', ...BINARY });
+    this.fresh = this.file.root.openDB<Buffer, Buffer>({ name: 'fresh', ...BINARY });
   }
 
   get usedBytes(): number {
-    return usedBytes(this.root);
+    return this.file.usedBytes;
   }
 
   /** How many records it has. */
@@ -166,26 +160,22 @@ export class ArchiveDay {
     const end = freshKey(shard, lsn, 0);
     const keys = Array.from(this.fresh.getKeys({ start: prefixOf(shard), end }), (key) => Buffer.from(key as Buffer));
     if (keys.length === 0) return;
-    await this.growth.roomToRemove(keys.length);
-    await this.commits.landed(Promise.all(keys.map((key) => this.fresh.remove(key))));
-    this.growth.removed();
+    await this.file.remove(keys.length, () => Promise.all(keys.map((key) => this.fresh.remove(key))));
   }
 
   async dropAfter(shard: number, lsn: Lsn): Promise<void> {
     for await (const records of this.all(shard)) {
       const dropped = records.filter((record) => compareLsn(record.lsn, lsn) > 0);
       if (dropped.length === 0) continue;
-      await this.growth.roomToRemove(dropped.length);
-      const writes = dropped.map((record) => this.rounds.remove(keyOf(record)));
-      await this.commits.landed(Promise.all(writes));
-      this.growth.removed();
+      await this.file.remove(dropped.length, () =>
+        Promise.all(dropped.map((record) => this.rounds.remove(keyOf(record)))),
+      );
     }
   }
 
   async close(): Promise<void> {
     await this.last;
-    await this.growth.close();
-    await this.root.close();
+    await this.file.close();
   }
 
   /** Closes it, and removes its file. */
@@ -196,17 +186,10 @@ export class ArchiveDay {
 
   private async write(encoded: readonly Encoded[], fresh: readonly Encoded[]): Promise<void> {
     const bytes = encoded.reduce((sum, { value }) => sum + value.length, 0);
-    await this.growth.room(bytes, encoded.length);
-    // All in this turn: lmdb writes what one turn brings in one transaction.
-    const writes = this.root.batch(() => {
+    await this.file.write(bytes, encoded.length, () => {
       for (const { key, value } of encoded) void this.rounds.put(key, value);
       for (const { key, value } of fresh) void this.fresh.put(key, value);
     });
-    try {
-      await this.commits.landed(writes);
-    } catch (error) {
-      throw await this.commits.causeOf(error);
-    }
   }
 
   /** Throws a `DamagedRecordError` when not all are there. */

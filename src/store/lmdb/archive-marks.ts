@@ -1,11 +1,6 @@
-import { open, type RootDatabase } from 'lmdb';
-import type { ArchiveMark } from '../../wallet/archive-mark.js';
-import { compareMarks } from '../../wallet/archive-mark.js';
-import { Commits } from './commits.js';
-import { BINARY, usedBytes } from './environment.js';
-import { FileGrowth } from './file-growth.js';
+import { type ArchiveMark, compareMarks } from '../../wallet/archive-mark.js';
+import { ArchiveFile } from './archive-file.js';
 
-/** Address space, not memory. */
 const MAP_BYTES = 1024 ** 3;
 const MARK = 0x6d;
 const DAY = 0x64;
@@ -21,63 +16,69 @@ const ROW_BYTES = 32;
  * Integers are big-endian.
  */
 export class ArchiveMarks {
-  private readonly root: RootDatabase<Buffer, Buffer>;
-  private readonly growth: FileGrowth;
-  private readonly commits: Commits;
+  private readonly file: ArchiveFile;
 
   constructor(path: string, onStuck: (why: string) => void) {
-    this.root = open({ path, noSubdir: true, overlappingSync: false, mapSize: MAP_BYTES, ...BINARY });
-    this.growth = new FileGrowth(path, () => usedBytes(this.root));
-    this.commits = new Commits(this.root, this.growth, onStuck);
+    this.file = new ArchiveFile(path, { mapSize: MAP_BYTES }, onStuck);
   }
 
   mark(shard: number): ArchiveMark | undefined {
-    this.root.resetReadTxn();
-    const value = this.root.get(markKey(shard));
+    const value = this.read(markKey(shard));
     if (value === undefined) return undefined;
     return { epoch: value.readUInt32BE(0), sequence: value.readUIntBE(4, 6), index: value.readUInt16BE(10) };
   }
 
   /** By day, the least number of its records. */
   days(): ReadonlyMap<number, number> {
-    this.root.resetReadTxn();
-    const range = this.root.getRange({ start: dayKey(0), end: Buffer.from([DAY + 1]) });
+    const { root } = this.file;
+    root.resetReadTxn();
     return new Map(
-      Array.from(range, ({ key, value }) => [Buffer.from(key as Buffer).readUInt32BE(1), value.readUInt32BE(0)]),
+      Array.from(root.getRange(DAYS), ({ key, value }) => [
+        Buffer.from(key as Buffer).readUInt32BE(1),
+        value.readUInt32BE(0),
+      ]),
     );
+  }
+
+  /** False where an older walletd has written all days that there are, or nobody any. */
+  get hasDays(): boolean {
+    const { root } = this.file;
+    root.resetReadTxn();
+    return Array.from(root.getKeys({ ...DAYS, limit: 1 })).length > 0;
   }
 
   /** The least number of records of a day; 0 for a day that is not listed. */
   recordsOf(day: number): number {
-    this.root.resetReadTxn();
-    return this.root.get(dayKey(day))?.readUInt32BE(0) ?? 0;
+    return this.read(dayKey(day))?.readUInt32BE(0) ?? 0;
   }
 
   /** Durable when it resolves. A mark never goes down; 0 records: the day is gone. */
   async write(marks: ReadonlyMap<number, ArchiveMark>, days: ReadonlyMap<number, number>): Promise<void> {
-    await this.growth.room((marks.size + days.size) * ROW_BYTES, marks.size + days.size);
-    // Only the owner of a shard puts its records, so nobody else raises its mark meanwhile.
-    const raised = [...marks].filter(([shard, mark]) => compareMarks(this.mark(shard), mark) < 0);
-    const writes = this.root.batch(() => {
-      for (const [shard, mark] of raised) void this.root.put(markKey(shard), markValue(mark));
+    const rows = marks.size + days.size;
+    const { root } = this.file;
+    await this.file.replace(rows * ROW_BYTES, rows, () => {
+      // Only the owner of a shard puts its records, so nobody else raises its mark meanwhile.
+      const raised = [...marks].filter(([shard, mark]) => compareMarks(this.mark(shard), mark) < 0);
+      for (const [shard, mark] of raised) void root.put(markKey(shard), markValue(mark));
       for (const [day, records] of days) {
-        if (records === 0) void this.root.remove(dayKey(day));
-        else void this.root.put(dayKey(day), countValue(records));
+        if (records === 0) void root.remove(dayKey(day));
+        else void root.put(dayKey(day), countValue(records));
       }
     });
-    try {
-      await this.commits.landed(writes);
-    } catch (error) {
-      throw await this.commits.causeOf(error);
-    }
-    this.growth.removed();
   }
 
   async close(): Promise<void> {
-    await this.growth.close();
-    await this.root.close();
+    await this.file.close();
+  }
+
+  private read(key: Buffer): Buffer | undefined {
+    this.file.root.resetReadTxn();
+    return this.file.root.get(key);
   }
 }
+
+/** Keys of all days. */
+const DAYS = { start: dayKey(0), end: Buffer.from([DAY + 1]) };
 
 function markKey(shard: number): Buffer {
   const key = Buffer.from([MARK, 0, 0]);

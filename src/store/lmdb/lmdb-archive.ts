@@ -82,8 +82,7 @@ export class LmdbArchive implements Archive {
 
   /** Records of these days; of all days where nothing is listed yet, because an older walletd has written them. */
   private countsOf(days: Iterable<number>): Map<number, number> {
-    const isNew = this.marks.days().size === 0;
-    const listed = isNew ? this.daysWithFile() : [...days];
+    const listed = this.marks.hasDays ? [...days] : this.daysWithFile();
     return new Map(listed.map((day) => [day, this.dayOf(day).count]));
   }
 

@@ -1,27 +1,20 @@
-import { open, type RootDatabase } from 'lmdb';
 import { maybeOpenNames, sealNames } from '../format/archive-names.js';
-import { Commits } from './commits.js';
-import { BINARY, usedBytes } from './environment.js';
-import { FileGrowth } from './file-growth.js';
+import { ArchiveFile } from './archive-file.js';
 
-/** Address space, not memory. */
 const MAP_BYTES = 16 * 1024 ** 3;
 
 /** What is known of the names in an LMDB archive: shard u16, part u32 (big-endian) -> see archive-names.ts. */
 export class SavedNames {
-  private readonly root: RootDatabase<Buffer, Buffer>;
-  private readonly growth: FileGrowth;
-  private readonly commits: Commits;
+  private readonly file: ArchiveFile;
 
   constructor(path: string, onStuck: (why: string) => void) {
-    this.root = open({ path, noSubdir: true, overlappingSync: false, mapSize: MAP_BYTES, ...BINARY });
-    this.growth = new FileGrowth(path, () => usedBytes(this.root));
-    this.commits = new Commits(this.root, this.growth, onStuck);
+    this.file = new ArchiveFile(path, { mapSize: MAP_BYTES }, onStuck);
   }
 
   read(shard: number): ReadonlyMap<number, Buffer | undefined> {
-    this.root.resetReadTxn();
-    const range = this.root.getRange({ start: keyOf(shard, 0), end: keyOf(shard + 1, 0) });
+    const { root } = this.file;
+    root.resetReadTxn();
+    const range = root.getRange({ start: keyOf(shard, 0), end: keyOf(shard + 1, 0) });
     return new Map(
       Array.from(range, ({ key, value }) => [Buffer.from(key as Buffer).readUInt32BE(2), maybeOpenNames(value)]),
     );
@@ -29,24 +22,17 @@ export class SavedNames {
 
   async write(shard: number, parts: ReadonlyMap<number, Buffer | undefined>): Promise<void> {
     const bytes = [...parts.values()].reduce((sum, part) => sum + (part?.length ?? 0), 0);
-    await this.growth.room(bytes, parts.size);
-    const writes = this.root.batch(() => {
+    const { root } = this.file;
+    await this.file.replace(bytes, parts.size, () => {
       for (const [number, part] of parts) {
-        if (part === undefined) void this.root.remove(keyOf(shard, number));
-        else void this.root.put(keyOf(shard, number), sealNames(part));
+        if (part === undefined) void root.remove(keyOf(shard, number));
+        else void root.put(keyOf(shard, number), sealNames(part));
       }
     });
-    try {
-      await this.commits.landed(writes);
-    } catch (error) {
-      throw await this.commits.causeOf(error);
-    }
-    this.growth.removed();
   }
 
   async close(): Promise<void> {
-    await this.growth.close();
-    await this.root.close();
+    await this.file.close();
   }
 }
 

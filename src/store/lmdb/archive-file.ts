@@ -1,0 +1,56 @@
+import { open, type RootDatabase } from 'lmdb';
+import { Commits } from './commits.js';
+import { BINARY, usedBytes } from './environment.js';
+import { FileGrowth } from './file-growth.js';
+
+interface ArchiveFileOptions {
+  /** Address space, not memory. */
+  readonly mapSize: number;
+  /** Named databases in the file; 0: only the one without a name. */
+  readonly maxDbs?: number;
+}
+
+/** One LMDB environment of an archive, in a file of its own. */
+export class ArchiveFile {
+  readonly root: RootDatabase<Buffer, Buffer>;
+  private readonly growth: FileGrowth;
+  private readonly commits: Commits;
+
+  constructor(path: string, options: ArchiveFileOptions, onStuck: (why: string) => void) {
+    this.root = open({ path, noSubdir: true, overlappingSync: false, ...options, ...BINARY });
+    this.growth = new FileGrowth(path, () => usedBytes(this.root));
+    this.commits = new Commits(this.root, this.growth, onStuck);
+  }
+
+  get usedBytes(): number {
+    return usedBytes(this.root);
+  }
+
+  /** Durable when it resolves. `queue` queues all writes in one turn: lmdb writes them in one transaction. */
+  async write(bytes: number, places: number, queue: () => void): Promise<void> {
+    await this.growth.room(bytes, places);
+    try {
+      await this.commits.landed(this.root.batch(queue));
+    } catch (error) {
+      throw await this.commits.causeOf(error);
+    }
+  }
+
+  /** As `write`, for values that take the place of others, or remove them. */
+  async replace(bytes: number, places: number, queue: () => void): Promise<void> {
+    await this.write(bytes, places, queue);
+    this.growth.removed();
+  }
+
+  /** Removes keys; `queue` queues their removals in one turn. Works on a full disk, too. */
+  async remove(places: number, queue: () => Promise<unknown>): Promise<void> {
+    await this.growth.roomToRemove(places);
+    await this.commits.landed(queue());
+    this.growth.removed();
+  }
+
+  async close(): Promise<void> {
+    await this.growth.close();
+    await this.root.close();
+  }
+}
