@@ -1,7 +1,6 @@
 import { dayOf } from '../base/time.js';
 import type { Units } from './amount.js';
-import type { ArchiveMark } from './archive-mark.js';
-import { newestMark } from './archive-mark.js';
+import { type ArchiveMark, newestMark } from './archive-mark.js';
 import { CHANGES } from './changes.js';
 import type { Event } from './event.js';
 import { type Ledger, tellMoves } from './ledger.js';

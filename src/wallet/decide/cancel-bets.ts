@@ -3,10 +3,10 @@ import type { CallbackCommand, CancelBetsCommand, CancelTxn } from '../command.j
 import type { Round, Transaction } from '../state/round.js';
 import { hashOfRequest } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
-import { firstAnswer, isOwnRequest } from './idempotency.js';
+import { firstAnswer } from './idempotency.js';
 import type { Rules } from './rules.js';
 import { isStale, isStaleInRound } from './stale.js';
-import { change, closedFailure, fail, mismatches, repeatIn, type Verdict } from './verdict.js';
+import { change, closedFailure, fail, mismatches, repeatIn, repeatOfItem, type Verdict } from './verdict.js';
 
 /**
  * docs/decisions.md section 4, cancelBets. `hasBegun`: an earlier element of the same array has cancelled something of this
@@ -48,8 +48,7 @@ export function decideCancelKnown(
     return change({ type: 'bet-cancelled', id, state: txn.status, keepsRequest, after }, remarks);
   }
   const first = item.isReversed ? firstAnswer(item, { type: 'cancel' }) : undefined;
-  if (first === undefined) return fail(closedFailure(item));
-  return repeatIn(item.round, first, item.row, isOwnRequest(item, command.id));
+  return first === undefined ? fail(closedFailure(item)) : repeatOfItem(item, first, command.id);
 }
 
 /** Networks reorder: a bet that was cancelled before it came must never debit when it comes. */

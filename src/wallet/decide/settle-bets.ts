@@ -1,12 +1,12 @@
 import type { SettleBetsCommand, SettleTxn } from '../command.js';
 import type { Remark } from '../decision.js';
 import type { Round, Settlement, Transaction } from '../state/round.js';
-import { type FirstAnswer, hashOfRequest } from '../state/transaction-record.js';
+import { hashOfRequest } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
-import { firstAnswer, isOwnRequest } from './idempotency.js';
+import { firstAnswer } from './idempotency.js';
 import { type Rules, refusesProduct } from './rules.js';
 import { isStale, isStaleInRound } from './stale.js';
-import { change, closedFailure, covers, fail, mismatches, repeatIn, type Verdict } from './verdict.js';
+import { change, closedFailure, covers, fail, mismatches, repeatOfItem, type Verdict } from './verdict.js';
 
 /** docs/decisions.md section 4, settleBets. */
 export function decideSettleBet(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn, rules: Rules): Verdict {
@@ -25,7 +25,7 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
       : undefined;
   const paysLater = bet !== undefined && first !== undefined && !bet.isReversed && !bet.paidOut && !skip;
   if (bet !== undefined && first !== undefined && !paysLater) {
-    return bet.isReversed ? fail('already-cancelled') : repeatOf(bet, command, first);
+    return bet.isReversed ? fail('already-cancelled') : repeatOfItem(bet, first, command.id);
   }
   if (wallet.blocked) return fail('player-blocked');
   if (refusesProduct(rules, command.productId)) return fail('product-refused');
@@ -92,7 +92,7 @@ function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: Se
     // A bet that was settled by its round has no settlement of its own to repeat.
     const first = firstAnswer(bet, { type: 'settle', amount: txn.payoutAmount, skip });
     if (first === undefined) return fail('already-settled');
-    if (bet.paidOut || skip) return repeatOf(bet, command, first);
+    if (bet.paidOut || skip) return repeatOfItem(bet, first, command.id);
   }
   return change(
     {
@@ -146,7 +146,7 @@ function decideKnownSettlement(
     skip: txn.skipBalanceUpdate,
   });
   if (first === undefined || isOfNextRun(settlement, command)) return fail('already-settled');
-  if (transaction.paidOut || txn.skipBalanceUpdate) return repeatOf(transaction, command, first);
+  if (transaction.paidOut || txn.skipBalanceUpdate) return repeatOfItem(transaction, first, command.id);
   // Skipped then, paid now. It only pays: bets placed since stay open.
   const bets = settlement.bets.length > 0 ? settlement.bets : round.bets;
   if (bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
@@ -161,10 +161,6 @@ function isOfNextRun({ transaction, bets }: Settlement, command: SettleBetsComma
   if (!bets.some((bet) => bet.isOpen && bet.isRolledBack)) return false;
   const hashes = transaction.requestHashes();
   return hashes.length > 0 && !hashes.includes(hashOfRequest(command.id));
-}
-
-function repeatOf(item: Transaction, { id }: SettleBetsCommand, first: FirstAnswer): Verdict {
-  return repeatIn(item.round, first, item.row, isOwnRequest(item, id));
 }
 
 function settleRound(

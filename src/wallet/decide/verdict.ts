@@ -5,6 +5,7 @@ import type { Failure } from '../rejection.js';
 import type { Round, Transaction } from '../state/round.js';
 import type { FirstAnswer } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
+import { isOwnRequest } from './idempotency.js';
 
 /** What one element of a request comes to, before anything has changed. */
 export type Verdict =
@@ -37,6 +38,11 @@ export function repeat(answer: FirstAnswer, of: number | string, memory?: Change
 /** A repeat by the request that had the effect, or by another one, which the round then has to remember. */
 export function repeatIn(round: Round, answer: FirstAnswer, of: number | string, isKnown: boolean): Verdict {
   return { type: 'repeat', answer, of, home: isKnown ? undefined : round };
+}
+
+/** A repeat of a settle or cancel of this item, or of the void of this reward. */
+export function repeatOfItem(item: Transaction, answer: FirstAnswer, requestId: string): Verdict {
+  return repeatIn(item.round, answer, item.row, isOwnRequest(item, requestId));
 }
 
 export function fail(failure: Failure, residue?: Change): Verdict {

@@ -6,7 +6,7 @@ import type { Wallet } from '../state/wallet.js';
 import { firstAnswer, isOwnRequest } from './idempotency.js';
 import type { Rules } from './rules.js';
 import { takeBack } from './take-back.js';
-import { change, fail, mismatches, repeat, repeatIn, type Verdict } from './verdict.js';
+import { change, fail, mismatches, repeat, repeatOfItem, type Verdict } from './verdict.js';
 
 /**
  * docs/decisions.md section 4, voidSettled. After it the player stands as before the bet: what is moved back is what was
@@ -45,7 +45,7 @@ function decideReward(
   rules: Rules,
 ): Verdict {
   const first = firstAnswer(reward, { type: 'void' });
-  if (first !== undefined) return repeatIn(reward.round, first, reward.row, isOwnRequest(reward, command.id));
+  if (first !== undefined) return repeatOfItem(reward, first, command.id);
   const { id, paid } = reward;
   const after = wallet.balance - paid;
   if (!rules.voidAllowNegativeBalance && paid > 0 && after < 0) return fail('insufficient-balance');

@@ -385,10 +385,10 @@ export class Round {
   findRemembered(hash: number): RememberedMessage | undefined {
     return this.findMessage((cursor, tag) => {
       if (tag !== REMEMBERED) return skipMessage(cursor, tag);
-      const { at } = cursor;
-      const isIt = cursor.number() === hash;
-      cursor.at = at;
-      return isIt ? readRemembered(cursor) : skipRemembered(cursor);
+      if (cursor.number() === hash) return { hash, before: cursor.signed(), after: cursor.signed() };
+      cursor.signed();
+      cursor.signed();
+      return undefined;
     });
   }
 

@@ -53,7 +53,10 @@ export interface Effect extends FirstAnswer {
   readonly amount: Units;
   /** Of an adjustment, and of a rollback of this transaction alone; empty for others. */
   readonly requestId: string;
-  /** Hash of the request of a place, a settle, a cancel or a reward's void, to know a late retry; undefined where an older walletd wrote it. */
+  /**
+   * Hash of the request of a place, a settle, a cancel or a reward's void, to know a late retry; undefined where an older walletd
+   * wrote it.
+   */
   readonly requestHash: number | undefined;
   /** Of a rollback: when the platform sent it. */
   readonly sentMs: number;
@@ -463,7 +466,10 @@ function hashesOf(effects: readonly Effect[]): number[] {
   return effects.flatMap(({ type, requestHash }) => (type === 'place' ? [] : (requestHash ?? [])));
 }
 
-/** `requestId`: of an adjustment or a rollback, `requestHash`: of a place, settle or cancel, or the void of a reward, `sentMs`: of a rollback. */
+/**
+ * `requestId`: of an adjustment or a rollback, `requestHash`: of a place, settle or cancel, or the void of a reward, `sentMs`: of
+ * a rollback.
+ */
 export function effectOf(
   type: EffectType,
   waiting: boolean,
