@@ -1,4 +1,5 @@
 export const DAY_MS = 86_400_000;
+const DAY_SECONDS = 86_400;
 
 /** Days since 1970, UTC. */
 export function dayOf(timeMs: number): number {
@@ -8,4 +9,10 @@ export function dayOf(timeMs: number): number {
 /** The beginning of the day, UTC. */
 export function startOfDay(timeMs: number): number {
   return dayOf(timeMs) * DAY_MS;
+}
+
+/** A span of time for people: seconds, and days from two days on. */
+export function formatSpan(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 2 * DAY_SECONDS ? `${seconds} s` : `${Math.round(seconds / DAY_SECONDS)} days`;
 }

@@ -1,5 +1,7 @@
 import { messageOf } from '../base/message-of.js';
 import { isOutage } from '../base/outage-error.js';
+import type { Occupancy } from '../store/postgres/examine-archive.js';
+import type { PostgresArchive } from '../store/postgres/postgres-archive.js';
 import type { Finding } from '../store/store.js';
 import { findArchiveAddress } from './drivers/archive-address.js';
 import type { StoreSettings } from './drivers/driver.js';
@@ -42,17 +44,12 @@ export async function findArchive(
   }
 }
 
-/** Occupancy of the PostgreSQL of the settings: a new store needs an empty database. Creates nothing. Rejects when it does not answer. */
-export async function postgresOccupancy(
-  settings: StoreSettings,
-): Promise<{ readonly hasRounds: boolean; readonly sessions: number }> {
-  const { PostgresArchive } = await import('../store/postgres/postgres-archive.js');
-  const archive = new PostgresArchive(settings.archive as string, NO_STORE, { ...settings.postgres, isReadOnly: true });
-  try {
-    return await archive.occupancy();
-  } finally {
-    await archive.close();
-  }
+/**
+ * Occupancy of the PostgreSQL of the settings: a new store needs an empty database. Creates nothing. Rejects when it does not
+ * answer.
+ */
+export async function postgresOccupancy(settings: StoreSettings): Promise<Occupancy> {
+  return await withPostgres(settings, NO_STORE, 'read', (archive) => archive.occupancy());
 }
 
 /**
@@ -61,21 +58,24 @@ export async function postgresOccupancy(
  */
 export async function checkArchiveIdentity(settings: StoreSettings, storeId: string): Promise<void> {
   if (settings.archive === null) return;
-  const { PostgresArchive } = await import('../store/postgres/postgres-archive.js');
-  const archive = new PostgresArchive(settings.archive, storeId, { ...settings.postgres, isReadOnly: true });
-  try {
-    await archive.checkIdentity();
-  } finally {
-    await archive.close();
-  }
+  await withPostgres(settings, storeId, 'read', (archive) => archive.checkIdentity());
 }
 
 /** Findings about the archive in PostgreSQL, the bad ones too. Rejects when it does not answer. */
 export async function examinePostgres(settings: StoreSettings, storeId: string): Promise<readonly Finding[]> {
+  return await withPostgres(settings, storeId, 'write', (archive) => archive.examine());
+}
+
+async function withPostgres<T>(
+  { archive: address, postgres }: StoreSettings,
+  storeId: string,
+  use: 'read' | 'write',
+  ask: (archive: PostgresArchive) => Promise<T>,
+): Promise<T> {
   const { PostgresArchive } = await import('../store/postgres/postgres-archive.js');
-  const archive = new PostgresArchive(settings.archive as string, storeId, { ...settings.postgres, isReadOnly: false });
+  const archive = new PostgresArchive(address as string, storeId, { ...postgres, isReadOnly: use === 'read' });
   try {
-    return await archive.examine();
+    return await ask(archive);
   } finally {
     await archive.close();
   }

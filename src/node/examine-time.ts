@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js';
+import { formatSpan } from '../base/time.js';
 import { entryAt, newestTimeOf } from '../shard/log/log-reader.js';
 import { EntryCodec } from '../store/format/entry-codec.js';
 import type { StoreMeta } from '../store/meta.js';
@@ -27,11 +28,11 @@ export function judgeLogTime(newestMs: number, nowMs: number): Finding {
   const about = 'log time';
   const aheadMs = newestMs - nowMs;
   if (aheadMs > LOG_AHEAD_MS) {
-    const says = `the newest entry is ${spanOf(aheadMs)} ahead of this machine's clock: log time stands still until then`;
+    const says = `the newest entry is ${formatSpan(aheadMs)} ahead of this machine's clock: log time stands still until then`;
     return { about, verdict: 'bad', says, todo: CORRECT_TODO };
   }
   if (-aheadMs > UNCONFIRMED_MS) {
-    const says = `the newest entry is ${spanOf(-aheadMs)} old`;
+    const says = `the newest entry is ${formatSpan(-aheadMs)} old`;
     return {
       about,
       verdict: 'look',
@@ -49,11 +50,6 @@ export function judgeArchiveClock(serverMs: number, nowMs: number): Finding {
   if (apartMs <= ARCHIVE_APART_MS) {
     return { about, verdict: 'good', says: "PostgreSQL's and this machine's agree" };
   }
-  const says = `PostgreSQL's and this machine's are ${spanOf(apartMs)} apart`;
+  const says = `PostgreSQL's and this machine's are ${formatSpan(apartMs)} apart`;
   return { about, verdict: 'look', says, todo: 'have both follow NTP: days are dropped by the earlier of the two' };
-}
-
-function spanOf(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  return seconds < 2 * 86_400 ? `${seconds} s` : `${Math.round(seconds / 86_400)} days`;
 }

@@ -12,8 +12,3 @@ export function findArchiveAddress({ archive }: Pick<StoreSettings, 'archive'>):
     throw new ConfigError(`archive is not an address of PostgreSQL: ${error.message}`);
   }
 }
-
-/** Throws a `ConfigError` when the settings name an archive whose address cannot work. */
-export function checkArchiveAddress(settings: Pick<StoreSettings, 'archive'>): void {
-  findArchiveAddress(settings);
-}

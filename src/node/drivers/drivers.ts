@@ -1,6 +1,6 @@
 import { ConfigError } from '../../config/config-error.js';
 import { maybeStoreKind, type StoreKind } from '../../config/store-kinds.js';
-import { checkArchiveAddress } from './archive-address.js';
+import { findArchiveAddress } from './archive-address.js';
 import type { Driver, StoreSettings } from './driver.js';
 import { lmdbDriver } from './lmdb-driver.js';
 import { redisDriver } from './redis-driver.js';
@@ -15,6 +15,6 @@ const DRIVERS: Readonly<Record<StoreKind, (settings: StoreSettings) => Driver>> 
 export function driverOf(settings: StoreSettings): Driver {
   const kind = maybeStoreKind(settings.store);
   if (kind === undefined) throw new ConfigError('store names no kind of store that walletd knows');
-  checkArchiveAddress(settings);
+  findArchiveAddress(settings);
   return DRIVERS[kind](settings);
 }

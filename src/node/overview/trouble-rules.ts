@@ -1,4 +1,5 @@
 import type { Overview, Trouble } from '../../admin/console/overview.js';
+import { formatSpan } from '../../base/time.js';
 import type { Readings } from './figures.js';
 
 /*
@@ -90,7 +91,7 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
       const seconds = figures.sum('walletd_log_time_ahead_seconds');
       return maybe(
         seconds > limit,
-        () => `Log time is ${spanOf(seconds)} ahead of this machine's clock, and stands still.`,
+        () => `Log time is ${formatSpan(seconds * 1000)} ahead of this machine's clock, and stands still.`,
         'Nothing is archived or forgotten until then. If the clock is right, clock.confirmedOn sets log time back: docs/troubleshooting.md.',
       );
     },
@@ -98,7 +99,7 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
   {
     alert: 'WalletdClockUnconfirmed',
     urgency: 'soon',
-    limit: 86_400,
+    limit: DAY_SECONDS,
     find: ({ figures }, limit) =>
       maybe(
         figures.sum('walletd_clock_unconfirmed_seconds') > limit,
@@ -239,7 +240,8 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
       const ending = certificatesEnding(given, limit);
       return maybe(
         ending.length > 0,
-        () => `The certificate of ${ending.join(', ')} ends within a day, or has ended.`,
+        () =>
+          `The certificate of ${ending.map(({ listener }) => listener).join(', ')} ends within a day, or has ended.`,
         'Callers that check it are refused from then on. Put a new one into the same file and send SIGHUP.',
       );
     },
@@ -376,13 +378,12 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
     urgency: 'soon',
     limit: 14 * DAY_SECONDS,
     find: (given, limit) => {
-      const ended = certificatesEnding(given, DAY_SECONDS);
-      const ending = certificatesEnding(given, limit).filter((listener) => !ended.includes(listener));
-      return maybe(
-        ending.length > 0,
-        () => ending.map((one) => `The certificate of ${one} ends in ${daysLeft(given, one)} days.`).join(' '),
-        'Put the new one into the same file and send SIGHUP.',
+      const ending = certificatesEnding(given, limit).filter(({ secondsLeft }) => secondsLeft >= DAY_SECONDS);
+      const sentences = ending.map(
+        ({ listener, secondsLeft }) =>
+          `The certificate of ${listener} ends in ${Math.floor(secondsLeft / DAY_SECONDS)} days.`,
       );
+      return maybe(ending.length > 0, () => sentences.join(' '), 'Put the new one into the same file and send SIGHUP.');
     },
   },
   {
@@ -419,27 +420,18 @@ function maybe(isWrong: boolean, what: () => string, action: string): Omit<Troub
 }
 
 /** The listeners whose certificates end in less than so many seconds. */
-function certificatesEnding({ figures, nowMs }: Given, seconds: number): string[] {
+function certificatesEnding(
+  { figures, nowMs }: Given,
+  seconds: number,
+): { readonly listener: string; readonly secondsLeft: number }[] {
   return figures
     .series('walletd_certificate_expiry_timestamp_seconds')
-    .filter(({ value }) => value * 1000 - nowMs < seconds * 1000)
-    .map(({ labels }) => String(labels.listener));
-}
-
-function daysLeft({ figures, nowMs }: Given, listener: string): number {
-  const ended = figures
-    .series('walletd_certificate_expiry_timestamp_seconds')
-    .filter(({ labels }) => String(labels.listener) === listener)
-    .map(({ value }) => value - nowMs / 1000);
-  return Math.floor(Math.min(...ended) / DAY_SECONDS);
+    .map(({ labels, value }) => ({ listener: String(labels.listener), secondsLeft: value - nowMs / 1000 }))
+    .filter(({ secondsLeft }) => secondsLeft < seconds);
 }
 
 function shardsCalled(shards: readonly { readonly shard: number }[]): string {
   const named = shards.slice(0, NAMED_MAX).map(({ shard }) => shard);
   const more = shards.length > NAMED_MAX ? ` and ${shards.length - NAMED_MAX} more` : '';
   return shards.length === 1 ? `Shard ${named[0]} is` : `Shards ${named.join(', ')}${more} are`;
-}
-
-function spanOf(seconds: number): string {
-  return seconds < 2 * 86_400 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 86_400)} days`;
 }

@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.js';
 import { messageOf } from '../../base/message-of.js';
-import { dayOf } from '../../base/time.js';
+import { DAY_MS, dayOf } from '../../base/time.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { Archivable, Missing } from '../../wallet/archiving.js';
 import type { CallbackCommand } from '../../wallet/command.js';
@@ -69,7 +69,7 @@ export class ShardArchive {
     private readonly shard: number,
     private readonly deps: ShardArchiveDeps,
   ) {
-    const retentionDays = Math.ceil(deps.retentionMs / 86_400_000);
+    const retentionDays = Math.ceil(deps.retentionMs / DAY_MS);
     this.known = new KnownNames(retentionDays, deps.hashKey, (span) => this.warnOfSkipped(span));
     this.outage = new ArchiveOutage(shard, deps);
     this.lookups = new Lookups(shard, deps, this.outage, (names) => this.maybeDays(names));

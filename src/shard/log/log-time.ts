@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../base/time.js';
 import { newestTimeOf } from './log-reader.js';
 import type { Entry } from './wal.js';
 
@@ -9,7 +10,7 @@ import type { Entry } from './wal.js';
  *
  * Less than this is waited out. It also tells a correction from clocks that differ.
  */
-export const CORRECTION_MIN_MS = 86_400_000;
+export const CORRECTION_MIN_MS = DAY_MS;
 
 /** The time of a fence over a log whose newest time is `newestMs`. */
 export function fenceTimeMs(nowMs: number, newestMs: number, isClockConfirmed: boolean): number {
