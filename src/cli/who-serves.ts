@@ -7,8 +7,9 @@ import { settingsToRead } from './store-address.js';
 import type { Target } from './target-place.js';
 
 /**
- * Sentences about servers that may serve the store that is about to be restored, or the one in the place. Seen are the server of the settings, whatever
- * it stores in, and the owner that the log of the place names. A server elsewhere on an emptied Redis cannot be seen.
+ * Sentences about servers that may serve the store that is about to be restored, or the one in the place. Seen are the server of
+ * the settings, whatever it stores in, and the owner that the log of the place names. A server elsewhere on an emptied Redis
+ * cannot be seen.
  */
 export async function whoServes(storeId: string | undefined, { store, found }: Target): Promise<string[]> {
   const ids = [...new Set([storeId, found?.meta.storeId])].filter((id) => id !== undefined);

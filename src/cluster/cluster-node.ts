@@ -419,11 +419,11 @@ export class ClusterNode implements PeerEvents {
 
   private tick(): void {
     const { view } = this.membership;
-    this.probation.running(this.deps.clock.monotonicMs());
-    if (view === undefined) return;
     const nowMs = this.deps.clock.monotonicMs();
+    this.probation.running(nowMs);
+    if (view === undefined) return;
     this.missing.look(view, (tag) => tag !== this.deps.tag && this.watch.isGone(tag, nowMs));
-    this.lag.of(this.deps.local.status(), this.told, this.deps.clock.monotonicMs());
+    this.lag.of(this.deps.local.status(), this.told, nowMs);
     this.ownership.tick();
     this.planner.tick(view, this.ownership.lost());
   }

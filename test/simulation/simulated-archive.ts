@@ -9,8 +9,7 @@ import {
 } from '../../src/shard/archive/archive.js';
 import { mustReach } from '../../src/shard/archive/archive-behind-error.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
-import type { ArchiveMark } from '../../src/wallet/archive-mark.js';
-import { compareMarks } from '../../src/wallet/archive-mark.js';
+import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
 /** Brings what is asked to the archive's server and its answer back, or not. */
 type Call = <T>(run: () => T) => Promise<T>;

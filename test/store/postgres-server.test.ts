@@ -150,7 +150,7 @@ if (reason !== undefined) {
     }
   });
 
-  test('a certificate of an unknown CA is told with its cure; the CA in a file mends it', () =>
+  test('a certificate of an unknown CA is refused with its cure, which is sslrootcert', () =>
     inTempFolder(async (folder) => {
       const { certificateFile, keyFile } = makeCertificate(folder, 'localhost');
       const [port, data] = [await freePort(), await dataFolder()];

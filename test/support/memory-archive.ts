@@ -10,8 +10,7 @@ import {
 import { mustReach } from '../../src/shard/archive/archive-behind-error.js';
 import { DamagedRecordError } from '../../src/shard/archive/damaged-record-error.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
-import type { ArchiveMark } from '../../src/wallet/archive-mark.js';
-import { compareMarks } from '../../src/wallet/archive-mark.js';
+import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
 /** An archive as an array; `isAway` makes it reject, and `damaged` whatever comes to one of these. */
 export class MemoryArchive implements Archive {

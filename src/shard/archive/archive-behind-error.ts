@@ -1,5 +1,4 @@
-import type { ArchiveMark } from '../../wallet/archive-mark.js';
-import { compareMarks, formatMark } from '../../wallet/archive-mark.js';
+import { type ArchiveMark, compareMarks, formatMark } from '../../wallet/archive-mark.js';
 
 /** The archive lacks records that the log relies on: it is empty, older or another one, and its silence proves nothing. */
 export class ArchiveBehindError extends Error {

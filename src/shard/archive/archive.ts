@@ -1,5 +1,4 @@
-import type { ArchiveMark } from '../../wallet/archive-mark.js';
-import { compareMarks } from '../../wallet/archive-mark.js';
+import { type ArchiveMark, compareMarks } from '../../wallet/archive-mark.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
 
 /**
