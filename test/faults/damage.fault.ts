@@ -137,7 +137,7 @@ faultOnEachStore(
     const onEmpty = await scene.refusal(place.url, { ...env, WALLETD_INIT: 'auto' });
     assert.match(
       onEmpty,
-      /there is no store at \S+, where this node has served \S+: bring that back, or run `walletd ac/,
+      /there is no store at \S+, where this node has served \S+: bring that back: docs\/runbook\.md, .* `walletd accept-loss`/,
     );
     scene.say(`empty: ${onEmpty.trim()}`);
 
@@ -147,7 +147,7 @@ faultOnEachStore(
     const onAnother = await scene.refusal(place.url, env);
     assert.match(
       onAnother,
-      /there is another store, \S+, at \S+, where this node has served \S+: bring that back, or run/,
+      /there is another store, \S+, at \S+, where this node has served \S+: bring that back: docs\/runbook\.md, .* `walletd accept-loss`/,
     );
     assert.deepEqual(await place.open().dump(), before, 'nothing was written');
     scene.say(`another: ${onAnother.trim()}`);
