@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type SnapshotLine, snapshotLines } from '../tools/snapshots/snapshot-overview.js';
-import { formatAge, formatBytes, isoTime } from './print/format.js';
+import { formatAge, formatAgo, formatBytes, isoTime } from './print/format.js';
 import { Progress } from './print/progress.js';
 import { formatTable } from './print/table.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
@@ -57,7 +57,8 @@ const COLUMNS = [
 function row(line: SnapshotLine, nowMs: number): string[] {
   const { shard, id, state, reason, start, end, timeMs, players, bytes } = line;
   const isKnown = timeMs !== undefined && bytes !== undefined;
-  const times = isKnown ? [isoTime(timeMs), formatAge(nowMs - timeMs)] : ['', ''];
+  const age = nowMs - (timeMs ?? nowMs);
+  const times = isKnown ? [isoTime(timeMs), age < 0 ? formatAgo(age) : formatAge(age)] : ['', ''];
   const named = reason === undefined ? state : `${state}: ${reason}`;
   return [
     String(shard),

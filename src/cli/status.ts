@@ -6,7 +6,7 @@ import { readBackup } from '../node/overview/backup-file.js';
 import { maybeTls } from '../node/tls.js';
 import type { Facts } from '../tools/status/status.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
-import { formatAge, formatBytes } from './print/format.js';
+import { formatAge, formatAgo, formatBytes } from './print/format.js';
 import { formatTable } from './print/table.js';
 import { ANSWER_MS, look, operatorApiUrl, tokenForTools } from './running-server.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
@@ -50,7 +50,7 @@ async function status({ server }: StatusOptions): Promise<Outcome> {
 }
 
 function headline({ version, node, upMs, isReady }: Facts, url: string): string {
-  return `walletd ${version} on Node ${node} at ${url}: up for ${formatAge(upMs)}, ${isReady ? 'ready' : 'not ready'}`;
+  return `walletd ${version} on Node ${node} at ${url}: up for ${formatAge(Math.max(0, upMs))}, ${isReady ? 'ready' : 'not ready'}`;
 }
 
 function table(facts: Facts): string {
@@ -78,7 +78,7 @@ function table(facts: Facts): string {
     ],
     [
       'snapshots',
-      snapshotAgeMs === undefined ? 'none yet' : `the oldest ${formatAge(snapshotAgeMs)} ago`,
+      snapshotAgeMs === undefined ? 'none yet' : `the oldest ${formatAgo(snapshotAgeMs)}`,
       `up to ${number(facts.entriesWithoutSnapshot)} entries behind`,
     ],
     [

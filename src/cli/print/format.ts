@@ -19,6 +19,13 @@ export function formatAge(ms: number): string {
   return hours < HOURS_MAX ? `${hours} h` : `${Math.round(hours / 24)} d`;
 }
 
+/** A moment by its age. One that a clock ahead has dated lies in the future. */
+export function formatAgo(ageMs: number): string {
+  return Math.round(ageMs / 1000) < 0
+    ? `${formatAge(-ageMs)} ahead of this clock`
+    : `${formatAge(Math.max(0, ageMs))} ago`;
+}
+
 /** A size to three digits: 940 B, 1.21 KiB, 305 MiB. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
