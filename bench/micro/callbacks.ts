@@ -1,5 +1,6 @@
 import { requestCodecs, textOf } from '../../src/callback/request-codec.js';
 import { loadSettings } from '../../src/config/load.js';
+import { amountLimitsOf } from '../../src/node/amount-limits.js';
 import { rulesOf } from '../../src/node/rules.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import type { CallbackCommand, ChangingEndpoint, Endpoint, PlatformCommand } from '../../src/wallet/command.js';
@@ -16,8 +17,8 @@ export const rules = { ...rulesOf(settings), tipsUnknown: 'credit' } as const;
 export const scales = new ScaleTable({ default: settings.money.scale, byCurrency: settings.money.scales });
 export const codecs = requestCodecs({
   scales,
-  amountMax: settings.money.amountMax,
-  creditMax: settings.money.amountMax,
+  amountLimits: amountLimitsOf(settings, scales),
+  creditMax: null,
   txnsMax: settings.txnsMax,
   sessionToken: settings.sessionToken,
 });

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
-import type { ScaleTable } from '../wallet/amount.js';
+import type { AmountLimits, ScaleTable } from '../wallet/amount.js';
 import type { OperationCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { LedgerKind } from '../wallet/ledger-kind.js';
@@ -171,8 +171,7 @@ export interface AdminSettings {
   /** The id of the store behind all of it, so that tools know whether they look at the same one. */
   readonly storeId: string;
   readonly scales: ScaleTable;
-  /** Largest single amount, in whole currency. */
-  readonly amountMax: number;
+  readonly amountLimits: AmountLimits;
   readonly importLinesMax: number;
 }
 

@@ -133,8 +133,7 @@ function toCommand(value: unknown, by: Operator, deps: AdminDeps): SignedImport 
   const valid = validateLine(value);
   if (valid !== true) throw valid.error;
   const { id, username, currency, balance } = value as TypeOf<typeof line>;
-  const { scales, amountMax } = deps.settings;
-  const opening = mustUnits(scales, currency, balance, amountMax, 'balance');
+  const opening = mustUnits(deps.settings, currency, balance, 'balance');
   return { type: 'import-player', id, username, currency, balance: opening, by };
 }
 

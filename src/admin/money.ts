@@ -1,5 +1,12 @@
 import { LosslessNumber, stringify } from 'lossless-json';
-import { formatSum, formatUnits, maybeUnits, type ScaleTable, type Units } from '../wallet/amount.js';
+import {
+  type AmountLimits,
+  formatSum,
+  formatUnits,
+  maybeUnits,
+  type ScaleTable,
+  type Units,
+} from '../wallet/amount.js';
 import { badRequest } from './problem.js';
 
 /** The amount as a JSON number, digit for digit: doubles do not hold the largest ones. */
@@ -17,9 +24,16 @@ export function toJson(value: unknown): string {
   return stringify(value) as string;
 }
 
+/** How amounts of a request's body are read. */
+export interface AmountRules {
+  readonly scales: ScaleTable;
+  readonly amountLimits: AmountLimits;
+}
+
 /** As `mustUnits`, but of a correction: less than 0 takes, and 0 is none. */
-export function mustSignedUnits(scales: ScaleTable, currency: string, value: unknown, amountMax: number): Units {
-  const scale = scales.of(currency);
+export function mustSignedUnits(rules: AmountRules, currency: string, value: unknown): Units {
+  const scale = rules.scales.of(currency);
+  const amountMax = rules.amountLimits.of(currency);
   const units = typeof value === 'number' ? maybeUnits(Math.abs(value), scale) : undefined;
   if (units === undefined || units === 0 || Math.abs(value as number) > amountMax) {
     throw badRequest(
@@ -30,14 +44,9 @@ export function mustSignedUnits(scales: ScaleTable, currency: string, value: unk
 }
 
 /** Throws a `Problem`, in which it is called `name`, when `value` is not an amount of the currency. */
-export function mustUnits(
-  scales: ScaleTable,
-  currency: string,
-  value: unknown,
-  amountMax: number,
-  name = 'amount',
-): Units {
-  const scale = scales.of(currency);
+export function mustUnits(rules: AmountRules, currency: string, value: unknown, name = 'amount'): Units {
+  const scale = rules.scales.of(currency);
+  const amountMax = rules.amountLimits.of(currency);
   const units = typeof value === 'number' ? maybeUnits(value, scale) : undefined;
   if (units === undefined || (value as number) > amountMax) {
     throw badRequest(`${name} must be a number from 0 to ${amountMax} with at most ${scale} decimals`);

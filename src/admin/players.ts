@@ -103,7 +103,7 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
       problems: PROBLEMS,
       handle: async ({ params, body: { id, amount: sent }, operator }) => {
         const { username, currency } = await mustPlayer(params.username);
-        const amount = mustUnits(settings.scales, currency, sent, settings.amountMax);
+        const amount = mustUnits(settings, currency, sent);
         if (amount === 0) throw badRequest('amount must be a number above 0');
         const answer = await service.operate({ type, id, username, amount, by: operator });
         return movementBody({ id, username, currency, amount }, answer);
@@ -120,7 +120,7 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
     problems: PROBLEMS,
     handle: async ({ params, body: { id, amount: sent, reason, allowNegativeBalance = false }, operator: by }) => {
       const { username, currency } = await mustPlayer(params.username);
-      const amount = mustSignedUnits(settings.scales, currency, sent, settings.amountMax);
+      const amount = mustSignedUnits(settings, currency, sent);
       const answer = await service.operate({ type: 'correct', id, username, amount, reason, allowNegativeBalance, by });
       return { ...movementBody({ id, username, currency, amount }, answer), reason };
     },

@@ -1,6 +1,6 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
-import { game, mustUnits, stake, transactionType } from './fields.js';
+import { comparedUnits, game, stake, transactionType } from './fields.js';
 
 export const cancelBets = withTxns('cancelBets', {
   summary: 'Open bets or rounds are cancelled: stakes are given back',
@@ -18,7 +18,7 @@ export const cancelBets = withTxns('cancelBets', {
     id: txn.id,
     roundId: txn.roundId,
     status: txn.status,
-    betAmount: mustUnits(txn.betAmount, money, 'betAmount'),
+    betAmount: comparedUnits(txn.betAmount, money),
     byRound: txn.transactionType === 'BY_ROUND',
   }),
 });

@@ -1,5 +1,5 @@
 import { boolean, choice, number, string } from '../base/json-schema.js';
-import { maybeUnits, type Units } from '../wallet/amount.js';
+import { maybeUnits, nearestUnits, type Units } from '../wallet/amount.js';
 import { ID_LENGTH_MAX } from '../wallet/identifier.js';
 import { InvalidField } from './refusal.js';
 
@@ -48,4 +48,17 @@ export function mustUnits(value: number, { scale, amountMax }: Money, field: str
   if (value > amountMax) throw new InvalidField(field, 'range', `must be at most ${amountMax} (money.amountMax)`);
   if (units === undefined) throw new InvalidField(field, 'decimals', `must have at most ${scale} decimals`);
   return units;
+}
+
+/**
+ * An amount that the wallet compares with its own and never moves: an odd one is rounded, so that nobody's refund waits for the
+ * decimals of a number that decides nothing.
+ */
+export function comparedUnits(value: number, { scale }: Money): Units {
+  return nearestUnits(value, scale);
+}
+
+/** True when `mustUnits` takes the amount. */
+export function isAmount(value: number, { scale, amountMax }: Money): boolean {
+  return value <= amountMax && maybeUnits(value, scale) !== undefined;
 }

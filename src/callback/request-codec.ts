@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { ScaleTable } from '../wallet/amount.js';
+import type { AmountLimits, ScaleTable } from '../wallet/amount.js';
 import type { Endpoint, PlatformCommand } from '../wallet/command.js';
 import { isId, isLongerThan } from '../wallet/identifier.js';
 import type { CallbackType, Envelope } from './callback-type.js';
@@ -10,10 +10,9 @@ import { sessionDigest } from './session-token.js';
 
 export interface CodecSettings {
   readonly scales: ScaleTable;
-  /** Largest single amount, in whole currency. */
-  readonly amountMax: number;
-  /** Largest single credit of adjustBalance, in whole currency. */
-  readonly creditMax: number;
+  readonly amountLimits: AmountLimits;
+  /** Largest single credit of adjustBalance, in whole currency. Null: that of any amount. */
+  readonly creditMax: number | null;
   readonly txnsMax: number;
   /** `ignore`: what a request says about its session is not looked at. */
   readonly sessionToken: 'ignore' | 'check';
@@ -67,8 +66,9 @@ export class RequestCodec {
     const surrogate = text.includes('\\u') ? maybeLoneSurrogate(body) : undefined;
     if (surrogate !== undefined) return invalid(body, surrogate);
     const { id, productId, currency, username } = body;
-    const { scales, amountMax, creditMax } = this.settings;
-    const money = { scale: scales.of(currency), amountMax, creditMax };
+    const { scales, amountLimits, creditMax } = this.settings;
+    const amountMax = amountLimits.of(currency);
+    const money = { scale: scales.of(currency), amountMax, creditMax: creditMax ?? amountMax };
     const command = this.type.toCommand(body, money);
     if ('kind' in command) return invalid(body, command);
     return { id, productId, currency, username, command: this.withSession(command, body), refusal: undefined };

@@ -1,6 +1,6 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
-import { game, mustUnits, payout, skipBalanceUpdate, stake, transactionType } from './fields.js';
+import { comparedUnits, game, isAmount, payout, skipBalanceUpdate, stake, transactionType } from './fields.js';
 
 export const rollback = withTxns('rollback', {
   summary: 'What was settled or refunded is open once more',
@@ -19,8 +19,9 @@ export const rollback = withTxns('rollback', {
   toTxn: (txn, money) => ({
     id: txn.id,
     roundId: txn.roundId,
-    betAmount: mustUnits(txn.betAmount, money, 'betAmount'),
-    payoutAmount: mustUnits(txn.payoutAmount, money, 'payoutAmount'),
+    betAmount: comparedUnits(txn.betAmount, money),
+    payoutAmount: comparedUnits(txn.payoutAmount, money),
+    isRounded: !isAmount(txn.payoutAmount, money),
     byRound: txn.transactionType === 'BY_ROUND',
     skipBalanceUpdate: txn.skipBalanceUpdate === true,
   }),

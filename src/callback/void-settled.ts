@@ -1,6 +1,6 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
-import { game, mustUnits, payout, stake, transactionType } from './fields.js';
+import { comparedUnits, game, isAmount, payout, stake, transactionType } from './fields.js';
 
 export const voidSettled = withTxns('voidSettled', {
   summary: 'What was settled is taken back',
@@ -18,8 +18,9 @@ export const voidSettled = withTxns('voidSettled', {
   toTxn: (txn, money) => ({
     id: txn.id,
     roundId: txn.roundId,
-    betAmount: mustUnits(txn.betAmount, money, 'betAmount'),
-    payoutAmount: mustUnits(txn.payoutAmount, money, 'payoutAmount'),
+    betAmount: comparedUnits(txn.betAmount, money),
+    payoutAmount: comparedUnits(txn.payoutAmount, money),
+    isRounded: !isAmount(txn.betAmount, money) || !isAmount(txn.payoutAmount, money),
     byRound: txn.transactionType === 'BY_ROUND',
   }),
 });

@@ -12,7 +12,13 @@ const DEFAULTS_FILE = new URL('../../../config/default.json', import.meta.url);
 const PREFIX = 'WALLETD_';
 const FILE_VARIABLE = 'WALLETD_CONFIG';
 /** Settings that are tables or lists: they have one source as a whole. */
-export const TABLES: readonly string[] = [...SECRET_TABLES, 'money.scales', 'products.list', 'callbacks.aliases'];
+export const TABLES: readonly string[] = [
+  ...SECRET_TABLES,
+  'money.scales',
+  'money.amountMaxima',
+  'products.list',
+  'callbacks.aliases',
+];
 
 // Used once per start: neither a check of the schema (a test does that) nor faster code is worth 50 ms of each start.
 const ajv = new Ajv({

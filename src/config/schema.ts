@@ -17,7 +17,7 @@ import { STORE_PATTERN } from './store-kinds.js';
 /*
  * Every setting, its range and its meaning. Defaults are in config/default.json. The environment variable of a setting
  * is its path in capitals: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. Tables and lists
- * (money.scales, products.list, callbacks.aliases) can only be set in a file. Null means unset: the value follows from other settings or
+ * (money.scales, money.amountMaxima, products.list, callbacks.aliases) can only be set in a file. Null means unset: the value follows from other settings or
  * from the machine.
  */
 const MIB = 1024 * 1024;
@@ -199,10 +199,17 @@ export const settingsSchema = group({
     scales: record(CURRENCY, integer({ minimum: 0, maximum: 8 }), {
       description: 'Decimals by currency, e.g. `{"BTC": 8}`. Fixed when the store is created.',
     }),
-    amountMax: number({
-      exclusiveMinimum: 0,
-      maximum: 1e15,
-      description: 'Largest single amount, in whole currency units.',
+    amountMax: nullable(
+      number({
+        exclusiveMinimum: 0,
+        maximum: 1e15,
+        description:
+          'Largest single amount, in whole currency, of a currency that is not listed. Null: a tenth of the largest balance, which is 2^53 units ' +
+          '(90 billion with 4 decimals, 9 million with 8).',
+      }),
+    ),
+    amountMaxima: record(CURRENCY, number({ exclusiveMinimum: 0, maximum: 1e15 }), {
+      description: 'Largest single amount by currency, in whole currency, e.g. `{"IDR": 20000000000}`.',
     }),
   }),
   cluster: group({

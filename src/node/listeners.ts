@@ -17,6 +17,7 @@ import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { WalletService } from '../worker/wallet-service.js';
+import { amountLimitsOf } from './amount-limits.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
 import { isShared, nameOf } from './make-cluster.js';
 import { affordableConnections } from './open-files.js';
@@ -78,7 +79,8 @@ export interface AdminServerDeps {
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
   const { tls, service, cluster, observer, scrape, overview, verifier, running, meta, log } = deps;
-  const { admin, money, limits } = settings;
+  const { admin, limits } = settings;
+  const scales = new ScaleTable(meta.scales);
   return new AdminServer({
     settings: {
       host: admin.host,
@@ -86,8 +88,8 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
       tokens: operatorTokens(settings),
       tls,
       storeId: meta.storeId,
-      scales: new ScaleTable(meta.scales),
-      amountMax: money.amountMax,
+      scales,
+      amountLimits: amountLimitsOf(settings, scales),
       importLinesMax: limits.importLinesMax,
     },
     service,

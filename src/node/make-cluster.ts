@@ -129,6 +129,14 @@ function peerTls({ tls }: ClusterSettings, own: Tls | undefined): PeerTls | unde
 function rulesHash(settings: Settings, meta: StoreMeta): string {
   const { products, ...rules } = rulesOf(settings, meta);
   const { money, txnsMax, limits, adjustBalance } = settings;
-  const all = [rules, [...products], money.amountMax, adjustBalance.creditMax, txnsMax, limits.bodyBytesMax];
+  const all = [
+    rules,
+    [...products],
+    money.amountMax,
+    money.amountMaxima,
+    adjustBalance.creditMax,
+    txnsMax,
+    limits.bodyBytesMax,
+  ];
   return createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 16);
 }

@@ -27,6 +27,7 @@ import type { OnFenced } from '../worker/host-observer.js';
 import { MemoryGuard } from '../worker/memory-guard.js';
 import { ShardHost } from '../worker/shard-host.js';
 import type { ThreadShards } from '../worker/shards.js';
+import { amountLimitsOf } from './amount-limits.js';
 import { driverOf } from './drivers/drivers.js';
 import { openArchive } from './drivers/open-archive.js';
 import { EXIT } from './exit-codes.js';
@@ -70,12 +71,12 @@ function rulesThrough(gate: FormatGate, rules: Rules): Rules {
 
 /** Reads the callbacks of this store and writes their answers. Takes some 50 ms to make. */
 export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
-  const { money, adjustBalance, txnsMax, statusCodes, sessionToken } = settings;
-  const { amountMax } = money;
-  const creditMax = adjustBalance.creditMax ?? amountMax;
+  const { adjustBalance, txnsMax, statusCodes, sessionToken } = settings;
   const scales = new ScaleTable(meta.scales);
+  const amountLimits = amountLimitsOf(settings, scales);
+  const { creditMax } = adjustBalance;
   const { closed } = statusCodes;
-  return new CallbackCodec({ scales, amountMax, creditMax, txnsMax, sessionToken, closed }, systemClock);
+  return new CallbackCodec({ scales, amountLimits, creditMax, txnsMax, sessionToken, closed }, systemClock);
 }
 
 /** What a thread has to know of the process. Plain data: it crosses to a worker as it is. */

@@ -12,8 +12,17 @@ export const SCALE_MAX = 8;
  */
 export const AMOUNT_UNITS_MAX = 1e15;
 
-/** Float noise that is forgiven: 0.1 + 0.2 is 0.3. */
+/** Float noise that is forgiven in small amounts: 0.1 + 0.2 is 0.3. */
 const NOISE_UNITS = 1e-6;
+
+/**
+ * Float noise that is forgiven in large ones, in units in the last place of the double: 1000000.1 + 0.2 is one away from
+ * 1000000.3. Two of them are less than half a unit of money up to `AMOUNT_UNITS_MAX`, so no two amounts are confused.
+ */
+const NOISE_ULPS = 2;
+
+/** Largest single amount without a setting: ten of them fit a balance, which is at most 2^53 units. */
+const AMOUNT_UNITS_DEFAULT_MAX = Math.floor(2 ** 53 / 10);
 
 /** Below this every unit has a double of its own, and printing that double gives the amount back digit for digit. */
 const EXACT_DOUBLE_UNITS = 2 ** 52;
@@ -26,8 +35,8 @@ export function unitsPerWhole(scale: number): number {
 
 /**
  * The amount in units, or undefined when `value` is not an amount: negative, not finite, or with more decimals than
- * `scale`. Never rounded silently: it must be the very double nearest to a whole number of units, or within a
- * millionth of a unit of one.
+ * `scale`. Never rounded silently: it must be the very double nearest to a whole number of units, or as near to one as
+ * the rounding errors of a sum bring it (docs/decisions.md section 2).
  */
 export function maybeUnits(value: number, scale: number): Units | undefined {
   const power = unitsPerWhole(scale);
@@ -35,8 +44,22 @@ export function maybeUnits(value: number, scale: number): Units | undefined {
   if (!(product >= 0 && product <= AMOUNT_UNITS_MAX)) return undefined;
   const units = Math.round(product) + 0; // + 0 makes a plain zero of -0
   // Compared as decimals: `product` has been rounded, and large ones have lost what they had too much.
-  const distance = Math.abs(value - units / power) * power;
-  return distance <= NOISE_UNITS ? units : undefined;
+  const distance = Math.abs(value - units / power);
+  return distance * power <= NOISE_UNITS || distance <= NOISE_ULPS * ulpOf(value) ? units : undefined;
+}
+
+/** The amount nearest to a number of 0 or more: for amounts that are compared and never moved. */
+export function nearestUnits(value: number, scale: number): Units {
+  return Math.min(Math.round(value * unitsPerWhole(scale)) + 0, AMOUNT_UNITS_MAX);
+}
+
+const float = new Float64Array(1);
+const words = new Uint32Array(float.buffer);
+
+/** Distance from a positive double to the next larger one. The exponent is in the upper word: all machines we run on are little-endian. */
+function ulpOf(value: number): number {
+  float[0] = value;
+  return 2 ** (((words[1] as number) >>> 20) - 1075);
 }
 
 /** A balance may be any safe integer, also a negative one. */
@@ -125,5 +148,29 @@ export class ScaleTable {
   of(currency: string): number {
     if (this.byCurrency.size === 0) return this.scales.default;
     return this.byCurrency.get(currency) ?? this.scales.default;
+  }
+}
+
+/** Largest single amounts in whole currency, as settings hold them. Null: what `AmountLimits` says. */
+export interface AmountMaxima {
+  readonly default: number | null;
+  readonly byCurrency: Readonly<Record<string, number>>;
+}
+
+/** Looks the largest single amount of a currency up. Without a setting it is a tenth of the largest balance, 2^53 units. */
+export class AmountLimits {
+  private readonly byCurrency: ReadonlyMap<string, number>;
+
+  constructor(
+    private readonly maxima: AmountMaxima,
+    private readonly scales: ScaleTable,
+  ) {
+    this.byCurrency = new Map(Object.entries(maxima.byCurrency));
+  }
+
+  /** In whole currency. */
+  of(currency: string): number {
+    const own = this.byCurrency.size === 0 ? undefined : this.byCurrency.get(currency);
+    return own ?? this.maxima.default ?? toDecimal(AMOUNT_UNITS_DEFAULT_MAX, this.scales.of(currency));
   }
 }

@@ -148,6 +148,8 @@ export interface VoidTxn {
   readonly roundId: string;
   readonly betAmount: Units;
   readonly payoutAmount: Units;
+  /** An amount of the request was not one of the currency and has been rounded: good for comparison, not to be moved. */
+  readonly isRounded?: boolean;
   readonly byRound: boolean;
 }
 
@@ -170,6 +172,8 @@ export interface RollbackTxn {
   readonly roundId: string;
   readonly betAmount: Units;
   readonly payoutAmount: Units;
+  /** As that of a void, of `payoutAmount`: the stake is only compared. */
+  readonly isRounded?: boolean;
   readonly byRound: boolean;
   readonly skipBalanceUpdate: boolean;
 }

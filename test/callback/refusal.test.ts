@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeRefusal, fieldOf } from '../../src/callback/refusal.js';
 import { requestCodecs } from '../../src/callback/request-codec.js';
-import { ScaleTable } from '../../src/wallet/amount.js';
+import { AmountLimits, ScaleTable } from '../../src/wallet/amount.js';
 import type { Endpoint } from '../../src/wallet/command.js';
 import { bet, settlement } from '../support/client.js';
 
 const scales = new ScaleTable({ default: 2, byCurrency: {} });
-const codecs = requestCodecs({ scales, amountMax: 1000, creditMax: 1000, txnsMax: 2, sessionToken: 'ignore' });
+const amountLimits = new AmountLimits({ default: 1000, byCurrency: {} }, scales);
+const codecs = requestCodecs({ scales, amountLimits, creditMax: null, txnsMax: 2, sessionToken: 'ignore' });
 
 function reasonFor(endpoint: Endpoint, text: string): string | undefined {
   const { refusal } = codecs[endpoint].read(text);

@@ -42,7 +42,7 @@ test('the defaults are the ones that users rely on', () => {
     ['lmdb:./data', null, 4, 'info'],
   );
   assert.deepEqual([settings.requestDeadlineMs, settings.txnsMax, settings.tombstonesMax], [3000, 200, 1000]);
-  assert.deepEqual([settings.money.scale, settings.money.amountMax], [4, 1e10]);
+  assert.deepEqual([settings.money.scale, settings.money.amountMax], [4, null]);
   assert.equal(settings.retention.transactions, 120);
   assert.equal(settings.limits.bodyBytesMax, 256 * 1024);
 });

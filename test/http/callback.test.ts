@@ -10,7 +10,7 @@ import { CallbackLog } from '../../src/http/callback-log.js';
 import { CallbackServer } from '../../src/http/callback-server.js';
 import { callersOf } from '../../src/node/callers.js';
 import { CallbackMetrics } from '../../src/node/metrics/callback-metrics.js';
-import { ScaleTable } from '../../src/wallet/amount.js';
+import { AmountLimits, ScaleTable } from '../../src/wallet/amount.js';
 import { bet } from '../support/client.js';
 import { heldAfter } from '../support/garbage.js';
 import { until } from '../support/until.js';
@@ -29,6 +29,7 @@ async function withSilentStore(
 ): Promise<void> {
   const settings = loadSettings({});
   const scales = new ScaleTable({ default: 2, byCurrency: {} });
+  const amountLimits = new AmountLimits({ default: 1e9, byCurrency: {} }, scales);
   const codes = statusCodesOf('own');
   const repliers: unknown[] = [];
   const deadlinesMs: number[] = [];
@@ -36,7 +37,7 @@ async function withSilentStore(
     {
       settings: { ...settings.limits, ...settings, port: 0, requestDeadlineMs, aliases: new Map(), tls: undefined },
       codec: new CallbackCodec(
-        { scales, amountMax: 1e9, creditMax: 1e9, txnsMax: 100, sessionToken: 'ignore', closed: 'own' },
+        { scales, amountLimits, creditMax: null, txnsMax: 100, sessionToken: 'ignore', closed: 'own' },
         clock,
       ),
       service: {

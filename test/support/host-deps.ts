@@ -8,15 +8,16 @@ import type { Owner, Wal } from '../../src/shard/log/wal.js';
 import type { SnapshotStore } from '../../src/shard/snapshot/snapshot-store.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
-import { ScaleTable } from '../../src/wallet/amount.js';
+import { AmountLimits, ScaleTable } from '../../src/wallet/amount.js';
 import type { HostObserver } from '../../src/worker/host-observer.js';
 import type { HostDeps } from '../../src/worker/shard-host.js';
 import { settingsWith } from './settings.js';
 
+const scales = new ScaleTable({ default: 4, byCurrency: {} });
 const CODEC_SETTINGS = {
-  scales: new ScaleTable({ default: 4, byCurrency: {} }),
-  amountMax: 1e10,
-  creditMax: 1e10,
+  scales,
+  amountLimits: new AmountLimits({ default: 1e10, byCurrency: {} }, scales),
+  creditMax: null,
   txnsMax: 200,
   sessionToken: 'ignore',
   closed: 'own',

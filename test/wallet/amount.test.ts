@@ -3,13 +3,16 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   AMOUNT_UNITS_MAX,
+  AmountLimits,
   fitsDouble,
   formatSum,
   formatUnits,
   maybeUnits,
+  nearestUnits,
   ScaleTable,
   toDecimal,
 } from '../../src/wallet/amount.js';
+import { Random } from '../simulation/random.js';
 
 const scale = fc.integer({ min: 0, max: 8 });
 
@@ -68,24 +71,59 @@ test('an amount with a digit too many never comes through', () => {
   );
 });
 
-test('nor does one whose further decimals would be lost when it is multiplied into units', () => {
-  assert.equal(maybeUnits(7100000000.000401, 4), undefined);
-  assert.equal(maybeUnits(6883744.915742179, 8), undefined);
+/** Sums of money up to some 3 million in each, the sizes at which players of these currencies play. */
+const CURRENCIES = [
+  { currency: 'THB', scale: 2, most: 300_000_000 },
+  { currency: 'VND', scale: 4, most: 30_000_000_000 },
+  { currency: 'IDR', scale: 2, most: 300_000_000_000 },
+  { currency: 'KWD', scale: 3, most: 3_000_000_000 },
+  { currency: 'BTC', scale: 8, most: 300_000_000_000_000 },
+] as const;
+
+for (const { currency, scale: decimals, most } of CURRENCIES) {
+  test(`the float sum of two amounts of ${currency} is the exact sum`, () => {
+    const seed = Math.trunc(Math.random() * 0x7fffffff);
+    const random = new Random(seed);
+    for (let i = 0; i < 1_000_000; i++) {
+      const [a, b] = [1 + random.below(most), 1 + random.below(most)];
+      const sum = toDecimal(a, decimals) + toDecimal(b, decimals);
+      const units = maybeUnits(sum, decimals);
+      if (units !== a + b) assert.fail(`seed ${seed}: ${a} + ${b} units are ${sum}, which is read as ${units}`);
+    }
+  });
+}
+
+test('noise of one million and cents is forgiven, a decimal too many is not', () => {
+  assert.equal(maybeUnits(1_000_000.1 + 0.2, 2), 100_000_030);
+  assert.equal(maybeUnits(1_000_000.301, 2), undefined);
+  assert.equal(maybeUnits(1_000_000.300_001, 2), undefined);
+});
+
+test('two units in the last place are forgiven, three are not', () => {
   fc.assert(
     fc.property(
-      fc.integer({ min: 0, max: AMOUNT_UNITS_MAX }),
+      fc.integer({ min: 0, max: AMOUNT_UNITS_MAX - 1 }),
       scale,
-      fc.constantFrom(-1, 1),
-      (units, decimals, side) => {
+      fc.constantFrom(-3, -2, -1, 1, 2, 3),
+      (units, decimals, steps) => {
         const exact = Number(formatUnits(units, decimals));
-        const neighbour = exact + side * ulpOf(exact);
-        if (neighbour < 0 || ulpOf(exact) * 10 ** decimals <= 1e-6) return;
-        const accepted = maybeUnits(neighbour, decimals);
-        if (accepted !== undefined) assert.equal(Number(formatUnits(accepted, decimals)), neighbour);
+        const neighbour = exact + steps * ulpOf(exact);
+        if (neighbour < 0 || ulpOf(neighbour) !== ulpOf(exact) || ulpOf(exact) * 10 ** decimals <= 1e-6) return;
+        // Three steps from one amount may be two from the next: then it is that one's noise.
+        const other = nearestUnits(neighbour, decimals);
+        if (other !== units) return;
+        assert.equal(maybeUnits(neighbour, decimals), Math.abs(steps) <= 2 ? units : undefined);
       },
     ),
     { numRuns: 5000 },
   );
+});
+
+test('no amount without a setting is more than a tenth of the largest balance', () => {
+  const scales = new ScaleTable({ default: 4, byCurrency: { BTC: 8 } });
+  const limits = new AmountLimits({ default: null, byCurrency: { IDR: 2e10 } }, scales);
+  assert.deepEqual([limits.of('THB'), limits.of('BTC'), limits.of('IDR')], [90071992547.4099, 9007199.25474099, 2e10]);
+  assert.equal(new AmountLimits({ default: 500, byCurrency: {} }, scales).of('THB'), 500);
 });
 
 /** The distance to the next double. */

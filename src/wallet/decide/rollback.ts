@@ -42,7 +42,9 @@ function decideByTransaction(wallet: Wallet, command: RollbackCommand, txn: Roll
   if (bet.kind === 'tip' && bet.paidOut) return fail('transaction-not-found');
   if (bet.kind === 'tombstone' || (bet.state !== 'SETTLED' && bet.state !== 'REFUND')) return fail('already-cancelled');
   if (bet.rollbackCount >= rules.historyMax) return fail('limit-reached');
-  const takenBack = bet.settledByRound ? takeBack(bet.round, isLastSettled(bet) ? ALL : txn.payoutAmount) : [];
+  const takesAll = bet.settledByRound && isLastSettled(bet);
+  if (bet.settledByRound && !takesAll && txn.isRounded) return fail('amount-not-exact');
+  const takenBack = bet.settledByRound ? takeBack(bet.round, takesAll ? ALL : txn.payoutAmount) : [];
   const amount = bet.state === 'REFUND' ? stakeOf(bet) : bet.paid + takenBack.reduce((sum, [, part]) => sum + part, 0);
   const remarks = remarksOf(txn, bet.state === 'REFUND' ? txn.betAmount : txn.payoutAmount, amount, bet.state);
   if (txn.roundId !== bet.round.id) remarks.push('round-mismatch');
