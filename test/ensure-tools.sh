@@ -12,6 +12,8 @@ chromium --version >/dev/null 2>&1 || missing="$missing chromium"
 PATH="$PATH:/usr/sbin:$(echo /usr/lib/postgresql/*/bin | tr ' ' ':')"
 initdb --version >/dev/null 2>&1 || wanted="$wanted postgresql"
 pgbouncer --version >/dev/null 2>&1 || wanted="$wanted pgbouncer"
+# Tests that lose power are skipped without a compiler.
+gcc --version >/dev/null 2>&1 || wanted="$wanted gcc libc6-dev"
 # Tests with a wrong clock are skipped without it.
 faketime --version >/dev/null 2>&1 || wanted="$wanted faketime"
 [ -n "$missing$wanted" ] || exit 0

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -76,6 +76,21 @@ test('LMDB: a day whose file is gone is refused at open', async () => {
   const again = LmdbArchive.open(folder, STORE_ID);
   await again.dropBefore(20_001);
   await again.close();
+  await LmdbArchive.open(folder, STORE_ID).close();
+});
+
+test('LMDB: a file whose creation a loss of power has interrupted is named, and not opened', async () => {
+  const folder = tempFolder();
+  await LmdbArchive.open(folder, STORE_ID).close();
+  for (const bytes of [1024, 4096, 6144]) {
+    truncateSync(join(folder, 'marks.mdb'), bytes);
+    // lmdb ends the process that opens such a file.
+    assert.throws(
+      () => LmdbArchive.open(folder, STORE_ID),
+      /marks\.mdb is cut off or damaged at its beginning: move it/,
+    );
+  }
+  rmSync(join(folder, 'marks.mdb'));
   await LmdbArchive.open(folder, STORE_ID).close();
 });
 

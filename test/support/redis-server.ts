@@ -24,6 +24,9 @@ export class RedisServer {
   private readonly folder = makeTempFolder();
   private child: ChildProcess | undefined = undefined;
 
+  /** Variables that each of its processes gets, beside those of the test. */
+  env: Readonly<Record<string, string>> = {};
+
   private constructor(
     public port: number,
     private readonly settings: Readonly<Record<string, string>>,
@@ -46,6 +49,11 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
+  /** The folder that it writes to. */
+  get path(): string {
+    return this.folder.path;
+  }
+
   get pid(): number {
     return this.child?.pid as number;
   }
@@ -64,7 +72,7 @@ export class RedisServer {
       ...changes,
     });
     const args = settings.flatMap(([name, value]) => [`--${name}`, ...(name === 'save' ? [value] : value.split(' '))]);
-    this.child = await startRedisServer(args, /Ready to accept connections/);
+    this.child = await startRedisServer(args, /Ready to accept connections/, this.env);
   }
 
   /** Starts it on another port, as a master, on what it has on its disk. */
@@ -132,8 +140,13 @@ export async function withPort<T>(start: (port: number) => Promise<T>): Promise<
 }
 
 /** Resolves when it has said what `ready` matches; rejects, and nothing runs, when it does not. */
-export async function startRedisServer(args: readonly string[], ready: RegExp): Promise<ChildProcess> {
-  const child = endAfterTests(spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+export async function startRedisServer(
+  args: readonly string[],
+  ready: RegExp,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ChildProcess> {
+  const options = { stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } };
+  const child = endAfterTests(spawn('redis-server', args, options));
   let output = '';
   let timer: NodeJS.Timeout | undefined;
   try {

@@ -1,7 +1,8 @@
-import { open, type RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import { Commits } from './commits.js';
 import { BINARY, usedBytes } from './environment.js';
 import { FileGrowth } from './file-growth.js';
+import { openFile } from './open-file.js';
 
 interface ArchiveFileOptions {
   /** Address space, not memory. */
@@ -17,7 +18,7 @@ export class ArchiveFile {
   private readonly commits: Commits;
 
   constructor(path: string, options: ArchiveFileOptions, onStuck: (why: string) => void) {
-    this.root = open({ path, noSubdir: true, overlappingSync: false, ...options, ...BINARY });
+    this.root = openFile(path, { path, noSubdir: true, overlappingSync: false, ...options, ...BINARY });
     this.growth = new FileGrowth(path, () => usedBytes(this.root));
     this.commits = new Commits(this.root, this.growth, onStuck);
   }

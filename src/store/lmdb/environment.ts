@@ -1,4 +1,6 @@
-import { open, type RootDatabase } from 'lmdb';
+import { join } from 'node:path';
+import type { RootDatabase } from 'lmdb';
+import { openFile } from './open-file.js';
 
 export const DATA_FILE = 'data.mdb';
 export const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
@@ -11,7 +13,8 @@ const MAP_BYTES = 64 * 1024 ** 3;
  * never settles when the sync fails, and a flush takes just as long (0.35 ms measured both ways).
  */
 export function openEnvironment(folder: string): RootDatabase<Buffer, Buffer> {
-  return open({ path: folder, noSubdir: false, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 8, ...BINARY });
+  const options = { path: folder, noSubdir: false, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 8, ...BINARY };
+  return openFile(join(folder, DATA_FILE), options);
 }
 
 /** Bytes of the file up to the last page that LMDB has ever used. */

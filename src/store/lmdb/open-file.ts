@@ -1,0 +1,57 @@
+import { closeSync, existsSync, fsyncSync, openSync, readSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import { FormatError } from '../format/format-error.js';
+
+/** Of a page with a meta: its magic, and LMDB's page size. */
+const MAGIC_AT = 24;
+const PAGE_BYTES_AT = 48;
+const MAGIC = 0xbeefc0de;
+const META_BYTES = 52;
+/** Another thread that creates the same file has written its two pages long before. */
+const CREATED_MS = 100;
+
+/**
+ * Opens an LMDB file, which `path` in the options names or has in it. A new one is on the disk when this returns: LMDB writes its
+ * first two pages without a sync, and ends the process (lmdb 3.5.6: SIGSEGV) when it opens a file that has only a part of them.
+ * Throws a `FormatError` for such a file, which a loss of power leaves.
+ */
+export function openFile(file: string, options: RootDatabaseOptionsWithPath): RootDatabase<Buffer, Buffer> {
+  const isNew = !existsSync(file) || statSync(file).size === 0;
+  if (!isNew && !hasMetas(file)) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, CREATED_MS);
+    if (!hasMetas(file)) {
+      throw new FormatError(
+        `${file} is cut off or damaged at its beginning: move it away if a loss of power has interrupted its creation, or else bring it back`,
+      );
+    }
+  }
+  const root = open<Buffer, Buffer>(options);
+  if (isNew) for (const path of [file, dirname(file)]) sync(path);
+  return root;
+}
+
+/** Both pages that LMDB begins a file with are there. */
+function hasMetas(file: string): boolean {
+  const descriptor = openSync(file, 'r');
+  try {
+    const magicOf = (at: number) => {
+      const meta = Buffer.alloc(META_BYTES);
+      readSync(descriptor, meta, 0, META_BYTES, at);
+      return { isMeta: meta.readUInt32LE(MAGIC_AT) === MAGIC, pageBytes: meta.readUInt32LE(PAGE_BYTES_AT) };
+    };
+    const { isMeta, pageBytes } = magicOf(0);
+    return isMeta && pageBytes > 0 && magicOf(pageBytes).isMeta && statSync(file).size >= 2 * pageBytes;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Random } from '../../simulation/random.js';
+import { makeTempFolder } from '../temp-folder.js';
+import { readJournal } from './journal.js';
+import { LossyDisk } from './lossy-disk.js';
+
+const SOURCE = fileURLToPath(new URL('../../../../test/support/power-loss/power-loss.c', import.meta.url));
+/** LMDB maps its lock files, and makes them anew when nobody has them open. */
+const MAPPED = /[/-]lock(\.mdb)?$/;
+
+/** Sentence on why no power can be lost here; undefined: it can. */
+export function whyNoPowerLoss(): string | undefined {
+  if (process.platform !== 'linux') return 'only Linux preloads power-loss.c';
+  return spawnSync('gcc', ['--version']).status === 0
+    ? undefined
+    : 'gcc is not installed: apt-get install gcc libc6-dev';
+}
+
+/** A folder on a disk that loses its power. Processes with `env` write to it as always, and what they sync is noted. */
+export class FragileFolder {
+  readonly path: string;
+  private readonly own = makeTempFolder();
+  private readonly library = join(this.own.path, 'power-loss.so');
+  private readonly journal = join(this.own.path, 'journal');
+  private disk: LossyDisk;
+
+  /** The files that are in it are durable. */
+  constructor(path: string) {
+    mkdirSync(path, { recursive: true });
+    this.path = realpathSync(path);
+    execFileSync('gcc', ['-shared', '-fPIC', '-O1', '-o', this.library, SOURCE, '-ldl']);
+    this.disk = diskOf(this.path);
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    return { LD_PRELOAD: this.library, POWER_LOSS_FOLDER: this.path, POWER_LOSS_JOURNAL: this.journal };
+  }
+
+  /**
+   * To be called when its processes have been killed. Leaves in it only what they had synced; with `random`, some of the
+   * rest too. Returns how many changes had not been synced.
+   */
+  losePower(random?: Random): number {
+    const disk = this.read();
+    for (const path of filesIn(this.path)) rmSync(path);
+    for (const [path, bytes] of disk.afterLoss(random)) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, bytes);
+    }
+    this.begin();
+    return disk.unsynced;
+  }
+
+  remove(): void {
+    this.own.remove();
+  }
+
+  /**
+   * To be called when its processes have ended in good order. Throws when one of them has written something that
+   * power-loss.c has not seen, which would be lost although it was synced.
+   */
+  mustHaveSeenAll(): void {
+    const { seen } = this.read();
+    const there = filesIn(this.path).filter((path) => !MAPPED.test(path));
+    const paths = [...seen.keys()].filter((path) => !MAPPED.test(path));
+    assert.deepEqual(paths.sort(), there.sort());
+    for (const path of there) {
+      const isSame = seen.get(path)?.seen.bytes.equals(readFileSync(path));
+      assert.ok(isSame, `power-loss.c has not seen each write to ${path}`);
+    }
+    this.begin();
+  }
+
+  /** What is in the folder now is durable. */
+  private begin(): void {
+    rmSync(this.journal, { force: true });
+    this.disk = diskOf(this.path);
+  }
+
+  private read(): LossyDisk {
+    if (existsSync(this.journal))
+      for (const record of readJournal(readFileSync(this.journal))) this.disk.carryOut(record);
+    return this.disk;
+  }
+}
+
+function diskOf(folder: string): LossyDisk {
+  return new LossyDisk(filesIn(folder).map((path) => [path, statSync(path).ino, readFileSync(path)]));
+}
+
+function filesIn(folder: string): string[] {
+  const all = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return all.filter((one) => one.isFile()).map((one) => join(one.parentPath ?? one.path, one.name));
+}

@@ -1,0 +1,31 @@
+/** Bytes of a file that is written to anywhere; holes are zeros. */
+export class GrowingBytes {
+  private buffer: Buffer;
+  length: number;
+
+  constructor(bytes: Buffer) {
+    this.buffer = Buffer.from(bytes);
+    this.length = bytes.length;
+  }
+
+  get bytes(): Buffer {
+    return this.buffer.subarray(0, this.length);
+  }
+
+  write(offset: number, data: Buffer): void {
+    const end = offset + data.length;
+    if (end > this.buffer.length) {
+      const larger = Buffer.alloc(Math.max(end, 2 * this.buffer.length));
+      this.bytes.copy(larger);
+      this.buffer = larger;
+    }
+    data.copy(this.buffer, offset);
+    this.length = Math.max(this.length, end);
+  }
+
+  truncate(length: number): void {
+    if (length > this.length) this.write(length, Buffer.alloc(0));
+    else this.buffer.fill(0, length, this.length);
+    this.length = length;
+  }
+}
