@@ -31,7 +31,7 @@ export class Template {
     private readonly key: KeyObject | undefined,
   ) {
     const body = JSON.stringify(request);
-    const unsigned = `POST /${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+    const unsigned = `POST /${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
     const stamped = `${unsigned}sapi-timestamp: ${this.timestamp}\r\nsapi-signature: `;
     const head = `${key === undefined ? unsigned : `${stamped}${SIGNATURE_DIGITS}\r\n`}\r\n`;
     this.signatureFrom = stamped.length;

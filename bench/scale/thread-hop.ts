@@ -13,7 +13,7 @@ const BODY = JSON.stringify({
   username: 'nobody',
   txns: [{ id: 'txn-1', status: 'OPEN', roundId: 'round-1', betAmount: 1, gameCode: 'GAME-1', playInfo: 'player' }],
 });
-const REQUEST = `POST /placeBets HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
+const REQUEST = `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 
 /**
  * Median microseconds until a lone bet of an unknown player is answered: it goes all the way to the shard, and nothing

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
+import { carrierOf, describeCarried, isLoopbackHost } from '../listener/origin-guard.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminObserver, AdminSettings, OperatorToken, Role, TokenRefusal } from './admin-deps.js';
@@ -15,8 +16,9 @@ const READING_METHODS = ['GET', 'HEAD'];
 /** Where no token is set only this machine can ask. */
 const LOCAL_NAME = 'local';
 const IPV4_IN_IPV6 = '::ffff:';
-/** As the Host of a request: names under which a machine asks itself. */
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
+const CURE = 'without admin.token only programs and browsers of this machine may ask (docs/proxies.md)';
+/** `none`: a person has typed the address or opened a bookmark. */
+const OWN_SITES: readonly unknown[] = [undefined, 'same-origin', 'none'];
 const LOOPBACK = /^(127\.|::1$)/;
 const ADDRESS_LENGTH_MAX = 64;
 const CSRF_HEADER = 'x-walletd-csrf';
@@ -129,12 +131,14 @@ export class Authentication {
 
   /**
    * A web site can make a browser on this machine send requests in its name, also under a name of its own that it
-   * points at 127.0.0.1. Both show in what a browser sends along.
+   * points at 127.0.0.1; a proxy on this machine sends those of anybody. All of it shows in the headers, unless a proxy is told to
+   * add none.
    */
   private local(request: FastifyRequest, address: string, refusedWith: 401 | 403 = 401): Operator {
-    if (LOOPBACK_HOST.test(request.headers.host ?? '') && isOwnOrigin(request)) return { name: LOCAL_NAME, address };
-    this.refuse('not asked by this machine itself', () => address);
-    const detail = 'without admin.token this answers what this machine asks under its own name, and no web site';
+    const header = findForeignHeader(request);
+    if (header === undefined) return { name: LOCAL_NAME, address };
+    const detail = describeCarried(header, CURE);
+    this.refuse('not asked by this machine itself', () => address, detail);
     throw new Problem(refusedWith, detail, refusedWith === 401 ? 'unauthorized' : 'forbidden');
   }
 
@@ -144,8 +148,9 @@ export class Authentication {
     throw new Problem(403, 'this was sent by a page of another site', 'forbidden');
   }
 
-  private refuse(reason: TokenRefusal, from: () => string): void {
-    this.refusals.note(reason, from);
+  /** `sentence` is for the log: one of few. */
+  private refuse(reason: TokenRefusal, from: () => string, sentence: string = reason): void {
+    this.refusals.note(sentence, from);
     this.observer.refused(reason);
   }
 
@@ -159,6 +164,15 @@ export class Authentication {
 }
 
 const visitorOf = ({ name, role, csrf }: Session): Visitor => ({ name, role, csrf });
+
+/** The header, in lower case, that gives away a request that neither a program nor the console on this machine has sent. */
+function findForeignHeader(request: FastifyRequest): string | undefined {
+  const { headers } = request;
+  if (!isLoopbackHost(headers.host ?? '')) return 'host';
+  if (!isOwnOrigin(request)) return 'origin';
+  if (!OWN_SITES.includes(headers['sec-fetch-site'])) return 'sec-fetch-site';
+  return Object.keys(headers).find((name) => carrierOf(name) === 'proxy');
+}
 
 /** Browsers name the page that sends something; other programs do not. */
 function isOwnOrigin({ headers: { host = '', origin } }: FastifyRequest): boolean {

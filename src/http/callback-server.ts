@@ -167,8 +167,9 @@ export class CallbackServer {
   }
 
   private handle(res: HttpResponse, req: HttpRequest, endpoint: Endpoint): void {
-    if (!this.callers.isAllowed(res, req)) {
-      this.turnAway(res, req);
+    const refusal = this.findRefusal(res, req);
+    if (refusal !== undefined) {
+      this.turnAway(res, req, refusal);
       return;
     }
     const isFull = this.deps.admission.isFull;
@@ -187,8 +188,14 @@ export class CallbackServer {
   }
 
   private refuse(res: HttpResponse, req: HttpRequest, failure: CallbackFailure): void {
-    if (this.callers.isAllowed(res, req)) this.send(res, failure, isHead(req), false);
-    else this.turnAway(res, req);
+    const refusal = this.findRefusal(res, req);
+    if (refusal === undefined) this.send(res, failure, isHead(req), false);
+    else this.turnAway(res, req, refusal);
+  }
+
+  /** Why this caller is heard no further, for the log. */
+  private findRefusal(res: HttpResponse, req: HttpRequest): string | undefined {
+    return this.callers.isAllowed(res, req) ? this.callers.findForeign(res, req) : 'address not allowed';
   }
 
   /**
@@ -197,8 +204,8 @@ export class CallbackServer {
    * could be refused once and claim any address in the same breath. It ends a connection where a request
    * comes before the last one is answered.
    */
-  private turnAway(res: HttpResponse, req: HttpRequest): void {
-    this.deps.refusals.note('address not allowed', this.callers.describe(res, req));
+  private turnAway(res: HttpResponse, req: HttpRequest, refusal: string): void {
+    this.deps.refusals.note(refusal, this.callers.describe(res, req));
     const isToHead = isHead(req);
     let isAborted = false;
     res.onAborted(() => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js';
+import { carrierOf, describeCarried, isLoopbackHost, PROXY_PROTOCOL } from '../listener/origin-guard.js';
 import { type Address, type AddressList, addressOf, formatAddress, maybeAddress } from './address-list.js';
 import type { Claim, Signatures, Unsigned } from './signature.js';
 import type { HttpRequest, HttpResponse } from './uws.js';
@@ -14,8 +15,11 @@ export interface CallerRules {
   readonly forwardedBy: ForwardedBy;
   /** Undefined: requests are not signed. */
   readonly signatures: Signatures | undefined;
+  /** True: nothing but loopback keeps others out, so what a browser or a proxy carries is refused. */
+  readonly trustsLoopback: boolean;
 }
 
+const CURE = 'without signature.keys or allow.networks only programs of this machine may call (docs/proxies.md)';
 const FORWARDED_FOR = 'x-forwarded-for';
 
 /** Who may call: docs/decisions.md section 6. Rules that change are another object, so a request has one set of them. */
@@ -36,6 +40,20 @@ export class Callers {
     if (networks === undefined) return true;
     const address = this.maybeCaller(peerOf(res), res, req);
     return address !== undefined && networks.has(address);
+  }
+
+  /**
+   * Why nobody of this machine has sent this request for itself, in few texts for the log; undefined when it may be carried
+   * out. Costs nothing where callers prove themselves.
+   */
+  findForeign(res: HttpResponse, req: HttpRequest): string | undefined {
+    if (!this.rules.trustsLoopback) return undefined;
+    if (res.getProxiedRemoteAddress().byteLength > 0) return describeCarried(PROXY_PROTOCOL, CURE);
+    let name = isLoopbackHost(req.getHeader('host')) ? undefined : 'host';
+    req.forEach((header) => {
+      if (carrierOf(header) !== undefined) name = header;
+    });
+    return name === undefined ? undefined : describeCarried(name, CURE);
   }
 
   /** Undefined where requests are not signed. */

@@ -6,26 +6,36 @@ import { AddressList } from '../http/address-list.js';
 import { Callers } from '../http/callers.js';
 import { parseKeys, type SignatureKey, Signatures } from '../http/signature.js';
 
+/** A proxy can be told to add no header: docs/proxies.md. */
+export const LOCAL_PROGRAMS = 'programs of this machine; anybody, if a proxy on it adds no header';
+
 /** The callers that the settings allow. Throws a `ConfigError` that names the setting and repeats no secret. */
-export function callersOf({ signature, allow }: Pick<Settings, 'signature' | 'allow'>): Callers {
+export function callersOf({ signature, allow, insecure }: Pick<Settings, 'signature' | 'allow' | 'insecure'>): Callers {
   const keys = keysOf(signature.keys);
   return new Callers({
     networks: listOf(allow.networks, 'allow.networks'),
     proxies: listOf(allow.proxies, 'allow.proxies'),
     forwardedBy: allow.forwardedBy,
     signatures: keys.length === 0 ? undefined : new Signatures(keys, signature.maxSkewMs),
+    trustsLoopback: keys.length === 0 && allow.networks === null && !insecure,
   });
 }
 
 /** The callers that the settings allow, in words for the log. */
-export function describeCallers({ host, signature, allow }: Pick<Settings, 'host' | 'signature' | 'allow'>): string {
+export function describeCallers({
+  host,
+  signature,
+  allow,
+  insecure,
+}: Pick<Settings, 'host' | 'signature' | 'allow' | 'insecure'>): string {
   const ids = keysOf(signature.keys).map(({ id }) => id);
   const conditions = [
     ...(ids.length === 0 ? [] : [`who signs with ${ids.join(' or ')}`]),
     ...(allow.networks === null ? [] : [`who comes from ${allow.networks}`]),
   ];
   if (conditions.length > 0) return conditions.join(', and ');
-  return isLoopback(host) ? 'this machine' : 'anybody';
+  if (!isLoopback(host)) return 'anybody';
+  return insecure ? 'this machine, and all whose requests its browsers and proxies carry' : LOCAL_PROGRAMS;
 }
 
 function keysOf(text: string | null): readonly SignatureKey[] {

@@ -12,6 +12,7 @@ import { EntryCodec } from '../store/format/entry-codec.js';
 import { shardsOf } from '../tools/store-reader.js';
 import type { Shards } from '../worker/shards.js';
 import { describeCallers } from './callers.js';
+import { describeListeners } from './describe-listeners.js';
 import { hasArchive } from './drivers/open-archive.js';
 import { effectiveHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { newNonceOf } from './identity.js';
@@ -152,6 +153,8 @@ export function warnWithoutArchive({ settings, log }: Pick<Parts, 'settings' | '
 
 export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void {
   const { settings, log, opened, identity, shards, health } = parts;
+  const listeners = describeListeners(settings, { callbackPort, adminPort, healthPort: health?.port });
+  for (const listener of listeners) log.info(listener, 'listener open');
   log.info(
     {
       callbacks: urlOf(settings.host, callbackPort, settings.tls),

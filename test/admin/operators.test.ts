@@ -196,7 +196,7 @@ test('without a token no web site can ask through a browser of this machine, und
     for (const name of ['localhost', 'LOCALHOST:1', '[::1]:3001'])
       assert.equal(await status(block, [`Host: ${name}`]), 404);
     const [line] = node.logLines.filter(({ message }) => message === 'operator API: refused');
-    assert.deepEqual(line?.refused, { 'not asked by this machine itself': 1 });
+    assert.match(JSON.stringify(line?.refused), /"it has Origin, which a browser adds: without admin.token [^"]+":1/);
   } finally {
     await node.close();
   }

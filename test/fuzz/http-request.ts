@@ -1,6 +1,9 @@
 /** The bytes of a request that is sound, with these further headers. */
 export function requestBytes(method: string, target: string, body: Buffer, headers: readonly string[] = []): Buffer {
-  return headAndBody([`${method} ${target} HTTP/1.1`, 'Host: x', `Content-Length: ${body.length}`, ...headers], body);
+  return headAndBody(
+    [`${method} ${target} HTTP/1.1`, 'Host: localhost', `Content-Length: ${body.length}`, ...headers],
+    body,
+  );
 }
 
 /** The same in chunks of these sizes, the rest in the last one. */
@@ -12,7 +15,7 @@ export function chunkedRequestBytes(target: string, body: Buffer, sizes: readonl
     from += chunk.length;
     if (chunk.length > 0) chunks.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n'));
   }
-  const head = [`POST ${target} HTTP/1.1`, 'Host: x', 'Transfer-Encoding: chunked'];
+  const head = [`POST ${target} HTTP/1.1`, 'Host: localhost', 'Transfer-Encoding: chunked'];
   return headAndBody(head, Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]));
 }
 

@@ -58,7 +58,7 @@ async function hangUpAfter(piece: string, ms: number): Promise<void> {
 }
 
 const head = (length: number, extra = '') =>
-  `POST /placeBets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${length}\r\n${extra}\r\n`;
+  `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${length}\r\n${extra}\r\n`;
 
 test('a body over 256 KiB is 413, told at once where its length is announced', async () => {
   const large = bet('large', 'x'.repeat(300_000));
@@ -109,7 +109,8 @@ test('a body that comes byte by byte is read; a character may be cut in two', as
 test('a body in crumbs is cut off: each costs the server as much as a small callback', async () => {
   const text = bet('crumbs').padEnd(2000);
   const crumbs = [...text].map((char) => `1\r\n${char}\r\n`).join('');
-  const chunked = 'POST /placeBets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const chunked =
+    'POST /placeBets HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n';
   assert.equal(await rawSocket([chunked, crumbs, '0\r\n\r\n'], 100), '');
   const pieces = text.match(/.{1,100}/gs) as string[];
   const bites = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join('');
@@ -140,11 +141,11 @@ test('garbage, pipelined requests and huge headers get an answer or a closed con
     'GARBAGE\r\n\r\n',
     '\x00\x01\x02\x03\r\n\r\n',
     'POST /placeBets HTTP/1.1\r\n\r\n',
-    `POST /placeBets HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n`,
-    `POST /placeBets HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n`,
+    `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n`,
+    `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n`,
     `${head(text.length)}${text}`.repeat(3),
     head(2, `X-Huge: ${'x'.repeat(100_000)}\r\n`),
-    `POST /placeBets HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
   ];
   for (const request of requests) await hangUpAfter(request, 20);
   assert.equal((await post('/placeBets', bet('after-rude'))).status, 200);
@@ -152,7 +153,7 @@ test('garbage, pipelined requests and huge headers get an answer or a closed con
 
 test('an answer to HEAD has no body, which the next answer would begin with', async () => {
   for (const path of ['/placeBets', '/nowhere']) {
-    const received = await rawSocket([`HEAD ${path} HTTP/1.1\r\nHost: x\r\n\r\n`], 100);
+    const received = await rawSocket([`HEAD ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`], 100);
     assert.match(received, /^HTTP\/1\.1 40[45] [^{]*\r\n\r\n$/);
   }
 });

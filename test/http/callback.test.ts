@@ -62,11 +62,11 @@ async function withSilentStore(
 }
 
 const BODY = JSON.stringify(bet('ann', 'b1'));
-const HEADERS = `POST /placeBets HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY.length}\r\n\r\n`;
+const HEADERS = `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${BODY.length}\r\n\r\n`;
 
 /** Of 40 of them the bodies alone are 8 MB. */
 const LARGE = BODY + ' '.repeat(200_000);
-const LARGE_HEADERS = `POST /placeBets HTTP/1.1\r\nHost: x\r\nContent-Length: ${LARGE.length}\r\n\r\n`;
+const LARGE_HEADERS = `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${LARGE.length}\r\n\r\n`;
 const COUNT = 40;
 const HELD_MAX = 3_000_000;
 

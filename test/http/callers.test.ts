@@ -65,7 +65,7 @@ test('paths, methods and sizes are answered before signatures', () =>
   withNode({ 'signature.keys': KEYS, 'limits.bodyBytesMax': 1000 }, async (node) => {
     const send = async (text: string) => answersIn(await rawRequest(node.callbackUrl, [text]));
     assert.deepEqual(await send(postOf('/elsewhere', '{}')), [[404, 40003]]);
-    assert.deepEqual(await send('GET /placeBets HTTP/1.1\r\nHost: x\r\n\r\n'), [[405, 40003]]);
+    assert.deepEqual(await send('GET /placeBets HTTP/1.1\r\nHost: localhost\r\n\r\n'), [[405, 40003]]);
     assert.deepEqual(await send(postOf('/placeBets', 'x'.repeat(1001))), [[413, 40003]]);
   }));
 
@@ -177,7 +177,7 @@ test('who was refused behind a believed proxy cannot claim another address in th
     for (const first of [
       postOf('/placeBets', betText('x')),
       postOf('/nowhere', ''),
-      'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+      'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n',
     ]) {
       const honest = Buffer.concat([proxied([198, 51, 100, 1]), Buffer.from(first)]);
       const received = [

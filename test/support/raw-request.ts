@@ -43,7 +43,7 @@ export async function rawRequest(
 
 /** The bytes of a POST. */
 export function postOf(path: string, body: string, headers: readonly string[] = []): string {
-  const lines = [`POST ${path} HTTP/1.1`, 'Host: x', `Content-Length: ${Buffer.byteLength(body)}`, ...headers];
+  const lines = [`POST ${path} HTTP/1.1`, 'Host: localhost', `Content-Length: ${Buffer.byteLength(body)}`, ...headers];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 

@@ -14,9 +14,11 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   callback: ['wallet', 'base'],
   worker: ['callback', 'shard', 'wallet', 'base'],
   cluster: ['worker', 'callback', 'shard', 'wallet', 'base'],
+  // Who may come in, for all listeners.
+  listener: ['base'],
   peer: ['cluster', 'base'],
-  http: ['callback', 'wallet', 'telemetry', 'base'],
-  admin: ['callback', 'wallet', 'telemetry', 'base'],
+  http: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
+  admin: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
   // The page; of the API it knows the types of what is sent live.
   console: ['admin'],
   config: ['base'],

@@ -49,7 +49,7 @@ export const headerSets: Attack = {
     };
     const version = random.oneIn(12) ? random.pick(VERSIONS) : 'HTTP/1.1';
     const headers = [
-      'Host: x',
+      'Host: localhost',
       `Content-Length: ${bytes.length}`,
       ...random.list(random.between(0, 6), () => header(random)),
     ];

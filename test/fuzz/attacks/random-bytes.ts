@@ -11,7 +11,7 @@ const BEGINNINGS = [
   '',
   'POST ',
   'POST /placeBets HTTP/1.1\r\n',
-  'GET /livez HTTP/1.1\r\nHost: x\r\n',
+  'GET /livez HTTP/1.1\r\nHost: localhost\r\n',
   '\x16\x03\x01',
 ];
 const MUTATIONS_MAX = 20;
