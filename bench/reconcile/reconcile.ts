@@ -99,6 +99,8 @@ function readerOf(records: number): StoreReader {
     archive: {
       days: async () => [0],
       find: async () => [],
+      mark: async () => undefined,
+      missingDays: async () => [],
       async *all() {
         for (let from = 0; from < records; from += BATCH) {
           yield Array.from({ length: Math.min(BATCH, records - from) }, (_, i) => recordOf(records - 1 - from - i));

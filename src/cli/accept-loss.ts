@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
@@ -13,6 +13,7 @@ import { findLostItems, type OrphansFile } from '../tools/inspect/lost-items.js'
 import { acceptLoss, findLosses, type Loss } from '../tools/loss/accept-loss.js';
 import type { End } from '../tools/loss/salvage.js';
 import { shardsOf } from '../tools/store-reader.js';
+import { type AcceptArchiveLossOptions, acceptLostArchive } from './accept-archive-loss.js';
 import { confirm } from './confirm.js';
 import { isoTime, plural } from './print/format.js';
 import { lostCsv, lostTable } from './print/lost-items.js';
@@ -21,19 +22,21 @@ import { Progress } from './print/progress.js';
 import { mustBeStopped, STOPPED_OPTION, stoppedStoreDeps } from './stopped-store.js';
 import { conclude, helpText } from './verb.js';
 import { withStore } from './with-store.js';
+import { writePrivate } from './write-private.js';
 
 const NAMES_SHOWN = 20;
 const NOTHING_MISSING = 'Nothing is missing: all shards would start.';
 
-interface AcceptLossOptions {
-  readonly yes?: true;
-  readonly stopped?: true;
+interface AcceptLossOptions extends AcceptArchiveLossOptions {
+  readonly archive?: true;
 }
 
 export function addAcceptLoss(program: Command): void {
   program
     .command('accept-loss')
     .description('show what a store has lost, and let its shards go on without it; asks before it changes anything')
+    .option('--archive', 'the same for the archive: rounds that left memory and are not in it')
+    .option('--dry-run', 'show and write the lists, ask nothing and change nothing; a server may run meanwhile')
     .option('--yes', 'do not ask')
     .option(...STOPPED_OPTION)
     .addHelpText(
@@ -48,12 +51,19 @@ are kept in a file in WALLETD_NODE_FOLDER, which \`walletd inspect orphans FILE\
           `\
 It prints which callbacks may be lost, as far as this node knows them, and writes them as CSV into
 WALLETD_NODE_FOLDER/lost-callbacks-TIME.csv: the platform can repeat or cancel those.`,
+          `\
+With --archive: an archive that is empty, older or another one than the log relies on is not believed, and callbacks that
+need it get 503. Where it is really lost, this writes the rounds that are not in it as CSV into
+WALLETD_NODE_FOLDER/lost-rounds-TIME.csv, and with your yes walletd goes on without them: a callback that repeats one of them
+is taken as new, and moves money again. docs/archive.md.`,
         ],
-        exitCodes: `${EXIT.ok} nothing is missing, or the shards can go on, ${EXIT.failure} you said no, or it could not be done.`,
-        examples: ['walletd accept-loss'],
+        exitCodes: `${EXIT.ok} nothing is missing, the shards can go on, or --dry-run has shown what is missing, ${EXIT.failure} you said no, or it could not be done.`,
+        examples: ['walletd accept-loss', 'walletd accept-loss --archive --dry-run'],
       }),
     )
-    .action((options: AcceptLossOptions) => conclude(acceptWhatIsLost(options), {}));
+    .action((options: AcceptLossOptions) =>
+      conclude(options.archive ? acceptLostArchive(options) : acceptWhatIsLost(options), {}),
+    );
 }
 
 async function acceptWhatIsLost(options: AcceptLossOptions): Promise<number> {
@@ -81,6 +91,7 @@ async function acceptLostStore(
 ): Promise<number> {
   console.log(`${what} at ${name}. This node has served ${record.storeId} there, up to`);
   for (const [shard, { lsn }] of record.all) console.log(`  shard ${shard}: ${formatLsn(lsn)}`);
+  if (options.dryRun) return EXIT.ok;
   if (!(await confirm('Go on, and forget that store with all its players?', options))) return EXIT.failure;
   record.remove();
   console.log('This node has forgotten it.');
@@ -95,7 +106,7 @@ async function acceptLostEntries(
 ): Promise<number> {
   const shards = shardsOf(opened.meta);
   const deps = stoppedStoreDeps(settings, opened, record);
-  await mustBeStopped(shards, deps, options.stopped === true);
+  if (!options.dryRun) await mustBeStopped(shards, deps, options.stopped === true);
   const progress = new Progress('Looking');
   const losses = await findLosses(shards, deps, progress.update).finally(() => progress.stop());
   for (const loss of losses) console.log(describe(loss, record));
@@ -105,6 +116,7 @@ async function acceptLostEntries(
     console.log(rest);
     return EXIT.ok;
   }
+  if (options.dryRun) return EXIT.ok;
   if (!(await confirm('Go on without what is missing?', options))) return EXIT.failure;
   for (const loss of losses) {
     const { shard, head, players, kept } = await acceptLoss(loss, deps);
@@ -132,7 +144,7 @@ async function tellLost(settings: Settings, opened: ArchivedStore, losses: reado
   }
   if (items.length === 0) return false;
   const path = join(settings.nodeFolder, `lost-callbacks-${Date.now()}.csv`);
-  await writeFile(path, lostCsv(items), { flag: 'wx', flush: true });
+  await writePrivate(path, lostCsv(items));
   console.log(`${plural(items.length, 'callback')} may be lost; all of them are in ${path}, for the platform.`);
   console.log(lostTable(items));
   return true;

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DAY_MS } from '../base/time.js';
 import { checkArchiveIdentity } from '../node/examine-archive.js';
 import { EXIT } from '../node/exit-codes.js';
+import { ArchiveBehindError } from '../shard/archive/archive-behind-error.js';
 import { openFormats } from '../store/format/store-formats.js';
 import { encodeMeta } from '../store/meta.js';
 import { checkBackup } from '../tools/backup/backup-reader.js';
@@ -76,7 +77,10 @@ export class BackupRun {
       else if (follow) await this.intoFile(to);
       else this.finished.add(await this.once(to));
     } catch (error) {
-      if (!(error instanceof OtherArchiveError)) throw error;
+      const isBehind = error instanceof ArchiveBehindError;
+      if (isBehind && !follow)
+        throw new ToolError(`${error.message}: a copy would lack its rounds; see docs/archive.md`);
+      if (!(error instanceof OtherArchiveError || isBehind)) throw error;
       this.watch?.archiveDiffers();
       throw new OtherArchiveError(
         `${error.message}: walletd archives elsewhere than WALLETD_ARCHIVE of this follower says, or its archive has lost ` +
@@ -276,7 +280,7 @@ export class BackupRun {
     const { update: onProgress, warn } = progress;
     // A signal ends the wait for a store in an outage.
     const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal: this.signal }) };
-    const reading = { meta: encodeMeta(meta), now: Date.now, warn, onProgress };
+    const reading = { meta: encodeMeta(meta), now: Date.now, warn, onProgress, delay: patience.delay };
     return framesOfStore(patientSource(live, patience), reading);
   }
 

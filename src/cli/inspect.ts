@@ -4,12 +4,14 @@ import { EXIT } from '../node/exit-codes.js';
 import { type Inspection, inspect } from '../tools/inspect/inspect.js';
 import { inspectEntry, inspectOrphans } from '../tools/inspect/inspect-entry.js';
 import type { InspectQuery } from '../tools/inspect/inspect-query.js';
+import { isWhole, storeArchiveMarks } from '../tools/inspect/store-archive-marks.js';
 import { parseAt } from '../tools/point-in-time.js';
 import type { OnProgress } from '../tools/progress.js';
 import { type StoreReader, shardsOf, ToolError } from '../tools/store-reader.js';
 import { shardOf } from '../worker/placement.js';
 import { argument } from './argument.js';
 import { type EntryAddress, parseEntryAddress } from './entry-address.js';
+import { archiveMarksLines, archiveMarksText } from './print/archive-marks.js';
 import {
   entryLines,
   entryText,
@@ -84,6 +86,13 @@ export function addInspect(program: Command): void {
       show(options, (reader) => lookAtEntry(address, reader)),
     );
 
+  addVerb(
+    group,
+    'archive',
+    'how far the logs rely on the archive, and how far it goes',
+    'walletd inspect archive',
+  ).action((options: InspectOptions) => showArchive(options));
+
   addVerb(group, 'orphans', 'acknowledged entries that a store has lost', 'walletd inspect orphans node/orphans-2-1')
     .argument('<file>', 'a file that walletd has left')
     .action((file: string, options: InspectOptions) => show(options, (reader) => lookAtOrphans(file, reader)));
@@ -112,6 +121,23 @@ async function show(
     found.then((report) => report ?? nothingFound()),
     options,
   );
+}
+
+async function showArchive(options: InspectOptions): Promise<void> {
+  const looking = withStoreToRead(
+    options.store,
+    new Progress('Looking'),
+    async ({ reader }) => {
+      const marks = await storeArchiveMarks(reader);
+      return {
+        text: () => archiveMarksText(marks),
+        json: () => archiveMarksLines(marks),
+        exitCode: isWhole(marks) ? EXIT.ok : EXIT.failure,
+      };
+    },
+    'examine',
+  );
+  await conclude(looking, options);
 }
 
 function nothingFound(): number {

@@ -36,6 +36,7 @@ const MENDABLE = [
   'FencedError',
   'FormatError',
   'DamagedRecordError',
+  'ArchiveBehindError',
   'ToolError',
   'CutOffError',
   'OtherArchiveError',

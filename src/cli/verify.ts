@@ -114,16 +114,21 @@ interface Shown {
 }
 
 async function verifyStore(options: VerifyOptions): Promise<Outcome> {
-  return await withStoreToRead(options.store, new Progress('Verifying'), async (opened) => {
-    const server = await serverOf(opened, options);
-    const { reader, progress } = opened;
-    const report = await verify(reader, { isDeep: options.deep === true, server, onProgress: progress.update });
-    return {
-      text: () => textOf(report, opened, server),
-      json: () => [jsonOf(report, opened, server)],
-      exitCode: report.findings.total === 0 ? EXIT.ok : EXIT.failure,
-    };
-  });
+  return await withStoreToRead(
+    options.store,
+    new Progress('Verifying'),
+    async (opened) => {
+      const server = await serverOf(opened, options);
+      const { reader, progress } = opened;
+      const report = await verify(reader, { isDeep: options.deep === true, server, onProgress: progress.update });
+      return {
+        text: () => textOf(report, opened, server),
+        json: () => [jsonOf(report, opened, server)],
+        exitCode: report.findings.total === 0 ? EXIT.ok : EXIT.failure,
+      };
+    },
+    'examine',
+  );
 }
 
 function parseServer(text: string): string {
@@ -186,12 +191,19 @@ const SHARD_COLUMNS = [
   { right: 'players' },
   { right: 'snapshots' },
   'replayed from',
+  'relies on',
+  'archive has',
 ];
 
 function shardRow(report: ShardReport): string[] {
-  const { shard, first, lsn, entries, events, players, snapshots, base } = report;
+  const { shard, first, lsn, entries, events, players, snapshots, base, logMark, archiveMark } = report;
   const replayed = base === undefined || base === 'genesis' ? (base ?? '-') : `snapshot ${base}`;
-  return [...[shard, first ?? '-', lsn, entries, events, players, snapshots].map(String), replayed];
+  return [
+    ...[shard, first ?? '-', lsn, entries, events, players, snapshots].map(String),
+    replayed,
+    logMark ?? '-',
+    archiveMark ?? '-',
+  ];
 }
 
 /** Tables with a column for each currency and a line for each reason why money moved. */

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { STORE_FORMS } from '../config/store-kinds.js';
+import type { ArchiveUse } from '../node/drivers/open-archive.js';
 import { type ArchivedStore, openAsItIs } from '../node/open-store.js';
 import { readerOf } from '../node/reader-of.js';
 import { openFormats } from '../store/format/store-formats.js';
@@ -34,7 +35,7 @@ export const STORE_OPTION = [
 export async function withStore<T>(
   settings: Settings,
   work: (opened: ArchivedStore) => Promise<T>,
-  use: 'read' | 'write' = 'write',
+  use: ArchiveUse = 'write',
 ): Promise<T> {
   const opened = await openAsItIs(settings, use);
   try {
@@ -53,6 +54,7 @@ export async function withStoreToRead<T>(
   address: string | undefined,
   progress: Progress,
   work: (opened: ReadStore) => Promise<T>,
+  use: 'read' | 'examine' = 'read',
 ): Promise<T> {
   if (address !== undefined && !isStoreAddress(address)) {
     const backup = await maybeBackupFile(address);
@@ -67,7 +69,7 @@ export async function withStoreToRead<T>(
     const reader = patientSource(live, progress.patience);
     return await work({ reader, live, meta, name, settings, progress }).finally(() => progress.stop());
   };
-  return await withStore(settings, read, 'read');
+  return await withStore(settings, read, use);
 }
 
 async function withBackupToRead<T>(

@@ -9,7 +9,7 @@ import { NodeRecord } from '../store/node-record.js';
 import type { Store } from '../store/store.js';
 import type { Driver, StoreSettings } from './drivers/driver.js';
 import { driverOf } from './drivers/drivers.js';
-import { openArchiveToRead } from './drivers/open-archive.js';
+import { type ArchiveUse, openArchiveToRead } from './drivers/open-archive.js';
 import { asStoreError, NoStoreError, StoreError } from './store-error.js';
 
 /** What a new store is created with; an existing one must have been created with the same. */
@@ -60,10 +60,10 @@ export interface ArchivedStore extends ExistingStore {
 }
 
 /** Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. */
-export async function openAsItIs(settings: StoreSettings, use: 'read' | 'write' = 'write'): Promise<ArchivedStore> {
+export async function openAsItIs(settings: StoreSettings, use: ArchiveUse = 'write'): Promise<ArchivedStore> {
   const driver = driverOf(settings);
   const { name, durability } = driver;
-  const store = await (use === 'read' ? driver.openToRead() : driver.open('never'));
+  const store = await (use === 'read' || use === 'examine' ? driver.openToRead() : driver.open('never'));
   try {
     const meta = await store.meta.maybeRead();
     if (meta === undefined) throw new NoStoreError(name);

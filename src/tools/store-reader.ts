@@ -20,7 +20,7 @@ export interface StoreReader {
   readonly snapshots: Pick<SnapshotStore, 'snapshots' | 'readChunks'>;
   readonly snapshotFormat: SnapshotFormat;
   /** Where closed rounds are; undefined: in the wallets, with all others. */
-  readonly archive?: Pick<Archive, 'days' | 'all' | 'find'> | undefined;
+  readonly archive?: Pick<Archive, 'days' | 'all' | 'find' | 'mark' | 'missingDays'> | undefined;
   readonly genesis: (shard: number) => Head;
   /** The shard of a player. */
   readonly shardOf: (username: string) => number;

@@ -39,6 +39,11 @@ export class SimulatedArchive {
       put: (records) => call(() => this.put(records)),
       mark: (shard) => call(() => this.marks.get(shard)),
       raiseMark: (shard, mark) => call(() => this.raise(shard, mark)),
+      missingDays: async () => [],
+      acceptLoss: (marks) =>
+        call(() => {
+          for (const [shard, mark] of marks) this.raise(shard, mark);
+        }),
       find: (shard, names, days, required) =>
         call(() => {
           mustReach(shard, this.marks.get(shard), required);

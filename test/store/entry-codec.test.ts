@@ -76,6 +76,13 @@ test('a fence after a loss is of another kind, which a reader that does not know
   assert.deepEqual(codec.decode(accepting.bytes).owner, { ...owner, acceptsLoss: true });
 });
 
+test('a fence can accept the loss of archived rounds, alone or with another', () => {
+  for (const accepts of [{ acceptsArchiveLoss: true }, { acceptsLoss: true, acceptsArchiveLoss: true }] as const) {
+    const { bytes } = codec.sealFence(FENCE, { ...owner, ...accepts });
+    assert.deepEqual(codec.decode(bytes).owner, { ...owner, ...accepts });
+  }
+});
+
 test('an entry of a kind that is not known was written by a newer walletd, whatever is in it', () => {
   const bytes = Buffer.concat([entryOf([created]).subarray(0, 72), Buffer.from([0xdc, 0x00])]);
   bytes.writeUInt8(4, 1);

@@ -53,6 +53,15 @@ export class MemoryArchive implements Archive {
     this.raise(shard, mark);
   }
 
+  async missingDays(): Promise<readonly []> {
+    return [];
+  }
+
+  async acceptLoss(marks: ReadonlyMap<number, ArchiveMark>): Promise<void> {
+    await this.answer();
+    for (const [shard, mark] of marks) this.raise(shard, mark);
+  }
+
   private raise(shard: number, mark: ArchiveMark): void {
     if (compareMarks(this.marks.get(shard), mark) < 0) this.marks.set(shard, mark);
   }

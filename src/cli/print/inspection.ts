@@ -305,6 +305,10 @@ function entryJson(entry: Entry): object {
 
 function ownerName({ owner }: Entry): string {
   if (owner === undefined) return 'nobody';
-  const loss = owner.afterLoss ? ', which accepted a loss' : '';
+  const loss = owner.afterLoss
+    ? ', which accepted a loss'
+    : owner.acceptsArchiveLoss
+      ? ', which accepted the loss of archived rounds'
+      : '';
   return `process ${owner.pid} on ${printable(owner.host)}, started ${isoTime(owner.startedMs)}${loss}`;
 }

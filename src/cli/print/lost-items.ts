@@ -1,5 +1,6 @@
 import { formatLsn } from '../../shard/log/lsn.js';
 import type { LostItem } from '../../tools/inspect/lost-items.js';
+import { csv } from './csv.js';
 import { isoTime } from './format.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
@@ -16,8 +17,6 @@ const COLUMNS = [
   'entry',
 ];
 const SHOWN_MAX = 20;
-/** Spreadsheets take a cell that begins so for a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
 
 /** Table of the first lost items, for people. */
 export function lostTable(items: readonly LostItem[]): string {
@@ -26,9 +25,9 @@ export function lostTable(items: readonly LostItem[]): string {
   return formatTable(COLUMNS.slice(0, 6), rows) + more;
 }
 
-/** CSV of all lost items, for the platform. RFC 4180. */
+/** CSV of all lost items, for the platform. */
 export function lostCsv(items: readonly LostItem[]): string {
-  return [COLUMNS, ...items.map(cellsOf)].map((cells) => `${cells.map(quoted).join(',')}\r\n`).join('');
+  return csv([COLUMNS, ...items.map(cellsOf)]);
 }
 
 function cellsOf({ timeMs, username, endpoint, productId, requestId, id, roundId, shard, lsn }: LostItem): string[] {
@@ -44,9 +43,4 @@ function cellsOf({ timeMs, username, endpoint, productId, requestId, id, roundId
     String(shard),
     formatLsn(lsn),
   ];
-}
-
-function quoted(text: string): string {
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return `"${safe.replaceAll('"', '""')}"`;
 }

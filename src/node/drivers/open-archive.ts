@@ -13,14 +13,20 @@ export function hasArchive({ store, archive }: Pick<StoreSettings, 'store' | 'ar
 
 type ArchiveSettings = Pick<StoreSettings, 'store' | 'archive' | 'postgres'>;
 
-/** Opens the archive of a store that is only looked at: one that there is. To `read`, a replica of PostgreSQL will do. */
+/**
+ * What an archive is opened for. Only `write` and `repair` need a primary of PostgreSQL. Only `examine` and `repair` open a folder that
+ * lacks listed days; `repair` makes the folder where there is none.
+ */
+export type ArchiveUse = 'read' | 'examine' | 'write' | 'repair';
+
+/** Opens the archive of a store that is only looked at: one that there is. */
 export async function openArchiveToRead(
   settings: ArchiveSettings,
   storeId: string,
-  use: 'read' | 'write',
+  use: ArchiveUse,
 ): Promise<Archive | undefined> {
   const isFolder = settings.archive === null && hasArchive(settings);
-  if (isFolder && !existsSync(folderOfArchive(settings.store))) return undefined;
+  if (isFolder && use !== 'repair' && !existsSync(folderOfArchive(settings.store))) return undefined;
   return await openArchive(settings, storeId, undefined, use);
 }
 
@@ -32,15 +38,20 @@ export async function openArchive(
   { store, archive, postgres }: ArchiveSettings,
   storeId: string,
   onStuck: (why: string) => void = () => {},
-  use: 'read' | 'write' = 'write',
+  use: ArchiveUse = 'write',
 ): Promise<Archive | undefined> {
   if (archive !== null) {
     const { PostgresArchive } = await import('../../store/postgres/postgres-archive.js');
-    return new PostgresArchive(archive, storeId, { ...postgres, isReadOnly: use === 'read' });
+    return new PostgresArchive(archive, storeId, { ...postgres, isReadOnly: use === 'read' || use === 'examine' });
   }
   if (maybeStoreKind(store) !== 'lmdb') return undefined;
   const { LmdbArchive } = await import('../../store/lmdb/lmdb-archive.js');
-  return LmdbArchive.open(folderOfArchive(store), storeId, onStuck);
+  return LmdbArchive.open(
+    folderOfArchive(store),
+    storeId,
+    onStuck,
+    use === 'examine' || use === 'repair' ? 'told' : 'refused',
+  );
 }
 
 /** Removes the archive beside a store that is removed, if nothing is in it. One in PostgreSQL stays: a person empties it. */

@@ -1,4 +1,5 @@
 import { type ArchiveMark, compareMarks, formatMark } from '../../wallet/archive-mark.js';
+import type { MissingDay } from './archive.js';
 
 /** The archive lacks records that the log relies on: it is empty, older or another one, and its silence proves nothing. */
 export class ArchiveBehindError extends Error {
@@ -12,4 +13,11 @@ export function mustReach(shard: number, mark: ArchiveMark | undefined, required
   throw new ArchiveBehindError(
     `the log of shard ${shard} relies on record ${formatMark(required)} of the archive, which ${has}`,
   );
+}
+
+/** The beginning of a sentence. */
+export function describeMissingDay({ place, had, has }: MissingDay): string {
+  return has === 0
+    ? `the archive lacks ${place}, which had ${had} records`
+    : `${place} of the archive has ${has} records, and had ${had}`;
 }

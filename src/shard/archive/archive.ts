@@ -66,6 +66,17 @@ export interface FreshNames {
   readonly names: readonly ArchiveName[];
 }
 
+/** A day of the archive that has fewer records than it had. */
+export interface MissingDay {
+  readonly day: number;
+  /** For people: the file of the day. */
+  readonly place: string;
+  /** Records of all shards, at least. */
+  readonly had: number;
+  /** 0: the day is gone. */
+  readonly has: number;
+}
+
 /** Days from the first to the last, with both. */
 export interface Days {
   readonly first: number;
@@ -93,6 +104,10 @@ export interface Archive {
   mark(shard: number): Promise<ArchiveMark | undefined>;
   /** Raises the mark of a shard: after a restore, whose records need not have the newest one. */
   raiseMark(shard: number, mark: ArchiveMark): Promise<void>;
+  /** Listed days whose records are gone, all or some; empty where the archive does not list its days. */
+  missingDays(): Promise<readonly MissingDay[]>;
+  /** Counts what is there as all that there ever was: raises these marks, lists days as they are. Durable when it resolves. */
+  acceptLoss(marks: ReadonlyMap<number, ArchiveMark>): Promise<void>;
   /**
    * All records of a shard in which one of these names is: of any days of `days`, in any order, each once. Rejects with an
    * `ArchiveBehindError` where the mark, read at the same moment, is older than `required`.

@@ -109,6 +109,8 @@ export interface Owner {
   readonly startedMs: number;
   /** Who has accepted that the log lacks something that was told, and is whole otherwise. */
   readonly acceptsLoss?: true;
+  /** Accepted that rounds which left memory before this fence are not in the archive. */
+  readonly acceptsArchiveLoss?: true;
   /** Who accepted a loss: what comes next does not follow from the entries before, but from the snapshot at this fence. */
   readonly afterLoss?: true;
 }

@@ -68,8 +68,9 @@ export class EntryCodec implements EntryFormat {
   }
 
   sealFence(header: EntryHeader, owner: Owner): SealedEntry {
-    const { host, pid, startedMs, acceptsLoss } = owner;
-    const payload = packr.pack([host, pid, startedMs, ...(acceptsLoss ? [true] : [])]);
+    const { host, pid, startedMs, acceptsLoss, acceptsArchiveLoss } = owner;
+    const accepts = acceptsArchiveLoss ? [acceptsLoss === true, true] : acceptsLoss ? [true] : [];
+    const payload = packr.pack([host, pid, startedMs, ...accepts]);
     const bytes = Buffer.concat([Buffer.alloc(HEADER_LENGTH), payload]);
     return this.seal(bytes, owner.afterLoss ? KIND_FENCE_AFTER_LOSS : KIND_FENCE, header, 0);
   }
@@ -251,12 +252,13 @@ function readEvents(values: unknown[], count: number, timeMs: number): Event[] {
 }
 
 function readOwner(value: unknown, kind: number): Owner {
-  const [host, pid, startedMs, acceptsLoss] = value as [string, number, number, true?];
+  const [host, pid, startedMs, acceptsLoss, acceptsArchiveLoss] = value as [string, number, number, boolean?, true?];
   return {
     host,
     pid,
     startedMs,
     ...(acceptsLoss && { acceptsLoss }),
+    ...(acceptsArchiveLoss && { acceptsArchiveLoss }),
     ...(kind === KIND_FENCE_AFTER_LOSS && { afterLoss: true }),
   };
 }

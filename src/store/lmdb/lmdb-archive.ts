@@ -10,6 +10,7 @@ import {
   type Days,
   FIRST_ARCHIVE_VERSION,
   type FreshNames,
+  type MissingDay,
   newestMarks,
 } from '../../shard/archive/archive.js';
 import { ArchiveBehindError, mustReach } from '../../shard/archive/archive-behind-error.js';
@@ -43,15 +44,24 @@ export class LmdbArchive implements Archive {
     /** As its file says, or less where another process has raised it. */
     private version: number,
     private readonly onStuck: (why: string) => void,
+    private readonly gaps: 'refused' | 'told',
   ) {}
 
-  /** Throws a `FormatError` when the folder holds the archive of another store. `onStuck` as `LmdbStore.open` has it. */
-  static open(folder: string, storeId: string, onStuck: (why: string) => void = () => {}): LmdbArchive {
+  /**
+   * Throws a `FormatError` when the folder holds the archive of another store. `onStuck` as `LmdbStore.open` has it. `gaps`: listed
+   * days that are gone or too short are refused, but by tools that ask for `missingDays`.
+   */
+  static open(
+    folder: string,
+    storeId: string,
+    onStuck: (why: string) => void = () => {},
+    gaps: 'refused' | 'told' = 'refused',
+  ): LmdbArchive {
     mkdirSync(folder, { recursive: true });
     const version = claim(folder, storeId);
     const marks = new ArchiveMarks(join(folder, 'marks.mdb'), onStuck);
-    const archive = new LmdbArchive(folder, storeId, marks, version, onStuck);
-    archive.mustHaveDays();
+    const archive = new LmdbArchive(folder, storeId, marks, version, onStuck, gaps);
+    if (gaps === 'refused') archive.mustHaveDays();
     return archive;
   }
 
@@ -61,8 +71,22 @@ export class LmdbArchive implements Archive {
     if (missing.length === 0) return;
     void this.marks.close();
     throw new FormatError(
-      `the archive lacks ${missing.length} of its files, the first is ${missing[0]}: bring them back, or restore a backup`,
+      `the archive lacks ${missing.length} of its files, the first is ${missing[0]}: bring them back, or restore a backup; ` +
+        'as a last resort `walletd accept-loss --archive` asks whether to go on without them',
     );
+  }
+
+  async missingDays(): Promise<readonly MissingDay[]> {
+    return [...this.marks.days()].flatMap(([day, had]) => {
+      const has = this.hasFile(day) ? this.dayOf(day).count : 0;
+      return has < had || !this.hasFile(day) ? [{ day, place: this.pathOf(day), had, has }] : [];
+    });
+  }
+
+  async acceptLoss(marks: ReadonlyMap<number, ArchiveMark>): Promise<void> {
+    const counts = new Map([...this.marks.days().keys()].map((day) => [day, 0]));
+    for (const day of this.daysWithFile()) counts.set(day, this.dayOf(day).count);
+    await this.marks.write(marks, counts);
   }
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
@@ -207,7 +231,7 @@ export class LmdbArchive implements Archive {
     const slice = new ArchiveDay(day, path, this.onStuck);
     const least = this.marks.recordsOf(day);
     const { count } = slice;
-    if (count >= least) return slice;
+    if (count >= least || this.gaps === 'told') return slice;
     void slice.close();
     throw new ArchiveBehindError(`the file ${path} of the archive has ${count} records, and had ${least}`);
   }

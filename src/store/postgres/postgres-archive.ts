@@ -63,6 +63,8 @@ export class PostgresArchive implements Archive {
   private readonly connections: Connections;
   private readonly partitions: Partitions;
   private prepared: Promise<void> | undefined = undefined;
+  /** There are no tables, and this one makes none. */
+  private isEmpty = false;
   /** As its table said, or less where another process has raised it. */
   private version = FIRST_ARCHIVE_VERSION;
 
@@ -105,7 +107,15 @@ export class PostgresArchive implements Archive {
   }
 
   async raiseMark(shard: number, mark: ArchiveMark): Promise<void> {
-    await this.ask('raise mark', RAISE, marksOf(new Map([[shard, mark]])));
+    await this.acceptLoss(new Map([[shard, mark]]));
+  }
+
+  async missingDays(): Promise<readonly []> {
+    return [];
+  }
+
+  async acceptLoss(marks: ReadonlyMap<number, ArchiveMark>): Promise<void> {
+    await this.ask('raise mark', RAISE, marksOf(marks));
   }
 
   async find(
@@ -250,8 +260,7 @@ export class PostgresArchive implements Archive {
    */
   async checkIdentity(): Promise<void> {
     await this.connections.alone(async ({ client }) => {
-      const { rows } = await client.query("SELECT 1 WHERE to_regclass('walletd_archive') IS NOT NULL");
-      if (rows.length > 0) await this.mustBeOurs(client);
+      if (await hasTables(client)) await this.mustBeOurs(client);
     });
   }
 
@@ -273,13 +282,22 @@ export class PostgresArchive implements Archive {
 
   private async ask<R>(name: string, sql: string, values: readonly unknown[]): Promise<R[]> {
     await this.prepare();
+    if (this.isEmpty) return [];
     return await this.connections.ask<R>(name, sql, values);
   }
 
-  /** Makes the tables where there are none, and checks whose they are; once it has succeeded, not again. */
+  /**
+   * Makes the tables where there are none, and checks whose they are; once it has succeeded, not again. Who only reads makes none:
+   * a database without them is empty, and is asked again the next time.
+   */
   private prepare(): Promise<void> {
     this.prepared ??= this.connections
       .inTransaction(async (client) => {
+        this.isEmpty = this.options.isReadOnly && !(await hasTables(client));
+        if (this.isEmpty) {
+          this.prepared = undefined;
+          return;
+        }
         await createTables(client, FIRST_ARCHIVE_VERSION, this.storeId);
         await this.mustBeOurs(client);
       })
@@ -301,6 +319,11 @@ export class PostgresArchive implements Archive {
       throw new FormatError(`the archive in PostgreSQL is of another store: ${about.store_id}`);
     }
   }
+}
+
+async function hasTables(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query("SELECT 1 WHERE to_regclass('walletd_archive') IS NOT NULL");
+  return rows.length > 0;
 }
 
 const PLACE = 'day, shard, player, round, epoch, sequence, index';

@@ -4,7 +4,9 @@ import type { Archive, ArchiveRecord } from '../../shard/archive/archive.js';
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { Head, Wal } from '../../shard/log/wal.js';
 import type { SnapshotStore } from '../../shard/snapshot/snapshot-store.js';
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { OpenFormats, StoreFormats } from '../copy-ports.js';
+import type { ShardCoverage } from '../coverage.js';
 import type { Frame } from '../frame.js';
 import type { OnProgress } from '../progress.js';
 import { ToolError } from '../store-reader.js';
@@ -54,12 +56,14 @@ export class BackupStore {
     },
     readChunks: (shard, _id, first, count) => this.chunks(shard, first, count),
   };
-  readonly archive: Pick<Archive, 'days' | 'all' | 'find'> = {
+  readonly archive: Pick<Archive, 'days' | 'all' | 'find' | 'mark' | 'missingDays'> = {
     days: async () => {
       const days = this.shards.flatMap(({ archived }) => archived.flatMap(({ days }) => [...days]));
       return [...new Set(days)].sort((a, b) => a - b);
     },
     all: (shard, day) => this.archived(shard, day),
+    mark: async (shard) => markOf(must(this.whole.coverage.shards[shard], 'an end tells of all shards')),
+    missingDays: async () => [],
     find: async () => {
       throw new ToolError(`${this.path} is a file, in which rounds are not looked up`);
     },
@@ -191,6 +195,11 @@ export class BackupStore {
     if (found === undefined) throw new ToolError(`${this.path} has no shard ${shard}`);
     return found;
   }
+}
+
+/** Copies of older releases do not note it, and count as whole. */
+function markOf({ archived, head }: ShardCoverage): ArchiveMark {
+  return archived ?? { ...head.lsn, index: 0 };
 }
 
 /** By shard: the days of the rounds in these frames. */

@@ -12,6 +12,7 @@ import type { SourceStore } from '../copy-ports.js';
 import type { Coverage, ShardCoverage } from '../coverage.js';
 import type { Frame } from '../frame.js';
 import { Outage } from '../outage.js';
+import { requiredAfter } from '../required-mark.js';
 import { ToolError } from '../store-reader.js';
 import { orTrimmed, TrimmedError } from '../trimmed-error.js';
 import { OtherArchiveError } from './other-archive.js';
@@ -105,6 +106,8 @@ type EntryFrame = Extract<Frame, { type: 'entry' | 'archived' }>;
 
 class Follower {
   private head: Head;
+  /** The archive has had all records up to this one, and so has the copy. */
+  private archived: ArchiveMark | undefined;
   private isBehind = false;
   /** Entries that the log had more when it was looked at. */
   behind = 0;
@@ -116,10 +119,13 @@ class Follower {
     private readonly archivedSinceMs: () => number,
   ) {
     this.head = beginning.head;
+    this.archived = beginning.archived;
   }
 
   coverage(): ShardCoverage {
-    return { head: this.head, snapshot: this.beginning.snapshot };
+    const { head, archived } = this;
+    const { snapshot } = this.beginning;
+    return archived === undefined ? { head, snapshot } : { head, snapshot, archived };
   }
 
   /**
@@ -169,10 +175,7 @@ class Follower {
     );
     if (names.length === 0) return [];
     if (archive === undefined) throw new ToolError(`rounds of shard ${this.shard} are in an archive: name it`);
-    const mark = events.reduce<ArchiveMark | undefined>(
-      (newest, event) => (event.type === 'rounds-archived' ? newestMark(newest, event.mark) : newest),
-      undefined,
-    );
+    const mark = requiredAfter(undefined, events);
     const records = await archive.find(this.shard, names, ALL_DAYS, mark);
     const found = new Set(records.map(({ player, round }) => `${player} ${round}`));
     const missing = names.filter(({ player, hash }) => !found.has(`${player} ${hash}`)).length;
@@ -181,6 +184,7 @@ class Follower {
         `${missing} of ${names.length} rounds that left memory with ${formatLsn(lsn)} of shard ${this.shard} are not in the archive`,
       );
     }
+    this.archived = newestMark(this.archived, mark);
     return records.map((record) => ({ type: 'archived', record }));
   }
 

@@ -94,22 +94,27 @@ interface StoredCoverage {
   readonly shards: readonly {
     readonly head: readonly [lsn: string, nonce: string, checksum: number];
     readonly snapshot: { readonly end: string; readonly timeMs: number } | null;
+    readonly archived?: readonly [epoch: number, sequence: number, index: number];
   }[];
 }
 
 function coverageToStored({ timeMs, shards }: Coverage): StoredCoverage {
-  const stored = shards.map(({ head: { lsn, nonce, checksum }, snapshot }) => ({
+  const stored = shards.map(({ head: { lsn, nonce, checksum }, snapshot, archived }) => ({
     head: [formatLsn(lsn), nonce, checksum] as const,
     snapshot: snapshot === undefined ? null : { end: formatLsn(snapshot.end), timeMs: snapshot.timeMs },
+    ...(archived && { archived: [archived.epoch, archived.sequence, archived.index] as const }),
   }));
   return { timeMs, shards: stored };
 }
 
 function storedToCoverage({ timeMs, shards }: StoredCoverage): Coverage {
-  const coverage = shards.map(({ head, snapshot }): ShardCoverage => {
+  const coverage = shards.map(({ head, snapshot, archived }): ShardCoverage => {
     const place: SnapshotEnd | undefined =
       snapshot === null ? undefined : { end: mustLsn(snapshot.end), timeMs: snapshot.timeMs };
-    return { head: storedToHead(head), snapshot: place };
+    const covered = { head: storedToHead(head), snapshot: place };
+    if (archived === undefined) return covered;
+    const [epoch, sequence, index] = archived;
+    return { ...covered, archived: { epoch, sequence, index } };
   });
   return { timeMs, shards: coverage };
 }

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { mustReach } from '../../shard/archive/archive-behind-error.js';
 import { entryAt, firstEntry, readLog } from '../../shard/log/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import { AcceptedLossError, RecoveryError } from '../../shard/log/recovery-error.js';
@@ -5,11 +7,13 @@ import { checkAgainstLog, checkEnds, checkReached } from '../../shard/log/snapsh
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
 import { checkedChunks, DamagedSnapshotError, sortSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import { type ArchiveMark, compareMarks, formatMark, newestMark } from '../../wallet/archive-mark.js';
 import type { SourceStore } from '../copy-ports.js';
-import type { Coverage, SnapshotEnd } from '../coverage.js';
+import type { ShardCoverage, SnapshotEnd } from '../coverage.js';
 import type { Frame } from '../frame.js';
 import { type At, checkReach, isEarlyEnough, isPast, type Reach } from '../point-in-time.js';
 import type { OnProgress } from '../progress.js';
+import { requiredAfter } from '../required-mark.js';
 import { ToolError } from '../store-reader.js';
 import { orTrimmed, TrimmedError } from '../trimmed-error.js';
 
@@ -20,9 +24,15 @@ export interface StoreFramesOptions {
   /** For people: what was left out, and why. */
   readonly warn: (sentence: string) => void;
   readonly onProgress?: OnProgress;
+  /** Waits for a replica of the archive that lags. */
+  readonly delay?: (ms: number) => Promise<unknown>;
   /** Only what is not later than this is needed. */
   readonly at?: At | undefined;
 }
+
+/** A replica of the archive may be that late. */
+const LATE_MAX = 3;
+const PAUSE_MS = 1000;
 
 /**
  * All of a store, which may serve meanwhile: the newest whole snapshot of each shard, and its log from there to the head.
@@ -52,8 +62,7 @@ export async function* framesOfStore(store: SourceStore, options: StoreFramesOpt
   }
   // Last: what has left the wallets by the head of a log was in the archive before.
   for (const shard of shards) yield* shard.archived();
-  const coverage: Coverage = { timeMs: now(), shards: shards.map(({ head, snapshot }) => ({ head, snapshot })) };
-  yield { type: 'end', coverage };
+  yield { type: 'end', coverage: { timeMs: now(), shards: shards.map((shard) => shard.coverage()) } };
 }
 
 class Progress {
@@ -73,6 +82,10 @@ class ShardSource {
   /** The newest entry that has been read. */
   head: Head;
   private manifest: Manifest | undefined = undefined;
+  /** The newest record of the archive that the log relies on up to the head. */
+  private required: ArchiveMark | undefined = undefined;
+  /** The newest record of the archive itself. */
+  private mark: ArchiveMark | undefined = undefined;
   /** Ends of the snapshot and of newer ones that are damaged or gone: the log held them all, and must still do so. */
   readonly ends: Head[] = [];
   private isPast = false;
@@ -88,8 +101,10 @@ class ShardSource {
     this.head = store.genesis(shard);
   }
 
-  get snapshot(): SnapshotEnd | undefined {
-    return this.manifest && placeOf(this.manifest);
+  coverage(): ShardCoverage {
+    const { head, manifest, mark } = this;
+    const snapshot = manifest && placeOf(manifest);
+    return mark === undefined ? { head, snapshot } : { head, snapshot, archived: mark };
   }
 
   async reach(): Promise<Reach> {
@@ -122,6 +137,7 @@ class ShardSource {
       if (first !== undefined && isSameHead(first.entry.head, manifest.start)) {
         this.head = manifest.start;
         this.manifest = manifest;
+        this.required = manifest.tallies?.archived;
         yield { type: 'entry', shard, bytes: first.bytes };
         return;
       }
@@ -141,6 +157,7 @@ class ShardSource {
           if (this.isPast) return;
           checkEnds(this.ends, entry);
           this.head = entry.head;
+          this.required = requiredAfter(this.required, entry.events);
           this.onStep();
           yield { type: 'entry', shard, bytes };
         }
@@ -162,10 +179,14 @@ class ShardSource {
     }
   }
 
-  /** What the archive has, but what was put there later. */
+  /**
+   * What the archive has, but what was put there later. Throws a `ToolError` where the log relies on an archive and there is none,
+   * and an `ArchiveBehindError` where it lacks what the log relies on: such a copy would look whole when it is restored.
+   */
   async *archived(): AsyncGenerator<Frame, void> {
     const { archive } = this.store;
-    if (archive === undefined) return;
+    if (archive === undefined) return this.mustNeedNone();
+    await this.checkArchive(archive);
     for (const day of await archive.days()) {
       for await (const records of archive.all(this.shard, day)) {
         for (const record of records) {
@@ -173,6 +194,27 @@ class ShardSource {
         }
       }
     }
+    // Another server may have answered meanwhile.
+    await this.checkArchive(archive);
+  }
+
+  private mustNeedNone(): void {
+    if (this.required === undefined) return;
+    throw new ToolError(
+      `closed rounds of shard ${this.shard} are in an archive, up to record ${formatMark(this.required)}, and there is none: ` +
+        'name it with WALLETD_ARCHIVE, or bring its folder back',
+    );
+  }
+
+  private async checkArchive(archive: NonNullable<SourceStore['archive']>): Promise<void> {
+    const required = newestMark(this.required, this.mark);
+    let mark = await archive.mark(this.shard);
+    for (let late = 0; late < LATE_MAX && compareMarks(mark, required) < 0; late++) {
+      await (this.options.delay ?? delay)(PAUSE_MS);
+      mark = await archive.mark(this.shard);
+    }
+    mustReach(this.shard, mark, required);
+    this.mark = mark;
   }
 
   checkReached(): void {

@@ -1,5 +1,6 @@
 import { must } from '../../base/assert.js';
 import type { Archive, ArchiveRecord } from '../../shard/archive/archive.js';
+import { mustReach } from '../../shard/archive/archive-behind-error.js';
 import { LSN_ZERO } from '../../shard/log/lsn.js';
 import type { Patience } from '../../shard/log/patience.js';
 import type { OpenFormats, StoreFormats, TargetStore } from '../copy-ports.js';
@@ -115,7 +116,10 @@ class Restore {
     await this.putArchived();
     const coverage = must(this.coverage, 'an end comes last');
     for (const shard of this.shards) {
-      shard.checkEnd(must(coverage.shards[shard.shard], 'an end tells of all shards').head);
+      const { head, archived } = must(coverage.shards[shard.shard], 'an end tells of all shards');
+      shard.checkEnd(head);
+      // Copies of older releases do not note what their archive had.
+      if (archived !== undefined) mustReach(shard.shard, archived, shard.required);
     }
     await this.raiseMarks();
     await keepTrying('complete the store', this.patience, () => this.target.complete(this.meta));
@@ -127,11 +131,9 @@ class Restore {
   private async raiseMarks(): Promise<void> {
     const { targetArchive } = this;
     if (targetArchive === undefined) return;
-    for (const { shard, lsn } of this.shards) {
-      if (lsn.sequence === 0) continue;
-      await keepTrying('write to the archive', this.patience, () =>
-        targetArchive.raiseMark(shard, { ...lsn, index: 0 }),
-      );
+    for (const { shard, required } of this.shards) {
+      if (required === undefined) continue;
+      await keepTrying('write to the archive', this.patience, () => targetArchive.raiseMark(shard, required));
     }
   }
 

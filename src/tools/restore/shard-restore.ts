@@ -3,8 +3,10 @@ import { checkContinuity, checkNoLoss, decodeEntry, newestTimeOf } from '../../s
 import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
 import type { Patience } from '../../shard/log/patience.js';
 import { type Append, type Head, isSameHead, type SealedEntry } from '../../shard/log/wal.js';
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import { type At, isEarlyEnough, isPast } from '../point-in-time.js';
+import { requiredAfter } from '../required-mark.js';
 import { ToolError } from '../store-reader.js';
 import { SnapshotRestore } from './snapshot-restore.js';
 
@@ -32,6 +34,8 @@ export class ShardRestore {
   private waiting: SealedEntry[] = [];
   private snapshot: SnapshotRestore | undefined = undefined;
   private isPast = false;
+  /** The newest record of the archive that the log relies on, as far as it is restored. */
+  required: ArchiveMark | undefined = undefined;
   private entries = 0;
   private entryBytes = 0;
 
@@ -80,6 +84,7 @@ export class ShardRestore {
     } else assert(isSameHead(entry.head, start), 'the first entry is the one at the start of the snapshot');
     this.isPast = isPast(this.at, entry);
     if (this.isPast) return 0;
+    if (this.last !== undefined || start === undefined) this.required = requiredAfter(this.required, entry.events);
     this.last = entry.head;
     this.lastMs = newestTimeOf(entry);
     this.waiting.push({ head: entry.head, bytes });
@@ -132,6 +137,7 @@ export class ShardRestore {
       throw new ToolError(`nothing that early is there: shard ${this.shard} begins at ${earliest}`);
     }
     await this.snapshot.publish();
+    this.required = this.snapshot.manifest.tallies?.archived;
   }
 
   /** LSN of the newest entry that has come. */

@@ -2,13 +2,17 @@ import { crc32 } from 'node:zlib';
 import { AssertionFailure, assert, must } from '../../base/assert.js';
 import { dayOf } from '../../base/time.js';
 import { type ArchiveRecord, compareAge } from '../../shard/archive/archive.js';
+import { ArchiveBehindError, mustReach } from '../../shard/archive/archive-behind-error.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from '../../shard/archive/archive-hash.js';
 import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
 import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import type { Entry } from '../../shard/log/wal.js';
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { Event } from '../../wallet/event.js';
 import { addRoundOf, imageOfRound, nameOfImage } from '../../wallet/state/round-image.js';
 import { Tables } from '../../wallet/state/tables.js';
 import { Wallet } from '../../wallet/state/wallet.js';
+import { requiredAfter } from '../required-mark.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 import type { Findings } from './findings.js';
 
@@ -32,12 +36,36 @@ export class ArchiveCheck {
   /** Of those: the newest record. */
   private readonly found = new Map<string, { readonly lsn: Lsn; readonly index: number; readonly checksum: number }>();
   private readonly tables = new Tables();
+  /** The newest record of the archive that the log relies on. */
+  required: ArchiveMark | undefined = undefined;
+  /** The newest record that the archive has had. */
+  mark: ArchiveMark | undefined = undefined;
+  /** The newest fence by which somebody accepted that rounds which had left before it are not in the archive. */
+  private acceptedAt: Lsn | undefined = undefined;
+  /** Rounds that are not there as they left, and whose loss was accepted. */
+  private acceptedRounds = 0;
 
   constructor(
     private readonly shard: number,
     private readonly reader: Pick<StoreReader, 'archive' | 'shardOf' | 'yieldTurn'>,
     private readonly findings: Findings,
   ) {}
+
+  /** Losses that were accepted, a sentence each. */
+  get accepted(): readonly string[] {
+    const { acceptedRounds, acceptedAt, shard } = this;
+    if (acceptedAt === undefined || acceptedRounds === 0) return [];
+    const at = formatLsn(acceptedAt);
+    return [
+      `shard ${shard}: ${acceptedRounds} rounds that had left memory are not in the archive; the loss was accepted at ${at}`,
+    ];
+  }
+
+  /** Takes note of an entry, whether its events are applied or not. */
+  note({ lsn, owner, events }: Pick<Entry, 'lsn' | 'owner' | 'events'>): void {
+    if (owner?.acceptsArchiveLoss) this.acceptedAt = lsn;
+    this.required = requiredAfter(this.required, events);
+  }
 
   /** To be called before the event is applied. */
   take(wallet: Wallet, event: Event, lsn: Lsn): void {
@@ -66,11 +94,14 @@ export class ArchiveCheck {
   async finish(isWhole: boolean, head: Lsn): Promise<void> {
     const { archive, yieldTurn } = this.reader;
     if (archive === undefined) {
-      if (this.gone.size > 0) {
-        throw new ToolError(`rounds of shard ${this.shard} are in an archive: name it with WALLETD_ARCHIVE`);
+      if (this.gone.size > 0 || this.required !== undefined) {
+        throw new ToolError(
+          `rounds of shard ${this.shard} are in an archive: name it with WALLETD_ARCHIVE, or bring its folder back`,
+        );
       }
       return;
     }
+    this.checkMark(await archive.mark(this.shard));
     const days = await archive.days();
     for (const day of days) {
       try {
@@ -86,13 +117,28 @@ export class ArchiveCheck {
     if (isWhole) this.compare(days[0] ?? Number.NEGATIVE_INFINITY);
   }
 
+  /** The log was read before the archive: what it relies on was there by then. */
+  checkMark(mark: ArchiveMark | undefined): void {
+    this.mark = mark;
+    try {
+      mustReach(this.shard, mark, this.required);
+    } catch (error) {
+      if (!(error instanceof ArchiveBehindError)) throw error;
+      this.findings.add('archive', error.message);
+    }
+  }
+
   /** After all records have been checked: is each round that went there? Days before the oldest have been dropped. */
   compare(oldestDay: number): void {
     for (const [key, { username, roundId, lsn, checksum, day }] of this.gone) {
       const found = this.found.get(key);
+      if (found?.checksum === checksum || (found === undefined && day < oldestDay)) continue;
+      if (this.acceptedAt !== undefined && compareLsn(lsn, this.acceptedAt) < 0) {
+        this.acceptedRounds++;
+        continue;
+      }
       const what = `round ${roundId} of ${username}, which left the wallet in entry ${formatLsn(lsn)},`;
-      if (found === undefined && day >= oldestDay) this.add(`${what} is not in the archive`);
-      else if (found !== undefined && found.checksum !== checksum) this.add(`${what} is another one in the archive`);
+      this.add(`${what} is ${found === undefined ? 'not' : 'another one'} in the archive`);
     }
   }
 

@@ -25,7 +25,9 @@ export class CheckedReplay {
     private readonly comparison: ServerComparison | undefined,
     private readonly findings: Findings,
     private readonly archive: ArchiveCheck,
-  ) {}
+  ) {
+    archive.required = replay.tallies.archived;
+  }
 
   /** Entries after this one are replayed. */
   get start(): Lsn {
@@ -47,8 +49,10 @@ export class CheckedReplay {
     }
   }
 
-  take({ lsn, events }: Entry): void {
+  take(entry: Entry): void {
+    const { lsn, events } = entry;
     if (compareLsn(lsn, this.replay.start.lsn) <= 0) return;
+    this.archive.note(entry);
     for (const event of events) {
       if (this.isBroken) return;
       try {

@@ -5,7 +5,7 @@ import { RecoveryError } from '../../shard/log/recovery-error.js';
 import { openReplay, Replay } from '../../shard/log/replay.js';
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
-import type { Coverage } from '../coverage.js';
+import type { Coverage, ShardCoverage } from '../coverage.js';
 import type { Frame, Frames } from '../frame.js';
 import type { StoreReader } from '../store-reader.js';
 import { ToolError } from '../store-reader.js';
@@ -13,7 +13,7 @@ import { ArchiveCheck } from './archive-check.js';
 import { StoreBooks } from './books.js';
 import { CheckedReplay } from './checked-replay.js';
 import { Findings } from './findings.js';
-import type { ShardReport, VerifyReport } from './verify.js';
+import { marksOf, type ShardReport, type VerifyReport } from './verify.js';
 
 /** What frames are proved with: everything of a store but its bytes. */
 export type FrameFormats = Pick<
@@ -71,7 +71,7 @@ class FramesVerification {
     const books = new StoreBooks();
     const reports: ShardReport[] = [];
     for (const shard of shards) {
-      reports.push(await shard.finish(must(coverage.shards[shard.shard], 'an end tells of all shards').head));
+      reports.push(await shard.finish(must(coverage.shards[shard.shard], 'an end tells of all shards')));
       findings.addAll(shard.findings);
       books.addAll(shard.books);
     }
@@ -129,13 +129,15 @@ class ShardFrames {
     }
   }
 
-  async finish(head: Head): Promise<ShardReport> {
+  async finish({ head, archived }: ShardCoverage): Promise<ShardReport> {
     const { shard, first, last, entries, events, manifest, replay } = this;
     if (!this.isBroken && !isSameHead(last, head)) {
       this.break('log', `shard ${shard} ends at ${formatLsn(last.lsn)}, and should reach ${formatLsn(head.lsn)}`);
     }
     if (replay !== undefined && !replay.isBroken) {
       await replay.finish(!this.isBroken);
+      // Copies of older releases do not note what their archive had.
+      if (archived !== undefined) this.archive.checkMark(archived);
       if (!this.isBroken) this.archive.compare(this.oldestDay === Number.POSITIVE_INFINITY ? 0 : this.oldestDay);
     }
     return {
@@ -149,8 +151,9 @@ class ShardFrames {
       base: replay === undefined ? undefined : (manifest?.id ?? 'genesis'),
       compared: undefined,
       movedOn: undefined,
-      accepted: [],
+      accepted: this.archive.accepted,
       archived: this.archive.rounds,
+      ...marksOf(this.archive),
     };
   }
 

@@ -1,8 +1,11 @@
+import { describeMissingDay } from '../../shard/archive/archive-behind-error.js';
 import { firstEntry } from '../../shard/log/log-reader.js';
 import { formatLsn } from '../../shard/log/lsn.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
+import { type ArchiveMark, formatMark } from '../../wallet/archive-mark.js';
 import { logLength } from '../log-length.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
+import type { ArchiveCheck } from './archive-check.js';
 import { StoreBooks } from './books.js';
 import { Findings } from './findings.js';
 import { ShardVerification, type VerifyOptions } from './shard-verification.js';
@@ -29,6 +32,10 @@ export interface ShardReport {
   readonly base: string | undefined;
   /** Rounds that were read in the archive. */
   readonly archived: number;
+  /** The newest record of the archive that the log relies on; undefined while it relies on none. */
+  readonly logMark: string | undefined;
+  /** The newest record that the archive has had; undefined where it has had none since archives have marks. */
+  readonly archiveMark: string | undefined;
   /** Players whose balance was compared with the server; undefined without one. */
   readonly compared: number | undefined;
   /** Players whose snapshot is newer than the server's answer. */
@@ -54,6 +61,8 @@ export async function verify(reader: StoreReader, options: VerifyOptions): Promi
   const books = new StoreBooks();
   const findings = new Findings();
   const progress = await storeProgress(reader, options);
+  // First: they say why rounds are missing.
+  for (const day of (await reader.archive?.missingDays()) ?? []) findings.add('archive', describeMissingDay(day));
   for (const shard of shardsOf(reader)) {
     const verification = await verifyShard(shard, reader, { ...options, onProgress: (done) => progress(shard, done) });
     findings.addAll(verification.findings);
@@ -120,8 +129,15 @@ function reportOf(shard: number, verification: ShardVerification): ShardReport {
     snapshots: snapshots?.readCount ?? 0,
     base,
     archived: verification.archive?.rounds ?? 0,
+    ...marksOf(verification.archive),
     compared: comparison?.compared,
     movedOn: comparison?.movedOn,
-    accepted,
+    accepted: [...accepted, ...(verification.archive?.accepted ?? [])],
   };
+}
+
+/** For a report. */
+export function marksOf(archive: ArchiveCheck | undefined): Pick<ShardReport, 'logMark' | 'archiveMark'> {
+  const formatted = (mark: ArchiveMark | undefined) => mark && formatMark(mark);
+  return { logMark: formatted(archive?.required), archiveMark: formatted(archive?.mark) };
 }

@@ -1,0 +1,34 @@
+import type { MissingDay } from '../../shard/archive/archive.js';
+import { type ArchiveMark, compareMarks } from '../../wallet/archive-mark.js';
+import { findRequiredMark } from '../required-mark.js';
+import { type StoreReader, shardsOf } from '../store-reader.js';
+
+export interface ShardArchiveMarks {
+  readonly shard: number;
+  /** The newest record of the archive that the log relies on. */
+  readonly required: ArchiveMark | undefined;
+  /** The newest record that the archive has had. */
+  readonly mark: ArchiveMark | undefined;
+  /** The archive lacks what the log relies on, and is not believed. */
+  readonly isBehind: boolean;
+}
+
+export interface StoreArchiveMarks {
+  readonly shards: readonly ShardArchiveMarks[];
+  readonly missingDays: readonly MissingDay[];
+}
+
+/** How far logs rely on the archive, and how far it goes. The logs are read first: a server may be archiving meanwhile. */
+export async function storeArchiveMarks(reader: StoreReader): Promise<StoreArchiveMarks> {
+  const shards: ShardArchiveMarks[] = [];
+  for (const shard of shardsOf(reader)) {
+    const required = await findRequiredMark(shard, reader);
+    const mark = await reader.archive?.mark(shard);
+    shards.push({ shard, required, mark, isBehind: required !== undefined && compareMarks(mark, required) < 0 });
+  }
+  return { shards, missingDays: (await reader.archive?.missingDays()) ?? [] };
+}
+
+export function isWhole({ shards, missingDays }: StoreArchiveMarks): boolean {
+  return missingDays.length === 0 && shards.every(({ isBehind }) => !isBehind);
+}

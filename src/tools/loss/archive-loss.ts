@@ -1,0 +1,228 @@
+import { ALL_DAYS, type Archive, type ArchiveName, type MissingDay } from '../../shard/archive/archive.js';
+import { nameOfRound } from '../../shard/archive/archive-hash.js';
+import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
+import { firstEntry, maybeEntry } from '../../shard/log/log-reader.js';
+import { compareLsn, isSameLsn, LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
+import { RecoveryError } from '../../shard/log/recovery-error.js';
+import { takeOver } from '../../shard/log/take-over.js';
+import { type Entry, type Head, isSameHead, type Owner } from '../../shard/log/wal.js';
+import { type ArchiveMark, compareMarks } from '../../wallet/archive-mark.js';
+import { nameOfImage } from '../../wallet/state/round-image.js';
+import type { OnProgress } from '../progress.js';
+import { rawEntriesAfter } from '../raw-entries.js';
+import { findRequiredMark } from '../required-mark.js';
+import type { AcceptLossDeps } from './accept-loss.js';
+
+/*
+ * An archive that lacks what the log relies on is not believed, so whatever needs a lookup waits. `findArchiveLoss` says what is
+ * lost, as far as the log still tells; `acceptArchiveLoss` leaves a fence in each log that says so, and then raises the marks of
+ * the archive to those of the logs. A run that is interrupted in between finds the same loss again.
+ */
+
+type LossArchive = Pick<Archive, 'mark' | 'missingDays' | 'find' | 'days' | 'acceptLoss'>;
+
+/** Undefined: there is no archive yet. */
+type Deps = AcceptLossDeps & { readonly archive?: LossArchive | undefined };
+
+/** A round that left memory, and is not in the archive. */
+export interface LostRound {
+  readonly username: string;
+  readonly productId: string;
+  readonly roundId: string;
+  /** The entry in which it left memory, and its time in milliseconds. */
+  readonly lsn: Lsn;
+  readonly timeMs: number;
+}
+
+export interface ShardArchiveLoss {
+  readonly shard: number;
+  /** The head that its log had when it was looked at. */
+  readonly found: Head;
+  /** The newest record that the log relies on, and the newest one that the archive has. */
+  readonly required: ArchiveMark | undefined;
+  readonly mark: ArchiveMark | undefined;
+  /** Oldest first; not more than `roundsMax`. */
+  readonly rounds: readonly LostRound[];
+  /** Further lost rounds. */
+  readonly more: number;
+  /** The oldest entry of the log, where rounds that left memory before it may be lost too: nothing names them. */
+  readonly knownFrom: Pick<Entry, 'lsn' | 'timeMs'> | undefined;
+}
+
+export interface ArchiveLoss {
+  /** Those that lack something, or may. */
+  readonly shards: readonly ShardArchiveLoss[];
+  readonly missingDays: readonly MissingDay[];
+}
+
+export interface ArchiveLossSearch {
+  /** Rounds that left memory before this may have left the archive, too. Milliseconds. */
+  readonly keptSinceMs: number;
+  /** Rounds of a shard that are named: a million takes some 300 MB. */
+  readonly roundsMax: number;
+  readonly onProgress?: OnProgress;
+}
+
+/** Rounds that are looked up at once. */
+const LOOKUP_ROUNDS = 500;
+
+/** Finds what the archive lacks of what the logs rely on. Only reads. */
+export async function findArchiveLoss(
+  shards: readonly number[],
+  deps: Deps,
+  search: ArchiveLossSearch,
+): Promise<ArchiveLoss> {
+  const missingDays = (await deps.archive?.missingDays()) ?? [];
+  const found: ShardArchiveLoss[] = [];
+  for (const [done, shard] of shards.entries()) {
+    search.onProgress?.(done, shards.length);
+    const head = await deps.wal.head(shard);
+    const required = await findRequiredMark(shard, deps);
+    const mark = await deps.archive?.mark(shard);
+    const isBehind = required !== undefined && compareMarks(mark, required) < 0;
+    if (!isBehind && (missingDays.length === 0 || head.lsn.sequence === 0)) continue;
+    // Where days are missing, no mark proves that a round is there.
+    const proved = missingDays.length > 0 ? undefined : mark;
+    const lost = new LostRounds(shard, proved, deps.archive, search);
+    await lost.read(deps);
+    const knownFrom = await oldestKnown(shard, proved, deps);
+    found.push({ shard, found: head, required, mark, rounds: lost.rounds, more: lost.more, knownFrom });
+  }
+  return { shards: found, missingDays };
+}
+
+/**
+ * Lets the shards go on without what is lost. Returns their new heads. Throws when a log has been written to since it was looked
+ * at. Durable when it resolves.
+ */
+export async function acceptArchiveLoss(
+  { shards }: ArchiveLoss,
+  archive: LossArchive,
+  deps: Deps,
+): Promise<ReadonlyMap<number, Head>> {
+  const owner: Owner = { ...deps.owner, acceptsArchiveLoss: true };
+  const heads = new Map<number, Head>();
+  const marks = new Map<number, ArchiveMark>();
+  for (const { shard, found, required } of shards) {
+    if (!isSameHead(await deps.wal.head(shard), found)) throw writtenTo(shard);
+    const [fenced] = await takeOver([shard], { ...deps, owner });
+    if (fenced === undefined || !isSameHead(fenced.previous, found)) throw writtenTo(shard);
+    heads.set(shard, fenced.entry.head);
+    if (required !== undefined) marks.set(shard, required);
+  }
+  await archive.acceptLoss(marks);
+  return heads;
+}
+
+function writtenTo(shard: number): RecoveryError {
+  return new RecoveryError(`the log of shard ${shard} has been written to since it was examined: examine it again`);
+}
+
+/** The oldest entry, unless all that left memory before it is proved to be in the archive. */
+async function oldestKnown(
+  shard: number,
+  mark: ArchiveMark | undefined,
+  deps: Deps,
+): Promise<ShardArchiveLoss['knownFrom']> {
+  const first = await firstEntry(shard, deps);
+  if (first === undefined || first.lsn.sequence === 1) return undefined;
+  return mark !== undefined && compareLsn(mark, first.previousLsn) >= 0 ? undefined : first;
+}
+
+interface GoneRound extends LostRound {
+  readonly mark: ArchiveMark | undefined;
+}
+
+/** Rounds of one shard that its log has sent to the archive, and that are not there. */
+class LostRounds {
+  more = 0;
+  private readonly lost = new Map<string, LostRound>();
+  /** Rounds that are still to be looked up, each with the record that its event relies on. */
+  private readonly gone = new Map<string, GoneRound>();
+
+  constructor(
+    private readonly shard: number,
+    /** The archive has all records up to this one. Undefined: nothing is sure. */
+    private readonly mark: ArchiveMark | undefined,
+    private readonly archive: LossArchive | undefined,
+    private readonly search: ArchiveLossSearch,
+  ) {}
+
+  get rounds(): readonly LostRound[] {
+    return [...this.lost.values()];
+  }
+
+  async read(deps: Deps): Promise<void> {
+    for await (const page of rawEntriesAfter(this.shard, LSN_ZERO, deps)) {
+      for (const bytes of page) {
+        const entry = maybeEntry(bytes, deps.format);
+        if (entry !== undefined) this.take(entry);
+        if (this.gone.size >= LOOKUP_ROUNDS) await this.lookUp();
+      }
+      await deps.yieldTurn();
+    }
+    await this.lookUp();
+  }
+
+  private take({ lsn, events }: Entry): void {
+    for (const event of events) {
+      const { username, timeMs } = event;
+      if (event.type === 'rounds-restored') {
+        for (const image of event.images) {
+          const { productId, roundId } = nameOfImage(image);
+          this.gone.delete(keyOf(username, productId, roundId));
+          this.lost.delete(keyOf(username, productId, roundId));
+        }
+      } else if (event.type === 'rounds-archived') {
+        const { mark } = event;
+        if (timeMs < this.search.keptSinceMs) continue;
+        if (mark !== undefined && this.mark !== undefined && compareMarks(mark, this.mark) <= 0) continue;
+        for (const { productId, roundId } of event.rounds) {
+          this.gone.set(keyOf(username, productId, roundId), { username, productId, roundId, lsn, timeMs, mark });
+        }
+      }
+    }
+  }
+
+  private async lookUp(): Promise<void> {
+    const there = await this.areThere([...this.gone.values()]);
+    for (const [i, [key, { mark: _, ...round }]] of [...this.gone].entries()) {
+      if (there[i]) continue;
+      if (this.lost.size < this.search.roundsMax) this.lost.set(key, round);
+      else this.more++;
+    }
+    this.gone.clear();
+  }
+
+  /** Where one of them is damaged, each by itself: it is not lost, and answers by itself. */
+  private async areThere(rounds: readonly GoneRound[]): Promise<readonly boolean[]> {
+    const { archive, shard } = this;
+    if (archive === undefined || rounds.length === 0) return rounds.map(() => false);
+    try {
+      const records = await archive.find(shard, rounds.map(nameOf), ALL_DAYS);
+      const there = new Map<string, Lsn[]>();
+      for (const { image, lsn } of records) {
+        const { username, productId, roundId } = nameOfImage(image);
+        const key = keyOf(username, productId, roundId);
+        there.set(key, [...(there.get(key) ?? []), lsn]);
+      }
+      return rounds.map(({ username, productId, roundId, mark }) => {
+        const lsns = there.get(keyOf(username, productId, roundId)) ?? [];
+        // All that was put together has one LSN. An older record of the round lacks what happened since.
+        return lsns.some((lsn) => mark === undefined || isSameLsn(lsn, mark));
+      });
+    } catch (error) {
+      if (!(error instanceof DamagedRecordError)) throw error;
+      if (rounds.length === 1) return [true];
+      return (await Promise.all(rounds.map((round) => this.areThere([round])))).flat();
+    }
+  }
+}
+
+function nameOf({ username, productId, roundId }: LostRound): ArchiveName {
+  return nameOfRound(username, productId, roundId);
+}
+
+function keyOf(...names: readonly string[]): string {
+  return JSON.stringify(names);
+}

@@ -1,0 +1,27 @@
+import { maybeEntry } from '../shard/log/log-reader.js';
+import { LSN_ZERO } from '../shard/log/lsn.js';
+import { listSnapshots } from '../shard/snapshot/snapshot-reader.js';
+import { type ArchiveMark, newestMark } from '../wallet/archive-mark.js';
+import type { Event } from '../wallet/event.js';
+import { rawEntriesAfter } from './raw-entries.js';
+import type { StoreReader } from './store-reader.js';
+
+/** The newest record of the archive that a log relies on after these events, when it has relied on `mark` before. */
+export function requiredAfter(mark: ArchiveMark | undefined, events: readonly Event[]): ArchiveMark | undefined {
+  let newest = mark;
+  for (const event of events) if (event.type === 'rounds-archived') newest = newestMark(newest, event.mark);
+  return newest;
+}
+
+/** The newest record of the archive that the log of a shard relies on: its newest snapshot has it, and events after it. */
+export async function findRequiredMark(
+  shard: number,
+  reader: Pick<StoreReader, 'wal' | 'format' | 'snapshots' | 'snapshotFormat'>,
+): Promise<ArchiveMark | undefined> {
+  const [newest] = (await listSnapshots(shard, reader)).whole;
+  let mark = newest?.tallies?.archived;
+  for await (const page of rawEntriesAfter(shard, newest?.start.lsn ?? LSN_ZERO, reader)) {
+    for (const bytes of page) mark = requiredAfter(mark, maybeEntry(bytes, reader.format)?.events ?? []);
+  }
+  return mark;
+}
