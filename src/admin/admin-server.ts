@@ -4,6 +4,8 @@ import type { Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ObjectSchema } from '../base/json-schema.js';
+import { ONLY_TLS, UNCACHED } from '../listener/answer-headers.js';
+import { TLS_CIPHERS } from '../listener/tls-ciphers.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, Certificate } from './admin-deps.js';
 import { auditRoute } from './audit.js';
@@ -60,6 +62,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Undefined at health, which anybody may ask for. */
     operator: Operator;
+    /** For routes that anybody may ask, and that tell more to those who may read. */
+    isKnown(): boolean;
   }
 }
 
@@ -73,10 +77,10 @@ export class AdminServer {
 
   constructor(private readonly deps: AdminDeps) {
     const routes = this.routes();
-    const openPaths = routes.filter(({ isOpen }) => isOpen).map(({ path }) => path);
     this.feed = new LiveFeed(deps.overview);
     const authentication = new Authentication(deps.settings, deps.clock, deps.log, deps.observer);
     const { tls } = deps.settings;
+    const protection = tls === undefined ? UNCACHED : { ...UNCACHED, ...ONLY_TLS };
     const http = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CONNECTIONS_CHECK_MS };
     this.app = fastify({
       bodyLimit: BODY_BYTES_MAX,
@@ -87,11 +91,22 @@ export class AdminServer {
       connectionTimeout: SILENCE_MAX_MS,
       ...(tls === undefined
         ? { http }
-        : { https: { ...http, handshakeTimeout: HEADERS_TIMEOUT_MS, cert: tls.certificate, key: tls.key } }),
+        : {
+            https: {
+              ...http,
+              handshakeTimeout: HEADERS_TIMEOUT_MS,
+              cert: tls.certificate,
+              key: tls.key,
+              ciphers: TLS_CIPHERS,
+            },
+          }),
       clientErrorHandler: refuseUnreadable,
       // A path that is not even percent-encoded right comes to no route and to no error handler.
       frameworkErrors: (error, request, reply) =>
-        this.sendProblem(reply as FastifyReply, toProblem(error, request as FastifyRequest, deps)),
+        this.sendProblem(
+          (reply as FastifyReply).headers(protection),
+          toProblem(error, request as FastifyRequest, deps),
+        ),
     });
     this.parseJson();
     this.app.server.maxConnections = CONNECTIONS_MAX;
@@ -103,6 +118,9 @@ export class AdminServer {
     this.app.setSerializerCompiler(() => toJson);
     this.app.setReplySerializer(toJson);
     this.app.decorateRequest('operator', undefined as unknown as Operator);
+    this.app.decorateRequest('isKnown', function (this: FastifyRequest) {
+      return authentication.isKnown(this);
+    });
     this.app.addHook('onRequest', async (request, reply) => {
       const { socket } = request.raw;
       // Node hears all that is sent ahead, and keeps it: behind an answer that takes minutes that would have no limit.
@@ -118,8 +136,9 @@ export class AdminServer {
         const { config } = request.routeOptions;
         deps.observer.answered(config.route ?? 'other', reply.raw.writableFinished ? reply.raw.statusCode : 'aborted');
       });
-      // Health is for anybody who watches the process, and tells nothing about players; nor does the console's empty page.
-      if (openPaths.includes(request.url) || request.routeOptions.config.isOpen) return;
+      reply.headers(protection);
+      // Health is for anybody who watches the process, and tells strangers nothing about players; nor does the console's empty page.
+      if (request.routeOptions.config.isOpen) return;
       request.operator = authentication.operatorOf(request);
       if (this.isDraining) throw new Problem(503, 'the server is shutting down', 'shutting-down');
     });
@@ -151,7 +170,7 @@ export class AdminServer {
 
   /** Connections that come from now on get this certificate; those that are open keep theirs. For a listener with TLS. */
   setCertificate({ certificate, key }: Certificate): void {
-    (this.app.server as unknown as Server).setSecureContext({ cert: certificate, key });
+    (this.app.server as unknown as Server).setSecureContext({ cert: certificate, key, ciphers: TLS_CIPHERS });
   }
 
   /** Requests that wait for their answer. */
@@ -247,6 +266,7 @@ function refuseUnreadable(error: Error & { code?: string }, socket: Socket): voi
     'Content-Type: application/problem+json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
+    ...Object.entries(UNCACHED).map((header) => header.join(': ')),
   ];
   // Not left half open: a client that does not close its side would keep its place for good.
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());

@@ -66,6 +66,19 @@ export class Authentication {
     return { name, address };
   }
 
+  /** Whether somebody asks who may read. A request that shows nothing is no attempt, and leaves no trace. */
+  isKnown(request: FastifyRequest): boolean {
+    if (this.tokens.length === 0) return findForeignHeader(request) === undefined;
+    if (request.headers.authorization === undefined && this.cookie.of(request) === undefined) return false;
+    try {
+      this.operatorOf(request);
+      return true;
+    } catch (error) {
+      if (error instanceof Problem) return false;
+      throw error;
+    }
+  }
+
   /** Begins a session for who knows a token: its cookie, as a header. Throws a `Problem` when he does not. */
   signIn(request: FastifyRequest, token: string): { readonly setCookie: string; readonly visitor: Visitor } {
     this.mustBeOwnPage(request);

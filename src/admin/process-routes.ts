@@ -19,7 +19,7 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
     route('GET', '/readyz', {
       operationId: 'isReady',
       tag: 'health',
-      summary: 'Whether the start is over',
+      summary: 'Whether the start is over; who may read is told about each shard too',
       isOpen: true,
       responses: {
         200: answer(
@@ -28,10 +28,10 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
         ),
         503: answer('Not yet', readiness('starting')),
       },
-      handle: async (_request, reply) => {
+      handle: async (request, reply) => {
         const { isReady } = service;
         reply.status(isReady ? 200 : 503);
-        return { status: isReady ? 'ready' : 'starting', shards: service.status() };
+        return { status: isReady ? 'ready' : 'starting', shards: request.isKnown() ? service.status() : [] };
       },
     }),
     route('GET', '/metrics', {

@@ -8,6 +8,8 @@ export interface AdminRequest<P, Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly operator: Operator;
+  /** Whether somebody asks who may read; for routes that anybody may ask. */
+  isKnown(): boolean;
   readonly raw: FastifyRequest['raw'];
 }
 
@@ -61,13 +63,16 @@ export function route<P = NoProperties, Q = NoProperties, B = undefined>(
 }
 
 /** Has the framework check requests by the route's schemas and hand them to it. */
-export function addRoute(app: FastifyInstance, { method, path, params, query, body, isStream, handle }: Route): void {
+export function addRoute(
+  app: FastifyInstance,
+  { method, path, params, query, body, isOpen, isStream, handle }: Route,
+): void {
   app.route({
     method,
     exposeHeadRoute: isStream !== true,
     // The framework writes {username} as :username, and a colon that stands for itself as two.
     url: path.replace(':', '::').replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { route: `${method} ${path}` },
+    config: { route: `${method} ${path}`, ...(isOpen && { isOpen }) },
     schema: { params, querystring: query, ...(body !== undefined && { body }) },
     handler: (request, reply) =>
       handle(
@@ -76,6 +81,7 @@ export function addRoute(app: FastifyInstance, { method, path, params, query, bo
           query: request.query as never,
           body: request.body as never,
           operator: request.operator,
+          isKnown: () => request.isKnown(),
           raw: request.raw,
         },
         reply,

@@ -115,6 +115,9 @@ export const settingsSchema = group({
         'Further paths of endpoints, for platforms that call them otherwise: `{"/balance": "checkBalance"}`. Signatures, metrics and ' +
         "logs are the endpoint's.",
     }),
+    prefix: maybeText(
+      'Path before the endpoints for platforms that put one there, e.g. `/wallet` for `/wallet/placeBets`; without it they are served as well.',
+    ),
   }),
   statusCodes: group({
     closed: option(

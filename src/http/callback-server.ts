@@ -36,6 +36,9 @@ interface Serving {
   connections: number;
 }
 
+/** Characters of an unknown path that the log shows. */
+const PATH_SHOWN_MAX = 200;
+
 /** A connection that has been accepted for an app comes to it a moment later. */
 const RETIRE_MS = 1000;
 
@@ -44,6 +47,7 @@ export class CallbackServer {
   /** The first one listens as long as the server does; the last one takes what it accepts. */
   private readonly serving: [Serving, ...Serving[]];
   private readonly deps: CallbackDeps;
+  private readonly paths: ReadonlyMap<string, Endpoint>;
   private socket: us_listen_socket | undefined = undefined;
   private isDraining = false;
 
@@ -58,6 +62,7 @@ export class CallbackServer {
     const malformed = new RefusalLog(log, 'callbacks malformed');
     const ending = { isEnding: false };
     this.deps = { ...deps, admission: new Admission(settings, clock), refusals, malformed, ending };
+    this.paths = new Map([...ENDPOINTS.map((endpoint) => [`/${endpoint}`, endpoint] as const), ...settings.aliases]);
     this.serving = [this.newServing(settings.tls)];
   }
 
@@ -145,13 +150,20 @@ export class CallbackServer {
     const app = createApp(tls);
     const serving = { app, connections: 0 };
     app.filter((res, change) => this.count(res, change, serving));
-    const paths = [...ENDPOINTS.map((endpoint) => [`/${endpoint}`, endpoint] as const), ...this.deps.settings.aliases];
-    for (const [path, endpoint] of paths) {
+    for (const [path, endpoint] of this.paths) {
       app.post(path, (res, req) => this.handle(res, req, endpoint));
       app.any(path, (res, req) => this.refuse(res, req, 'wrong-method'));
     }
-    app.any('/*', (res, req) => this.refuse(res, req, 'unknown-path'));
+    app.any('/*', (res, req) => this.handleOther(res, req));
     return serving;
+  }
+
+  /** Slashes too many come of a base URL that ends with one: the path means the same without them. */
+  private handleOther(res: HttpResponse, req: HttpRequest): void {
+    const endpoint = this.paths.get(withoutExtraSlashes(req.getUrl()));
+    if (endpoint === undefined) this.refuse(res, req, 'unknown-path');
+    else if (req.getMethod() === 'post') this.handle(res, req, endpoint);
+    else this.refuse(res, req, 'wrong-method');
   }
 
   /** Lets go of one that is neither first nor last once it has no connection. */
@@ -189,8 +201,13 @@ export class CallbackServer {
 
   private refuse(res: HttpResponse, req: HttpRequest, failure: CallbackFailure): void {
     const refusal = this.findRefusal(res, req);
-    if (refusal === undefined) this.send(res, failure, isHead(req), false);
-    else this.turnAway(res, req, refusal);
+    if (refusal !== undefined) {
+      this.turnAway(res, req, refusal);
+      return;
+    }
+    const asked = `${req.getMethod()} ${req.getUrl().slice(0, PATH_SHOWN_MAX)}`;
+    this.deps.refusals.note(failure, () => `${asked} from ${this.callers.describe(res, req)()}`);
+    this.send(res, failure, isHead(req), false);
   }
 
   /** Why this caller is heard no further, for the log. */
@@ -221,6 +238,10 @@ export class CallbackServer {
     sendFailure(res, failure, isToHead ? '' : this.deps.codec.failure(NOTHING_READ, failure), close);
     this.deps.observer.answered('other', failure);
   }
+}
+
+function withoutExtraSlashes(path: string): string {
+  return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
 }
 
 function isHead(req: HttpRequest): boolean {

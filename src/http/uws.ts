@@ -6,6 +6,7 @@
  */
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { messageOf } from '../base/message-of.js';
+import { TLS12_CIPHERS } from '../listener/tls-ciphers.js';
 
 // uWebSockets reads this when it loads; without it headers over 4 KB answer 431.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
@@ -36,7 +37,7 @@ export interface TlsFiles {
 /** With TLS where there are files for it. Throws when they are not what they should be, and cannot say why. */
 export function createApp(tls: TlsFiles | undefined): TemplatedApp {
   if (tls === undefined) return uws.App();
-  return uws.SSLApp({ cert_file_name: tls.certificateFile, key_file_name: tls.keyFile });
+  return uws.SSLApp({ cert_file_name: tls.certificateFile, key_file_name: tls.keyFile, ssl_ciphers: TLS12_CIPHERS });
 }
 
 /** The library has these, and its types do not. */

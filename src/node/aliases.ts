@@ -6,8 +6,21 @@ import type { Endpoint } from '../wallet/command.js';
 /** What the HTTP library takes for a pattern, or reads otherwise than it is written, is left out. */
 const PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
 
-/** Paths under which endpoints are served as well. Throws a `ConfigError`. */
+/** Paths under which endpoints are served as well: aliases, and all of it behind the prefix. Throws a `ConfigError`. */
 export function aliasesOf({ callbacks }: Pick<Settings, 'callbacks'>): ReadonlyMap<string, Endpoint> {
+  const aliases = ownAliases(callbacks);
+  const { prefix } = callbacks;
+  if (prefix === null) return aliases;
+  if (!PATH.test(prefix)) {
+    throw new ConfigError(
+      `callbacks.prefix is ${JSON.stringify(prefix)}: it is letters, digits, ., _, ~ and - after each /, and has no / at its end`,
+    );
+  }
+  const paths = [...ENDPOINTS.map((endpoint) => [`/${endpoint}`, endpoint] as const), ...aliases];
+  return new Map([...aliases, ...paths.map(([path, endpoint]) => [prefix + path, endpoint] as const)]);
+}
+
+function ownAliases(callbacks: Settings['callbacks']): ReadonlyMap<string, Endpoint> {
   return new Map(
     Object.entries(callbacks.aliases).map(([path, target]) => {
       if (!PATH.test(path)) {

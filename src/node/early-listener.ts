@@ -3,6 +3,8 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import { createServer as createHttpsServer } from 'node:https';
 import { cannotListen } from '../admin/cannot-listen.js';
 import type { Settings } from '../config/schema.js';
+import { UNCACHED } from '../listener/answer-headers.js';
+import { TLS_CIPHERS } from '../listener/tls-ciphers.js';
 import type { Tls } from './tls.js';
 
 const STATUS: Readonly<Record<string, readonly [status: number, body: object]>> = {
@@ -28,7 +30,9 @@ export class EarlyListener {
   static async open({ host, port }: Pick<Settings['admin'], 'host' | 'port'>, tls: Tls | undefined) {
     if (port === 0) return new EarlyListener(undefined);
     const server =
-      tls === undefined ? createHttpServer(answer) : createHttpsServer({ cert: tls.certificate, key: tls.key }, answer);
+      tls === undefined
+        ? createHttpServer(answer)
+        : createHttpsServer({ cert: tls.certificate, key: tls.key, ciphers: TLS_CIPHERS }, answer);
     server.listen(port, host);
     await once(server, 'listening').catch((error: Error) => {
       throw cannotListen(host, port, error);
@@ -46,8 +50,8 @@ export class EarlyListener {
 }
 
 const answer: RequestListener = (request, response) => {
-  const [status, body] = STATUS[request.url ?? ''] ?? [503, ELSEWHERE];
+  const [status, body] = STATUS[(request.url ?? '').replace(/\?.*$/, '')] ?? [503, ELSEWHERE];
   const type = status === 503 && body === ELSEWHERE ? 'application/problem+json' : 'application/json';
-  response.writeHead(status, { 'Content-Type': type, 'Retry-After': '1', Connection: 'close' });
+  response.writeHead(status, { ...UNCACHED, 'Content-Type': type, 'Retry-After': '1', Connection: 'close' });
   response.end(JSON.stringify(body));
 };

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Settings } from '../config/schema.js';
+import { UNCACHED } from '../listener/answer-headers.js';
 
 const REQUEST_TIMEOUT_MS = 5000;
 /** A balancer needs one or two; strangers must not take the files of the other listeners. */
@@ -43,6 +44,7 @@ function answer({ method, url }: IncomingMessage, response: ServerResponse, isRe
   const [status, body] = method === 'GET' || method === 'HEAD' ? healthAt(url, isReady) : [405, 'method not allowed'];
   response.writeHead(status, {
     'Content-Type': 'application/json',
+    ...UNCACHED,
     // A body that nobody asked for is not read.
     Connection: 'close',
     ...(status === 503 && { 'Retry-After': '1' }),
@@ -51,7 +53,9 @@ function answer({ method, url }: IncomingMessage, response: ServerResponse, isRe
   response.end(JSON.stringify({ status: body }));
 }
 
-function healthAt(path: string | undefined, isReady: boolean): readonly [status: number, body: string] {
+function healthAt(url: string | undefined, isReady: boolean): readonly [status: number, body: string] {
+  // Some balancers add a query, against caches.
+  const path = url?.replace(/\?.*$/, '');
   if (path === '/livez') return [200, 'ok'];
   if (path === '/readyz') return isReady ? [200, 'ready'] : [503, 'starting'];
   return [404, 'not found'];

@@ -5,6 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Logger } from '../base/logger.js';
 import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage } from '../cluster/peer-protocol.js';
+import { TLS_CIPHERS } from '../listener/tls-ciphers.js';
 import { type LinkDeps, PeerLink } from './peer-link.js';
 
 const REDIAL_MS = 100;
@@ -58,7 +59,10 @@ export class SocketLinks implements PeerLinks {
   ) {
     const { tls } = deps;
     this.tls = tls;
-    this.server = tls === undefined ? createServer(refuse) : createTlsServer({ ...tls, requestCert: true }, refuse);
+    this.server =
+      tls === undefined
+        ? createServer(refuse)
+        : createTlsServer({ ...tls, ciphers: TLS_CIPHERS, requestCert: true }, refuse);
   }
 
   async listen(): Promise<number> {
@@ -101,7 +105,7 @@ export class SocketLinks implements PeerLinks {
   setCertificate({ cert, key }: Pick<PeerTls, 'cert' | 'key'>): void {
     if (this.tls === undefined) return;
     this.tls = { ...this.tls, cert, key };
-    (this.server as TlsServer).setSecureContext({ ...this.tls });
+    (this.server as TlsServer).setSecureContext({ ...this.tls, ciphers: TLS_CIPHERS });
   }
 
   async close(): Promise<void> {

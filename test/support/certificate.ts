@@ -7,7 +7,7 @@ export interface CertificateFiles {
 }
 
 /** A new certificate for `name` that nobody has signed, in this folder. */
-export function makeCertificate(folder: string, name: string, days = 2): CertificateFiles {
+export function makeCertificate(folder: string, name: string, days = 2, key: 'ec' | 'rsa' = 'ec'): CertificateFiles {
   const certificateFile = join(folder, `${name}.crt`);
   const keyFile = join(folder, `${name}.key`);
   const { status, stderr } = spawnSync(
@@ -16,9 +16,7 @@ export function makeCertificate(folder: string, name: string, days = 2): Certifi
       'req',
       '-x509',
       '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
+      ...(key === 'ec' ? ['ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'] : ['rsa:2048']),
       '-nodes',
       '-days',
       String(days),

@@ -16,7 +16,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   cluster: ['worker', 'callback', 'shard', 'wallet', 'base'],
   // Who may come in, for all listeners.
   listener: ['base'],
-  peer: ['cluster', 'base'],
+  peer: ['cluster', 'listener', 'base'],
   http: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
   admin: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
   // The page; of the API it knows the types of what is sent live.

@@ -1,0 +1,20 @@
+/**
+ * Ciphers of all listeners: AEAD with an ephemeral key exchange. Node and OpenSSL offer static RSA and CBC to clients of TLS 1.2
+ * too; the former lets a key that is stolen later read what was recorded.
+ */
+export const TLS_CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');
+
+/** The part for TLS 1.2, as libraries want it that name those of TLS 1.3 elsewhere. */
+export const TLS12_CIPHERS = TLS_CIPHERS.split(':')
+  .filter((name) => name.startsWith('ECDHE-'))
+  .join(':');
