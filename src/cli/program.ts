@@ -35,6 +35,7 @@ const MENDABLE = [
   'RecoveryError',
   'FencedError',
   'FormatError',
+  'DamagedArchiveError',
   'DamagedRecordError',
   'ArchiveBehindError',
   'ToolError',

@@ -284,6 +284,7 @@ export class ShardHost implements ThreadShards {
       hashKey: currentHashKey(),
       clock: this.clock,
       defer: timers.defer,
+      yieldTurn: () => nextTurn(timers),
       delay: (ms) => delay(timers, ms),
     };
   }

@@ -730,10 +730,26 @@ const ARCHIVE: readonly Row[] = [
   [
     'what is put while names are loaded is unknown',
     'src/shard/archive/shard-archive.ts',
-    'for (const names of this.putMeanwhile)\n                this.know(names);',
+    'this.know(this.putMeanwhile[i]);',
     '',
     'test/shard/archive/shard-archive.test.ts',
     'what is put while the names are learnt, during ',
+  ],
+  [
+    'a row that a search misses was never there',
+    'src/store/lmdb/proven-table.ts',
+    'return !rows[at]?.key.equals(key);',
+    'return false;',
+    'test/store/proven-table.test.ts',
+    'a lost row is an error for every reader',
+  ],
+  [
+    'names of a damaged record are those of a whole one',
+    'src/shard/archive/shard-archive.ts',
+    'this.known.skipDay(day, error);',
+    '',
+    'test/shard/archive/shard-archive.test.ts',
+    'names that cannot be read are looked up',
   ],
   [
     'an archive is asked only for what is known so far',

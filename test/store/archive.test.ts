@@ -14,6 +14,7 @@ import { ARCHIVE_STORES, archiveContract } from '../contract/archive.js';
 import { FaultyNetwork } from '../faults/faulty-network.js';
 import { MemoryArchive } from '../support/memory-archive.js';
 import { makeTempFolder } from '../support/temp-folder.js';
+import { turnsDuring } from '../support/turns-during.js';
 import { until } from '../support/until.js';
 
 const made: { remove: () => void }[] = [];
@@ -114,6 +115,19 @@ test('LMDB: a day file with fewer records than it had answers nothing', async ()
   await third.close();
 });
 
+test('LMDB: other work has its turns during a lookup in many days', async () => {
+  const folder = tempFolder();
+  const archive = LmdbArchive.open(folder, STORE_ID);
+  const days = Array.from({ length: 30 }, (_, i) => 20_000 + i);
+  await archive.put(days.map((day) => ({ ...DAMAGED, day })));
+  const names = Array.from({ length: 300 }, (_, hash): ArchiveName => ({ player: 1, kind: 'round', hash }));
+  const turns = await turnsDuring(async () => {
+    assert.equal((await archive.find(0, names, { first: 0, last: 99_999 })).length, days.length);
+  });
+  await archive.close();
+  assert.ok(turns > 10, `${turns} turns`);
+});
+
 const DAMAGED: ArchiveRecord = {
   shard: 0,
   day: 20_000,
@@ -137,7 +151,9 @@ async function tellsWhatIsDamaged(archive: Archive, where: RegExp): Promise<void
   await assert.rejects(archive.find(0, [name], { first: 0, last: 99_999 }), isOfIt);
   await assert.rejects(archive.read(0, [DAMAGED], player), isOfIt);
   const names: ArchiveName[] = [];
-  for await (const some of archive.names(0, day)) names.push(...some);
+  await assert.rejects(async () => {
+    for await (const some of archive.names(0, day)) names.push(...some);
+  }, isOfIt);
   assert.ok(
     names.some(({ kind, hash }) => kind === 'round' && hash === round),
     'its name is known',

@@ -22,6 +22,7 @@ const FACTS = {
   isStandby: false,
   isPooled: false,
   settings: { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
+  hasChecksums: true,
 };
 
 test('a server is refused by its first weak setting, with the statement that mends it', () => {
@@ -38,11 +39,22 @@ test('a server is refused by its first weak setting, with the statement that men
   }
 });
 
+test('a server without checksums of its pages is a warning', () => {
+  const weak = { ...FACTS, hasChecksums: false };
+  refuseServer(weak, false);
+  const warnings = judgeServer(weak, false).filter(({ verdict }) => verdict !== 'good');
+  assert.deepEqual(
+    warnings.map(({ about, verdict }) => [about, verdict]),
+    [['archive checksums', 'look']],
+  );
+  assert.match(warnings[0]?.todo ?? '', /pg_checksums --enable/);
+});
+
 test('a setting permits weak settings, and neither a replica nor an old version', () => {
   const weak = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
   refuseServer({ ...FACTS, settings: weak }, true);
   const verdicts = judgeServer({ ...FACTS, settings: weak }, true).map(({ verdict }) => verdict);
-  assert.deepEqual(verdicts, ['good', 'look', 'look', 'look']);
+  assert.deepEqual(verdicts, ['good', 'look', 'look', 'look', 'good']);
   assert.throws(() => refuseServer({ ...FACTS, isStandby: true }, true), { name: 'ServerRefused' });
   assert.throws(() => refuseServer({ ...FACTS, major: 11 }, true), { name: 'ServerRefused' });
 });
@@ -208,6 +220,8 @@ if (reason !== undefined) {
     const first = (await examined(url, STORE_ID)).join('\n');
     assert.match(first, /good archive server: PostgreSQL \d+.*, a primary/);
     assert.match(first, /good archive durability: fsync is on\n.*full_page_writes is on\n.*synchronous_commit is on/);
+    const [{ on }] = (await runSql(url, "SELECT current_setting('data_checksums') = 'on' AS on")) as [{ on: boolean }];
+    assert.match(first, on ? /good archive checksums/ : /look archive checksums: data_checksums is off/);
     assert.match(first, /good archive replicas: there are none/);
     assert.match(first, /good archive rights: .*\ngood archive: nothing has left memory yet$/);
     assert.deepEqual(await runSql(url, "SELECT to_regclass('walletd_archive') AS made"), [{ made: null }]);

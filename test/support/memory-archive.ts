@@ -114,9 +114,12 @@ export class MemoryArchive implements Archive {
   }
 
   async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
+    let damaged: ArchiveRecord | undefined;
     for await (const records of this.all(shard, day)) {
-      yield namesOf(records);
+      damaged ??= records.find((record) => this.damaged.has(record));
+      yield namesOf(records.map((record) => (this.damaged.has(record) ? { ...record, ids: [] } : record)));
     }
+    if (damaged !== undefined) throw new DamagedRecordError(damaged, 'memory');
   }
 
   async *freshNames(shard: number): AsyncIterable<FreshNames> {

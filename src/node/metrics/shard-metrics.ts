@@ -74,7 +74,7 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
     ),
     gauge(
       'walletd_archive_names_skipped',
-      'Sets of archived names that could not be built: what may be in their days is looked up in the archive.',
+      'Sets of archived names that could not be built or read: what may be in their days is looked up in the archive.',
       shards.flatMap(({ shard, archive }) =>
         archive === undefined ? [] : [{ labels: { shard }, value: archive.skipped }],
       ),

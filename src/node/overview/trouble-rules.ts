@@ -158,7 +158,7 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
     find: ({ figures }, limit) =>
       maybe(
         figures.sum('walletd_archive_names_skipped') > limit,
-        () => 'Each new bet is looked up in the archive: a set of archived names could not be built.',
+        () => 'Each new bet is looked up in the archive: a set of archived names could not be built or read.',
         'Answers stay right, and take longer. The log line with the code archive-names-skipped tells the reason.',
       ),
   },

@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/message-of.js';
 import { ArchiveBehindError } from './archive-behind-error.js';
-import { DamagedRecordError } from './damaged-record-error.js';
+import { DamagedArchiveError } from './damaged-archive-error.js';
 import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
 const RETRY_MIN_MS = 50;
@@ -35,7 +35,7 @@ export class ArchiveOutage {
   }
 
   /**
-   * Tries until it does not reject, less and less often. Rejects with a `DamagedRecordError`, which is an answer, and with a
+   * Tries until it does not reject, less and less often. Rejects with a `DamagedArchiveError`, which is an answer, and with a
    * `GivenUpError` when nobody wants it any more. Never resolves when this is closed meanwhile.
    */
   async untilItAnswers<T>(ask: () => Promise<T>, isWanted: () => boolean = () => true): Promise<T> {
@@ -45,7 +45,7 @@ export class ArchiveOutage {
         this.answered();
         return answer;
       } catch (error) {
-        if (error instanceof DamagedRecordError) {
+        if (error instanceof DamagedArchiveError) {
           this.answered();
           throw error;
         }
@@ -55,6 +55,17 @@ export class ArchiveOutage {
       if (!isWanted()) throw new GivenUpError('the archive does not answer');
       await this.deps.delay(waitMs);
     }
+  }
+
+  /** As `untilItAnswers`, for a put: damage is no answer to it, and rounds stay in memory until it is mended. */
+  async untilItTakes(put: () => Promise<void>): Promise<void> {
+    await this.untilItAnswers(async () => {
+      try {
+        await put();
+      } catch (error) {
+        throw error instanceof DamagedArchiveError ? new Error(error.message, { cause: error }) : error;
+      }
+    });
   }
 
   /** Asks once. Does not reject. */

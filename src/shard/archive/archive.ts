@@ -92,7 +92,8 @@ export interface ArchivedPlace extends ArchivedId {
 
 /**
  * Where rounds go of which nothing has been open or changed for a while; a slice for each day, dropped as a whole. All of it
- * rejects during an outage, and may be repeated then. Whatever comes to a damaged record rejects with a `DamagedRecordError`.
+ * rejects during an outage, and may be repeated then. Reading rejects with a `DamagedRecordError` where it comes to a damaged record,
+ * or to the place of a lost one, and with a `DamagedArchiveError` where nobody knows which records are lost.
  */
 export interface Archive {
   /**
@@ -131,7 +132,7 @@ export interface Archive {
   all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]>;
   /**
    * The player and hashes of all rounds and transactions of a shard and day, in batches: what `find` can find. Of a
-   * damaged record as much as can be read.
+   * damaged record as much as can be read; then it rejects with a `DamagedArchiveError` in the end.
    */
   names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]>;
   /**

@@ -1,8 +1,9 @@
 import { formatLsn } from '../log/lsn.js';
 import type { ArchiveRecord } from './archive.js';
+import { DamagedArchiveError } from './damaged-archive-error.js';
 
-/** A record of the archive is not what was put there: nobody knows what it says. */
-export class DamagedRecordError extends Error {
+/** A record of the archive is not what was put there, or is gone: nobody knows what it said. */
+export class DamagedRecordError extends DamagedArchiveError {
   override readonly name = 'DamagedRecordError';
 
   /** `where`: the file or table, for people. */

@@ -154,7 +154,13 @@ export class KnownNames {
     return Buffer.concat([head, bytes]);
   }
 
+  /** Not all names of this day can be read: any name may be in the days of its span. */
+  skipDay(day: number, error: unknown): void {
+    this.skip(this.spanOf(day), error);
+  }
+
   private skip(span: Span, error: unknown): void {
+    if (span.names === undefined) return;
     span.names = undefined;
     this.onSkipped({ days: this.daysOf(span), error });
   }

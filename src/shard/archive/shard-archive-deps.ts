@@ -16,6 +16,8 @@ export interface ShardArchiveDeps {
   readonly observer: ArchiveObserver;
   /** Runs the callback once the events of this turn of the event loop have been handled. */
   readonly defer: (callback: () => void) => void;
+  /** Lets other work of the thread run. */
+  readonly yieldTurn: () => Promise<void>;
   readonly delay: (ms: number) => Promise<void>;
 }
 

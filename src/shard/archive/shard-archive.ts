@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.js';
 import { messageOf } from '../../base/message-of.js';
+import { Slices } from '../../base/slices.js';
 import { DAY_MS, dayOf } from '../../base/time.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { Archivable, Missing } from '../../wallet/archiving.js';
@@ -18,6 +19,7 @@ import {
 import { mustReach } from './archive-behind-error.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 import { ArchiveOutage, GivenUpError } from './archive-outage.js';
+import { DamagedArchiveError } from './damaged-archive-error.js';
 import { KnownNames, type SkippedSpan } from './known-names.js';
 import { logUnusable } from './log-unusable.js';
 import { Lookups, type NamedTransaction } from './lookups.js';
@@ -40,6 +42,8 @@ export interface ArchiveMeasures {
 const INDEXES = 2 ** 16;
 /** Of merging, behind each batch of names that is read: as many as keep up, in less than a millisecond. */
 const LOAD_STEPS = 16;
+/** Names that are learnt between two looks at the clock. */
+const NAMES_PER_LOOK = 256;
 
 /** Of a record, without its image. */
 type Names = Pick<ArchiveRecord, 'day' | 'player' | 'round' | 'ids'>;
@@ -108,8 +112,12 @@ export class ShardArchive {
         // Another server may have answered meanwhile.
         await this.mustReachLog();
       });
+      const slices = this.slices();
+      for (let i = 0; i < this.putMeanwhile.length && isNewest(); i++) {
+        this.know(this.putMeanwhile[i] as Names);
+        await slices.maybeYield();
+      }
       if (!isNewest()) return;
-      for (const names of this.putMeanwhile) this.know(names);
       this.putMeanwhile = [];
       this.isComplete = true;
     });
@@ -136,10 +144,22 @@ export class ShardArchive {
   }
 
   /**
+   * As `loadSavedOrDamaged`, and false for damage that cannot be told from what was saved.
+   */
+  private async loadSaved(): Promise<boolean> {
+    try {
+      return await this.loadSavedOrDamaged();
+    } catch (error) {
+      if (!(error instanceof DamagedArchiveError)) throw error;
+      return this.cannotBeUsed();
+    }
+  }
+
+  /**
    * False when nothing was saved, or not all of it can be used. What was put since is read first: the node that had the shard
    * before may be saving just now, and what is fresh no more is in what it has saved by then.
    */
-  private async loadSaved(): Promise<boolean> {
+  private async loadSavedOrDamaged(): Promise<boolean> {
     const { archive } = this.deps;
     this.unusable = [];
     this.known.clear();
@@ -154,7 +174,8 @@ export class ShardArchive {
       this.unusable = [...saved.keys()];
       return this.cannotBeUsed();
     }
-    for (const { day, names } of fresh) this.learn(day, names);
+    const slices = this.slices();
+    for (const { day, names } of fresh) await this.learn(day, names, slices);
     return true;
   }
 
@@ -177,18 +198,31 @@ export class ShardArchive {
   private async loadAll(): Promise<void> {
     const { archive } = this.deps;
     this.known.clear();
+    const slices = this.slices();
     for (const day of [...(await archive.days())].reverse()) {
-      for await (const names of archive.names(this.shard, day)) {
-        if (this.outage.isClosed) return;
-        this.learn(day, names);
+      try {
+        for await (const names of archive.names(this.shard, day)) {
+          if (this.outage.isClosed) return;
+          await this.learn(day, names, slices);
+        }
+      } catch (error) {
+        if (!(error instanceof DamagedArchiveError)) throw error;
+        this.known.skipDay(day, error);
       }
     }
     this.known.discard(this.unusable);
   }
 
-  private learn(day: number, names: readonly ArchiveName[]): void {
-    for (const { player, kind, hash } of names) this.known.add(day, player, kind, hash);
+  private async learn(day: number, names: readonly ArchiveName[], slices: Slices): Promise<void> {
+    for (const [i, { player, kind, hash }] of names.entries()) {
+      this.known.add(day, player, kind, hash);
+      if (i % NAMES_PER_LOOK === 0) await slices.maybeYield();
+    }
     for (let steps = 0; steps < LOAD_STEPS && this.known.work(); steps++);
+  }
+
+  private slices(): Slices {
+    return new Slices(this.deps.clock, this.deps.yieldTurn);
   }
 
   /** Saves what is known, for the next start. */
@@ -269,7 +303,7 @@ export class ShardArchive {
       for (const round of rounds) records.push(this.recordOf(lsn, player, round, this.nextIndex(lsn)));
     }
     this.putting++;
-    await this.outage.untilItAnswers(() => this.deps.archive.put(records));
+    await this.outage.untilItTakes(() => this.deps.archive.put(records));
     this.putting--;
     this.lastPut = lsn;
     for (const { day, player, round, ids } of records) {

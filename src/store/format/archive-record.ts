@@ -60,12 +60,18 @@ export function maybeIdsIn(value: Buffer): ArchivedId[] | undefined {
   });
 }
 
-/** Throws a `DamagedRecordError` when it is not what was encoded. `where`: the file or table, for people. */
-export function decodeRecord(place: DatedPlace, value: Buffer, where: string): ArchiveRecord {
-  const { shard, day, player, round, lsn, index } = place;
+/** The ids of a record as it was put. Throws a `DamagedRecordError` when it is another one. `where`: the file or table, for people. */
+export function mustIdsIn(place: DatedPlace, value: Buffer, where: string): ArchivedId[] {
   const ids = maybeIdsIn(value);
   if (ids === undefined || value.readUInt32BE(0) !== checksumOf(place, value))
     throw new DamagedRecordError(place, where);
+  return ids;
+}
+
+/** As `mustIdsIn`, all of the record. */
+export function decodeRecord(place: DatedPlace, value: Buffer, where: string): ArchiveRecord {
+  const { shard, day, player, round, lsn, index } = place;
+  const ids = mustIdsIn(place, value, where);
   // A copy: what a store gives may be overwritten.
   const image = Buffer.from(value.subarray(START + ids.length * ID_BYTES));
   return { shard, day, player, round, lsn, index, ids, image };

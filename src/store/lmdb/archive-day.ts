@@ -1,43 +1,41 @@
 import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Database } from 'lmdb';
-import type { ArchivedId, ArchivedPlace, ArchiveName, ArchiveRecord, FreshNames } from '../../shard/archive/archive.js';
+import { systemClock } from '../../base/clock.js';
+import { Slices } from '../../base/slices.js';
+import type { ArchivedPlace, ArchiveName, ArchiveRecord, FreshNames } from '../../shard/archive/archive.js';
+import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
 import { maybeOpenFresh, sealFresh } from '../format/archive-names.js';
 import {
   decodeRecord,
   encodeRecord,
-  maybeIdsIn,
+  mustIdsIn,
   type Place,
   TAIL_BYTES,
   tailAt,
   writeTail,
 } from '../format/archive-record.js';
 import { ArchiveFile } from './archive-file.js';
-import { BINARY } from './environment.js';
+import { type Batch, ProvenTable, type Row } from './proven-table.js';
 
 const MAP_BYTES = 64 * 1024 ** 3;
-/** Read at once, before others have their turn. */
-const BATCH = 500;
-
-interface Encoded {
-  readonly key: Buffer;
-  readonly value: Buffer;
-}
-
+/** Behind shard and player. */
+const TAIL_AT = 6;
+const ROUND_KEY_BYTES = TAIL_AT + TAIL_BYTES;
+const FRESH_KEY_BYTES = 16;
 /**
  * What the archive has of one day: an LMDB environment of its own, in one file, so that a day is dropped as a file is.
  *
  *   rounds   shard u16, player u32, round u32, epoch u32, sequence u48, index u16 -> see archive-record.ts
  *   fresh    shard u16, epoch u32, sequence u48, a number of its own u32          -> see archive-names.ts
  *
- * Integers are big-endian.
+ * Integers are big-endian. Each has its keys in a second tree, too; see proven-table.ts.
  */
 export class ArchiveDay {
   private readonly file: ArchiveFile;
-  private readonly rounds: Database<Buffer, Buffer>;
-  private readonly fresh: Database<Buffer, Buffer>;
+  private readonly rounds: ProvenTable;
+  private readonly fresh: ProvenTable;
   /** Its puts go one after the other. */
   private last: Promise<unknown> = Promise.resolve();
   /** Puts and readings that have begun and not ended. */
@@ -48,9 +46,10 @@ export class ArchiveDay {
     private readonly path: string,
     onStuck: (why: string) => void,
   ) {
-    this.file = new ArchiveFile(path, { mapSize: MAP_BYTES, maxDbs: 3 }, onStuck);
-    this.rounds = this.file.root.openDB<Buffer, Buffer>({ name: 'rounds', ...BINARY });
-    this.fresh = this.file.root.openDB<Buffer, Buffer>({ name: 'fresh', ...BINARY });
+    this.file = new ArchiveFile(path, { mapSize: MAP_BYTES, maxDbs: 5 }, onStuck);
+    const { root } = this.file;
+    this.rounds = new ProvenTable(root, 'rounds', ROUND_KEY_BYTES, path);
+    this.fresh = new ProvenTable(root, 'fresh', FRESH_KEY_BYTES, path);
   }
 
   get usedBytes(): number {
@@ -59,7 +58,7 @@ export class ArchiveDay {
 
   /** How many records it has. */
   get count(): number {
-    return (this.rounds.getStats() as { entryCount: number }).entryCount;
+    return this.rounds.count;
   }
 
   get isInUse(): boolean {
@@ -83,45 +82,44 @@ export class ArchiveDay {
   async find(shard: number, names: readonly ArchiveName[]): Promise<ArchiveRecord[]> {
     const found: ArchiveRecord[] = [];
     const idsOf = new Map<number, Set<number>>();
+    const slices = new Slices(systemClock, turn);
     for (const { player, kind, hash } of names) {
-      if (kind === 'round') found.push(...this.ofRound(shard, player, hash));
-      else idsOf.set(player, (idsOf.get(player) ?? new Set()).add(hash));
+      if (kind === 'round') {
+        for await (const rows of this.batches(prefixOf(shard, player, hash))) {
+          for (const row of rows) found.push(this.decode(row));
+        }
+        await slices.maybeYield();
+      } else idsOf.set(player, (idsOf.get(player) ?? new Set()).add(hash));
     }
-    for (const [player, ids] of idsOf) found.push(...(await this.withIds(shard, player, ids)));
+    for (const [player, ids] of idsOf) {
+      for (const record of await this.withIds(shard, player, ids)) found.push(record);
+      await slices.maybeYield();
+    }
     return found;
-  }
-
-  private ofRound(shard: number, player: number, round: number): ArchiveRecord[] {
-    const prefix = prefixOf(shard, player, round);
-    const entries = this.rounds.getRange({ start: prefix, end: behind(prefix) });
-    return Array.from(entries, ({ key, value }) => this.decode(Buffer.from(key as Buffer), value));
   }
 
   /** All rounds of the player are gone through: an id whose round is not named is rare. */
   private async withIds(shard: number, player: number, ids: ReadonlySet<number>): Promise<ArchiveRecord[]> {
     const found: ArchiveRecord[] = [];
-    for await (const entries of this.batches(this.rounds, prefixOf(shard, player))) {
-      for (const { key, value } of entries) {
-        if (this.idsOf(key, value).some(({ id }) => ids.has(id))) found.push(this.decode(key, value));
-      }
+    for await (const rows of this.batches(prefixOf(shard, player))) {
+      for (const row of rows) if (this.idsOf(row).some(({ id }) => ids.has(id))) found.push(this.decode(row));
     }
     return found;
   }
 
   maybeRead(place: Place): ArchiveRecord | undefined {
     const key = keyOf(place);
-    const value = this.rounds.get(key);
-    return value === undefined ? undefined : this.decode(key, value);
+    const value = this.rounds.find(key, () => this.lost(key));
+    return value === undefined ? undefined : this.decode({ key, value });
   }
 
   /** Of the ids of a player: those of versions from 1 on and below `version`. */
   async places(shard: number, player: number, version: number): Promise<ArchivedPlace[]> {
     const places: ArchivedPlace[] = [];
-    const prefix = prefixOf(shard, player);
-    for await (const entries of this.batches(this.rounds, prefix)) {
-      for (const { key, value } of entries) {
-        const { round, lsn, index } = placeOf(key);
-        for (const { id, version: made } of this.idsOf(key, value)) {
+    for await (const rows of this.batches(prefixOf(shard, player))) {
+      for (const row of rows) {
+        const { round, lsn, index } = placeOf(row.key);
+        for (const { id, version: made } of this.idsOf(row)) {
           if (made > 0 && made < version)
             places.push({ id, version: made, record: { day: this.day, round, lsn, index } });
         }
@@ -131,45 +129,66 @@ export class ArchiveDay {
   }
 
   async *all(shard: number): AsyncIterable<readonly ArchiveRecord[]> {
-    for await (const entries of this.batches(this.rounds, prefixOf(shard))) {
-      yield entries.map(({ key, value }) => this.decode(key, value));
-    }
+    for await (const rows of this.batches(prefixOf(shard))) yield rows.map((row) => this.decode(row));
   }
 
+  /** Rejects with a `DamagedArchiveError` behind the last name, where a record has names that cannot be read. */
   async *names(shard: number): AsyncIterable<readonly ArchiveName[]> {
-    for await (const entries of this.batches(this.rounds, prefixOf(shard))) {
-      yield entries.flatMap(({ key, value }) => {
-        const player = key.readUInt32BE(2);
-        const ids = (maybeIdsIn(value) ?? []).map(({ id }): ArchiveName => ({ player, kind: 'transaction', hash: id }));
-        return [{ player, kind: 'round', hash: key.readUInt32BE(6) } as const, ...ids];
-      });
+    let damage: unknown;
+    const namesOf = (row: Row): ArchiveName[] => {
+      const name: ArchiveName = { player: row.key.readUInt32BE(2), kind: 'round', hash: row.key.readUInt32BE(6) };
+      try {
+        return [name, ...this.idsOf(row).map(({ id }) => ({ ...name, kind: 'transaction' as const, hash: id }))];
+      } catch (error) {
+        damage ??= error;
+        return [name];
+      }
+    };
+    for await (const { rows, lost } of this.reading(this.rounds, prefixOf(shard))) {
+      yield rows.flatMap(namesOf);
+      for (const key of lost) damage ??= this.lost(key);
     }
+    if (damage !== undefined) throw damage;
   }
 
   async *freshNames(shard: number): AsyncIterable<FreshNames | undefined> {
-    for await (const entries of this.batches(this.fresh, prefixOf(shard))) {
-      for (const { value } of entries) {
+    const slices = new Slices(systemClock, turn);
+    for await (const { rows, lost } of this.reading(this.fresh, prefixOf(shard))) {
+      if (lost.length > 0) yield undefined;
+      for (const { value } of rows) {
         const names = maybeOpenFresh(value);
         yield names && { day: this.day, names };
+        await slices.maybeYield();
       }
     }
   }
 
   /** What was put before `lsn` is fresh no more. */
   async dropFresh(shard: number, lsn: Lsn): Promise<void> {
-    const end = freshKey(shard, lsn, 0);
-    const keys = Array.from(this.fresh.getKeys({ start: prefixOf(shard), end }), (key) => Buffer.from(key as Buffer));
-    if (keys.length === 0) return;
-    await this.file.remove(keys.length, () => Promise.all(keys.map((key) => this.fresh.remove(key))));
+    for await (const { rows, lost } of this.fresh.between(prefixOf(shard), freshKey(shard, lsn, 0))) {
+      const keys = [...rows.map(({ key }) => key), ...lost];
+      await this.file.remove(keys.length, () => this.fresh.remove(keys));
+    }
   }
 
   async dropAfter(shard: number, lsn: Lsn): Promise<void> {
     for await (const records of this.all(shard)) {
       const dropped = records.filter((record) => compareLsn(record.lsn, lsn) > 0);
-      if (dropped.length === 0) continue;
-      await this.file.remove(dropped.length, () =>
-        Promise.all(dropped.map((record) => this.rounds.remove(keyOf(record)))),
-      );
+      if (dropped.length > 0) await this.file.remove(dropped.length, () => this.rounds.remove(dropped.map(keyOf)));
+    }
+  }
+
+  /** Writes the keys of rows into the second tree that an older walletd has written without; damaged ones stay without. */
+  async prove(isWanted: () => boolean): Promise<void> {
+    if (this.rounds.isProven) return;
+    for await (const { rows } of this.reading(this.rounds, NO_PREFIX)) {
+      if (!isWanted()) return;
+      const keys = rows.filter((row) => this.isWhole(row)).map(({ key }) => key);
+      await this.file.makeRoom(keys.length * ROUND_KEY_BYTES, keys.length);
+      this.rounds.prepare();
+      await this.file.write(keys.length * ROUND_KEY_BYTES, keys.length, () => {
+        for (const key of keys) this.rounds.prove(key);
+      });
     }
   }
 
@@ -184,52 +203,59 @@ export class ArchiveDay {
     for (const path of [this.path, `${this.path}-lock`]) rmSync(path, { force: true });
   }
 
-  private async write(encoded: readonly Encoded[], fresh: readonly Encoded[]): Promise<void> {
-    const bytes = encoded.reduce((sum, { value }) => sum + value.length, 0);
-    await this.file.write(bytes, encoded.length, () => {
-      for (const { key, value } of encoded) void this.rounds.put(key, value);
-      for (const { key, value } of fresh) void this.fresh.put(key, value);
+  private async write(encoded: readonly Row[], fresh: readonly Row[]): Promise<void> {
+    const bytes = encoded.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
+    const places = 2 * encoded.length;
+    await this.file.makeRoom(bytes, places);
+    this.rounds.prepare();
+    this.fresh.prepare();
+    await this.file.write(bytes, places, () => {
+      for (const { key, value } of encoded) this.rounds.put(key, value);
+      for (const { key, value } of fresh) this.fresh.put(key, value);
     });
   }
 
-  /** Throws a `DamagedRecordError` when not all are there. */
-  private idsOf(key: Buffer, value: Buffer): readonly ArchivedId[] {
-    return maybeIdsIn(value) ?? this.decode(key, value).ids;
+  private isWhole(row: Row): boolean {
+    try {
+      this.idsOf(row);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
-  private decode(key: Buffer, value: Buffer): ArchiveRecord {
+  /** Throws a `DamagedRecordError` when it is not as it was put. */
+  private idsOf({ key, value }: Row) {
+    return mustIdsIn({ ...placeOf(key), day: this.day }, value, this.path);
+  }
+
+  private decode({ key, value }: Row): ArchiveRecord {
     return decodeRecord({ ...placeOf(key), day: this.day }, value, this.path);
   }
 
-  private async *batches(database: Database<Buffer, Buffer>, prefix: Buffer): AsyncIterable<Encoded[]> {
-    let start = prefix;
-    const end = behind(prefix);
+  private lost(key: Buffer): DamagedRecordError {
+    return new DamagedRecordError({ ...placeOf(key), day: this.day }, this.path);
+  }
+
+  /** Rows of rounds; rejects with a `DamagedRecordError` when one is lost. */
+  private async *batches(prefix: Buffer): AsyncIterable<readonly Row[]> {
+    for await (const { rows, lost } of this.reading(this.rounds, prefix)) {
+      if (lost[0] !== undefined) throw this.lost(lost[0]);
+      yield rows;
+    }
+  }
+
+  private async *reading(table: ProvenTable, prefix: Buffer): AsyncIterable<Batch> {
     this.users++;
     try {
-      for (;;) {
-        database.resetReadTxn();
-        const entries = Array.from(
-          database.getRange({ start, end, limit: BATCH, snapshot: false }),
-          ({ key, value }) => ({
-            key: Buffer.from(key as Buffer),
-            value: Buffer.from(value),
-          }),
-        );
-        if (entries.length > 0) yield entries;
-        const last = entries.at(-1);
-        if (last === undefined || entries.length < BATCH) return;
-        start = Buffer.concat([last.key, ZERO]);
-        await turn();
-      }
+      yield* table.range(prefix);
     } finally {
       this.users--;
     }
   }
 }
 
-const ZERO = Buffer.alloc(1);
-/** Behind shard and player. */
-const TAIL_AT = 6;
+const NO_PREFIX = Buffer.alloc(0);
 
 function prefixOf(shard: number, ...words: number[]): Buffer {
   const prefix = Buffer.allocUnsafe(2 + words.length * 4);
@@ -238,13 +264,8 @@ function prefixOf(shard: number, ...words: number[]): Buffer {
   return prefix;
 }
 
-/** Behind all keys that begin so. */
-function behind(prefix: Buffer): Buffer {
-  return Buffer.concat([prefix, Buffer.alloc(26, 0xff)]);
-}
-
 function keyOf(place: Place): Buffer {
-  const key = Buffer.allocUnsafe(TAIL_AT + TAIL_BYTES);
+  const key = Buffer.allocUnsafe(ROUND_KEY_BYTES);
   key.writeUInt16BE(place.shard, 0);
   key.writeUInt32BE(place.player, 2);
   writeTail(place, key, TAIL_AT);
@@ -256,7 +277,7 @@ function placeOf(key: Buffer): Place {
 }
 
 /** The names of records that were put together, by shard. */
-function freshOf(records: readonly ArchiveRecord[]): Encoded[] {
+function freshOf(records: readonly ArchiveRecord[]): Row[] {
   const byShard = new Map<number, ArchiveRecord[]>();
   for (const record of records) {
     const some = byShard.get(record.shard);
@@ -270,7 +291,7 @@ function freshOf(records: readonly ArchiveRecord[]): Encoded[] {
 }
 
 function freshKey(shard: number, lsn: Lsn, number: number): Buffer {
-  const key = Buffer.allocUnsafe(16);
+  const key = Buffer.allocUnsafe(FRESH_KEY_BYTES);
   key.writeUInt16BE(shard, 0);
   key.writeUInt32BE(lsn.epoch, 2);
   key.writeUIntBE(lsn.sequence, 6, 6);

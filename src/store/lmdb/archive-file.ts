@@ -27,6 +27,11 @@ export class ArchiveFile {
     return usedBytes(this.root);
   }
 
+  /** Has room on the disk for a write. */
+  async makeRoom(bytes: number, places: number): Promise<void> {
+    await this.growth.room(bytes, places);
+  }
+
   /** Durable when it resolves. `queue` queues all writes in one turn: lmdb writes them in one transaction. */
   async write(bytes: number, places: number, queue: () => void): Promise<void> {
     await this.growth.room(bytes, places);

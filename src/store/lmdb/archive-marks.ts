@@ -4,6 +4,7 @@ import { ArchiveFile } from './archive-file.js';
 const MAP_BYTES = 1024 ** 3;
 const MARK = 0x6d;
 const DAY = 0x64;
+const NAMES = 0x6e;
 const ROW_BYTES = 32;
 
 /**
@@ -12,6 +13,7 @@ const ROW_BYTES = 32;
  *
  *   'd', day u32    -> records u32
  *   'm', shard u16  -> epoch u32, sequence u48, index u16
+ *   'n', shard u16  -> checksum u32 of what was saved last of the shard's names; see saved-names.ts
  *
  * Integers are big-endian.
  */
@@ -23,7 +25,7 @@ export class ArchiveMarks {
   }
 
   mark(shard: number): ArchiveMark | undefined {
-    const value = this.read(markKey(shard));
+    const value = this.read(shardKey(MARK, shard));
     if (value === undefined) return undefined;
     return { epoch: value.readUInt32BE(0), sequence: value.readUIntBE(4, 6), index: value.readUInt16BE(10) };
   }
@@ -59,11 +61,25 @@ export class ArchiveMarks {
     await this.file.replace(rows * ROW_BYTES, rows, () => {
       // Only the owner of a shard puts its records, so nobody else raises its mark meanwhile.
       const raised = [...marks].filter(([shard, mark]) => compareMarks(this.mark(shard), mark) < 0);
-      for (const [shard, mark] of raised) void root.put(markKey(shard), markValue(mark));
+      for (const [shard, mark] of raised) void root.put(shardKey(MARK, shard), markValue(mark));
       for (const [day, records] of days) {
         if (records === 0) void root.remove(dayKey(day));
         else void root.put(dayKey(day), countValue(records));
       }
+    });
+  }
+
+  /** Undefined where nothing was saved since there are digests. */
+  namesDigest(shard: number): number | undefined {
+    return this.read(shardKey(NAMES, shard))?.readUInt32BE(0);
+  }
+
+  /** Durable when it resolves. */
+  async writeNamesDigest(shard: number, digest: number | undefined): Promise<void> {
+    await this.file.replace(ROW_BYTES, 1, () => {
+      const key = shardKey(NAMES, shard);
+      if (digest === undefined) void this.file.root.remove(key);
+      else void this.file.root.put(key, countValue(digest));
     });
   }
 
@@ -80,8 +96,8 @@ export class ArchiveMarks {
 /** Keys of all days. */
 const DAYS = { start: dayKey(0), end: Buffer.from([DAY + 1]) };
 
-function markKey(shard: number): Buffer {
-  const key = Buffer.from([MARK, 0, 0]);
+function shardKey(kind: number, shard: number): Buffer {
+  const key = Buffer.from([kind, 0, 0]);
   key.writeUInt16BE(shard, 1);
   return key;
 }

@@ -1,5 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { systemClock } from '../../base/clock.js';
+import { Slices } from '../../base/slices.js';
 import { DAY_MS } from '../../base/time.js';
 import {
   ARCHIVE_VERSION,
@@ -20,6 +23,7 @@ import { newerArchive } from '../format/archive-record.js';
 import { FormatError } from '../format/format-error.js';
 import { ArchiveDay } from './archive-day.js';
 import { ArchiveMarks } from './archive-marks.js';
+import { damageOf } from './proven-table.js';
 import { SavedNames } from './saved-names.js';
 
 const ABOUT_FILE = 'archive.json';
@@ -36,6 +40,9 @@ export class LmdbArchive implements Archive {
   private readonly open = new Map<number, ArchiveDay>();
 
   private savedNamesFile: SavedNames | undefined = undefined;
+  /** Writes second trees behind days of an older walletd; begins with the first put. */
+  private proving: Promise<void> | undefined = undefined;
+  private isClosed = false;
 
   private constructor(
     private readonly folder: string,
@@ -59,7 +66,7 @@ export class LmdbArchive implements Archive {
   ): LmdbArchive {
     mkdirSync(folder, { recursive: true });
     const version = claim(folder, storeId);
-    const marks = new ArchiveMarks(join(folder, 'marks.mdb'), onStuck);
+    const marks = openMarks(join(folder, 'marks.mdb'), onStuck);
     const archive = new LmdbArchive(folder, storeId, marks, version, onStuck, gaps);
     if (gaps === 'refused') archive.mustHaveDays();
     return archive;
@@ -101,13 +108,34 @@ export class LmdbArchive implements Archive {
       else ofDay.push(record);
     }
     await Promise.all([...byDay].map(([day, ofDay]) => this.dayOf(day).put(ofDay)));
-    await this.marks.write(newestMarks(records), this.countsOf(byDay.keys()));
+    await this.marks.write(newestMarks(records), await this.countsOf(byDay.keys()));
+    this.proving ??= this.prove();
   }
 
   /** Records of these days; of all days where nothing is listed yet, because an older walletd has written them. */
-  private countsOf(days: Iterable<number>): Map<number, number> {
-    const listed = this.marks.hasDays ? [...days] : this.daysWithFile();
-    return new Map(listed.map((day) => [day, this.dayOf(day).count]));
+  private async countsOf(days: Iterable<number>): Promise<Map<number, number>> {
+    const counts = new Map<number, number>();
+    const slices = this.slices();
+    for (const day of this.marks.hasDays ? [...days] : this.daysWithFile()) {
+      counts.set(day, this.dayOf(day).count);
+      await slices.maybeYield();
+    }
+    return counts;
+  }
+
+  /** Does not reject: a day that cannot be read tells whoever looks something up in it. */
+  private async prove(): Promise<void> {
+    for (const day of this.daysWithFile().reverse()) {
+      await turn();
+      if (this.isClosed) return;
+      try {
+        if (this.hasFile(day)) await this.dayOf(day).prove(() => !this.isClosed && this.open.has(day));
+      } catch {}
+    }
+  }
+
+  private slices(): Slices {
+    return new Slices(systemClock, turn);
   }
 
   async mark(shard: number): Promise<ArchiveMark | undefined> {
@@ -126,8 +154,10 @@ export class LmdbArchive implements Archive {
   ): Promise<readonly ArchiveRecord[]> {
     mustReach(shard, this.marks.mark(shard), required);
     const found = new Map<string, ArchiveRecord>();
+    const slices = this.slices();
     for (const day of this.daysWithFile()) {
       if (day < days.first || day > days.last) continue;
+      await slices.maybeYield();
       for (const record of await this.dayOf(day).find(shard, names)) found.set(nameOf(record), record);
     }
     return [...found.values()];
@@ -135,7 +165,11 @@ export class LmdbArchive implements Archive {
 
   async list(shard: number, player: number, version: number, limit: number): Promise<readonly ArchivedPlace[]> {
     const places: ArchivedPlace[] = [];
-    for (const day of this.daysWithFile()) places.push(...(await this.dayOf(day).places(shard, player, version)));
+    const slices = this.slices();
+    for (const day of this.daysWithFile()) {
+      await slices.maybeYield();
+      for (const place of await this.dayOf(day).places(shard, player, version)) places.push(place);
+    }
     places.sort((a, b) => b.version - a.version);
     const last = places[limit - 1]?.version ?? 0;
     return places.filter((place) => place.version >= last);
@@ -146,9 +180,14 @@ export class LmdbArchive implements Archive {
     records: readonly ArchivedPlace['record'][],
     player: number,
   ): Promise<readonly ArchiveRecord[]> {
-    return records.flatMap((record) => {
-      return this.hasFile(record.day) ? (this.dayOf(record.day).maybeRead({ ...record, shard, player }) ?? []) : [];
-    });
+    const found: ArchiveRecord[] = [];
+    const slices = this.slices();
+    for (const place of records) {
+      await slices.maybeYield();
+      const record = this.hasFile(place.day) ? this.dayOf(place.day).maybeRead({ ...place, shard, player }) : undefined;
+      if (record !== undefined) found.push(record);
+    }
+    return found;
   }
 
   async days(): Promise<readonly number[]> {
@@ -167,12 +206,19 @@ export class LmdbArchive implements Archive {
     for (const day of this.daysWithFile()) yield* this.dayOf(day).freshNames(shard);
   }
 
+  /** Parts that are not those that were saved last count as damaged. */
   async savedNames(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
-    return this.saved().read(shard);
+    try {
+      const parts = await this.saved().read(shard);
+      return this.saved().digest(shard) === this.marks.namesDigest(shard) ? parts : damaged(parts);
+    } catch (error) {
+      throw damageOf(error, this.namesPath);
+    }
   }
 
   async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
     await this.saved().write(shard, parts);
+    await this.marks.writeNamesDigest(shard, this.saved().digest(shard));
     for (const day of this.daysWithFile()) await this.dayOf(day).dropFresh(shard, lsn);
   }
 
@@ -193,7 +239,7 @@ export class LmdbArchive implements Archive {
   async dropAfter(shard: number, lsn: Lsn): Promise<void> {
     const days = this.daysWithFile();
     for (const day of days) await this.dayOf(day).dropAfter(shard, lsn);
-    await this.marks.write(new Map(), this.countsOf(days));
+    await this.marks.write(new Map(), await this.countsOf(days));
   }
 
   async serverMs(): Promise<undefined> {}
@@ -206,13 +252,19 @@ export class LmdbArchive implements Archive {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
+    await this.proving;
     const open = [...this.open.values()];
     this.open.clear();
     await Promise.all([...open.map((day) => day.close()), this.savedNamesFile?.close(), this.marks.close()]);
   }
 
+  private get namesPath(): string {
+    return join(this.folder, 'names.mdb');
+  }
+
   private saved(): SavedNames {
-    this.savedNamesFile ??= new SavedNames(join(this.folder, 'names.mdb'), this.onStuck);
+    this.savedNamesFile ??= new SavedNames(this.namesPath, this.onStuck);
     return this.savedNamesFile;
   }
 
@@ -225,15 +277,23 @@ export class LmdbArchive implements Archive {
     return slice;
   }
 
-  /** Throws an `ArchiveBehindError` for a file with fewer records than it had. */
+  /** Throws an `ArchiveBehindError` for a file with fewer records than it had, and a `DamagedArchiveError` for one that LMDB refuses. */
   private openDay(day: number): ArchiveDay {
     const path = this.pathOf(day);
-    const slice = new ArchiveDay(day, path, this.onStuck);
+    const slice = this.mustOpen(day, path);
     const least = this.marks.recordsOf(day);
     const { count } = slice;
     if (count >= least || this.gaps === 'told') return slice;
     void slice.close();
     throw new ArchiveBehindError(`the file ${path} of the archive has ${count} records, and had ${least}`);
+  }
+
+  private mustOpen(day: number, path: string): ArchiveDay {
+    try {
+      return new ArchiveDay(day, path, this.onStuck);
+    } catch (error) {
+      throw damageOf(error, path);
+    }
   }
 
   private closeOldest(wanted: number): void {
@@ -260,6 +320,19 @@ export class LmdbArchive implements Archive {
   private pathOf(day: number): string {
     return join(this.folder, `${new Date(day * DAY_MS).toISOString().slice(0, 10)}.mdb`);
   }
+}
+
+function openMarks(path: string, onStuck: (why: string) => void): ArchiveMarks {
+  try {
+    return new ArchiveMarks(path, onStuck);
+  } catch (error) {
+    throw damageOf(error, path);
+  }
+}
+
+/** The same parts, of which nothing can be used; one where there are none. */
+function damaged(parts: ReadonlyMap<number, Buffer | undefined>): Map<number, undefined> {
+  return new Map([0, ...parts.keys()].map((number) => [number, undefined]));
 }
 
 /** Writes down whose archive it is, or checks that it is this store's. Returns its version. */

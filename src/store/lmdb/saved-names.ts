@@ -1,39 +1,79 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { maybeOpenNames, sealNames } from '../format/archive-names.js';
 import { ArchiveFile } from './archive-file.js';
 
 const MAP_BYTES = 16 * 1024 ** 3;
 
-/** What is known of the names in an LMDB archive: shard u16, part u32 (big-endian) -> see archive-names.ts. */
+/** Checksum of each saved part, by its number. */
+type Checksums = Map<number, number>;
+
+/**
+ * What is known of the names in an LMDB archive: shard u16, part u32 (big-endian) -> see archive-names.ts. A part that is gone, or
+ * an older one, would make archived rounds look new: the digest of a shard, which is kept elsewhere, tells.
+ */
 export class SavedNames {
   private readonly file: ArchiveFile;
+  /** By shard, as they were read or written last by this thread. */
+  private readonly checksums = new Map<number, Checksums>();
 
   constructor(path: string, onStuck: (why: string) => void) {
     this.file = new ArchiveFile(path, { mapSize: MAP_BYTES }, onStuck);
   }
 
-  read(shard: number): ReadonlyMap<number, Buffer | undefined> {
-    const { root } = this.file;
-    root.resetReadTxn();
-    const range = root.getRange({ start: keyOf(shard, 0), end: keyOf(shard + 1, 0) });
-    return new Map(
-      Array.from(range, ({ key, value }) => [Buffer.from(key as Buffer).readUInt32BE(2), maybeOpenNames(value)]),
-    );
+  async read(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
+    const parts = new Map<number, Buffer | undefined>();
+    const checksums: Checksums = new Map();
+    for (const number of this.partsOf(shard)) {
+      const sealed = this.file.root.get(keyOf(shard, number));
+      parts.set(number, sealed && maybeOpenNames(sealed));
+      if (sealed !== undefined) checksums.set(number, checksumOf(sealed));
+      // Some megabytes each.
+      await turn();
+    }
+    this.checksums.set(shard, checksums);
+    return parts;
   }
 
   async write(shard: number, parts: ReadonlyMap<number, Buffer | undefined>): Promise<void> {
-    const bytes = [...parts.values()].reduce((sum, part) => sum + (part?.length ?? 0), 0);
+    const sealed = [...parts].map(([number, part]) => [number, part && sealNames(part)] as const);
+    const bytes = sealed.reduce((sum, [, part]) => sum + (part?.length ?? 0), 0);
     const { root } = this.file;
     await this.file.replace(bytes, parts.size, () => {
-      for (const [number, part] of parts) {
+      for (const [number, part] of sealed) {
         if (part === undefined) void root.remove(keyOf(shard, number));
-        else void root.put(keyOf(shard, number), sealNames(part));
+        else void root.put(keyOf(shard, number), part);
       }
     });
+    const checksums = this.checksums.get(shard) ?? new Map<number, number>();
+    for (const [number, part] of sealed) {
+      if (part === undefined) checksums.delete(number);
+      else checksums.set(number, checksumOf(part));
+    }
+    this.checksums.set(shard, checksums);
+  }
+
+  /** Checksum of the numbers and checksums of all parts of a shard; undefined when it has none. */
+  digest(shard: number): number | undefined {
+    const parts = [...(this.checksums.get(shard) ?? [])].sort(([one], [other]) => one - other);
+    return parts.length === 0 ? undefined : crc32(JSON.stringify(parts));
   }
 
   async close(): Promise<void> {
     await this.file.close();
   }
+
+  private partsOf(shard: number): number[] {
+    const { root } = this.file;
+    root.resetReadTxn();
+    const keys = root.getKeys({ start: keyOf(shard, 0), end: keyOf(shard + 1, 0) });
+    return Array.from(keys, (key) => Buffer.from(key as Buffer).readUInt32BE(2));
+  }
+}
+
+/** The first word of what is sealed; 0 where it is cut off. */
+function checksumOf(sealed: Buffer): number {
+  return sealed.length < 4 ? 0 : sealed.readUInt32BE(0);
 }
 
 function keyOf(shard: number, part: number): Buffer {

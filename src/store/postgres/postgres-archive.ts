@@ -19,6 +19,7 @@ import {
   decodeRecord,
   encodedLength,
   maybeIdsIn,
+  mustIdsIn,
   newerArchive,
   writeRecord,
 } from '../format/archive-record.js';
@@ -182,17 +183,22 @@ export class PostgresArchive implements Archive {
     for await (const rows of this.rows(shard, day)) yield rows.map((row) => recordOf(shard, row));
   }
 
+  /** Rejects with a `DamagedRecordError` behind the last name, where a record has names that cannot be read. */
   async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
-    for await (const rows of this.rows(shard, day)) {
-      yield rows.flatMap((row) => {
-        const { player, round } = placeOf(shard, row);
-        const ids = maybeIdsIn(row.record as Buffer) ?? [];
-        return [
-          { player, kind: 'round', hash: round } as const,
-          ...ids.map(({ id }) => ({ player, kind: 'transaction', hash: id }) as const),
-        ];
-      });
-    }
+    let damage: unknown;
+    const namesOf = (row: Row): ArchiveName[] => {
+      const place = placeOf(shard, row);
+      const name: ArchiveName = { player: place.player, kind: 'round', hash: place.round };
+      try {
+        const ids = mustIdsIn(place, row.record as Buffer, tableOf(place));
+        return [name, ...ids.map(({ id }) => ({ ...name, kind: 'transaction' as const, hash: id }))];
+      } catch (error) {
+        damage ??= error;
+        return [name];
+      }
+    };
+    for await (const rows of this.rows(shard, day)) yield rows.flatMap(namesOf);
+    if (damage !== undefined) throw damage;
   }
 
   async *freshNames(shard: number): AsyncIterable<FreshNames | undefined> {
@@ -459,7 +465,12 @@ function placeOf(shard: number, { day, player, round, epoch, sequence, index }: 
 }
 
 function recordOf(shard: number, row: Row): ArchiveRecord {
-  return decodeRecord(placeOf(shard, row), row.record as Buffer, `${PARTITION}${row.day}`);
+  const place = placeOf(shard, row);
+  return decodeRecord(place, row.record as Buffer, tableOf(place));
+}
+
+function tableOf({ day }: DatedPlace): string {
+  return `${PARTITION}${day}`;
 }
 
 function bytesOf(hash: number): Buffer {

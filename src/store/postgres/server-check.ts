@@ -37,7 +37,7 @@ const TRUST = 'or, where the storage makes it needless, vouch for it with WALLET
 
 /** Findings about a server: the check of each connection and `walletd doctor` share them. Bad ones refuse the server. */
 export function judgeServer(facts: ServerFacts, trustConfig: boolean): readonly Finding[] {
-  return [roleOf(facts), ...RULES.map((rule) => judge(rule, facts, trustConfig))];
+  return [roleOf(facts), ...RULES.map((rule) => judge(rule, facts, trustConfig)), checksumsOf(facts)];
 }
 
 /** Throws a `ServerRefused` for the first bad finding. */
@@ -58,6 +58,16 @@ function roleOf({ version, major, isStandby, isPooled }: ServerFacts): Finding {
   }
   const way = isPooled ? ', through a pooler: settings go with each transaction, no statement is prepared' : '';
   return { about, verdict: 'good', says: `PostgreSQL ${version}, a primary${way}` };
+}
+
+/** No reason to refuse a server: a round is checked when it is read, and only what a search misses goes unnoticed. */
+function checksumsOf({ hasChecksums }: ServerFacts): Finding {
+  const about = 'archive checksums';
+  if (hasChecksums) return { about, verdict: 'good', says: 'data_checksums is on' };
+  const says =
+    'data_checksums is off: a damaged page of an index can hide a round, whose repeat would move money again';
+  const todo = 'stop PostgreSQL and run pg_checksums --enable, unless its storage has checksums, as ZFS does';
+  return { about, verdict: 'look', says, todo };
 }
 
 function judge({ setting, wanted, why, cure }: Rule, { settings }: ServerFacts, trustConfig: boolean): Finding {

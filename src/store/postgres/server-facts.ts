@@ -11,6 +11,8 @@ export interface ServerFacts {
   readonly isPooled: boolean;
   /** Value in force for the transactions of walletd, by setting. */
   readonly settings: Readonly<Record<DurabilitySetting, string>>;
+  /** True where the server checks its pages when it reads them: `data_checksums`. */
+  readonly hasChecksums: boolean;
 }
 
 export const DURABILITY_SETTINGS = ['fsync', 'full_page_writes', 'synchronous_commit'] as const;
@@ -26,10 +28,10 @@ const COMMIT = "CASE current_setting('synchronous_commit') WHEN 'remote_apply' T
 
 const FACTS = `
   SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby, current_setting('server_version') AS version,
-    current_setting('server_version_num')::int / 10000 AS major,
+    current_setting('server_version_num')::int / 10000 AS major, current_setting('data_checksums') AS checksums,
     ${DURABILITY_SETTINGS.map((name) => `current_setting('${name}') AS ${name}`).join(', ')}`;
 
-type FactsRow = Readonly<Record<DurabilitySetting | 'version', string>> & {
+type FactsRow = Readonly<Record<DurabilitySetting | 'version' | 'checksums', string>> & {
   readonly pid: number;
   readonly standby: boolean;
   readonly major: number;
@@ -67,6 +69,6 @@ async function ask(client: ClientBase, sql: string): Promise<FactsRow> {
   return last.rows[0] as FactsRow;
 }
 
-function factsOf({ standby, version, major, ...settings }: FactsRow, isPooled: boolean): ServerFacts {
-  return { version, major, isStandby: standby, isPooled, settings };
+function factsOf({ standby, version, major, checksums, ...settings }: FactsRow, isPooled: boolean): ServerFacts {
+  return { version, major, isStandby: standby, isPooled, settings, hasChecksums: checksums === 'on' };
 }

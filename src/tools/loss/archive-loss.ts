@@ -1,6 +1,6 @@
 import { ALL_DAYS, type Archive, type ArchiveName, type MissingDay } from '../../shard/archive/archive.js';
 import { nameOfRound } from '../../shard/archive/archive-hash.js';
-import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
+import { DamagedArchiveError } from '../../shard/archive/damaged-archive-error.js';
 import { firstEntry, maybeEntry } from '../../shard/log/log-reader.js';
 import { compareLsn, isSameLsn, LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
@@ -212,7 +212,7 @@ class LostRounds {
         return lsns.some((lsn) => mark === undefined || isSameLsn(lsn, mark));
       });
     } catch (error) {
-      if (!(error instanceof DamagedRecordError)) throw error;
+      if (!(error instanceof DamagedArchiveError)) throw error;
       if (rounds.length === 1) return [true];
       return (await Promise.all(rounds.map((round) => this.areThere([round])))).flat();
     }

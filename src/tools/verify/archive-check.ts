@@ -4,7 +4,7 @@ import { dayOf } from '../../base/time.js';
 import { type ArchiveRecord, compareAge } from '../../shard/archive/archive.js';
 import { ArchiveBehindError, mustReach } from '../../shard/archive/archive-behind-error.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from '../../shard/archive/archive-hash.js';
-import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
+import { DamagedArchiveError } from '../../shard/archive/damaged-archive-error.js';
 import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { Entry } from '../../shard/log/wal.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
@@ -110,7 +110,7 @@ export class ArchiveCheck {
           await yieldTurn();
         }
       } catch (error) {
-        if (!(error instanceof DamagedRecordError)) throw error;
+        if (!(error instanceof DamagedArchiveError)) throw error;
         this.add(error.message);
       }
     }

@@ -9,6 +9,7 @@ import type { ArchiveMark } from '../../../src/wallet/archive-mark.js';
 import { type Archivable, archivableRounds } from '../../../src/wallet/archiving.js';
 import { commands, Domain } from '../../support/domain.js';
 import { MemoryArchive } from '../../support/memory-archive.js';
+import { turnsDuring } from '../../support/turns-during.js';
 import { until } from '../../support/until.js';
 
 const DAY_MS = 86_400_000;
@@ -31,6 +32,7 @@ function knowing(
     log: silentLogger,
     observer: { looked() {}, archived() {}, archiveFailed() {} },
     defer,
+    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
     delay: () => new Promise((resolve) => setImmediate(resolve)),
   });
 }
@@ -226,4 +228,39 @@ test('an archive that is away is not asked again for what nobody waits for any m
   const [late, wanted] = [0, 1].map((ms) => node.maybeFind('ann', 'p', missing, ms * (systemClock.monotonicMs() + 5)));
   await assert.rejects(Promise.resolve(late), GivenUpError);
   await assert.rejects(Promise.resolve(wanted), GivenUpError);
+});
+
+test('names that cannot be read are looked up', async () => {
+  const archive = new MemoryArchive();
+  const before = knowing(archive);
+  await put(before, 'r1', 5);
+  await put(before, 'r2', 6);
+  const [damaged] = archive.records;
+  assert.ok(damaged !== undefined);
+  archive.damaged.add(damaged);
+  const node = knowing(archive);
+  await node.load();
+  assert.equal(node.measures.skipped, 1);
+  assert.equal(mayHave(node, 'r1'), true);
+  assert.equal(mayHave(node, 'new'), true, 'an id of the damaged round has any name');
+});
+
+test('other work has its turns while the names of many puts are learnt', async () => {
+  const archive = new MemoryArchive();
+  const before = knowing(archive);
+  await put(before, 'r1', 5);
+  await before.load();
+  await put(before, 'r2', 6);
+  await before.save();
+  const name = (hash: number) => ({ player: hash, kind: 'round', hash }) as const;
+  const names = Array.from({ length: 400_000 }, (_, i) => name(i));
+  Object.assign(archive, {
+    async *freshNames() {
+      yield { day: 20_000, names };
+    },
+  });
+  const node = knowing(archive);
+  const turns = await turnsDuring(() => node.load());
+  assert.ok(node.measures.names > names.length * 0.99, 'nearly none has the hash of another');
+  assert.ok(turns > 10, `${turns} turns`);
 });

@@ -1,0 +1,14 @@
+/** Turns of the event loop that other work gets while this runs. */
+export async function turnsDuring(run: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let next = setImmediate(function again() {
+    turns++;
+    next = setImmediate(again);
+  });
+  try {
+    await run();
+    return turns;
+  } finally {
+    clearImmediate(next);
+  }
+}
