@@ -4,13 +4,14 @@ import { CannotKnow } from '../../src/tools/simulate/cannot-know.js';
 import { Judge, type Told } from '../../src/tools/simulate/judge.js';
 import { bodyOf, type Message, type Player } from '../../src/tools/simulate/message.js';
 import { Platform } from '../../src/tools/simulate/platform.js';
-import { DEFAULT_PROFILE } from '../../src/tools/simulate/profile.js';
+import { DEFAULT_PROFILE, type Profile } from '../../src/tools/simulate/profile.js';
 import { drawMessage } from './draw-message.js';
+import type { PlanSettings } from './plan.js';
 import type { Random } from './random.js';
 import type { World } from './world.js';
 
 /** The wallet's units, in which the judge compares. */
-const PROFILE = { ...DEFAULT_PROFILE, decimals: 4 };
+const DECIMALS = 4;
 const UNITS = 10_000;
 const OPENING = 100;
 const FIRST_REST_MS = 20;
@@ -35,6 +36,8 @@ interface Note {
 /** What a gambler meets. */
 export interface Table {
   readonly world: World;
+  /** Settings that differ from the default. */
+  readonly settings: PlanSettings;
   /** How long he thinks, at most. */
   readonly thinkMs: number;
   /** Messages of which he has the answer before he leaves. */
@@ -69,7 +72,7 @@ export class Gambler {
     private readonly random: Random,
   ) {
     this.player = { username, currency: 'THB', balance: OPENING };
-    this.judge = new Judge(PROFILE, this.player);
+    this.judge = new Judge({ ...DEFAULT_PROFILE, ...table.settings, decimals: DECIMALS } as Profile, this.player);
   }
 
   /** He gets his money, and plays. */

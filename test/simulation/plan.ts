@@ -1,3 +1,4 @@
+import { CHOICES } from '../../src/tools/simulate/profile.js';
 import { Random } from './random.js';
 import { ARCHIVE_NAMES, NAMES, ONE_NODE } from './trouble.js';
 
@@ -8,6 +9,18 @@ export interface Fault {
   readonly seed: number;
 }
 
+/** Settings that the reference wallet knows as well. */
+const SETTINGS = [
+  'duplicates',
+  'round.ended',
+  'void.amounts',
+  'void.allowNegativeBalance',
+  'rollback.allowNegativeBalance',
+  'rollback.stale',
+  'tips.unknown',
+] as const;
+export type PlanSettings = Readonly<Partial<Record<(typeof SETTINGS)[number], string | boolean>>>;
+
 /** All of one run: it can be made smaller without the rest becoming another one. */
 export interface Plan {
   readonly seed: number;
@@ -16,6 +29,8 @@ export interface Plan {
   readonly servers: number;
   readonly followers: number;
   readonly snapshotEntries: number;
+  /** Settings that shape decisions, by path, where they differ from the default. */
+  readonly settings: PlanSettings;
   /** Undefined: there is no archive. */
   readonly memoryMs: number | undefined;
   /** Undefined: every answer waits for the replicas; else for another node, and the replicas are so far behind. */
@@ -38,6 +53,8 @@ const ANSWERS_MIN = 100;
 const REST_MIN_MS = 300;
 const REST_SPREAD = 50;
 const QUIET_MS = 16_000;
+/** Draws of its own: the other draws of a seed do not depend on it. */
+const SETTINGS_CHANCE = 0x2c1b3c6d;
 
 /** What a seed says. */
 export function planOf(seed: number, operations: number): Plan {
@@ -53,6 +70,7 @@ export function planOf(seed: number, operations: number): Plan {
     servers,
     followers: random.below(Math.min(nodes, 3)),
     snapshotEntries: random.pick([0, 20, 100, 1000]),
+    settings: drawnSettings(new Random(seed ^ SETTINGS_CHANCE)),
     memoryMs,
     replicasBehindMs: isCopied ? random.between(20, 1000) : undefined,
     gamblers: Math.min(random.pick([1, 10, 100, 500, 2000]), Math.ceil(operations / ANSWERS_MIN)),
@@ -61,6 +79,13 @@ export function planOf(seed: number, operations: number): Plan {
     operations,
     faults: isCopied ? singleFaults(random.fork()) : drawnFaults(random.fork(), memoryMs !== undefined),
   };
+}
+
+/** Every other run has the default settings; in the others each one is drawn. */
+function drawnSettings(random: Random): PlanSettings {
+  if (random.chance(0.5)) return {};
+  const drawn = SETTINGS.map((name) => [name, random.pick<string | boolean>(CHOICES[name])] as const);
+  return Object.fromEntries(drawn.filter(([name, value]) => value !== CHOICES[name][0]));
 }
 
 /** Half of all kinds, each as often as is drawn. */

@@ -28,6 +28,7 @@ export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>
   for (const field of ['snapshotEntries', 'followers'] as const) {
     if (smallest[field] > 0) await attempt({ ...smallest, [field]: 0 });
   }
+  if (Object.keys(smallest.settings).length > 0) await attempt({ ...smallest, settings: {} });
   if (smallest.memoryMs !== undefined) await attempt({ ...smallest, memoryMs: undefined });
   for (const fault of smallest.faults) {
     await attempt({ ...smallest, faults: smallest.faults.filter((other) => other !== fault) });

@@ -9,6 +9,7 @@ import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import { FormatGate } from '../../src/store/format/format-gate.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import type { Command } from '../../src/wallet/command.js';
+import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Answer } from '../../src/wallet/decision.js';
 import type { TableSizes } from '../../src/wallet/state/tables.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
@@ -47,6 +48,7 @@ export interface NodeSettings {
   readonly format: number;
   /** Durability is peers:1. */
   readonly isCopied: boolean;
+  readonly rules: Rules;
   /** How long closed rounds stay in memory; undefined: there is no archive. */
   readonly memoryMs: number | undefined;
 }
@@ -84,7 +86,7 @@ export class SimulatedNode {
     readonly settings: NodeSettings,
   ) {
     const { time, network, store, table, archive, archiveServer, codec } = around;
-    const { name, followers, expect, acknowledged, snapshotEntries, format, isCopied, memoryMs } = settings;
+    const { name, followers, expect, acknowledged, snapshotEntries, format, isCopied, memoryMs, rules } = settings;
     const random = around.random.fork();
     this.tag = random.hex(8);
     const { tag } = this;
@@ -117,6 +119,7 @@ export class SimulatedNode {
         timers: process,
         loopIdleMs: () => process.monotonicMs(),
         memory: this.memory,
+        rules,
         ...(memoryMs !== undefined && {
           memoryMs,
           archive: archive.for((run) => archiveServer.call(process, 0, isArchiveCut, run)),
@@ -145,7 +148,7 @@ export class SimulatedNode {
       acknowledged,
       copyBytesMax: isCopied ? COPY_BYTES_MAX : undefined,
       parkedMax: 10_000,
-      refusesRepeats: false,
+      refusesRepeats: rules.duplicates === 'reject',
       observer: { taken() {}, paused() {} },
       onStrangers: () => {},
       clock: process,

@@ -50,14 +50,15 @@ class Run {
     private readonly plan: Plan,
     plant: Plant,
   ) {
-    const { seed, nodes, shards, servers, followers, snapshotEntries, memoryMs, replicasBehindMs } = plan;
-    const base = { seed, nodes, shards, servers, followers, snapshotEntries, memoryMs, players: 0 };
+    const { seed, nodes, shards, servers, followers, snapshotEntries, settings, memoryMs, replicasBehindMs } = plan;
+    const base = { seed, nodes, shards, servers, followers, snapshotEntries, settings, memoryMs, players: 0 };
     this.world = new World(replicasBehindMs === undefined ? base : { ...base, replicasBehindMs });
     this.random = new Random(seed ^ 0x5bd1e995);
     this.watch();
     plant(this.world);
     this.table = {
       world: this.world,
+      settings,
       thinkMs: plan.thinkMs,
       messages: plan.messages,
       onAnswered: ({ player }, { number }, { code, before, after }) => {

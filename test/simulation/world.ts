@@ -1,10 +1,13 @@
 import type { CallbackAnswer } from '../../src/callback/callback-codec.js';
+import { rulesOf } from '../../src/node/rules.js';
 import type { Position } from '../../src/shard/log/wal.js';
 import { STORE_FORMAT } from '../../src/store/format/format-gate.js';
 import type { Command, Endpoint } from '../../src/wallet/command.js';
+import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Answer } from '../../src/wallet/decision.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { codecOn } from '../support/host-deps.js';
+import { settingsWith } from '../support/settings.js';
 import { Bettors } from './bettors.js';
 import { Network } from './network.js';
 import { Random } from './random.js';
@@ -28,6 +31,8 @@ export interface WorldSettings {
   readonly format?: number;
   /** Answers wait for another node, and not for replicas, which are so far behind (milliseconds). */
   readonly replicasBehindMs?: number;
+  /** Settings that shape decisions, by path, where they differ from the default. */
+  readonly settings?: Readonly<Record<string, unknown>>;
   /** How long closed rounds stay in memory; without it there is no archive. */
   readonly memoryMs?: number | undefined;
 }
@@ -37,6 +42,8 @@ const PATIENCE_MS = 3000;
 /** A platform waits no longer. */
 const GIVE_UP_MS = PATIENCE_MS + 500;
 const LOG_LINES_MAX = 400;
+/** The reference wallet has no limits. */
+const NO_LIMITS = { 'tips.unknownMax': 1_000_000 };
 
 /** Where a node keeps what it has acknowledged, over its lives. */
 type Folder = Map<number, Position>;
@@ -62,6 +69,7 @@ export class World {
   private readonly folders: Folder[] = [];
   private readonly clock = { now: () => this.time.wallMs(), monotonicMs: () => this.time.nowMs };
   private readonly answers = codecOn(this.clock);
+  private readonly rules: Rules;
 
   constructor(readonly settings: WorldSettings) {
     const { seed, nodes, shards, servers } = settings;
@@ -73,6 +81,7 @@ export class World {
     this.bettors = new Bettors(this, settings.players);
     // With chance of its own: what happens without an archive stays what it was.
     this.archiveServer = new SimulatedStore(STORE_ID, 0, 1, time, new Random(~seed));
+    this.rules = rulesOf(settingsWith({ ...NO_LIMITS, ...settings.settings }));
     for (let i = 0; i < nodes; i++) this.folders.push(new Map());
   }
 
@@ -99,6 +108,7 @@ export class World {
       format,
       isCopied: replicasBehindMs !== undefined,
       memoryMs,
+      rules: this.rules,
     });
     this.nodes[i] = node;
     const { process, cluster } = node;
