@@ -5,7 +5,9 @@ import { Judge, type Told } from '../../src/tools/simulate/judge.js';
 import { bodyOf, type Message, type Player } from '../../src/tools/simulate/message.js';
 import { Platform } from '../../src/tools/simulate/platform.js';
 import { DEFAULT_PROFILE, type Profile } from '../../src/tools/simulate/profile.js';
+import type { Answer } from '../../src/wallet/decision.js';
 import { drawMessage } from './draw-message.js';
+import { Forgetting } from './forgetting.js';
 import type { PlanSettings } from './plan.js';
 import type { Random } from './random.js';
 import type { World } from './world.js';
@@ -18,6 +20,9 @@ const FIRST_REST_MS = 20;
 const REST_MAX_MS = 400;
 const NOT_NOW = 50001;
 const STORY_MAX = 60;
+/** Part of the players who come back and send all of it again. */
+const RETURNS = 0.2;
+const ABSENCE_MAX_MS = 15_000;
 
 /** A message on its way, until somebody answers it. */
 interface Exchange {
@@ -44,6 +49,8 @@ export interface Table {
   readonly messages: number;
   /** One more message has its answer. */
   readonly onAnswered: (at: Gambler, message: Message, told: Told) => void;
+  /** He comes back. */
+  readonly onRests: (gambler: Gambler) => void;
   readonly onLeft: (gambler: Gambler) => void;
   readonly onWrong: (error: Error) => void;
 }
@@ -57,12 +64,16 @@ export class Gambler {
   /** What he has in the end; undefined when so many answers were lost that nobody can say. */
   balance: number | undefined = undefined;
   private readonly judge: Judge;
+  private readonly forgetting: Forgetting;
   private readonly platform = new Platform();
   private readonly sent: Message[] = [];
   /** For people: what he sent last, and what he was told. */
   private readonly story: Note[] = [];
   private answered = 0;
   private isLeaving = false;
+  hasReturned = false;
+  /** Ends his absence. */
+  private wake: (() => void) | undefined = undefined;
   /** Nobody can say any more what he has. */
   private isGone = false;
 
@@ -72,7 +83,9 @@ export class Gambler {
     private readonly random: Random,
   ) {
     this.player = { username, currency: 'THB', balance: OPENING };
-    this.judge = new Judge({ ...DEFAULT_PROFILE, ...table.settings, decimals: DECIMALS } as Profile, this.player);
+    this.forgetting = new Forgetting(() => table.world.forgettingTimes);
+    const profile = { ...DEFAULT_PROFILE, ...table.settings, decimals: DECIMALS } as Profile;
+    this.judge = new Judge(profile, this.player, (world, messages) => this.forgetting.worldsOf(world, messages));
   }
 
   /** He gets his money, and plays. */
@@ -80,8 +93,15 @@ export class Gambler {
     const { world } = this.table;
     const { username, currency } = this.player;
     const command = { type: 'import-player', id: 'fund', username, currency, balance: OPENING * UNITS } as const;
+    const sinceMs = world.time.wallMs();
+    // The player stays when the operation is forgotten: then its repeat is a second import.
+    const isRefused = (answer: Answer) =>
+      answer.type === 'failed' && answer.failure === 'duplicate-transaction' && this.forgetting.isExpired(sinceMs);
     this.until(
-      (done) => world.command(command, (answer) => done(answer?.type === 'accepted')),
+      (done) =>
+        world.command(command, (answer) =>
+          done(answer !== undefined && (answer.type === 'accepted' || isRefused(answer))),
+        ),
       () => this.goOn(),
     );
   }
@@ -89,6 +109,7 @@ export class Gambler {
   /** With the answers to what is on its way. */
   leave(): void {
     this.isLeaving = true;
+    this.wake?.();
   }
 
   private goOn(): void {
@@ -100,16 +121,40 @@ export class Gambler {
   private next(): void {
     const { random, table, sent } = this;
     if (this.isLeaving || this.answered >= table.messages) {
-      this.exchange({ message: this.platform.balance() }, ({ after }) => {
-        this.balance = after;
-        table.onLeft(this);
-      });
+      this.end();
       return;
     }
     const message = sent.length > 0 && random.chance(0.12) ? random.pick(sent) : drawMessage(this.platform, random);
     sent.push(message);
     if (random.chance(0.05)) this.atOnce([message, random.chance(0.5) ? message : this.draw()]);
     else this.exchange({ message }, () => this.goOn());
+  }
+
+  /** At the end of a visit: for good, or until all of it has long been archived. */
+  private end(): void {
+    const { random, table, isLeaving } = this;
+    if (!isLeaving && !this.hasReturned && random.chance(RETURNS)) {
+      this.hasReturned = true;
+      table.onRests(this);
+      const comeBack = () => {
+        stopResting();
+        this.wake = undefined;
+        this.sendAgain([...new Set(this.sent)]);
+      };
+      const stopResting = table.world.time.after(random.between(0, ABSENCE_MAX_MS), comeBack);
+      this.wake = comeBack;
+      return;
+    }
+    this.exchange({ message: this.platform.balance() }, ({ after }) => {
+      this.balance = after;
+      table.onLeft(this);
+    });
+  }
+
+  /** All that was ever sent, in its order. */
+  private sendAgain([first, ...rest]: readonly Message[]): void {
+    if (first === undefined || this.isLeaving) this.end();
+    else this.exchange({ message: first }, () => this.sendAgain(rest));
   }
 
   private draw(): Message {
@@ -176,6 +221,7 @@ export class Gambler {
     const text = bodyOf(message, this.player, 'P', 0);
     let isOver = false;
     this.note(message);
+    this.forgetting.sent(message);
     world.send(message.endpoint, text, (answer) => {
       const told = answer && toldOf(answer);
       if (answer !== undefined) this.note(message, answer);
@@ -188,7 +234,7 @@ export class Gambler {
 
   /** An answer that comes when nobody waits for it any more counts as well. The repeat of a question for the balance is a new one. */
   private same(exchange: Exchange, told: Told): void {
-    if (exchange.message.endpoint === 'checkBalance') return;
+    if (exchange.message.endpoint === 'checkBalance' || this.forgetting.isOld(exchange.message)) return;
     const first = exchange.accepted;
     exchange.accepted ??= told;
     if (first === undefined || (first.before === told.before && first.after === told.after)) return;

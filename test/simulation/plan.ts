@@ -33,6 +33,8 @@ export interface Plan {
   readonly settings: PlanSettings;
   /** Undefined: there is no archive. */
   readonly memoryMs: number | undefined;
+  /** Days for which ids are remembered; undefined: no run takes as long as that. */
+  readonly retentionDays: number | undefined;
   /** Undefined: every answer waits for the replicas; else for another node, and the replicas are so far behind. */
   readonly replicasBehindMs: number | undefined;
   /** Who play at the same time. */
@@ -51,9 +53,11 @@ const PLAY_MS = 40_000;
 const ANSWERS_MIN = 100;
 /** Between two of a kind, on average: from so much up to so many times as much. */
 const REST_MIN_MS = 300;
+const LEAP_REST_MS = 6000;
 const REST_SPREAD = 50;
 const QUIET_MS = 16_000;
 /** Draws of its own: the other draws of a seed do not depend on it. */
+const MONTHS_CHANCE = 0x1b873593;
 const SETTINGS_CHANCE = 0x2c1b3c6d;
 
 /** What a seed says. */
@@ -62,7 +66,10 @@ export function planOf(seed: number, operations: number): Plan {
   const isCopied = random.chance(0.15);
   const nodes = isCopied ? 3 + random.below(2) : 1 + random.below(4);
   const servers = 1 + random.below(3);
-  const memoryMs = random.chance(0.6) ? random.pick([200, 2000, 10_000]) : undefined;
+  const months = new Random(seed ^ MONTHS_CHANCE);
+  const retentionDays = isCopied || months.chance(0.4) ? undefined : months.pick([1, 3, 30]);
+  const drawnMs = random.chance(0.6) ? random.pick([200, 2000, 10_000]) : undefined;
+  const memoryMs = drawnMs ?? (retentionDays !== undefined && months.chance(0.7) ? 200 : undefined);
   return {
     seed,
     nodes,
@@ -72,12 +79,18 @@ export function planOf(seed: number, operations: number): Plan {
     snapshotEntries: random.pick([0, 20, 100, 1000]),
     settings: drawnSettings(new Random(seed ^ SETTINGS_CHANCE)),
     memoryMs,
+    retentionDays,
     replicasBehindMs: isCopied ? random.between(20, 1000) : undefined,
     gamblers: Math.min(random.pick([1, 10, 100, 500, 2000]), Math.ceil(operations / ANSWERS_MIN)),
     thinkMs: random.pick([1, 20, 200]),
     messages: random.pick([5, 20, 40]),
     operations,
-    faults: isCopied ? singleFaults(random.fork()) : drawnFaults(random.fork(), memoryMs !== undefined),
+    faults: isCopied
+      ? singleFaults(random.fork())
+      : inOrder([
+          ...drawnFaults(random.fork(), memoryMs === undefined ? NAMES : [...NAMES, ...ARCHIVE_NAMES]),
+          ...(retentionDays === undefined ? [] : leaps(months)),
+        ]),
   };
 }
 
@@ -88,10 +101,19 @@ function drawnSettings(random: Random): PlanSettings {
   return Object.fromEntries(drawn.filter(([name, value]) => value !== CHOICES[name][0]));
 }
 
-/** Half of all kinds, each as often as is drawn. */
-function drawnFaults(random: Random, hasArchive: boolean): Fault[] {
+/** Months, from the first seconds on. */
+function leaps(random: Random): Fault[] {
   const faults: Fault[] = [];
-  for (const kind of hasArchive ? [...NAMES, ...ARCHIVE_NAMES] : NAMES) {
+  for (let atMs = random.between(0, 2000); atMs < PLAY_MS; atMs += random.between(0, 2 * LEAP_REST_MS)) {
+    faults.push({ atMs, kind: 'leap', seed: random.below(2 ** 32) });
+  }
+  return faults;
+}
+
+/** Half of these kinds, each as often as is drawn. */
+function drawnFaults(random: Random, kinds: readonly string[]): Fault[] {
+  const faults: Fault[] = [];
+  for (const kind of kinds) {
     const own = random.fork();
     if (own.chance(0.5)) continue;
     const restMs = REST_MIN_MS * REST_SPREAD ** own.next();
@@ -99,7 +121,7 @@ function drawnFaults(random: Random, hasArchive: boolean): Fault[] {
       faults.push({ atMs, kind, seed: own.below(2 ** 32) });
     }
   }
-  return faults.sort((a, b) => a.atMs - b.atMs);
+  return faults;
 }
 
 /** Where masters lose what they have answered, one node at a time may fail, and not while it is still felt. */
@@ -109,5 +131,9 @@ function singleFaults(random: Random): Fault[] {
     faults.push({ atMs: atMs + random.between(0, 1500), kind: 'fail-over', seed: random.below(2 ** 32) });
     faults.push({ atMs: atMs + random.between(0, 1500), kind: random.pick(ONE_NODE), seed: random.below(2 ** 32) });
   }
+  return inOrder(faults);
+}
+
+function inOrder(faults: Fault[]): Fault[] {
   return faults.sort((a, b) => a.atMs - b.atMs);
 }

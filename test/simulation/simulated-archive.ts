@@ -28,6 +28,8 @@ interface Kept {
 /** The archive as nodes share it: one server, in memory. */
 export class SimulatedArchive {
   private readonly shards = new Map<number, Kept>();
+  /** The clock of its server; undefined: it is on the nodes' own machine. */
+  serverMs: (() => number) | undefined = undefined;
   private readonly marks = new Map<number, ArchiveMark>();
 
   /** What one process has of it. */
@@ -65,7 +67,7 @@ export class SimulatedArchive {
       dropBefore: (day) => call(() => this.keep((record) => record.day >= day)),
       dropAfter: (shard, lsn) =>
         call(() => this.keep((record) => record.shard !== shard || compareLsn(record.lsn, lsn) <= 0)),
-      serverMs: async () => undefined,
+      serverMs: () => call(() => this.serverMs?.()),
       room: async () => ({ usedBytes: 0 }),
       close: async () => {},
     };

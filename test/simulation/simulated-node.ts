@@ -3,7 +3,9 @@ import type { Logger } from '../../src/base/logger.js';
 import { delay } from '../../src/base/timers.js';
 import type { CallbackCodec, CallbackReply } from '../../src/callback/callback-codec.js';
 import type { SentCallback } from '../../src/callback/sent-callback.js';
-import { ClusterNode } from '../../src/cluster/cluster-node.js';
+import { ClusterNode, type ClusterWitnesses } from '../../src/cluster/cluster-node.js';
+import { TimeKeeper } from '../../src/node/time-keeper.js';
+import type { TimeRecord } from '../../src/node/time-record.js';
 import type { Position } from '../../src/shard/log/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import { FormatGate } from '../../src/store/format/format-gate.js';
@@ -49,6 +51,10 @@ export interface NodeSettings {
   /** Durability is peers:1. */
   readonly isCopied: boolean;
   readonly rules: Rules;
+  /** The newest confirmed time, as this node's folder has it. */
+  readonly timeRecord: Pick<TimeRecord, 'confirmedMs' | 'write'>;
+  /** Its clock, which is so far ahead, was its only witness of the time. */
+  readonly onUnwitnessed: (aheadMs: number) => void;
   /** How long closed rounds stay in memory; undefined: there is no archive. */
   readonly memoryMs: number | undefined;
 }
@@ -68,6 +74,7 @@ const COPY_BYTES_MAX = 1_000_000;
 const TABLE_SERVER = 0;
 /** By then those who send callbacks have seen that it is not ready. */
 const NOTICED_MS = 5000;
+const READY_POLL_MS = 100;
 
 /** A process of walletd: the code of its shards and of its part in the cluster, on what surrounds it in a simulation. */
 export class SimulatedNode {
@@ -77,6 +84,7 @@ export class SimulatedNode {
   readonly cluster: ClusterNode;
   readonly host: ShardHost;
   private readonly links: SimulatedLinks;
+  private readonly timeKeeper: TimeKeeper;
   /** It takes callbacks. */
   isOpen = true;
   private inFlight = 0;
@@ -86,7 +94,8 @@ export class SimulatedNode {
     readonly settings: NodeSettings,
   ) {
     const { time, network, store, table, archive, archiveServer, codec } = around;
-    const { name, followers, expect, acknowledged, snapshotEntries, format, isCopied, memoryMs, rules } = settings;
+    const { name, followers, expect, acknowledged, snapshotEntries, format, isCopied, memoryMs, rules, timeRecord } =
+      settings;
     const random = around.random.fork();
     this.tag = random.hex(8);
     const { tag } = this;
@@ -132,7 +141,7 @@ export class SimulatedNode {
     let links: SimulatedLinks | undefined;
     this.cluster = new ClusterNode({
       tag,
-      about: { name, host: name, zone: '', version: '1', format, rulesHash: '', retentionMs: undefined },
+      about: { name, host: name, zone: '', version: '1', format, rulesHash: '', retentionMs: rules.retentionMs },
       advertisedPort: undefined,
       settings: { followers, expect },
       shardCount: store.shardCount,
@@ -157,11 +166,29 @@ export class SimulatedNode {
       log,
     });
     this.links = must(links, 'a node has links');
+    this.timeKeeper = new TimeKeeper({
+      shards: this.host,
+      cluster: () => this.witnesses(),
+      retentionMs: rules.retentionMs,
+      confirmedOn: null,
+      record: timeRecord,
+      clock: process,
+      timers: process,
+      log,
+    });
   }
 
   async start(): Promise<void> {
     await this.host.start([]);
     await this.cluster.start();
+    while (!this.cluster.isReady) await delay(this.process, READY_POLL_MS);
+    this.timeKeeper.start();
+  }
+
+  private witnesses(): ClusterWitnesses {
+    const { witnesses } = this.cluster;
+    if (witnesses.peersMs.length === 0) this.settings.onUnwitnessed(this.process.aheadMs);
+    return witnesses;
   }
 
   /** `reply` is called once, or never when the process ends before. */
@@ -225,6 +252,7 @@ export class SimulatedNode {
     await delay(process, NOTICED_MS);
     this.isOpen = false;
     while (this.inFlight > 0) await delay(process, 5);
+    this.timeKeeper.stop();
     await this.cluster.leave();
     await this.host.close();
     this.kill();

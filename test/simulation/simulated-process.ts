@@ -16,11 +16,11 @@ export class SimulatedProcess implements Timers, Clock {
   private isStopped = false;
   private stoppedMs = 0;
   private backlog: (() => void)[] = [];
-  private readonly regular = new Set<Cancel>();
+  private readonly regular = new Map<Cancel, { readonly ms: number; readonly fire: () => void }>();
   private readonly startedMs: number;
 
   constructor(private readonly time: VirtualTime) {
-    this.startedMs = time.nowMs;
+    this.startedMs = time.passedMs;
   }
 
   now(): number {
@@ -29,7 +29,7 @@ export class SimulatedProcess implements Timers, Clock {
 
   /** Counts from its own start, as no other one does. */
   monotonicMs(): number {
-    return this.time.nowMs - this.startedMs + 1000 - this.lostMs;
+    return this.time.passedMs - this.startedMs + 1000 - this.lostMs;
   }
 
   addMissedTime(ms: number): void {
@@ -38,7 +38,7 @@ export class SimulatedProcess implements Timers, Clock {
 
   every(ms: number, run: () => void): Cancel {
     let isDue = false;
-    const cancel = this.time.every(ms, () => {
+    const fire = () => {
       // One that comes while another one waits is that one.
       if (isDue) return;
       isDue = true;
@@ -46,8 +46,9 @@ export class SimulatedProcess implements Timers, Clock {
         isDue = false;
         run();
       });
-    });
-    this.regular.add(cancel);
+    };
+    const cancel = this.time.every(ms, fire);
+    this.regular.set(cancel, { ms, fire });
     return () => {
       this.regular.delete(cancel);
       cancel();
@@ -71,6 +72,13 @@ export class SimulatedProcess implements Timers, Clock {
     this.time.defer(() => this.here(run));
   };
 
+  /** So much time has gone by at once: what is done again and again was due, each so often at most. */
+  leapt(ms: number, timesMax: number): void {
+    for (let time = 1; time <= timesMax; time++) {
+      for (const one of [...this.regular.values()]) if (one.ms * time <= ms) one.fire();
+    }
+  }
+
   /** Runs it in this process: now, or when it goes on, or never. */
   here(run: () => void): void {
     if (this.isDead) return;
@@ -80,14 +88,14 @@ export class SimulatedProcess implements Timers, Clock {
 
   stop(): void {
     this.isStopped = true;
-    this.stoppedMs = this.time.nowMs;
+    this.stoppedMs = this.time.passedMs;
   }
 
   /** `isSuspended`: the monotonic clock has stood still as well, as that of a suspended machine. */
   goOn(isSuspended = false): void {
     if (!this.isStopped) return;
     this.isStopped = false;
-    if (isSuspended) this.lostMs += this.time.nowMs - this.stoppedMs;
+    if (isSuspended) this.lostMs += this.time.passedMs - this.stoppedMs;
     const { backlog } = this;
     this.backlog = [];
     for (const run of backlog) this.here(run);
@@ -96,7 +104,7 @@ export class SimulatedProcess implements Timers, Clock {
   kill(): void {
     this.isDead = true;
     this.backlog = [];
-    for (const cancel of this.regular) cancel();
+    for (const cancel of this.regular.keys()) cancel();
     this.regular.clear();
   }
 }

@@ -1,4 +1,5 @@
 import { must } from '../../src/base/assert.js';
+import { leap } from './leap.js';
 import type { Random } from './random.js';
 import { ARCHIVE, type SimulatedNode, serverName } from './simulated-node.js';
 import { NO_FAULTS, type StoreFaults } from './simulated-store.js';
@@ -62,7 +63,7 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   'lose-table': (world) => world.table.lose(),
   clock: (world, random) => {
     const node = oneOf(world, random);
-    if (node !== undefined) node.process.aheadMs = random.pick([0, 3_600_000, -3_600_000, 30_000, -30_000]);
+    if (node !== undefined) world.setClock(node, random.pick([0, 3_600_000, -3_600_000, 30_000, -30_000]));
   },
   move: (world, random) => {
     const [node] = world.living;
@@ -103,11 +104,17 @@ const ARCHIVE_TROUBLES: Readonly<Record<string, Trouble>> = {
   },
 };
 
+/** What can happen where time leaps. */
+const TIME_TROUBLES: Readonly<Record<string, Trouble>> = { leap };
+
 export const NAMES: readonly string[] = Object.keys(TROUBLES);
 export const ARCHIVE_NAMES: readonly string[] = Object.keys(ARCHIVE_TROUBLES);
 
 export function happen(kind: string, world: World, random: Random): void {
-  must(TROUBLES[kind] ?? ARCHIVE_TROUBLES[kind], `there is such a trouble: ${kind}`)(world, random);
+  must(TROUBLES[kind] ?? ARCHIVE_TROUBLES[kind] ?? TIME_TROUBLES[kind], `there is such a trouble: ${kind}`)(
+    world,
+    random,
+  );
 }
 
 function oneOf(world: World, random: Random): SimulatedNode | undefined {

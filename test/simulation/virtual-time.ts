@@ -18,13 +18,20 @@ const EPOCH_MS = 1_795_000_000_000;
  */
 export class VirtualTime implements Timers {
   nowMs = 0;
+  /** Time that went by in leaps: clocks have gone on by it, timers have not. */
+  leapedMs = 0;
   private order = 0;
   /** A heap: the first one is due next. */
   private readonly queue: Due[] = [];
   private turn: (() => void)[] = [];
 
+  /** All time since the beginning. */
+  get passedMs(): number {
+    return this.nowMs + this.leapedMs;
+  }
+
   wallMs(): number {
-    return Math.floor(EPOCH_MS + this.nowMs);
+    return Math.floor(EPOCH_MS + this.passedMs);
   }
 
   every(ms: number, run: () => void): Cancel {

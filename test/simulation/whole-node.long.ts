@@ -57,6 +57,9 @@ const BUGS: Readonly<Record<string, Plant>> = {
     store.waitsMs = () => 0;
     store.replicateAfter = (shard) => replicateAfter(shard, 200);
   },
+  'ids that are forgotten after a quarter of the retention': (world) => {
+    world.nodeRules = { ...world.nodeRules, retentionMs: world.retentionMs / 4 };
+  },
   'an archive that forgets': ({ archive }) => {
     const of = archive.for.bind(archive);
     archive.for = (call) => ({ ...of(call), find: () => call(() => []) });

@@ -50,8 +50,21 @@ class Run {
     private readonly plan: Plan,
     plant: Plant,
   ) {
-    const { seed, nodes, shards, servers, followers, snapshotEntries, settings, memoryMs, replicasBehindMs } = plan;
-    const base = { seed, nodes, shards, servers, followers, snapshotEntries, settings, memoryMs, players: 0 };
+    const {
+      seed,
+      nodes,
+      shards,
+      servers,
+      followers,
+      snapshotEntries,
+      settings,
+      memoryMs,
+      replicasBehindMs,
+      retentionDays,
+    } = plan;
+    const retention = retentionDays === undefined ? {} : { 'retention.transactions': retentionDays };
+    const all = { ...settings, ...retention };
+    const base = { seed, nodes, shards, servers, followers, snapshotEntries, settings: all, memoryMs, players: 0 };
     this.world = new World(replicasBehindMs === undefined ? base : { ...base, replicasBehindMs });
     this.random = new Random(seed ^ 0x5bd1e995);
     this.watch();
@@ -65,6 +78,9 @@ class Run {
         this.operations++;
         this.isOver ||= this.operations >= plan.operations;
         this.digest.note(this.world.time.nowMs, `${player.username} ${number} ${code} ${before} ${after}`);
+      },
+      onRests: () => {
+        if (!this.isOver) this.come();
       },
       onLeft: (gambler) => this.left(gambler),
       onWrong: (error) => {
@@ -125,7 +141,8 @@ class Run {
   private left(gambler: Gambler): void {
     this.playing.delete(gambler);
     this.gone.set(gambler.player.username, gambler.balance);
-    if (!this.isOver) this.come();
+    // Another one has the place of who has rested.
+    if (!this.isOver && !gambler.hasReturned) this.come();
   }
 
   private async until(what: string, isSo: () => boolean, withinMs: number): Promise<void> {

@@ -9,6 +9,7 @@ import { shardOf } from '../../src/worker/placement.js';
 import { codecOn } from '../support/host-deps.js';
 import { settingsWith } from '../support/settings.js';
 import { Bettors } from './bettors.js';
+import type { ForgettingTimes } from './forgetting.js';
 import { Network } from './network.js';
 import { Random } from './random.js';
 import { SimulatedArchive } from './simulated-archive.js';
@@ -42,11 +43,16 @@ const PATIENCE_MS = 3000;
 /** A platform waits no longer. */
 const GIVE_UP_MS = PATIENCE_MS + 500;
 const LOG_LINES_MAX = 400;
+/** Of each timer, in one leap. */
+const SWEEPS_MAX = 10;
 /** The reference wallet has no limits. */
 const NO_LIMITS = { 'tips.unknownMax': 1_000_000 };
 
-/** Where a node keeps what it has acknowledged, over its lives. */
-type Folder = Map<number, Position>;
+/** What a node keeps over its lives. */
+interface Folder {
+  readonly acknowledged: Map<number, Position>;
+  confirmedMs: number | undefined;
+}
 
 /** Nodes on one store, and whoever sends them something. */
 export class World {
@@ -64,12 +70,18 @@ export class World {
   readonly lines: string[] = [];
   /** For who wants each line as it is written. */
   onLine: (line: string) => void = () => {};
+  /** How far behind the true time a clock has been, at most. */
+  private stampsBehindMs = 0;
+  /** How far ahead of it a clock has been that nobody could contradict, at most. */
+  private confirmedAheadMs = 0;
   /** Shards one of whose snapshots was damaged. */
   private readonly damaged = new Set<number>();
   private readonly folders: Folder[] = [];
-  private readonly clock = { now: () => this.time.wallMs(), monotonicMs: () => this.time.nowMs };
+  private readonly clock = { now: () => this.time.wallMs(), monotonicMs: () => this.time.passedMs };
   private readonly answers = codecOn(this.clock);
   private readonly rules: Rules;
+  /** As the nodes have them. */
+  nodeRules: Rules;
 
   constructor(readonly settings: WorldSettings) {
     const { seed, nodes, shards, servers } = settings;
@@ -81,8 +93,11 @@ export class World {
     this.bettors = new Bettors(this, settings.players);
     // With chance of its own: what happens without an archive stays what it was.
     this.archiveServer = new SimulatedStore(STORE_ID, 0, 1, time, new Random(~seed));
+    // Nodes that share an archive have it on a server.
+    if (nodes > 1) this.archive.serverMs = () => time.wallMs();
     this.rules = rulesOf(settingsWith({ ...NO_LIMITS, ...settings.settings }));
-    for (let i = 0; i < nodes; i++) this.folders.push(new Map());
+    this.nodeRules = this.rules;
+    for (let i = 0; i < nodes; i++) this.folders.push({ acknowledged: new Map(), confirmedMs: undefined });
   }
 
   /** Starts all nodes, and gives the bettors their money. */
@@ -103,21 +118,50 @@ export class World {
       name: `node-${i}`,
       followers,
       expect,
-      acknowledged: new Map(folder),
+      acknowledged: new Map(folder.acknowledged),
       snapshotEntries,
       format,
       isCopied: replicasBehindMs !== undefined,
       memoryMs,
-      rules: this.rules,
+      rules: this.nodeRules,
+      timeRecord: {
+        confirmedMs: folder.confirmedMs,
+        write: (confirmedMs) => {
+          folder.confirmedMs = confirmedMs;
+        },
+      },
+      onUnwitnessed: (aheadMs) => {
+        this.confirmedAheadMs = Math.max(this.confirmedAheadMs, aheadMs);
+      },
     });
     this.nodes[i] = node;
     const { process, cluster } = node;
     // As the recorder does.
     process.every(1000, () => {
-      for (const [shard, position] of cluster.acknowledged) folder.set(shard, position);
+      for (const [shard, position] of cluster.acknowledged) folder.acknowledged.set(shard, position);
     });
     const start = () => node.start().catch(() => void (process.isDead || process.after(500, start)));
     start();
+  }
+
+  get retentionMs(): number {
+    return this.rules.retentionMs;
+  }
+
+  get forgettingTimes(): ForgettingTimes {
+    const { time, retentionMs, stampsBehindMs, confirmedAheadMs } = this;
+    return { nowMs: time.wallMs(), retentionMs, stampsBehindMs, confirmedAheadMs };
+  }
+
+  setClock(node: SimulatedNode, aheadMs: number): void {
+    node.process.aheadMs = aheadMs;
+    this.stampsBehindMs = Math.max(this.stampsBehindMs, -aheadMs);
+  }
+
+  /** So much time goes by at once. */
+  leap(ms: number): void {
+    this.time.leapedMs += ms;
+    for (const { process } of this.living) process.leapt(ms, SWEEPS_MAX);
   }
 
   kill(i: number): void {

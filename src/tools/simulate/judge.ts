@@ -15,6 +15,9 @@ export interface Told {
 const LATE_MAX = 4;
 /** Of more messages at once there would be too many orders. */
 const REPEATED_MAX = 2;
+/** States that follow from a state because the operator has forgotten what these messages name. */
+export type Forgotten = (world: ReferencePlayer, messages: readonly Message[]) => readonly ReferencePlayer[];
+
 /** A history with so much that is unsure ends. */
 const WORLDS_MAX = 200;
 
@@ -34,6 +37,7 @@ export class Judge {
   constructor(
     private readonly profile: Profile,
     private readonly player: Player,
+    private readonly forgotten: Forgotten = () => [],
   ) {
     this.reference = new ReferenceWallet(rulesOf(profile));
     this.worlds = [newPlayer(player.currency, unitsOf(player.balance, profile.decimals))];
@@ -50,6 +54,7 @@ export class Judge {
   /** The message was sent; nobody knows whether it arrived, or will yet. */
   maybe(message: Message): void {
     this.late.push(message);
+    this.forget([message]);
     this.keep([...this.worlds, ...this.worlds.map((world) => this.turn(world, message).player)]);
   }
 
@@ -60,6 +65,7 @@ export class Judge {
 
   /** The messages went at once, and were answered so; undefined: the answer was lost. False: no order explains it. */
   toldAtOnce(messages: readonly Message[], told: readonly (Told | undefined)[]): boolean {
+    this.forget(messages);
     const left = messages.map((message, n) => ({ message, told: told[n] }));
     const after = (worlds: readonly ReferencePlayer[]) =>
       worlds.length === 1
@@ -71,6 +77,11 @@ export class Judge {
     if (worlds.length === 0) return false;
     this.keep(worlds);
     return true;
+  }
+
+  private forget(messages: readonly Message[]): void {
+    const forgotten = this.worlds.flatMap((world) => this.forgotten(world, messages));
+    if (forgotten.length > 0) this.keep([...this.worlds, ...forgotten]);
   }
 
   /** Those in which messages that nobody waited for have arrived only now. */

@@ -1,0 +1,18 @@
+import { DAY_MS } from '../../src/base/time.js';
+import type { Random } from './random.js';
+import type { World } from './world.js';
+
+const HOUR_MS = 3_600_000;
+/** Of a leap, at most: sweeps, confirmed times and what they drop come between. */
+const STEP_MS = 6 * HOUR_MS;
+const STEPS_MAX = 12;
+/** Messages go on meanwhile. */
+const REST_MS = 120;
+
+/** Hours or weeks go by, in which nobody plays: clocks go on by so much, timers that are due come some times. */
+export function leap(world: World, random: Random): void {
+  const { retentionMs, time } = world;
+  const ms = random.pick([HOUR_MS, STEP_MS, DAY_MS, retentionMs / 2, retentionMs + 2 * DAY_MS]);
+  const steps = Math.min(Math.ceil(ms / STEP_MS), STEPS_MAX);
+  for (let step = 0; step < steps; step++) time.after(step * REST_MS, () => world.leap(ms / steps));
+}
