@@ -9,6 +9,7 @@ import { EXIT } from '../node/exit-codes.js';
 import { livingMembers } from '../node/living-members.js';
 import { type ArchivedStore, checkRecord, recordOf } from '../node/open-store.js';
 import { StoreError } from '../node/store-error.js';
+import { adoptArchive, findOther } from '../node/tie-archive.js';
 import { describeMissingDay } from '../shard/archive/archive-behind-error.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import type { NodeRecord } from '../store/node-record.js';
@@ -54,7 +55,7 @@ export async function acceptLostArchive(options: AcceptArchiveLossOptions): Prom
     );
   }
   const record = recordOf(settings);
-  const use = options.dryRun ? 'examine' : 'repair';
+  const use = options.dryRun ? 'look' : 'repair';
   return await withStore(settings, (opened) => acceptIn(settings, opened, record, options), use);
 }
 
@@ -83,18 +84,24 @@ async function acceptIn(
     roundsMax: ROUNDS_MAX,
     onProgress: progress.update,
   }).finally(() => progress.stop());
-  if (loss.shards.length === 0 && loss.missingDays.length === 0) {
+  const isComplete = loss.shards.length === 0 && loss.missingDays.length === 0;
+  const other = await findOther(settings, opened.meta);
+  if (isComplete && other === undefined) {
     console.log('Nothing is missing: the archive has all that the logs rely on.');
     return EXIT.ok;
   }
-  await tell(settings, loss);
+  if (other !== undefined) console.log(`${sentence(other)}.`);
+  if (!isComplete) await tell(settings, loss);
   if (options.dryRun) return EXIT.ok;
-  if (!(await confirm('Go on without these rounds?', options))) return EXIT.failure;
+  const question = isComplete ? 'Go on with this archive?' : 'Go on without these rounds?';
+  if (!(await confirm(question, options))) return EXIT.failure;
   const { archive } = opened;
   if (archive === undefined) throw new ToolError('there is no archive to go on with');
   const heads = await acceptArchiveLoss(loss, archive, deps);
   await record.write(opened.meta.storeId, [...heads]);
   for (const [shard, { lsn }] of heads) console.log(`Shard ${shard} goes on from ${formatLsn(lsn)}.`);
+  const archiveId = await adoptArchive(settings, opened);
+  if (other !== undefined) console.log(`The store names the archive ${archiveId} now.`);
   console.log('The archive is believed from now on.');
   return EXIT.ok;
 }

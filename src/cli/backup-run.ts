@@ -6,7 +6,7 @@ import { checkArchiveIdentity } from '../node/examine-archive.js';
 import { EXIT } from '../node/exit-codes.js';
 import { ArchiveBehindError } from '../shard/archive/archive-behind-error.js';
 import { openFormats } from '../store/format/store-formats.js';
-import { encodeMeta } from '../store/meta.js';
+import { encodeMeta, withArchive } from '../store/meta.js';
 import { checkBackup } from '../tools/backup/backup-reader.js';
 import { BackupWriter, type ChangeSink, exists, writeNewBackup, writeToPipe } from '../tools/backup/backup-writer.js';
 import { pipeSink, transformingSink } from '../tools/backup/byte-sink.js';
@@ -270,7 +270,7 @@ export class BackupRun {
   /** The address may lead to another archive than at the last connection. */
   private async checkArchive(): Promise<void> {
     const { settings, meta } = this.source;
-    await checkArchiveIdentity(settings, meta.storeId).catch((error: Error) => {
+    await checkArchiveIdentity(settings, meta).catch((error: Error) => {
       throw error.name === 'FormatError' ? new OtherArchiveError(error.message) : error;
     });
   }
@@ -280,7 +280,8 @@ export class BackupRun {
     const { update: onProgress, warn } = progress;
     // A signal ends the wait for a store in an outage.
     const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal: this.signal }) };
-    const reading = { meta: encodeMeta(meta), now: Date.now, warn, onProgress, delay: patience.delay };
+    const bytes = encodeMeta(withArchive(meta, undefined));
+    const reading = { meta: bytes, now: Date.now, warn, onProgress, delay: patience.delay };
     return framesOfStore(patientSource(live, patience), reading);
   }
 

@@ -12,6 +12,7 @@ import { EXIT } from '../node/exit-codes.js';
 import { BRING_BACK } from '../node/open-store.js';
 import { readBackup } from '../node/overview/backup-file.js';
 import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
+import { tieOf } from '../node/tie-archive.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Finding } from '../store/store.js';
 import { formatBytes } from './print/format.js';
@@ -60,7 +61,7 @@ async function doctor(address: string | undefined): Promise<Outcome> {
     if (meta !== undefined) {
       const logTime = await examineLogTime(store, meta, systemClock);
       if (logTime !== undefined) findings.push(logTime);
-      findings.push(...(await examineArchive(settings, meta.storeId)));
+      findings.push(...(await examineArchive(settings, meta)));
     }
     findings.push(...(await examineServer(settings)));
   } catch (error) {
@@ -87,7 +88,7 @@ function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined)
 }
 
 /** Whether closed rounds have a place to go to, and whether it answers. */
-async function examineArchive(settings: StoreSettings, storeId: string): Promise<readonly Finding[]> {
+async function examineArchive(settings: StoreSettings, meta: StoreMeta): Promise<readonly Finding[]> {
   if (!hasArchive(settings)) {
     const says = 'there is none: closed rounds stay in memory';
     const todo = 'set WALLETD_ARCHIVE, see docs/archive.md; or plan the memory for all of `retention.transactions`';
@@ -95,16 +96,16 @@ async function examineArchive(settings: StoreSettings, storeId: string): Promise
   }
   try {
     return settings.archive === null
-      ? [await examineFolder(settings, storeId)]
-      : [...(await examinePostgres(settings, storeId)), ...(await examineArchiveClock(settings, storeId))];
+      ? [await examineFolder(settings, meta)]
+      : [...(await examinePostgres(settings, meta)), ...(await examineArchiveClock(settings, meta))];
   } catch (error) {
     const todo = 'callbacks that need it get 503, and closed rounds stay in memory, until it answers';
     return [{ about: 'archive', verdict: 'bad', says: messageOf(error), todo }];
   }
 }
 
-async function examineArchiveClock(settings: StoreSettings, storeId: string): Promise<readonly Finding[]> {
-  const archive = await openArchiveToRead(settings, storeId, 'read');
+async function examineArchiveClock(settings: StoreSettings, { storeId }: StoreMeta): Promise<readonly Finding[]> {
+  const archive = await openArchiveToRead(settings, storeId);
   try {
     const serverMs = await archive?.serverMs();
     return serverMs === undefined ? [] : [judgeArchiveClock(serverMs, systemClock.now())];
@@ -113,14 +114,16 @@ async function examineArchiveClock(settings: StoreSettings, storeId: string): Pr
   }
 }
 
-async function examineFolder(settings: StoreSettings, storeId: string): Promise<Finding> {
+async function examineFolder(settings: StoreSettings, meta: StoreMeta): Promise<Finding> {
   const about = 'archive';
-  const archive = await openArchiveToRead(settings, storeId, 'read');
+  const tie = tieOf(settings, meta);
+  const archive = await openArchiveToRead(settings, meta.storeId, { use: 'read', tie });
   if (archive === undefined) return { about, verdict: 'good', says: 'nothing has left memory yet' };
   try {
+    const id = meta.archiveId === undefined ? '' : `id ${meta.archiveId}, `;
     const days = await archive.days();
     const { usedBytes } = await archive.room();
-    return { about, verdict: 'good', says: `${days.length} days, ${formatBytes(usedBytes)}` };
+    return { about, verdict: 'good', says: `${id}${days.length} days, ${formatBytes(usedBytes)}` };
   } finally {
     await archive.close();
   }

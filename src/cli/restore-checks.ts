@@ -122,7 +122,7 @@ async function checkArchive(
 
 /** `storeId`: of the store in the place, whose archive goes with it. */
 async function checkFolderOfArchive(settings: StoreSettings, storeId: string | undefined): Promise<void> {
-  const archive = await openArchiveToRead(settings, storeId ?? '', 'read');
+  const archive = await openArchiveToRead(settings, storeId ?? '');
   if (archive === undefined) return;
   const days = await archive.days().finally(() => archive.close());
   if (days.length > 0) throw new StoreError('a restore needs an empty archive, too: name another place');
@@ -140,6 +140,6 @@ async function checkPostgres(settings: StoreSettings, { storeId }: RestoredSourc
         : 'name a new database in WALLETD_ARCHIVE, for restore, serve and the follower of the backup alike';
     throw new StoreError(`a restore needs an empty archive, and ${name} has rounds; ${cure}; see docs/runbook.md`);
   }
-  const found = await findArchive(settings, storeId);
+  const found = await findArchive(settings, storeId === undefined ? undefined : { storeId });
   if (found?.away !== undefined) throw new StoreError(`cannot use the archive ${name}: ${found.away}`);
 }

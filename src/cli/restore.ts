@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import type { Driver, StoreSettings } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
-import { discardArchive, hasArchive, openArchive } from '../node/drivers/open-archive.js';
+import { discardArchive, hasArchive, identifyArchive, openArchive } from '../node/drivers/open-archive.js';
 import { EXIT } from '../node/exit-codes.js';
 import type { Archive } from '../shard/archive/archive.js';
 import { openFormats } from '../store/format/store-formats.js';
@@ -210,9 +210,13 @@ async function restoreTo(
 ): Promise<Restored> {
   const driver = driverOf(settings);
   let archive: Archive | undefined;
-  const target = restoreTargetOf(store, async (storeId) => {
-    archive = await openArchive(settings, storeId);
-    return archive;
+  const target = restoreTargetOf(store, {
+    open: async (storeId) => {
+      archive = await openArchive(settings, storeId);
+      return archive;
+    },
+    renew: async (storeId) =>
+      hasArchive(settings) ? await identifyArchive(settings, storeId, { renew: true }) : undefined,
   });
   try {
     return await restore(target);

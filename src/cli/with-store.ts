@@ -35,7 +35,7 @@ export const STORE_OPTION = [
 export async function withStore<T>(
   settings: Settings,
   work: (opened: ArchivedStore) => Promise<T>,
-  use: ArchiveUse = 'write',
+  use: ArchiveUse | 'look' = 'write',
 ): Promise<T> {
   const opened = await openAsItIs(settings, use);
   try {

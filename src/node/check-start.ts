@@ -4,10 +4,11 @@ import { aliasesOf } from './aliases.js';
 import { callersOf, describeCallers } from './callers.js';
 import { Certificates } from './certificates.js';
 import { driverOf } from './drivers/drivers.js';
-import { findArchive } from './examine-archive.js';
+import { type ArchivedMeta, findArchive } from './examine-archive.js';
 import { memoryShare } from './heap.js';
 import { checkRecord, initOf, openStore, recordOf } from './open-store.js';
 import { NoStoreError } from './store-error.js';
+import { checkTie } from './tie-archive.js';
 
 /**
  * What a start with these settings would refuse, short of taking the store over and listening: keys, networks,
@@ -26,7 +27,8 @@ export async function checkStart(settings: Settings): Promise<readonly string[]>
     const { store, meta, durability } = await openStore(settings, 'never', record);
     const concerns = await store.concerns();
     await store.close();
-    const archive = await archiveSentences(settings, meta.storeId);
+    await checkTie(settings, meta);
+    const archive = await archiveSentences(settings, meta);
     return [
       ...first,
       `Store ${name}: id ${meta.storeId}, ${meta.shards} shards; ${durability}.`,
@@ -41,8 +43,8 @@ export async function checkStart(settings: Settings): Promise<readonly string[]>
   }
 }
 
-async function archiveSentences(settings: Settings, storeId: string | undefined): Promise<readonly string[]> {
-  const archive = await findArchive(settings, storeId);
+async function archiveSentences(settings: Settings, meta: ArchivedMeta | undefined): Promise<readonly string[]> {
+  const archive = await findArchive(settings, meta);
   if (archive === undefined) return [];
   const { name, findings, away } = archive;
   if (away === undefined) return [`Archive ${name}: ${findings.map(({ says }) => says).join('; ')}.`];

@@ -1,11 +1,14 @@
 import { messageOf } from '../base/message-of.js';
 import { isOutage } from '../base/outage-error.js';
+import type { StoreMeta } from '../store/meta.js';
 import type { Occupancy } from '../store/postgres/examine-archive.js';
 import type { PostgresArchive } from '../store/postgres/postgres-archive.js';
 import type { Finding } from '../store/store.js';
 import { findArchiveAddress } from './drivers/archive-address.js';
 import type { StoreSettings } from './drivers/driver.js';
+import { openPostgres } from './drivers/open-archive.js';
 import { StoreError } from './store-error.js';
+import { tieOf } from './tie-archive.js';
 
 /** An archive in PostgreSQL as a start finds it. */
 export interface FoundArchive {
@@ -18,22 +21,25 @@ export interface FoundArchive {
 }
 
 /** No store has this id. */
-const NO_STORE = '';
+const NO_STORE = { storeId: '' };
+
+/** Record of a store, as far as it says which archive is its own. */
+export type ArchivedMeta = Pick<StoreMeta, 'storeId' | 'archiveId'>;
 
 /**
  * Asks the PostgreSQL of the settings what walletd has to know before it relies on it, for `serve` and `serve --check` alike;
- * undefined where the archive is not in PostgreSQL. `storeId`: undefined where there is no store yet. Creates nothing. Throws a
+ * undefined where the archive is not in PostgreSQL. `meta`: undefined where there is no store yet. Creates nothing. Throws a
  * `StoreError` when the server answers, and what it says stays wrong until a person changes something.
  */
 export async function findArchive(
   settings: StoreSettings,
-  storeId: string | undefined,
+  meta: ArchivedMeta | undefined,
 ): Promise<FoundArchive | undefined> {
   const address = findArchiveAddress(settings);
   if (address === undefined) return undefined;
   const { name } = address;
   try {
-    const findings = await examinePostgres(settings, storeId ?? NO_STORE);
+    const findings = await examinePostgres(settings, meta ?? NO_STORE);
     const bad = findings.find(({ verdict }) => verdict === 'bad');
     if (bad !== undefined) throw new StoreError(`cannot use the archive ${name}: ${bad.says}; ${bad.todo}`);
     return { name, findings, away: undefined };
@@ -56,24 +62,23 @@ export async function postgresOccupancy(settings: StoreSettings): Promise<Occupa
  * Throws a `FormatError` when the archive in PostgreSQL is not that of this store; says nothing of an archive beside the store.
  * Rejects when it does not answer.
  */
-export async function checkArchiveIdentity(settings: StoreSettings, storeId: string): Promise<void> {
+export async function checkArchiveIdentity(settings: StoreSettings, meta: ArchivedMeta): Promise<void> {
   if (settings.archive === null) return;
-  await withPostgres(settings, storeId, 'read', (archive) => archive.checkIdentity());
+  await withPostgres(settings, meta, 'read', (archive) => archive.checkIdentity());
 }
 
 /** Findings about the archive in PostgreSQL, the bad ones too. Rejects when it does not answer. */
-export async function examinePostgres(settings: StoreSettings, storeId: string): Promise<readonly Finding[]> {
-  return await withPostgres(settings, storeId, 'write', (archive) => archive.examine());
+export async function examinePostgres(settings: StoreSettings, meta: ArchivedMeta): Promise<readonly Finding[]> {
+  return await withPostgres(settings, meta, 'write', (archive) => archive.examine());
 }
 
 async function withPostgres<T>(
-  { archive: address, postgres }: StoreSettings,
-  storeId: string,
+  settings: StoreSettings,
+  meta: ArchivedMeta,
   use: 'read' | 'write',
   ask: (archive: PostgresArchive) => Promise<T>,
 ): Promise<T> {
-  const { PostgresArchive } = await import('../store/postgres/postgres-archive.js');
-  const archive = new PostgresArchive(address as string, storeId, { ...postgres, isReadOnly: use === 'read' });
+  const archive = await openPostgres(settings, meta.storeId, { use, tie: tieOf(settings, meta) });
   try {
     return await ask(archive);
   } finally {

@@ -11,6 +11,7 @@ import type { Driver, StoreSettings } from './drivers/driver.js';
 import { driverOf } from './drivers/drivers.js';
 import { type ArchiveUse, openArchiveToRead } from './drivers/open-archive.js';
 import { asStoreError, NoStoreError, StoreError } from './store-error.js';
+import { tieOf } from './tie-archive.js';
 
 /** What a new store is created with; an existing one must have been created with the same. */
 export type NewStoreSettings = Pick<Settings, 'shards' | 'money'>;
@@ -59,15 +60,21 @@ export interface ArchivedStore extends ExistingStore {
   readonly archive: Archive | undefined;
 }
 
-/** Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. */
-export async function openAsItIs(settings: StoreSettings, use: ArchiveUse = 'write'): Promise<ArchivedStore> {
+/**
+ * Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. Only `repair` and `look` open another
+ * archive than the one that the record of the store names.
+ */
+export async function openAsItIs(settings: StoreSettings, use: ArchiveUse | 'look' = 'write'): Promise<ArchivedStore> {
   const driver = driverOf(settings);
   const { name, durability } = driver;
-  const store = await (use === 'read' || use === 'examine' ? driver.openToRead() : driver.open('never'));
+  const archiveUse = use === 'look' ? 'examine' : use;
+  const store = await (archiveUse === 'read' || archiveUse === 'examine' ? driver.openToRead() : driver.open('never'));
   try {
     const meta = await store.meta.maybeRead();
     if (meta === undefined) throw new NoStoreError(name);
-    return { store, name, durability, meta, archive: await openArchiveToRead(settings, meta.storeId, use) };
+    const tie = use === 'repair' || use === 'look' ? undefined : tieOf(settings, meta);
+    const archive = await openArchiveToRead(settings, meta.storeId, { use: archiveUse, tie });
+    return { store, name, durability, meta, archive };
   } catch (error) {
     await store.close();
     throw asStoreError(error as Error, name);

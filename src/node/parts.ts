@@ -45,6 +45,7 @@ import { Recorder, servedHere } from './recorder.js';
 import { rulesOf } from './rules.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, recentBytesMaxOf, type ShardThreadSettings } from './shard-thread.js';
+import { tieArchive } from './tie-archive.js';
 import { TimeKeeper } from './time-keeper.js';
 import { TimeRecord } from './time-record.js';
 import { maybeTracer } from './tracing.js';
@@ -132,14 +133,15 @@ async function makeOtherParts(
   const identity = newIdentity(systemClock.now());
   const record = recordOf(settings);
   const early = await EarlyListener.open(settings.admin, certificates.admin);
-  const opened = await waitForStore(() => openStore(settings, initOf(settings), record), {
+  const found = await waitForStore(() => openStore(settings, initOf(settings), record), {
     waitMs: settings.storeWaitSeconds * 1000,
     clock: systemClock,
     log,
   }).finally(() => early.close());
-  const { meta, name, wasCreated } = opened;
-  if (wasCreated) log.info({ store: name, storeId: meta.storeId }, 'store created');
-  await checkArchive(opened, settings, log);
+  const { name, wasCreated } = found;
+  if (wasCreated) log.info({ store: name, storeId: found.meta.storeId }, 'store created');
+  const opened = await withArchive(found, settings, log);
+  const { meta } = opened;
   const clock = new SteadyClock(systemClock);
   const thread: ShardThreadSettings = {
     settings: shardSettingsOf(settings),
@@ -276,15 +278,16 @@ async function makeOtherParts(
   };
 }
 
-/** An archive that is away does not hold a start up. One that must not be used ends the start. */
-async function checkArchive({ store, meta }: OpenStore, settings: Settings, log: Logger): Promise<void> {
+/** The store, tied to its archive. An archive that is away does not hold a start up. One that must not be used ends the start. */
+async function withArchive(opened: OpenStore, settings: Settings, log: Logger): Promise<OpenStore> {
   try {
-    const archive = await findArchive(settings, meta.storeId);
-    if (archive?.away === undefined) return;
+    const archive = await findArchive(settings, opened.meta);
+    if (archive?.away === undefined) return { ...opened, meta: await tieArchive(settings, opened, log) };
     const { name, away } = archive;
     log.warn({ code: 'archive-away', archive: name, error: away }, 'archive not reachable at the start');
+    return opened;
   } catch (error) {
-    await store.close();
+    await opened.store.close();
     throw error;
   }
 }

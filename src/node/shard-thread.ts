@@ -3,7 +3,7 @@ import { isMainThread } from 'node:worker_threads';
 import { systemClock } from '../base/clock.js';
 import { isConfirmedOn } from '../base/confirmed-on.js';
 import type { Logger } from '../base/logger.js';
-import { systemTimers } from '../base/timers.js';
+import { type Cancel, systemTimers } from '../base/timers.js';
 import { CallbackCodec } from '../callback/callback-codec.js';
 import type { Settings } from '../config/schema.js';
 import { waitsForPeer } from '../config/waits-for-peer.js';
@@ -33,6 +33,7 @@ import { openArchive } from './drivers/open-archive.js';
 import { EXIT } from './exit-codes.js';
 import { youngBytes } from './heap.js';
 import { type Identity, newNonceOf } from './identity.js';
+import { keepTied } from './keep-tied.js';
 import { ShardTelemetry } from './metrics/shard-telemetry.js';
 import { storeRoomMetrics } from './metrics/store-room-metrics.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
@@ -40,6 +41,7 @@ import { rulesOf } from './rules.js';
 import type { ShardSettings } from './shard-settings.js';
 import { StoreGauge } from './store-gauge.js';
 import type { StoreNews } from './store-watch.js';
+import { writingTieOf } from './tie-archive.js';
 
 const RECENT_BYTES_MAX = 8 * 1024 * 1024;
 const RECENT_SHARE = 64;
@@ -124,7 +126,15 @@ export async function openShardThread(
   const { settings, meta, shards, owner, ownerTag, heapMaxBytes, recordsMaxBytes, acknowledged } = options;
   const { nodeFolder } = settings;
   const store = await driverOf(settings).openAgain((why) => endStuckThread(why, log));
-  const archive = await openArchive(settings, meta.storeId, (why) => endStuckThread(why, log));
+  let { archiveId } = meta;
+  let stopTying: Cancel = () => {};
+  const tie = writingTieOf(settings, { store, meta }, log);
+  const write = async (found: string) => {
+    archiveId = await tie.write(found);
+    return archiveId;
+  };
+  const onStuck = (why: string) => endStuckThread(why, log);
+  const archive = await openArchive(settings, meta.storeId, { onStuck, tie: { ...tie, write } });
   const memory = new MemoryGuard({ heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes });
   const vitals = new ThreadVitals(thread, heapMaxBytes);
   // One thread is enough to ask.
@@ -180,6 +190,7 @@ export async function openShardThread(
     writeOrphans: (shard, entries) => writeOrphans(nodeFolder, shard, entries),
     recentBytesMax: store.canLoseTail ? recentBytesMaxOf(options) : 0,
     onClose: async () => {
+      stopTying();
       telemetry.close();
       memory.close();
       vitals.close();
@@ -189,6 +200,19 @@ export async function openShardThread(
     },
   });
   memory.watch(() => host.recordBytes);
+  // A store in a folder has its archive beside it, and nobody restores it beneath a server.
+  if (archive !== undefined && store.table !== undefined) {
+    stopTying = keepTied({
+      storeId: meta.storeId,
+      archiveId: () => archiveId,
+      meta: store.meta,
+      findServed: () => host.status().find(({ state }) => state === 'serving')?.shard,
+      headOf: (shard) => store.wal.head(shard),
+      ownerTag,
+      timers: systemTimers,
+      log,
+    });
+  }
   return host;
 }
 

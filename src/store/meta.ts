@@ -17,6 +17,8 @@ export interface StoreMeta {
   readonly createdMs: number;
   /** What becomes of the cancel of an unknown tip where no setting says so; absent in stores from before placeTips: `credit`. */
   readonly unknownTips?: 'credit' | 'reject';
+  /** Id of the archive that the store's closed rounds are in, a UUID; absent before the first start that had one. */
+  readonly archiveId?: string;
   /** A restore is writing the store, or was interrupted: nothing else may use it. */
   readonly incomplete?: true;
 }
@@ -27,6 +29,12 @@ export const UNKNOWN_TIPS_OF_TODAY = 'reject';
 
 export function encodeMeta(meta: StoreMeta): Buffer {
   return Buffer.from(JSON.stringify(meta));
+}
+
+/** The same record with another archive, or with none. */
+export function withArchive<M extends StoreMeta>(meta: M, archiveId: string | undefined): M {
+  const { archiveId: _before, ...rest } = meta;
+  return (archiveId === undefined ? rest : { ...rest, archiveId }) as M;
 }
 
 /** Throws a `FormatError` when the record is damaged, newer than this walletd, or of an incomplete store. */

@@ -53,6 +53,13 @@ export interface MetaStore {
   create(meta: StoreMeta): Promise<boolean>;
   /** Replaces the meta record that an incomplete store was created with. Durable when it resolves; may be repeated. */
   complete(meta: StoreMeta): Promise<void>;
+  /** As `maybeRead`, but a store that is found, or none, is not taken for the one in use from now on. */
+  peek(): Promise<StoreMeta | undefined>;
+  /**
+   * Writes another archive into the meta record, where that names `expected` now; undefined is none. Resolves with the record as it
+   * is afterwards: where another process was faster, with what that has written. Durable when it resolves; may be repeated.
+   */
+  replaceArchive(expected: string | undefined, archiveId: string | undefined): Promise<StoreMeta>;
   /**
    * Removes a store whose logs end in these heads, all or nothing: its record, heads and logs. It must not have snapshots.
    * False when a log has gone on. A server on it loses its ownership. Rejects where that is not allowed.

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
@@ -123,9 +123,11 @@ test('LMDB: a lost archive is believed again only after accept-loss --archive', 
   await credit(node, ['w1', 'w2']);
   const archive = join(node.store, 'archive');
   renameSync(archive, `${archive}.lost`);
+  // The same archive, without its rounds.
+  mkdirSync(archive);
+  cpSync(`${archive}.lost/archive.json`, `${archive}/archive.json`);
   const behind = await repeatsBehind(node, 'w1');
   assert.deepEqual([behind.answers[0]?.[0], behind.balance], [50001, 1200]);
-  // The start has made an empty folder.
   const looked = await node.run(['inspect', 'archive', '--json']);
   assert.equal(looked.status, 1);
   const marks = JSON.parse(looked.stdout);

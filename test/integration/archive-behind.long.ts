@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { cpSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import { balanceOf, importPlayers, PlatformClient, type RequestBody } from '../support/client.js';
-import { PostgresDatabases } from '../support/postgres-databases.js';
+import { copyDatabase, PostgresDatabases } from '../support/postgres-databases.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -70,12 +70,14 @@ async function answersRepeat(env: Record<string, string>): Promise<void> {
   assert.equal(await walletd.end('SIGTERM'), 0);
 }
 
-test('LMDB: a repeat moves nothing while the archive is gone', async () => {
+test('LMDB: a repeat moves nothing while the archive has none of its rounds', async () => {
   const folder = makeTempFolder();
   const env = { WALLETD_STORE: `lmdb:${folder.path}/data` };
   const archive = join(folder.path, 'data', 'archive');
   await credit(env);
   renameSync(archive, `${archive}.away`);
+  mkdirSync(archive);
+  cpSync(`${archive}.away/archive.json`, `${archive}/archive.json`);
   await refusesRepeat(env);
   rmSync(archive, { recursive: true });
   cpSync(`${archive}.away`, archive, { recursive: true });
@@ -84,18 +86,23 @@ test('LMDB: a repeat moves nothing while the archive is gone', async () => {
 });
 
 const noPostgres = whyNoPostgres();
-test('PostgreSQL: a repeat moves nothing with another database or none', { skip: noPostgres }, async () => {
+test('PostgreSQL: a repeat moves nothing with an older copy of the database, or none', {
+  skip: noPostgres,
+}, async () => {
   const folder = makeTempFolder();
   const databases = new PostgresDatabases(startPostgres(tmpdir()));
   after(async () => await cleanUp());
   const redis = await RedisServer.start();
   const env = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder.path}/node` };
   const [mine, other] = [databases.url(await databases.create()), databases.url(await databases.create())];
+  const first = await WalletdProcess.start({ ...AT_ONCE, ...env, WALLETD_ARCHIVE: mine });
+  assert.equal(await first.end('SIGTERM'), 0);
+  copyDatabase(mine, other);
   await credit({ ...env, WALLETD_ARCHIVE: mine });
   await refusesRepeat({ ...env, WALLETD_ARCHIVE: other });
   const without = runWalletd(['serve'], { ...AT_ONCE, ...env });
   assert.equal(without.status, 1);
-  assert.match(without.stderr, /closed rounds of shard 0 are in an archive.*none is configured: set WALLETD_ARCHIVE/);
+  assert.match(without.stderr, /has its closed rounds in the archive .*none is configured: set WALLETD_ARCHIVE/);
   await answersRepeat({ ...env, WALLETD_ARCHIVE: mine });
   await redis.destroy();
   folder.remove();

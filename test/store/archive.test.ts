@@ -53,11 +53,12 @@ test('LMDB: the archive of another store is refused', async () => {
 test('LMDB: remembered messages raise the version, which an older walletd refuses', async () => {
   const folder = tempFolder();
   const about = () => JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as object;
+  const archiveId = LmdbArchive.identify(folder, STORE_ID);
   const archive = LmdbArchive.open(folder, STORE_ID);
   await archive.put([DAMAGED]);
-  assert.deepEqual(about(), { version: 1, storeId: STORE_ID });
+  assert.deepEqual(about(), { version: 1, storeId: STORE_ID, archiveId });
   await archive.put([{ ...DAMAGED, round: 9, remembers: true }]);
-  assert.deepEqual(about(), { version: 2, storeId: STORE_ID });
+  assert.deepEqual(about(), { version: 2, storeId: STORE_ID, archiveId });
   await archive.close();
   await LmdbArchive.open(folder, STORE_ID).close();
   writeFileSync(join(folder, 'archive.json'), JSON.stringify({ version: 3, storeId: STORE_ID }));

@@ -226,7 +226,7 @@ if (reason !== undefined) {
     assert.match(first, /good archive rights: .*\ngood archive: nothing has left memory yet$/);
     assert.deepEqual(await runSql(url, "SELECT to_regclass('walletd_archive') AS made"), [{ made: null }]);
     await use(url);
-    assert.match((await examined(url, STORE_ID)).join('\n'), /good archive: 0 days, 0 MiB$/);
+    assert.match((await examined(url, STORE_ID)).join('\n'), /good archive: id [0-9a-f-]{36}, 0 days, 0 MiB$/);
     assert.match((await examined(url, OTHER_ID)).join('\n'), /bad archive: .*is of another store/);
     await runSql(url, 'CREATE ROLE poor LOGIN');
     const poor = databases.url(name, 'poor');

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { Client } from 'pg';
 import type { Postgres } from '../../bench/support/postgres.js';
 
@@ -35,4 +36,10 @@ export async function runSql(url: string, ...statements: readonly string[]): Pro
   } finally {
     await client.end();
   }
+}
+
+/** Copies a database into an empty one, as an operator does who moves it: pg_dump and psql. */
+export function copyDatabase(from: string, to: string): void {
+  const dump = execFileSync('pg_dump', ['--dbname', from], { maxBuffer: 2 ** 28 });
+  execFileSync('psql', ['--quiet', '--no-psqlrc', '--set', 'ON_ERROR_STOP=1', '--dbname', to], { input: dump });
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -19,6 +20,7 @@ import {
 import { ArchiveBehindError, mustReach } from '../../shard/archive/archive-behind-error.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
+import { type ArchiveTie, mustBeTied } from '../archive-tie.js';
 import { newerArchive } from '../format/archive-record.js';
 import { FormatError } from '../format/format-error.js';
 import { ArchiveDay } from './archive-day.js';
@@ -46,30 +48,50 @@ export class LmdbArchive implements Archive {
 
   private constructor(
     private readonly folder: string,
-    private readonly storeId: string,
+    /** As its file says, or of a lower version where another process has raised that. */
+    private about: About,
     private readonly marks: ArchiveMarks,
-    /** As its file says, or less where another process has raised it. */
-    private version: number,
     private readonly onStuck: (why: string) => void,
     private readonly gaps: 'refused' | 'told',
   ) {}
 
   /**
-   * Throws a `FormatError` when the folder holds the archive of another store. `onStuck` as `LmdbStore.open` has it. `gaps`: listed
-   * days that are gone or too short are refused, but by tools that ask for `missingDays`.
+   * Throws a `FormatError` when the folder holds the archive of another store, or not the one of the tie. `onStuck` as
+   * `LmdbStore.open` has it. `gaps`: listed days that are gone or too short are refused, but by tools that ask for `missingDays`.
    */
   static open(
     folder: string,
     storeId: string,
     onStuck: (why: string) => void = () => {},
     gaps: 'refused' | 'told' = 'refused',
+    tie?: ArchiveTie,
   ): LmdbArchive {
-    mkdirSync(folder, { recursive: true });
-    const version = claim(folder, storeId);
+    const about = claim(folder, storeId, tie);
     const marks = openMarks(join(folder, 'marks.mdb'), onStuck);
-    const archive = new LmdbArchive(folder, storeId, marks, version, onStuck, gaps);
+    const archive = new LmdbArchive(folder, about, marks, onStuck, gaps);
     if (gaps === 'refused') archive.mustHaveDays();
     return archive;
+  }
+
+  /** Id of the archive in the folder, which is made where there is none, and gets an id where it lacks one. Throws as `open`. */
+  static identify(folder: string, storeId: string, tie?: ArchiveTie): string {
+    const about = claim(folder, storeId, tie);
+    return about.archiveId ?? giveId(folder, about);
+  }
+
+  /** Throws as `open` does. Makes nothing. */
+  static check(folder: string, storeId: string, tie: ArchiveTie): void {
+    mustBeTied(tie, LmdbArchive.findId(folder, storeId), folder);
+  }
+
+  /** Id of the archive in the folder; undefined where it has none, or there is no archive. */
+  static findId(folder: string, storeId: string): string | undefined {
+    return readAbout(folder, storeId)?.archiveId;
+  }
+
+  /** Makes another archive of the one in the folder: returns its new id. */
+  static renew(folder: string, storeId: string): string {
+    return giveId(folder, claim(folder, storeId));
   }
 
   /** Throws a `FormatError` for a day whose file is gone: a disk that is not mounted, a folder that was not copied as a whole. */
@@ -97,9 +119,9 @@ export class LmdbArchive implements Archive {
   }
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
-    if (this.version < ARCHIVE_VERSION && records.some(({ remembers }) => remembers)) {
-      writeAbout(this.folder, ARCHIVE_VERSION, this.storeId);
-      this.version = ARCHIVE_VERSION;
+    if (this.about.version < ARCHIVE_VERSION && records.some(({ remembers }) => remembers)) {
+      this.about = { ...this.about, version: ARCHIVE_VERSION };
+      writeAbout(this.folder, this.about);
     }
     const byDay = new Map<number, ArchiveRecord[]>();
     for (const record of records) {
@@ -335,25 +357,46 @@ function damaged(parts: ReadonlyMap<number, Buffer | undefined>): Map<number, un
   return new Map([0, ...parts.keys()].map((number) => [number, undefined]));
 }
 
-/** Writes down whose archive it is, or checks that it is this store's. Returns its version. */
-function claim(folder: string, storeId: string): number {
+/** Contents of the file that says whose archive it is. */
+interface About {
+  readonly version: number;
+  readonly storeId: string;
+  /** Absent until the first start of a walletd that knows it. */
+  readonly archiveId?: string;
+}
+
+/** Writes down whose archive it is, or checks that it is this store's. */
+function claim(folder: string, storeId: string, tie?: ArchiveTie): About {
+  const about = readAbout(folder, storeId);
+  if (tie !== undefined) mustBeTied(tie, about?.archiveId, folder);
+  if (about !== undefined) return about;
+  mkdirSync(folder, { recursive: true });
+  const made = { version: FIRST_ARCHIVE_VERSION, storeId, archiveId: randomUUID() };
+  writeAbout(folder, made);
+  return made;
+}
+
+function giveId(folder: string, about: About): string {
+  const archiveId = randomUUID();
+  writeAbout(folder, { ...about, archiveId });
+  return archiveId;
+}
+
+/** Undefined where there is no archive. */
+function readAbout(folder: string, storeId: string): About | undefined {
   const path = join(folder, ABOUT_FILE);
-  if (!existsSync(path)) {
-    writeAbout(folder, FIRST_ARCHIVE_VERSION, storeId);
-    return FIRST_ARCHIVE_VERSION;
-  }
-  const about = JSON.parse(readFileSync(path, 'utf8')) as { version: number; storeId: string };
+  if (!existsSync(path)) return undefined;
+  const about = JSON.parse(readFileSync(path, 'utf8')) as About;
   if (about.version > ARCHIVE_VERSION) throw newerArchive(about.version);
-  if (about.storeId !== storeId)
-    throw new FormatError(`the archive in ${folder} is of another store: ${about.storeId}`);
-  return about.version;
+  if (about.storeId === storeId) return about;
+  throw new FormatError(`the archive in ${folder} is of another store: ${about.storeId}`);
 }
 
 /** Several threads may do the same at a time: each writes a file of its own and puts it in place, and all write the same. */
-function writeAbout(folder: string, version: number, storeId: string): void {
+function writeAbout(folder: string, about: About): void {
   const path = join(folder, ABOUT_FILE);
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  writeFileSync(draft, `${JSON.stringify({ version, storeId })}\n`, { flush: true });
+  writeFileSync(draft, `${JSON.stringify(about)}\n`, { flush: true });
   renameSync(draft, path);
 }
 

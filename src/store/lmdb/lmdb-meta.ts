@@ -1,7 +1,8 @@
 import type { Database } from 'lmdb';
 import type { Head } from '../../shard/log/wal.js';
 import { genesisHead } from '../format/entry-codec.js';
-import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
+import { FormatError } from '../format/format-error.js';
+import { decodeMeta, encodeMeta, type StoreMeta, withArchive } from '../meta.js';
 import type { MetaStore } from '../store.js';
 import type { Commits } from './commits.js';
 import type { FileGrowth } from './file-growth.js';
@@ -25,6 +26,10 @@ export class LmdbMeta implements MetaStore {
     return bytes === undefined ? undefined : decodeMeta(bytes);
   }
 
+  async peek(): Promise<StoreMeta | undefined> {
+    return await this.maybeRead();
+  }
+
   async create(meta: StoreMeta): Promise<boolean> {
     await this.growth.room(0, meta.shards);
     return await this.database.ifNoExists(META_KEY, () => {
@@ -38,6 +43,19 @@ export class LmdbMeta implements MetaStore {
   async complete(meta: StoreMeta): Promise<void> {
     await this.growth.room(0, 1);
     await this.commits.landed(this.database.put(META_KEY, encodeMeta(meta)));
+  }
+
+  async replaceArchive(expected: string | undefined, archiveId: string | undefined): Promise<StoreMeta> {
+    await this.growth.room(0, 1);
+    return this.database.transactionSync(() => {
+      const bytes = this.database.get(META_KEY);
+      if (bytes === undefined) throw new FormatError('the store has no meta record');
+      const meta = decodeMeta(bytes);
+      if (meta.archiveId !== expected) return meta;
+      const replaced = withArchive(meta, archiveId);
+      this.database.put(META_KEY, encodeMeta(replaced));
+      return replaced;
+    });
   }
 
   async discard(meta: StoreMeta, heads: readonly Head[]): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 
 export const ROUNDS = 'walletd_rounds';
@@ -11,6 +12,9 @@ const CREATE_MARKS = `
   CREATE TABLE IF NOT EXISTS walletd_marks (
     shard int PRIMARY KEY, epoch bigint NOT NULL, sequence bigint NOT NULL, index int NOT NULL
   )`;
+
+/** A table of its own: a column more of walletd_archive would wait for every session that has read that table, such as pg_dump. */
+const CREATE_IDENTITY = 'CREATE TABLE IF NOT EXISTS walletd_identity (archive_id text NOT NULL)';
 
 const CREATE = `
   CREATE TABLE IF NOT EXISTS walletd_archive (version int NOT NULL, store_id text NOT NULL);
@@ -41,4 +45,23 @@ export async function createTables(client: ClientBase, version: number, storeId:
     'INSERT INTO walletd_archive (version, store_id) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM walletd_archive)',
     [version, storeId],
   );
+}
+
+/** Id of the archive; undefined where it has none, or there is no archive. */
+export async function findArchiveId(client: ClientBase): Promise<string | undefined> {
+  const { rows: tables } = await client.query("SELECT 1 WHERE to_regclass('walletd_identity') IS NOT NULL");
+  if (tables.length === 0) return undefined;
+  const { rows } = await client.query('SELECT archive_id FROM walletd_identity');
+  return (rows as { archive_id: string }[])[0]?.archive_id;
+}
+
+/** Gives the archive an id where it has none; with `isNew` another one. In a transaction that holds the lock of `createTables`. */
+export async function makeArchiveId(client: ClientBase, isNew = false): Promise<string> {
+  const found = await findArchiveId(client);
+  if (found !== undefined && !isNew) return found;
+  const archiveId = randomUUID();
+  await client.query(CREATE_IDENTITY);
+  await client.query('DELETE FROM walletd_identity');
+  await client.query('INSERT INTO walletd_identity (archive_id) VALUES ($1)', [archiveId]);
+  return archiveId;
 }

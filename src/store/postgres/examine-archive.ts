@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { FormatError } from '../format/format-error.js';
 import type { Finding } from '../store.js';
-import { ROUNDS } from './archive-tables.js';
+import { findArchiveId, ROUNDS } from './archive-tables.js';
 
 interface Rights {
   readonly user: string;
@@ -32,20 +32,22 @@ export async function rightsOf(client: ClientBase): Promise<Finding> {
   return { about, verdict: 'good', says: 'this user may do all that a server needs' };
 }
 
-/** `mustBeOurs` throws a `FormatError` when the tables are not those of this store. */
-export async function contentsOf(client: ClientBase, mustBeOurs: () => Promise<void>): Promise<Finding> {
+/** `check` throws a `FormatError` when it is not the archive of this store. */
+export async function contentsOf(client: ClientBase, check: () => Promise<void>): Promise<Finding> {
   const about = 'archive';
-  const { rows: tables } = await client.query("SELECT 1 WHERE to_regclass('walletd_archive') IS NULL");
-  if (tables.length > 0) return { about, verdict: 'good', says: 'nothing has left memory yet' };
   try {
-    await mustBeOurs();
+    await check();
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
     return { about, verdict: 'bad', says: error.message, todo: 'name the database of this store in WALLETD_ARCHIVE' };
   }
+  const { rows: tables } = await client.query("SELECT 1 WHERE to_regclass('walletd_archive') IS NULL");
+  if (tables.length > 0) return { about, verdict: 'good', says: 'nothing has left memory yet' };
   const { rows } = await client.query(CONTENTS);
   const { days, bytes } = rows[0] as { readonly days: number; readonly bytes: string };
-  return { about, verdict: 'good', says: `${days} days, ${Math.ceil(Number(bytes) / 1024 ** 2)} MiB` };
+  const archiveId = await findArchiveId(client);
+  const id = archiveId === undefined ? '' : `id ${archiveId}, `;
+  return { about, verdict: 'good', says: `${id}${days} days, ${Math.ceil(Number(bytes) / 1024 ** 2)} MiB` };
 }
 
 /** One day is made ahead, and counts. */

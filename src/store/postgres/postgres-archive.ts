@@ -13,6 +13,7 @@ import {
 import { mustReach } from '../../shard/archive/archive-behind-error.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
+import { type ArchiveTie, mustBeTied } from '../archive-tie.js';
 import { maybeOpenFresh, maybeOpenNames, sealFresh, sealNames } from '../format/archive-names.js';
 import {
   type DatedPlace,
@@ -25,7 +26,7 @@ import {
 } from '../format/archive-record.js';
 import { FormatError } from '../format/format-error.js';
 import type { Finding } from '../store.js';
-import { createTables, PARTITION, ROUNDS } from './archive-tables.js';
+import { createTables, findArchiveId, makeArchiveId, PARTITION, ROUNDS } from './archive-tables.js';
 import { byteaArray, int4Array, int8Array } from './binary-array.js';
 import { Connections, type ConnectionsOptions } from './connections.js';
 import { contentsOf, type Occupancy, occupancyOf, replicasOf, rightsOf } from './examine-archive.js';
@@ -68,14 +69,19 @@ export class PostgresArchive implements Archive {
   private isEmpty = false;
   /** As its table said, or less where another process has raised it. */
   private version = FIRST_ARCHIVE_VERSION;
+  /** For people. */
+  private readonly name: string;
 
-  /** Throws an `AddressError` when the address cannot work. */
+  /** Throws an `AddressError` when the address cannot work. Without a tie it is the archive of the store, whatever its id. */
   constructor(
     address: string,
     private readonly storeId: string,
     private readonly options: ConnectionsOptions = { trustConfig: false, isReadOnly: false },
+    private readonly tie?: ArchiveTie,
   ) {
-    this.connections = new Connections(parsePostgresAddress(address), options);
+    const parsed = parsePostgresAddress(address);
+    this.name = parsed.name;
+    this.connections = new Connections(parsed, options);
     this.partitions = new Partitions(this.connections);
   }
 
@@ -255,18 +261,35 @@ export class PostgresArchive implements Archive {
       const judged = judgeServer(server, this.options.trustConfig);
       const findings = [...judged, await replicasOf(client), await rightsOf(client)];
       if (findings.some(({ verdict }) => verdict === 'bad')) return findings;
-      return [...findings, await contentsOf(client, () => this.mustBeOurs(client))];
+      return [...findings, await contentsOf(client, () => this.check(client))];
     });
   }
 
   /**
-   * Throws a `FormatError` when it is the archive of another store. It asks on a connection of its own, because the server at
-   * the address may have been replaced; where there are no tables yet, nothing is said. A follower of a backup asks this at
-   * each reconnect: an id and a watermark of the archive are to be compared here, too, once it has them.
+   * Throws a `FormatError` when it is the archive of another store, or not the one of the tie. It asks on a connection of its own,
+   * because the server at the address may have been replaced. A follower of a backup asks this at each reconnect.
    */
   async checkIdentity(): Promise<void> {
-    await this.connections.alone(async ({ client }) => {
-      if (await hasTables(client)) await this.mustBeOurs(client);
+    await this.connections.alone(({ client }) => this.check(client));
+  }
+
+  /** Makes the archive where there is none, ties it, and resolves with its id. */
+  async identify(): Promise<string | undefined> {
+    await this.prepare();
+    return await this.findId();
+  }
+
+  /** Id of the archive; undefined where it has none, or there is no archive. */
+  async findId(): Promise<string | undefined> {
+    return await this.connections.inTransaction(findArchiveId);
+  }
+
+  /** Makes another archive of it: resolves with its new id. */
+  async renew(): Promise<string> {
+    return await this.connections.inTransaction(async (client) => {
+      await createTables(client, FIRST_ARCHIVE_VERSION, this.storeId);
+      await this.mustBeOurs(client);
+      return await makeArchiveId(client, true);
     });
   }
 
@@ -297,21 +320,34 @@ export class PostgresArchive implements Archive {
    * a database without them is empty, and is asked again the next time.
    */
   private prepare(): Promise<void> {
-    this.prepared ??= this.connections
-      .inTransaction(async (client) => {
-        this.isEmpty = this.options.isReadOnly && !(await hasTables(client));
-        if (this.isEmpty) {
-          this.prepared = undefined;
-          return;
-        }
-        await createTables(client, FIRST_ARCHIVE_VERSION, this.storeId);
-        await this.mustBeOurs(client);
-      })
-      .catch((error: Error) => {
-        this.prepared = undefined;
-        throw error;
-      });
+    this.prepared ??= this.prepareOnce().catch((error: Error) => {
+      this.prepared = undefined;
+      throw error;
+    });
     return this.prepared;
+  }
+
+  /** An archive that the tie does not name is left as it is. */
+  private async prepareOnce(): Promise<void> {
+    const { tie, name } = this;
+    const found = await this.connections.inTransaction(async (client) => {
+      await this.check(client);
+      this.isEmpty = this.options.isReadOnly && !(await hasTables(client));
+      if (this.isEmpty) {
+        this.prepared = undefined;
+        return undefined;
+      }
+      await createTables(client, FIRST_ARCHIVE_VERSION, this.storeId);
+      await this.mustBeOurs(client);
+      return this.options.isReadOnly ? await findArchiveId(client) : await makeArchiveId(client);
+    });
+    if (found === undefined || tie?.write === undefined || tie.archiveId !== undefined) return;
+    mustBeTied({ ...tie, archiveId: await tie.write(found) }, found, name);
+  }
+
+  private async check(client: ClientBase): Promise<void> {
+    if (await hasTables(client)) await this.mustBeOurs(client);
+    if (this.tie !== undefined) mustBeTied(this.tie, await findArchiveId(client), this.name);
   }
 
   /** Throws a `FormatError` when the tables are of another store, or of a newer walletd. */

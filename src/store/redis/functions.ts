@@ -3,6 +3,7 @@ import { messageOf } from '../../base/message-of.js';
 import { ServerRefused } from '../server-refused.js';
 import { APPEND_FUNCTION_NAME, APPEND_LIBRARY } from './append-function.js';
 import { CLUSTER_FUNCTION_NAME, CLUSTER_LIBRARY } from './cluster-function.js';
+import { META_FUNCTION_NAME, META_LIBRARY } from './meta-function.js';
 import { isFull } from './server-error.js';
 import { SNAPSHOT_FUNCTION_NAME, SNAPSHOT_LIBRARY } from './snapshot-function.js';
 
@@ -16,6 +17,8 @@ interface RedisFunction {
 export const APPEND: RedisFunction = { name: APPEND_FUNCTION_NAME, library: APPEND_LIBRARY, idleArgs: ['each', ''] };
 export const SNAPSHOT: RedisFunction = { name: SNAPSHOT_FUNCTION_NAME, library: SNAPSHOT_LIBRARY, idleArgs: [] };
 export const CLUSTER: RedisFunction = { name: CLUSTER_FUNCTION_NAME, library: CLUSTER_LIBRARY, idleArgs: [''] };
+
+export const META: RedisFunction = { name: META_FUNCTION_NAME, library: META_LIBRARY, idleArgs: [] };
 
 /** Loads the function where it is missing, as after a failover or on a new server, if this user may do that. */
 export async function ensureFunction(client: Redis, wanted: RedisFunction): Promise<void> {
@@ -41,5 +44,20 @@ async function hasFunction(client: Redis, { name, idleArgs }: RedisFunction): Pr
     // It is there, and a server that is full does not run it. What is read needs no room.
     if (isFull(error as Error)) return true;
     throw error;
+  }
+}
+
+/** Sends a call of the function; loads it first where it is missing. */
+export async function withFunction<T>(
+  client: Redis,
+  wanted: RedisFunction,
+  send: (client: Redis) => Promise<T>,
+): Promise<T> {
+  try {
+    return await send(client);
+  } catch (error) {
+    if (!/Function not found/.test(messageOf(error))) throw error;
+    await ensureFunction(client, wanted);
+    return await send(client);
   }
 }

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Head } from '../../shard/log/wal.js';
 import { encodeHead, genesisHead } from '../format/entry-codec.js';
-import { decodeAnyMeta, decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
+import { FormatError } from '../format/format-error.js';
+import { decodeAnyMeta, decodeMeta, encodeMeta, type StoreMeta, withArchive } from '../meta.js';
 import { ServerRefused } from '../server-refused.js';
 import type { MetaStore } from '../store.js';
 import { confirmed, type Durability } from './durability.js';
+import { META, withFunction } from './functions.js';
 import type { Keys } from './keys.js';
 import type { Master } from './master.js';
 import type { Masters } from './masters.js';
@@ -44,9 +46,13 @@ export class RedisMeta implements MetaStore {
 
   /** Also throws when the server cannot be reached or must not be used. */
   async maybeRead(): Promise<StoreMeta | undefined> {
-    const bytes = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
-    this.known = bytes === null ? undefined : this.maybeWhole(bytes);
+    this.known = await this.peek();
     return this.known;
+  }
+
+  async peek(): Promise<StoreMeta | undefined> {
+    const bytes = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
+    return bytes === null ? undefined : this.maybeWhole(bytes);
   }
 
   async create(meta: StoreMeta): Promise<boolean> {
@@ -56,6 +62,24 @@ export class RedisMeta implements MetaStore {
   async complete(meta: StoreMeta): Promise<void> {
     const bytes = this.encoded(meta);
     await this.router.onHome((client) => confirmed(client, this.durability, client.set(this.keys.meta, bytes)));
+  }
+
+  async replaceArchive(expected: string | undefined, archiveId: string | undefined): Promise<StoreMeta> {
+    for (;;) {
+      const before = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
+      const meta = before === null ? undefined : this.maybeWhole(before);
+      if (before === null || meta === undefined) throw new FormatError('the store has no meta record');
+      // An earlier try can have written it without a replica having confirmed that: then it is written again.
+      if (meta.archiveId !== expected && meta.archiveId !== archiveId) return meta;
+      const replaced = withArchive(meta, archiveId);
+      const after = this.encoded(replaced);
+      const isDone = await this.router.onHome((client) =>
+        withFunction(client, META, (loaded) =>
+          confirmed(loaded, this.durability, loaded.call('FCALL', META.name, 1, this.keys.meta, before, after)),
+        ),
+      );
+      if (isDone === 1) return replaced;
+    }
   }
 
   async discard(meta: StoreMeta, heads: readonly Head[]): Promise<boolean> {

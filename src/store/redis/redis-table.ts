@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { messageOf } from '../../base/message-of.js';
 import type { BeatAnswer, Beats, Claim, ClusterTable, MemberRecord, Plan, TableView } from '../../cluster/table.js';
 import { memberOf, planOf } from '../../cluster/table-records.js';
-import { CLUSTER, ensureFunction } from './functions.js';
+import { CLUSTER, withFunction } from './functions.js';
 import type { Keys } from './keys.js';
 import type { Router } from './router.js';
 
@@ -56,15 +55,7 @@ export class RedisTable implements ClusterTable {
   private async call(...args: (string | number)[]): Promise<unknown> {
     const { table, beats } = this.keys;
     const send = (client: Redis) => client.call('FCALL', CLUSTER.name, 2, table, beats, ...args);
-    return await this.router.onHome(async (client) => {
-      try {
-        return await send(client);
-      } catch (error) {
-        if (!/Function not found/.test(messageOf(error))) throw error;
-        await ensureFunction(client, CLUSTER);
-        return await send(client);
-      }
-    });
+    return await this.router.onHome((client) => withFunction(client, CLUSTER, send));
   }
 }
 

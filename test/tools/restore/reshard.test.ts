@@ -281,13 +281,17 @@ test('8 shards into 3 on LMDB: books, archive and each answer are the same, and 
     const history = await played(8, 1);
     const store = LmdbStore.open(`${folder}/data`);
     let archive: LmdbArchive | undefined;
-    const target = restoreTargetOf(store, async (storeId) => {
-      archive = LmdbArchive.open(`${folder}/archive`, storeId);
-      return archive;
+    const target = restoreTargetOf(store, {
+      open: async (storeId) => {
+        archive = LmdbArchive.open(`${folder}/archive`, storeId);
+        return archive;
+      },
+      renew: async (storeId) => LmdbArchive.renew(`${folder}/archive`, storeId),
     });
     const result = await restoreInShards(framesOf(history), target, 3, restoring);
     assert.equal(result.shards.length, 3);
     assert.ok(archive);
+    assert.equal((await store.meta.maybeRead())?.archiveId, LmdbArchive.identify(`${folder}/archive`, result.storeId));
     await check(history, store, archive, result);
     await archive.close();
     await store.close();
@@ -306,8 +310,9 @@ test('3 shards into 16 on Redis, from a file and through a pipe: books, archive 
       await (await writeNewBackup(path, framesOf(history), new AbortController().signal)).close();
       const store = new RedisStore({ address, prefix: name, durability: { type: 'fsync' }, trustConfig: false });
       const archive = new MemoryArchive();
-      const target = restoreTargetOf(store, async () => archive);
+      const target = restoreTargetOf(store, { open: async () => archive, renew: async () => 'new' });
       const result = await restoreInShards(await read(path), target, 16, restoring);
+      assert.equal((await store.meta.maybeRead())?.archiveId, 'new');
       await check(history, store, archive, result);
       await store.close();
     }

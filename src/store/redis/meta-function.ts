@@ -1,0 +1,16 @@
+/**
+ * Replaces the meta record of a store, as a function of Redis: SET alone would overwrite what another node has written meanwhile.
+ *
+ *   keys   meta
+ *   args   record that is there, record to be there
+ *   reply  1 done, 0 another record is there, or none
+ */
+export const META_FUNCTION_NAME = 'walletd_meta_1';
+
+export const META_LIBRARY = `#!lua name=${META_FUNCTION_NAME}
+redis.register_function('${META_FUNCTION_NAME}', function(keys, args)
+  if #keys == 0 or redis.call('GET', keys[1]) ~= args[1] then return 0 end
+  redis.call('SET', keys[1], args[2])
+  return 1
+end)
+`;
