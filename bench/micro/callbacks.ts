@@ -19,6 +19,7 @@ export const codecs = requestCodecs({
   scales,
   amountLimits: amountLimitsOf(settings, scales),
   creditMax: null,
+  movementMax: null,
   txnsMax: settings.txnsMax,
   sessionToken: settings.sessionToken,
 });

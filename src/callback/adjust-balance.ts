@@ -15,6 +15,6 @@ export const adjustBalance = withElements('adjustBalance', {
     roundId: refId,
     status,
     amount: mustUnits(amount, money, 'amount'),
-    isTooMuch: status === 'CREDIT' && amount > money.creditMax,
+    isTooMuch: status === 'CREDIT' && amount > money.movementMax,
   }),
 });

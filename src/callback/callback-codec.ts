@@ -21,6 +21,8 @@ export interface CallbackReply {
 }
 
 export const MALFORMED: CallbackAnswer = { type: 'failed', failure: 'malformed' };
+/** The signature was used on another endpoint: nodes of the previous release route this failure, and would not know a new one. */
+export const REPLAYED: CallbackAnswer = { type: 'failed', failure: 'invalid-signature' };
 
 /**
  * From the text of a callback to its command, and from the answer to the body that says it. It works where the shards

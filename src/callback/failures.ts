@@ -35,8 +35,11 @@ export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = {
   'player-blocked': row(40003, 200, 'the player is blocked'),
   'product-refused': row(40003, 200, 'the product is blocked or not listed'),
   'invalid-token': row(30001, 200, "the token is not that of the player's session, or the session is over"),
-  'amount-out-of-range': row(40003, 200, 'the balance would leave the range that is exact'),
-  'amount-not-exact': row(40003, 400, 'the amount has more decimals than the currency, or is too large'),
+  'amount-out-of-range': row(
+    40003,
+    200,
+    'the balance would leave the range that is exact, or an amount that decides is outside of it',
+  ),
   'limit-reached': row(40003, 200, 'a limit is reached: on what one player, bet or round may hold, or on a credit'),
 
   malformed: row(40003, 400, 'the body is not a valid request of this endpoint'),

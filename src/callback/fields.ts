@@ -1,4 +1,4 @@
-import { boolean, choice, number, string } from '../base/json-schema.js';
+import { boolean, choice, number, type Schema, string } from '../base/json-schema.js';
 import { maybeUnits, nearestUnits, type Units } from '../wallet/amount.js';
 import { ID_LENGTH_MAX } from '../wallet/identifier.js';
 import { InvalidField } from './refusal.js';
@@ -33,13 +33,21 @@ export const transactionType = choice(['BY_TRANSACTION', 'BY_ROUND'], {
   description: 'Whether it is about the transaction of this id or about all of the round',
 });
 
+/**
+ * A field by which a request of another endpoint is recognised. The signature does not cover the path, so a captured request could be
+ * sent here, where it would give money that no bet answers for.
+ */
+export const foreign: Schema<unknown> = { foreign: true, description: 'Belongs to another endpoint: refused here' };
+
 /** How amounts of a request's currency leave the wire and become units. */
 export interface Money {
   readonly scale: number;
   /** Largest single amount, in whole currency. */
   readonly amountMax: number;
-  /** Largest single credit of adjustBalance, in whole currency. */
+  /** Largest single credit that no bet answers for, in whole currency. */
   readonly creditMax: number;
+  /** The same of adjustBalance. */
+  readonly movementMax: number;
 }
 
 /** Throws an `InvalidField`, in which the amount is called `field`. */

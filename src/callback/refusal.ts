@@ -10,7 +10,8 @@ export type RefusalKind =
   | 'length'
   | 'decimals'
   | 'zero-stake'
-  | 'lone-surrogate';
+  | 'lone-surrogate'
+  | 'foreign';
 
 /** Why a body is not a valid request: where, and which rule it breaks, for people. It quotes nothing of the body. */
 export interface Refusal {
@@ -64,6 +65,8 @@ export function refusalOf(error: ErrorObject): Refusal {
       return { kind: 'length', path, rule: `must have at least ${params.limit} element` };
     case 'maxItems':
       return { kind: 'length', path, rule: `must have at most ${params.limit} elements (txnsMax)` };
+    case 'foreign':
+      return { kind: 'foreign', path, rule: 'belongs to another endpoint' };
     case 'codePoints': {
       const [least, most] = parentSchema.codePoints as [number, number];
       return { kind: 'length', path, rule: `must have ${least} to ${most} characters` };

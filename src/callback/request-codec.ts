@@ -11,8 +11,10 @@ import { sessionDigest } from './session-token.js';
 export interface CodecSettings {
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
-  /** Largest single credit of adjustBalance, in whole currency. Null: that of any amount. */
+  /** Largest single credit that no bet answers for, in whole currency. Null: that of any amount. */
   readonly creditMax: number | null;
+  /** The same of adjustBalance alone. Null: `creditMax`. */
+  readonly movementMax: number | null;
   readonly txnsMax: number;
   /** `ignore`: what a request says about its session is not looked at. */
   readonly sessionToken: 'ignore' | 'check';
@@ -66,9 +68,11 @@ export class RequestCodec {
     const surrogate = text.includes('\\u') ? maybeLoneSurrogate(body) : undefined;
     if (surrogate !== undefined) return invalid(body, surrogate);
     const { id, productId, currency, username } = body;
-    const { scales, amountLimits, creditMax } = this.settings;
+    const { scales, amountLimits } = this.settings;
     const amountMax = amountLimits.of(currency);
-    const money = { scale: scales.of(currency), amountMax, creditMax: creditMax ?? amountMax };
+    const creditMax = this.settings.creditMax ?? amountMax;
+    const movementMax = this.settings.movementMax ?? creditMax;
+    const money = { scale: scales.of(currency), amountMax, creditMax, movementMax };
     const command = this.type.toCommand(body, money);
     if ('kind' in command) return invalid(body, command);
     return { id, productId, currency, username, command: this.withSession(command, body), refusal: undefined };
@@ -104,6 +108,11 @@ export function compileValidators(txnsMax: number): Readonly<Record<Endpoint, Va
       ([least, most]: [number, number]) =>
       (value: string) =>
         value.length >= least && !isLongerThan(value, most),
+  });
+  ajv.addKeyword({
+    keyword: 'foreign',
+    schemaType: 'boolean',
+    compile: () => (value: unknown) => value === null || (Array.isArray(value) && value.length === 0),
   });
   return mapCallbacks((_, type) => ajv.compile<Envelope>(type.schema(txnsMax)));
 }

@@ -1,11 +1,17 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
-import { amountOf, game, mustUnits } from './fields.js';
+import { amountOf, foreign, game, mustUnits } from './fields.js';
 
 export const winRewards = withTxns('winRewards', {
   summary: 'Rewards are given that are no results of bets: jackpots, tournaments, bonuses',
   txn: { status: choice(['SETTLED']), payoutAmount: amountOf('The reward') },
-  optional: { ...game, betAmount: amountOf('Stake: a statistic') },
+  optional: {
+    ...game,
+    betAmount: amountOf('Stake: a statistic'),
+    turnOver: foreign,
+    isSingleState: foreign,
+    transactionType: foreign,
+  },
   example: {
     id: 'reward-1',
     roundId: 'round-1',
@@ -19,6 +25,7 @@ export const winRewards = withTxns('winRewards', {
     roundId: txn.roundId,
     betAmount: mustUnits(txn.betAmount ?? 0, money, 'betAmount'),
     payoutAmount: mustUnits(txn.payoutAmount, money, 'payoutAmount'),
+    isTooMuch: txn.payoutAmount > money.creditMax,
     gameCode: txn.gameCode ?? '',
     playInfo: txn.playInfo ?? '',
   }),

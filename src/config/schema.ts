@@ -211,6 +211,15 @@ export const settingsSchema = group({
           '(90 billion with 4 decimals, 9 million with 8).',
       }),
     ),
+    creditMax: nullable(
+      number({
+        exclusiveMinimum: 0,
+        maximum: 1e15,
+        description:
+          'Largest single credit that no bet answers for, in whole currency: a reward, a credit of adjustBalance, the refund of an unknown ' +
+          'tip. More is answered with 40003. Null: money.amountMax.',
+      }),
+    ),
     amountMaxima: record(CURRENCY, number({ exclusiveMinimum: 0, maximum: 1e15 }), {
       description: 'Largest single amount by currency, in whole currency, e.g. `{"IDR": 20000000000}`.',
     }),
@@ -307,7 +316,7 @@ export const settingsSchema = group({
       number({
         minimum: 0,
         description:
-          'Largest single credit of adjustBalance, in whole currency: nothing of ours says that it is owed. More is answered with 40003. Null: money.amountMax.',
+          'Largest single credit of adjustBalance, in whole currency: nothing of ours says that it is owed. More is answered with 40003. Null: money.creditMax.',
       }),
     ),
   }),

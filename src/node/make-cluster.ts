@@ -134,6 +134,7 @@ function rulesHash(settings: Settings, meta: StoreMeta): string {
     [...products],
     money.amountMax,
     money.amountMaxima,
+    money.creditMax,
     adjustBalance.creditMax,
     txnsMax,
     limits.bodyBytesMax,

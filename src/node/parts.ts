@@ -149,6 +149,8 @@ async function makeOtherParts(
     shards: shardsOf(meta),
     heapMaxBytes,
     recordsMaxBytes: share.recordsMaxBytes,
+    // A signature is good from `maxSkewMs` before its time until as long after it.
+    replayWindowMs: 2 * settings.signature.maxSkewMs,
     clockOffsetMs: clock.believedOffsetMs,
     acknowledged: record.all,
     isTracing: tracer !== undefined,

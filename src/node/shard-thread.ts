@@ -73,12 +73,12 @@ function rulesThrough(gate: FormatGate, rules: Rules): Rules {
 
 /** Reads the callbacks of this store and writes their answers. Takes some 50 ms to make. */
 export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
-  const { adjustBalance, txnsMax, statusCodes, sessionToken } = settings;
+  const { money, adjustBalance, txnsMax, statusCodes, sessionToken } = settings;
   const scales = new ScaleTable(meta.scales);
   const amountLimits = amountLimitsOf(settings, scales);
-  const { creditMax } = adjustBalance;
+  const limits = { creditMax: money.creditMax, movementMax: adjustBalance.creditMax };
   const { closed } = statusCodes;
-  return new CallbackCodec({ scales, amountLimits, creditMax, txnsMax, sessionToken, closed }, systemClock);
+  return new CallbackCodec({ scales, amountLimits, ...limits, txnsMax, sessionToken, closed }, systemClock);
 }
 
 /** What a thread has to know of the process. Plain data: it crosses to a worker as it is. */
@@ -89,6 +89,8 @@ export interface ShardThreadSettings extends Identity {
   readonly heapMaxBytes: number;
   /** Of all shards of the thread. */
   readonly recordsMaxBytes: number;
+  /** How long a signature can be used. */
+  readonly replayWindowMs: number;
   /** Wall clock less monotonic clock, as the process believes when the thread starts. */
   readonly clockOffsetMs: number;
   /** What this node's record says it has acknowledged. */
@@ -180,7 +182,12 @@ export async function openShardThread(
     memoryMs: settings.retention.memorySeconds * 1000,
     memory,
     observer: telemetry,
-    metrics: (measures) => [...telemetry.metrics(measures), ...vitals.metrics(), ...storeRoomMetrics(room?.newest)],
+    replayWindowMs: options.replayWindowMs,
+    metrics: (measures, firstEndpoints) => [
+      ...telemetry.metrics(measures, firstEndpoints),
+      ...vitals.metrics(),
+      ...storeRoomMetrics(room?.newest),
+    ],
     owner,
     ownerTag,
     isTracing: options.isTracing,

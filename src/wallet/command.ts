@@ -165,6 +165,8 @@ export interface CancelTipTxn {
   readonly id: string;
   readonly roundId: string;
   readonly betAmount: Units;
+  /** More than one credit may be (`money.creditMax`), which stops the refund of an unknown tip alone. */
+  readonly isTooMuch?: boolean;
 }
 
 export interface RollbackTxn {
@@ -192,6 +194,8 @@ export interface RewardTxn extends GameInfo {
   /** A statistic. */
   readonly betAmount: Units;
   readonly payoutAmount: Units;
+  /** More than one credit may be (`money.creditMax`). */
+  readonly isTooMuch?: boolean;
 }
 
 export interface MovementTxn {

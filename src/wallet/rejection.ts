@@ -11,8 +11,6 @@ export type Rejection =
   | 'product-refused'
   | 'invalid-token'
   | 'amount-out-of-range'
-  /** An amount that decides was not one of the currency: see `isRounded` of a void or rollback. */
-  | 'amount-not-exact'
   | 'limit-reached';
 
 /** Not now, and safe to repeat: overload, a start, a store that does not answer, a fault of ours. */

@@ -7,7 +7,7 @@ import type { Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
 import { SteadyClock } from '../base/steady-clock.js';
 import { type Cancel, delay, nextTurn, type Timers } from '../base/timers.js';
-import { type CallbackCodec, type CallbackReply, MALFORMED } from '../callback/callback-codec.js';
+import { type CallbackCodec, type CallbackReply, MALFORMED, REPLAYED } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { Archive } from '../shard/archive/archive.js';
 import { type ArchiveMeasures, ShardArchive } from '../shard/archive/shard-archive.js';
@@ -22,7 +22,7 @@ import type { SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import { type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshot/snapshotter.js';
 import type { ArchiveMark } from '../wallet/archive-mark.js';
-import type { Command } from '../wallet/command.js';
+import type { Command, Endpoint } from '../wallet/command.js';
 import type { Rules } from '../wallet/decide/rules.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
@@ -30,6 +30,7 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import type { TableSizes } from '../wallet/state/tables.js';
 import { Archiver } from './archiver.js';
 import { ClockWatch } from './clock-watch.js';
+import { FirstEndpoints, type FirstEndpointsMeasures } from './first-endpoints.js';
 import type { HostObserver, OnFenced } from './host-observer.js';
 import { Housekeeper } from './housekeeper.js';
 import { OrphanKeeper } from './orphan-keeper.js';
@@ -57,7 +58,7 @@ export interface HostDeps {
   /** Throws a `RecoveryError` when the store is another one than the process was started on. */
   readonly checkStore: () => Promise<void>;
   /** These measures, and what the thread has counted. */
-  readonly metrics: (shards: readonly HostMeasures[]) => readonly Metric[];
+  readonly metrics: (shards: readonly HostMeasures[], firstEndpoints: FirstEndpointsMeasures) => readonly Metric[];
   readonly onClose: () => Promise<void>;
   readonly wal: Wal;
   /** Brings another node what is appended, before it counts; undefined: the log alone is enough. */
@@ -97,6 +98,8 @@ export interface HostDeps {
   readonly loopIdleMs: () => number;
   /** Who is not asked for so long is packed. */
   readonly idleMs: number;
+  /** How long a body stays bound to the endpoint that it came to first. */
+  readonly replayWindowMs: number;
   /** Where rounds go that are closed; undefined: all of them stay in memory. */
   readonly archive: Archive | undefined;
   /** How long they stay in memory before. */
@@ -123,6 +126,7 @@ export class ShardHost implements ThreadShards {
   private readonly restarts: ShardRestarts;
   private readonly moves: ShardMoves | undefined;
   private readonly turns: TurnWatch | undefined;
+  private readonly firstEndpoints: FirstEndpoints;
   private stopSweeping: Cancel = () => {};
   /** What the logs get. */
   private readonly clock: Clock;
@@ -174,6 +178,7 @@ export class ShardHost implements ThreadShards {
     });
     this.snapshots = new SnapshotQueue(this.shards, { ...deps, snapshotter, clock });
     const hasArchive = deps.archive !== undefined;
+    this.firstEndpoints = new FirstEndpoints(deps.replayWindowMs, currentHashKey(), deps.clock.monotonicMs());
     this.restarts = new ShardRestarts(this.shards, {
       ...deps,
       hasArchive,
@@ -306,6 +311,10 @@ export class ShardHost implements ThreadShards {
     }
     const shard = this.shards.get(shardOf(username, shardCount));
     if (shard === undefined) return shardOf(username, shardCount);
+    if (this.isReplayed(endpoint, text)) {
+      replier.reply(codec.reply(endpoint, request, REPLAYED));
+      return undefined;
+    }
     const to = isTraced ? this.tracing(command, replier) : replier;
     shard.submit({
       type: 'command',
@@ -317,6 +326,14 @@ export class ShardHost implements ThreadShards {
       },
     });
     return undefined;
+  }
+
+  /** True for a body that came to another endpoint first. */
+  private isReplayed(endpoint: Endpoint, text: string): boolean {
+    const first = this.firstEndpoints.first(endpoint, text, this.deps.clock.monotonicMs());
+    if (first === endpoint) return false;
+    this.deps.observer.replayed(first, endpoint);
+    return true;
   }
 
   /** Tells the replier when the turn was, too. */
@@ -363,7 +380,7 @@ export class ShardHost implements ThreadShards {
   }
 
   metrics(): readonly Metric[] {
-    return this.deps.metrics(this.measures());
+    return this.deps.metrics(this.measures(), this.firstEndpoints.measures(this.deps.clock.monotonicMs()));
   }
 
   /** The newest durable entry of each shard. */

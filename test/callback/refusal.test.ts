@@ -8,7 +8,14 @@ import { bet, settlement } from '../support/client.js';
 
 const scales = new ScaleTable({ default: 2, byCurrency: {} });
 const amountLimits = new AmountLimits({ default: 1000, byCurrency: {} }, scales);
-const codecs = requestCodecs({ scales, amountLimits, creditMax: null, txnsMax: 2, sessionToken: 'ignore' });
+const codecs = requestCodecs({
+  scales,
+  amountLimits,
+  creditMax: null,
+  movementMax: null,
+  txnsMax: 2,
+  sessionToken: 'ignore',
+});
 
 function reasonFor(endpoint: Endpoint, text: string): string | undefined {
   const { refusal } = codecs[endpoint].read(text);

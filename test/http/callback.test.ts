@@ -37,7 +37,15 @@ async function withSilentStore(
     {
       settings: { ...settings.limits, ...settings, port: 0, requestDeadlineMs, aliases: new Map(), tls: undefined },
       codec: new CallbackCodec(
-        { scales, amountLimits, creditMax: null, txnsMax: 100, sessionToken: 'ignore', closed: 'own' },
+        {
+          scales,
+          amountLimits,
+          creditMax: null,
+          movementMax: null,
+          txnsMax: 100,
+          sessionToken: 'ignore',
+          closed: 'own',
+        },
         clock,
       ),
       service: {

@@ -63,7 +63,7 @@ const txns = {
     skipBalanceUpdate: rarely,
   }),
   placeTips: fc.record({ id, roundId, betAmount: amount, skipBalanceUpdate: rarely }),
-  winRewards: fc.record({ id, roundId, betAmount: amount, payoutAmount: amount, ...game }),
+  winRewards: fc.record({ id, roundId, betAmount: amount, payoutAmount: amount, isTooMuch: rarely, ...game }),
   adjustBalance: fc
     .record({ id, status: fc.constantFrom('DEBIT' as const, 'CREDIT' as const), amount, isTooMuch: rarely })
     .map((txn) => ({ ...txn, roundId: txn.id })),

@@ -29,7 +29,7 @@ async function watched(run: (test: TestHost) => Promise<void>, rules = {}): Prom
   await host.fund('ann', 1_000_000);
   await run(host);
   memory.close();
-  return new Scrape(await expose(telemetry.metrics(host.host.measures())));
+  return new Scrape(await expose(telemetry.metrics(host.host.measures(), { bodies: 0, spanMs: 0 })));
 }
 
 test('a store that lost entries and got them again: one gap healed', async () => {

@@ -18,6 +18,7 @@ const CODEC_SETTINGS = {
   scales,
   amountLimits: new AmountLimits({ default: 1e10, byCurrency: {} }, scales),
   creditMax: null,
+  movementMax: null,
   txnsMax: 200,
   sessionToken: 'ignore',
   closed: 'own',
@@ -39,6 +40,7 @@ export const DEAF: HostObserver = {
   appendFailed() {},
   healed() {},
   failed() {},
+  replayed() {},
   fenced() {},
   snapshotEnded() {},
   looked() {},
@@ -90,6 +92,7 @@ export function hostDeps({ storeId, newHex, ...given }: Needed): HostDeps {
     putCopies: undefined,
     onFenced: () => {},
     recentBytesMax: 1_000_000,
+    replayWindowMs: 600_000,
     writeOrphans: async (shard) => `orphans of ${shard}`,
     ...given,
   };

@@ -4,9 +4,12 @@ import type { Landing, Turn } from '../../shard/shard-observer.js';
 import type { SnapshotResult } from '../../shard/snapshot/snapshotter.js';
 import { COUNT_BOUNDS, Histogram, SECONDS_BOUNDS } from '../../telemetry/histogram.js';
 import { counter, gauge, histogram, perKey, perShard } from '../../telemetry/metric.js';
+import { RefusalLog } from '../../telemetry/refusal-log.js';
 import type { ScaleTable } from '../../wallet/amount.js';
+import type { Endpoint } from '../../wallet/command.js';
 import { REMARKS, type Remark } from '../../wallet/decision.js';
 import type { Failure } from '../../wallet/rejection.js';
+import type { FirstEndpointsMeasures } from '../../worker/first-endpoints.js';
 import type { HostObserver } from '../../worker/host-observer.js';
 import type { MemoryGuard } from '../../worker/memory-guard.js';
 import type { HostMeasures } from '../../worker/shard-host.js';
@@ -53,6 +56,8 @@ export class ShardTelemetry implements HostObserver {
   private gapsHealed = 0;
   private assertionFailures = 0;
   private fences = 0;
+  private replays = 0;
+  private readonly replayLog: RefusalLog;
   private readonly lookups = { found: 0, nothing: 0 };
   private readonly lookupTimes = new Histogram(SECONDS_BOUNDS);
   private archivedRounds = 0;
@@ -74,6 +79,7 @@ export class ShardTelemetry implements HostObserver {
     this.credits = new Credits(options.scales);
     this.line = new MetricsLine(log, memory, options.everySeconds, () => this.counters());
     this.voidWarning = new VoidWarning(log);
+    this.replayLog = new RefusalLog(log, 'callbacks replayed on another endpoint');
   }
 
   decided(shard: number, { command, decision, currency, deadlineMs, startedMs, endedMs }: Turn): void {
@@ -119,6 +125,11 @@ export class ShardTelemetry implements HostObserver {
     this.gapsHealed++;
   }
 
+  replayed(first: Endpoint, endpoint: Endpoint): void {
+    this.replays++;
+    this.replayLog.note(`${first} sent to ${endpoint}`, () => 'see docs/security.md');
+  }
+
   failed(): void {
     this.assertionFailures++;
   }
@@ -147,9 +158,10 @@ export class ShardTelemetry implements HostObserver {
     if (result.type === 'taken') this.takenSnapshots.set(result.shard, result);
   }
 
-  metrics(shards: readonly HostMeasures[]): Metric[] {
+  metrics(shards: readonly HostMeasures[], firstEndpoints: FirstEndpointsMeasures): Metric[] {
     return [
       ...this.commandMetrics(),
+      ...this.replayMetrics(firstEndpoints),
       ...this.logMetrics(),
       ...this.archiveMetrics(),
       ...this.snapshotMetrics(),
@@ -189,6 +201,23 @@ export class ShardTelemetry implements HostObserver {
         'Shards that dropped their memory because of a bug in walletd.',
         this.assertionFailures,
       ),
+    ];
+  }
+
+  private replayMetrics({ bodies, spanMs }: FirstEndpointsMeasures): Metric[] {
+    const { thread } = this.options;
+    return [
+      counter(
+        'walletd_replays_refused_total',
+        'Callbacks that were refused because the same body had come to another endpoint.',
+        this.replays,
+      ),
+      gauge('walletd_replay_memory_bodies', 'Bodies whose endpoint a thread remembers.', [
+        { labels: { thread }, value: bodies },
+      ]),
+      gauge('walletd_replay_memory_seconds', 'How far back this memory of a thread reaches.', [
+        { labels: { thread }, value: spanMs / 1000 },
+      ]),
     ];
   }
 

@@ -21,6 +21,7 @@ export function decideCancelTip(
 /** Where no message places tips, the cancel of one is believed, once per id and a limited number of times a day. */
 function decideUnknownTip(wallet: Wallet, txn: CancelTipTxn, rules: Rules, nowMs: number): Verdict {
   if (rules.tipsUnknown === 'reject') return rememberCancel(wallet, txn, rules);
+  if (txn.isTooMuch) return fail('limit-reached');
   const { tipsDay, tipsCredited } = wallet.tallies;
   if (tipsDay === dayOf(nowMs) && tipsCredited >= rules.tipsUnknownMax) return fail('limit-reached');
   return change(

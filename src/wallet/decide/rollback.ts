@@ -43,7 +43,7 @@ function decideByTransaction(wallet: Wallet, command: RollbackCommand, txn: Roll
   if (bet.kind === 'tombstone' || (bet.state !== 'SETTLED' && bet.state !== 'REFUND')) return fail('already-cancelled');
   if (bet.rollbackCount >= rules.historyMax) return fail('limit-reached');
   const takesAll = bet.settledByRound && isLastSettled(bet);
-  if (bet.settledByRound && !takesAll && txn.isRounded) return fail('amount-not-exact');
+  if (bet.settledByRound && !takesAll && txn.isRounded) return fail('amount-out-of-range');
   const takenBack = bet.settledByRound ? takeBack(bet.round, takesAll ? ALL : txn.payoutAmount) : [];
   const amount = bet.state === 'REFUND' ? stakeOf(bet) : bet.paid + takenBack.reduce((sum, [, part]) => sum + part, 0);
   const remarks = remarksOf(txn, bet.state === 'REFUND' ? txn.betAmount : txn.payoutAmount, amount, bet.state);

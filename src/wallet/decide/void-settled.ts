@@ -60,7 +60,7 @@ function decideByTransaction(wallet: Wallet, bet: Transaction | undefined, txn: 
     return first === undefined ? fail('already-cancelled') : repeat(first, bet.row);
   }
   const decidesByAmount = bet.settledByRound || rules.voidAmounts === 'request';
-  if (decidesByAmount && txn.isRounded) return fail('amount-not-exact');
+  if (decidesByAmount && txn.isRounded) return fail('amount-out-of-range');
   const takenBack = bet.settledByRound ? takeBack(bet.round, txn.payoutAmount) : [];
   const paid = bet.settledByRound ? takenBack.reduce((sum, [, amount]) => sum + amount, 0) : bet.paid;
   const after = balanceAfter(wallet, txn, rules, bet.held - paid);
@@ -92,7 +92,7 @@ function decideByRound(
   const held = maybeSum(settled.map((bet) => bet.held));
   const paid = maybeSum([...round.stillPaid(), ...settled.map((bet) => bet.paid)]);
   if (held === undefined || paid === undefined || !isSafeBalance(held - paid)) return fail('amount-out-of-range');
-  if (rules.voidAmounts === 'request' && txn.isRounded) return fail('amount-not-exact');
+  if (rules.voidAmounts === 'request' && txn.isRounded) return fail('amount-out-of-range');
   const after = balanceAfter(wallet, txn, rules, held - paid);
   if (after === undefined) return fail('insufficient-balance');
   return change(

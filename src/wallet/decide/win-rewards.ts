@@ -14,6 +14,7 @@ export function decideWinReward(wallet: Wallet, command: WinRewardsCommand, txn:
     const first = firstAnswer(reward, { type: 'settle', amount: txn.payoutAmount });
     return first === undefined ? fail('duplicate-transaction') : repeat(first, reward.row);
   }
+  if (txn.isTooMuch) return fail('limit-reached');
   return change({
     type: 'reward-credited',
     id: txn.id,

@@ -75,6 +75,8 @@ interface Tip extends Element {
 
 interface Reward extends Element {
   readonly payoutAmount: number;
+  /** More than the operator allows in one credit. */
+  readonly isTooMuch?: boolean;
 }
 
 /** Its id is the platform's `refId`. */

@@ -904,6 +904,7 @@ export class ReferenceWallet {
       if (known.payout !== txn.payoutAmount) throw new Refused(20002);
       return repeatOf(known.entries[0] as Entry);
     }
+    if (txn.isTooMuch) throw new Refused(40003);
     const payout = txn.payoutAmount;
     const reward = { product, id: txn.id, round: txn.roundId, payout, state: 'SETTLED', paid: payout, entries: [] };
     player.rewards.push(reward);
