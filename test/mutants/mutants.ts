@@ -770,8 +770,8 @@ const ARCHIVE: readonly Row[] = [
   [
     'a round that was found is not brought back',
     'src/shard/archive/archive-desk.ts',
-    'this.restore(player, found);',
-    ';',
+    'found && this.restore(player, found);',
+    'undefined',
     'test/shard/archive/moves.test.ts',
     'what is found for a request that was given up meanwhile decides no other: that one is looked for itself',
   ],

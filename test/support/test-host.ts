@@ -36,7 +36,7 @@ export class TestHost {
   readonly logLines: { level: string; message: string; fields: object }[] = [];
   readonly host: ShardHost;
   private readonly shards: readonly number[];
-  private readonly deps: TakeOverDeps;
+  readonly deps: TakeOverDeps;
 
   constructor(
     options: {

@@ -35,7 +35,6 @@ interface PendingList {
 const LISTS_MAX = 100;
 /** Of rounds that come back in one event, about: an entry is not to become much longer than others. */
 const RESTORED_BYTES = 256 * 1024;
-const NOBODY: Replier<Answer> = { reply() {} };
 
 /**
  * Where a request goes first that names what is not in memory: it waits here until the archive has said whether it has it.
@@ -130,8 +129,9 @@ export class ArchiveDesk {
       if (found === 'unknown') {
         this.refuse(request);
       } else {
-        if (found !== undefined) this.restore(player, found);
-        this.carryOut(request, found);
+        const refused = found && this.restore(player, found);
+        if (refused === undefined) this.carryOut(request, found);
+        else request.replier.reply(refused);
       }
       if (!carrier.isServing) return;
       found = undefined;
@@ -153,18 +153,29 @@ export class ArchiveDesk {
     else request.replier.reply(STARTING);
   }
 
-  private restore({ username }: WaitingPlayer, { images }: Found): void {
+  /** Returns the refusal where it cannot be done now: without its rounds the request must not be decided. */
+  private restore({ username }: WaitingPlayer, { images }: Found): BusyAnswer | undefined {
     let some: Buffer[] = [];
     let bytes = 0;
+    const refused: BusyAnswer[] = [];
+    let isOver = false;
+    // What is accepted is answered later, when it is durable.
+    const replier: Replier<Answer> = {
+      reply: (answer) => {
+        if (!isOver) refused.push(answer as BusyAnswer);
+      },
+    };
     for (const [i, image] of images.entries()) {
       some.push(image);
       bytes += image.length;
       if (bytes < RESTORED_BYTES && i < images.length - 1) continue;
       const command = { type: 'restore-rounds', username, images: some } as const;
-      this.carryOut({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY }, undefined);
+      this.carryOut({ type: 'command', command, replier, deadlineMs: Number.POSITIVE_INFINITY }, undefined);
       some = [];
       bytes = 0;
     }
+    isOver = true;
+    return refused[0];
   }
 
   /**

@@ -4,7 +4,9 @@ import type { CancelState, ChangingEndpoint, OpenState } from '../../wallet/comm
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import type { Operator } from '../../wallet/state/operation.js';
 import type { RoundName } from '../../wallet/state/round.js';
+import { imageRemembers } from '../../wallet/state/round-image.js';
 import { UnknownFormatError } from './format-error.js';
+import { KEPT_REQUESTS_FORMAT, REMEMBERED_MESSAGES_FORMAT } from './format-gate.js';
 
 /*
  * Events as positional arrays, which msgpack then packs: FORMAT.md has the table. A number once given stays; a field
@@ -29,7 +31,7 @@ const ENDPOINT_BY_NUMBER = new Map(
   Object.entries(ENDPOINT_NUMBER).map(([endpoint, number]) => [number, endpoint as ChangingEndpoint]),
 );
 
-const EVENT = {
+export const EVENT = {
   'player-created': 1,
   'player-imported': 2,
   deposited: 3,
@@ -45,7 +47,7 @@ const EVENT = {
   'session-ended': 13,
 } as const;
 
-const CHANGE = {
+export const CHANGE = {
   'bet-placed': 1,
   'bet-confirmed': 2,
   'bet-settled': 3,
@@ -75,17 +77,79 @@ const CHANGE = {
 /** A callback whose placings keep their requests: `callback-applied` with this fact, which an older reader must not overlook. */
 const CALLBACK_THAT_REMEMBERS = 14;
 
-/** Those that the first format of stores does not have; see format-gate.ts. */
-const FIRST_OF_FORMAT_2 = CHANGE['tip-placed'];
-const FIRST_EVENT_OF_FORMAT_2 = EVENT['session-set'];
+/*
+ * The format of stores (see format-gate.ts) that a reader of each has to know. Who adds one decides: a new number is of a format that
+ * no older walletd has.
+ */
+export const EVENT_FORMAT: Readonly<Record<Event['type'], number>> = {
+  'player-created': 1,
+  'player-imported': 1,
+  deposited: 1,
+  withdrawn: 1,
+  'player-blocked': 1,
+  'player-unblocked': 1,
+  'rounds-forgotten': 1,
+  'callback-applied': 1,
+  corrected: 1,
+  'rounds-archived': 1,
+  // Images may have all that format 2 adds to rounds; see `formatOf` for those of format 3.
+  'rounds-restored': 2,
+  'session-set': 2,
+  'session-ended': 2,
+};
+
+export const CHANGE_FORMAT: Readonly<Record<Change['type'], number>> = {
+  'bet-placed': 1,
+  'bet-confirmed': 1,
+  'bet-settled': 1,
+  'single-state-settled': 1,
+  'round-settled': 1,
+  'bet-adjusted': 1,
+  'bet-voided': 1,
+  'round-voided': 1,
+  'bet-cancelled': 1,
+  'round-cancelled': 1,
+  'round-marked': 1,
+  'cancel-remembered': 1,
+  'tip-credited': 1,
+  'tip-placed': 2,
+  'tip-cancelled': 2,
+  'reward-credited': 2,
+  'reward-voided': 2,
+  'balance-debited': 2,
+  'balance-credited': 2,
+  'bet-rolled-back': 2,
+  'round-rolled-back': 2,
+  'single-state-resettled': 2,
+  'rollback-repeated': 2,
+  'message-remembered': 3,
+};
+
+export const ENDPOINT_FORMAT: Readonly<Record<ChangingEndpoint, number>> = {
+  placeBets: 1,
+  settleBets: 1,
+  adjustBets: 1,
+  voidSettled: 1,
+  cancelBets: 1,
+  cancelTips: 1,
+  placeTips: 2,
+  winRewards: 2,
+  adjustBalance: 2,
+  rollback: 2,
+};
 
 /** The format that a reader of this event has to know. */
 export function formatOf(event: Event): number {
-  if (event.type === 'callback-applied' && event.remembers) return 3;
-  if (EVENT[event.type] >= FIRST_EVENT_OF_FORMAT_2) return 2;
-  const isNew = (change: Change) =>
-    CHANGE[change.type] >= FIRST_OF_FORMAT_2 || ('keepsRequest' in change && change.keepsRequest);
-  return event.type === 'callback-applied' && event.changes.some(isNew) ? 2 : 1;
+  const format = EVENT_FORMAT[event.type];
+  if (event.type === 'rounds-restored') return event.images.some(imageRemembers) ? REMEMBERED_MESSAGES_FORMAT : format;
+  if (event.type !== 'callback-applied') return format;
+  if (event.remembers) return REMEMBERED_MESSAGES_FORMAT;
+  return Math.max(format, ENDPOINT_FORMAT[event.endpoint], ...event.changes.map(formatOfChange));
+}
+
+function formatOfChange(change: Change): number {
+  const keepsRequest = 'keepsRequest' in change && change.keepsRequest;
+  return Math.max(CHANGE_FORMAT[change.type], keepsRequest ? KEPT_REQUESTS_FORMAT : 1);
 }
 
 const WAITING = 1;

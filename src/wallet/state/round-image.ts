@@ -4,7 +4,7 @@ import { ByteWriter } from '../records/byte-writer.js';
 import { Cursor } from '../records/bytes.js';
 import type { Round, RoundName, Transaction } from './round.js';
 import type { Wallet } from './wallet.js';
-import { idsOfRounds, type NamedIds, readRounds, writeOneRound } from './wallet-body.js';
+import { idsOfRounds, type NamedIds, readRounds, roundRemembersMessages, writeOneRound } from './wallet-body.js';
 
 /*
  * A round as the archive has it, and the event that brings it back:
@@ -33,6 +33,14 @@ export function idsOfImage(image: Buffer): NamedIds {
   const cursor = new Cursor(image, 0);
   cursor.skipText();
   return idsOfRounds(cursor);
+}
+
+/** True where the round remembers messages as a whole, which an older walletd does not read. */
+export function imageRemembers(image: Buffer): boolean {
+  const cursor = new Cursor(image, 0);
+  cursor.skipText();
+  idsOfRounds(cursor);
+  return roundRemembersMessages(cursor);
 }
 
 /** Adds the round to a wallet that does not have it; returns its transactions, oldest first. */

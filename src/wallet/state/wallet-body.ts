@@ -206,6 +206,13 @@ export function idsOfRounds(cursor: Cursor): NamedIds {
   return { ids, rewardIds };
 }
 
+/** True where the only round remembers messages as a whole. `cursor`: behind its transactions. */
+export function roundRemembersMessages(cursor: Cursor): boolean {
+  if (cursor.number() === 0) return false;
+  cursor.number();
+  return (cursor.byte() & HAS_REMEMBERED) !== 0;
+}
+
 function nameWriter(bytes: ByteWriter): (text: string) => void {
   const names = new Map<string, number>();
   return (text) => {
