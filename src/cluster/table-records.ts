@@ -10,6 +10,7 @@ const UNSAID_OF_MEMBER: Omit<MemberRecord, 'name' | 'host' | 'port' | 'version' 
   hasRoom: false,
   isTimeWrong: false,
   retentionMs: undefined,
+  archiveId: undefined,
   unreachable: [],
 };
 

@@ -24,6 +24,8 @@ export interface MemberRecord {
   readonly isTimeWrong: boolean;
   /** How long it keeps closed rounds and ids. Undefined: an older walletd, which does not say. */
   readonly retentionMs: number | undefined;
+  /** Id of its archive; null: it has none. Undefined: an older walletd, which does not say, or one whose archive was away at its start. */
+  readonly archiveId: string | null | undefined;
   /** Tags of members that live and that it has no link to. */
   readonly unreachable: readonly string[];
 }

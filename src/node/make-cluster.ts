@@ -17,6 +17,7 @@ import type { Position } from '../shard/log/wal.js';
 import { STORE_FORMAT } from '../store/format/format-gate.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Shards } from '../worker/shards.js';
+import { hasArchive } from './drivers/open-archive.js';
 import type { Identity } from './identity.js';
 import type { OpenStore } from './open-store.js';
 import { rulesOf } from './rules.js';
@@ -63,6 +64,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
       format: STORE_FORMAT,
       rulesHash: rulesHash(settings, meta),
       retentionMs: rulesOf(settings, meta).retentionMs,
+      archiveId: hasArchive(settings) ? meta.archiveId : null,
     },
     advertisedPort: reached.port,
     settings: { followers: cluster.followers, expect: cluster.expect },

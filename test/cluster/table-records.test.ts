@@ -41,6 +41,7 @@ test('a member and a plan of a newer version say more: what is known of it count
     hasRoom: true,
     isTimeWrong: true,
     retentionMs: 86_400_000,
+    archiveId: 'a1',
     unreachable: ['c'],
   };
   const member = memberOf(JSON.stringify({ ...FIRST, ...said, cores: 8 }));

@@ -9,6 +9,7 @@ import { importPlayers } from '../support/client.js';
 import { copyDatabase, PostgresDatabases, runSql } from '../support/postgres-databases.js';
 import { RedisServer } from '../support/redis-server.js';
 import { inTempFolder } from '../support/temp-folder.js';
+import { TestCluster } from '../support/test-cluster.js';
 import { until } from '../support/until.js';
 import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
@@ -172,4 +173,28 @@ else {
       assert.deepEqual(await serve(env), []);
       await redis.destroy();
     }));
+
+  test('a node of a cluster with another archive is refused before it joins, and one of none too', async () => {
+    const cluster = await TestCluster.start(1, { archive: await newDatabase() });
+    try {
+      const table = async () => String(await cluster.redis.call('HGETALL', 'walletd:{walletd:meta}:table'));
+      assert.match(await table(), /"archiveId":"[0-9a-f-]{36}"/);
+      const text = (await cluster.redis.call('GET', 'walletd:meta')) as string;
+      const other = await newDatabase();
+      for (const changes of [{ archive: other }, { archive: null }]) {
+        // Once more with a record that names none, as one of an older release: then the living member is asked.
+        for (const record of [text, text.replace(/"archiveId":"[^"]*",?/, '').replace(',}', '}')]) {
+          await cluster.redis.call('SET', 'walletd:meta', record);
+          await assert.rejects(
+            cluster.add(1, changes),
+            /has its closed rounds in the archive|node node-0 at .* has the archive/,
+          );
+          await cluster.redis.call('SET', 'walletd:meta', text);
+        }
+      }
+      assert.doesNotMatch(await table(), /node-1/);
+    } finally {
+      await cluster.close();
+    }
+  });
 }

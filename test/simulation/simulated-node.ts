@@ -141,7 +141,16 @@ export class SimulatedNode {
     let links: SimulatedLinks | undefined;
     this.cluster = new ClusterNode({
       tag,
-      about: { name, host: name, zone: '', version: '1', format, rulesHash: '', retentionMs: rules.retentionMs },
+      about: {
+        name,
+        host: name,
+        zone: '',
+        version: '1',
+        format,
+        rulesHash: '',
+        retentionMs: rules.retentionMs,
+        archiveId: undefined,
+      },
       advertisedPort: undefined,
       settings: { followers, expect },
       shardCount: store.shardCount,

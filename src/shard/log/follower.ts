@@ -2,7 +2,7 @@ import type { Wallets } from '../../wallet/state/wallets.js';
 import { lossAcceptedSince } from './accepted-loss.js';
 import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
 import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from './lsn.js';
-import { type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
+import { mustHaveArchive, type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
 import { LossError, ShortLogError } from './recovery-error.js';
 import { Replay } from './replay.js';
 import { FencedError, sealFenceOver, type TakeOverDeps } from './take-over.js';
@@ -160,7 +160,7 @@ export class Follower implements OwnTail {
    */
   takeOver(
     { over, told, copies, behind, untilMs }: Taking,
-    deps: Reader & TakeOverDeps,
+    deps: Reader & TakeOverDeps & Pick<RecoveryDeps, 'hasArchive'>,
     yieldTurn: () => Promise<void>,
   ): Promise<TakenOver> {
     return this.alone(async () => {
@@ -177,6 +177,8 @@ export class Follower implements OwnTail {
         const isAccepted = await lossAcceptedSince(told.lsn.epoch, shard, previous, deps);
         if (!isAccepted) throw new ToldError(shard, previous, told);
       }
+      // Rounds may have left since it began to follow.
+      mustHaveArchive(shard, this.from.tallies, deps);
       const takeover: Takeover = sealFenceOver(shard, previous, timeMs, deps);
       const healed = await writeFence(takeover, this, { ...deps, wal: timelyAppend(deps.wal, untilMs, deps.clock) });
       const { entry } = takeover;

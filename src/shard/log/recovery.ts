@@ -95,12 +95,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
     checkWallet(wallet);
     await slices.maybeYield();
   }
-  if (deps.hasArchive === false && tallies.archived !== undefined) {
-    throw new RecoveryError(
-      `closed rounds of shard ${shard} are in an archive, up to record ${formatMark(tallies.archived)}, and none is configured: ` +
-        'set WALLETD_ARCHIVE to the archive of this store',
-    );
-  }
+  mustHaveArchive(shard, tallies, deps);
   const tookMs = Math.round(clock.monotonicMs() - startedMs);
   const from = formatLsn(replay.start.lsn);
   log.info({ shard, lsn: formatLsn(target.lsn), from, events, players: wallets.count, tookMs }, 'shard recovered');
@@ -221,4 +216,17 @@ function patientSnapshots(yieldTurn: Yield, deps: RecoveryDeps): SnapshotReaderD
   const readChunks: SnapshotStore['readChunks'] = (...args) =>
     patiently('read a snapshot', deps, () => deps.snapshots.readChunks(...args));
   return { snapshots: { readChunks }, snapshotFormat: deps.snapshotFormat, yieldTurn };
+}
+
+/** Throws a `RecoveryError` where the log relies on an archive, and this node has none. */
+export function mustHaveArchive(
+  shard: number,
+  { archived }: Pick<Recovered['tallies'], 'archived'>,
+  { hasArchive }: Pick<RecoveryDeps, 'hasArchive'>,
+): void {
+  if (hasArchive !== false || archived === undefined) return;
+  throw new RecoveryError(
+    `closed rounds of shard ${shard} are in an archive, up to record ${formatMark(archived)}, and none is configured: ` +
+      'set WALLETD_ARCHIVE to the archive of this store',
+  );
 }
