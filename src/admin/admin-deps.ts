@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
+import type { ConnectionCounts } from '../listener/connection-counts.js';
 import type { AmountLimits, ScaleTable } from '../wallet/amount.js';
 import type { OperationCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -173,6 +174,8 @@ export interface AdminSettings {
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
   readonly importLinesMax: number;
+  /** How long a connection stays open after an answer. */
+  readonly idleMs: number;
 }
 
 /** Why a request was turned away before it was looked at. */
@@ -205,6 +208,7 @@ export interface AdminDeps {
   /** Rejects during an outage. */
   readonly keptSnapshots: () => Promise<readonly KeptSnapshot[]>;
   readonly observer: AdminObserver;
+  readonly counts: ConnectionCounts;
   readonly clock: Clock;
   readonly log: Logger;
 }

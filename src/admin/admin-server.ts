@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ObjectSchema } from '../base/json-schema.js';
 import { ONLY_TLS, UNCACHED } from '../listener/answer-headers.js';
+import { ServerGuard } from '../listener/server-guard.js';
 import { TLS_CIPHERS } from '../listener/tls-ciphers.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, Certificate } from './admin-deps.js';
@@ -46,7 +47,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const CONNECTIONS_CHECK_MS = 1000;
 /** How long a connection may stand still: a client that does not read its answers would keep its place for good. */
 const SILENCE_MAX_MS = 30_000;
-const CONNECTIONS_MAX = 1000;
+/** Half of them for one address: a proxy may have all of that. */
+const CONNECTION_LIMITS = { connectionsMax: 1000, perAddressMax: 500 };
 /** Errors of Node's parser that have a status of their own. */
 const UNREADABLE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 const RETRY_AFTER_SECONDS = '1';
@@ -89,6 +91,7 @@ export class AdminServer {
       forceCloseConnections: true,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionTimeout: SILENCE_MAX_MS,
+      keepAliveTimeout: deps.settings.idleMs,
       ...(tls === undefined
         ? { http }
         : {
@@ -109,7 +112,7 @@ export class AdminServer {
         ),
     });
     this.parseJson();
-    this.app.server.maxConnections = CONNECTIONS_MAX;
+    new ServerGuard(this.app.server, CONNECTION_LIMITS, deps.counts);
     // An answer that waits behind another one never hears that its connection has ended.
     this.app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       socket.once('close', () => this.asking.delete(socket));

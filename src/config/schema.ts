@@ -385,7 +385,12 @@ export const settingsSchema = group({
     connectionsMax: count(
       1,
       1_000_000,
-      'Maximum number of open connections of the callback listener; further ones are closed.',
+      'Maximum number of open connections of the callback listener; a further one takes the place of one that has asked nothing, or is closed.',
+    ),
+    idleSeconds: count(
+      1,
+      3600,
+      'Seconds that an idle connection of the operator API stays open. Longer than a balancer in front keeps its own.',
     ),
     inFlightMax: count(1, 1_000_000, 'Maximum number of callbacks that wait for their answer; beyond it 503.'),
     inFlightBytesMax: count(

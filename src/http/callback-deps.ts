@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { Replier } from '../base/replier.js';
 import type { CallbackCodec, CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
+import type { ConnectionCounts } from '../listener/connection-counts.js';
 import type { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Admission, AdmissionSettings } from './admission.js';
@@ -40,6 +41,7 @@ export interface CallbackDeps {
   readonly malformed: RefusalLog;
   readonly clock: Clock;
   readonly observer: CallbackObserver;
+  readonly counts: ConnectionCounts;
   readonly log: CallbackLog;
   /** True: each answer closes its connection, because the listener is to end and another one takes its place. */
   readonly ending: { isEnding: boolean };

@@ -9,6 +9,7 @@ import { Callback, sendFailure } from './callback.js';
 import type { CallbackDeps } from './callback-deps.js';
 import type { CallbackLogSettings } from './callback-log.js';
 import type { Callers } from './callers.js';
+import { ConnectionGuard } from './connection-guard.js';
 import {
   createApp,
   type HttpRequest,
@@ -36,6 +37,9 @@ interface Serving {
   connections: number;
 }
 
+const UNREAD =
+  'connection ended before a request: HTTP/1.0, TLS on a plain port, or a check by TCP; later ones are counted';
+
 /** Characters of an unknown path that the log shows. */
 const PATH_SHOWN_MAX = 200;
 
@@ -47,6 +51,9 @@ export class CallbackServer {
   /** The first one listens as long as the server does; the last one takes what it accepts. */
   private readonly serving: [Serving, ...Serving[]];
   private readonly deps: CallbackDeps;
+  private readonly guard: ConnectionGuard;
+  /** The first connection that ends without a request gets a line; later ones are counted. */
+  private isUnreadLogged = false;
   private readonly paths: ReadonlyMap<string, Endpoint>;
   private socket: us_listen_socket | undefined = undefined;
   private isDraining = false;
@@ -62,6 +69,7 @@ export class CallbackServer {
     const malformed = new RefusalLog(log, 'callbacks malformed');
     const ending = { isEnding: false };
     this.deps = { ...deps, admission: new Admission(settings, clock), refusals, malformed, ending };
+    this.guard = new ConnectionGuard(settings.connectionsMax, deps.counts, () => this.noteUnread(log));
     this.paths = new Map([...ENDPOINTS.map((endpoint) => [`/${endpoint}`, endpoint] as const), ...settings.aliases]);
     this.serving = [this.newServing(settings.tls)];
   }
@@ -130,14 +138,29 @@ export class CallbackServer {
     for (const { app } of this.serving) app.close();
   }
 
-  /** One too many is closed before anything is read from it, and before it costs a handshake. */
   private count(res: HttpResponse, change: number, serving: Serving): void {
     serving.connections += change;
     if (serving.connections === 0) this.retireLater(serving);
-    if (change > 0 && this.connections > this.deps.settings.connectionsMax) {
-      this.deps.refusals.note('too many connections', () => this.callers.describePeer(res));
+    if (change > 0) this.admit(res);
+  }
+
+  /** Before anything is read from a connection, and before it costs a handshake. */
+  private admit(res: HttpResponse): void {
+    const { refusals, counts } = this.deps;
+    // An address cannot be read from a connection that is closed.
+    const from = this.callers.describePeer(res);
+    if (!this.callers.mayConnect(res)) {
+      counts.refused.address++;
+      refusals.note('address not allowed', () => from);
       res.close();
+    } else if (this.guard.enter(res, this.connections) === 'refused') {
+      refusals.note('too many connections', () => from);
     }
+  }
+
+  private noteUnread(log: Logger): void {
+    if (!this.isUnreadLogged) log.info({ code: 'connection-unread', page: 'docs/proxies.md' }, UNREAD);
+    this.isUnreadLogged = true;
   }
 
   get connections(): number {
@@ -179,6 +202,7 @@ export class CallbackServer {
   }
 
   private handle(res: HttpResponse, req: HttpRequest, endpoint: Endpoint): void {
+    this.guard.asked(res);
     const refusal = this.findRefusal(res, req);
     if (refusal !== undefined) {
       this.turnAway(res, req, refusal);
@@ -200,6 +224,7 @@ export class CallbackServer {
   }
 
   private refuse(res: HttpResponse, req: HttpRequest, failure: CallbackFailure): void {
+    this.guard.asked(res);
     const refusal = this.findRefusal(res, req);
     if (refusal !== undefined) {
       this.turnAway(res, req, refusal);

@@ -88,8 +88,10 @@ export class Callback implements Pending, Replier<CallbackReply> {
     }
     this.done();
     this.res.cork(() => {
+      const { isEnding } = this.deps.ending;
       this.res.writeHeader('Content-Type', 'application/json');
-      this.res.end(body, this.deps.ending.isEnding);
+      if (!isEnding) this.res.writeHeader('Keep-Alive', KEEP_ALIVE);
+      this.res.end(body, isEnding);
     });
     this.answered(answer, readyMs);
   }
@@ -204,6 +206,8 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   503: '503 Service Unavailable',
 };
 
+/** The library closes a connection that was idle for 8 to 12 s, and cannot be told otherwise. */
+const KEEP_ALIVE = 'timeout=7';
 const RETRY_AFTER_SECONDS = '1';
 
 export function sendFailure(res: HttpResponse, failure: CallbackFailure, body: string, close = false): void {
@@ -213,6 +217,7 @@ export function sendFailure(res: HttpResponse, failure: CallbackFailure, body: s
     if (statusLine !== undefined) res.writeStatus(statusLine);
     res.writeHeader('Content-Type', 'application/json');
     if (httpStatus === 503) res.writeHeader('Retry-After', RETRY_AFTER_SECONDS);
+    if (!close) res.writeHeader('Keep-Alive', KEEP_ALIVE);
     if (httpStatus === 405) res.writeHeader('Allow', 'POST');
     res.end(body, close);
   });

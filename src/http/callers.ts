@@ -35,6 +35,14 @@ export class Callers {
     if (usesByKey !== undefined) this.rules.signatures?.countFrom(usesByKey);
   }
 
+  /** Whether a connection of this peer may ask at all: it is a caller, or a proxy that may speak for one. */
+  mayConnect(res: HttpResponse): boolean {
+    const { networks, proxies } = this.rules;
+    if (networks === undefined) return true;
+    const peer = peerOf(res);
+    return peer !== undefined && (networks.has(peer) || proxies?.has(peer) === true);
+  }
+
   isAllowed(res: HttpResponse, req: HttpRequest): boolean {
     const { networks } = this.rules;
     if (networks === undefined) return true;

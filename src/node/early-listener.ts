@@ -4,6 +4,8 @@ import { createServer as createHttpsServer } from 'node:https';
 import { cannotListen } from '../admin/cannot-listen.js';
 import type { Settings } from '../config/schema.js';
 import { UNCACHED } from '../listener/answer-headers.js';
+import type { ConnectionCounts } from '../listener/connection-counts.js';
+import { BRIEF_TIMEOUTS, HANDSHAKE_TIMEOUT_MS, ServerGuard } from '../listener/server-guard.js';
 import { TLS_CIPHERS } from '../listener/tls-ciphers.js';
 import type { Tls } from './tls.js';
 
@@ -11,6 +13,7 @@ const STATUS: Readonly<Record<string, readonly [status: number, body: object]>> 
   '/livez': [200, { status: 'ok' }],
   '/readyz': [503, { status: 'starting', shards: [] }],
 };
+const CONNECTION_LIMITS = { connectionsMax: 100, perAddressMax: 50 };
 const ELSEWHERE = {
   type: 'about:blank',
   title: 'Service Unavailable',
@@ -27,12 +30,17 @@ export class EarlyListener {
   private constructor(private readonly server: Server | undefined) {}
 
   /** Rejects with a sentence when the port is taken. A port that the system chooses is left to the operator API. */
-  static async open({ host, port }: Pick<Settings['admin'], 'host' | 'port'>, tls: Tls | undefined) {
+  static async open(
+    { host, port }: Pick<Settings['admin'], 'host' | 'port'>,
+    tls: Tls | undefined,
+    counts: ConnectionCounts,
+  ) {
     if (port === 0) return new EarlyListener(undefined);
     const server =
       tls === undefined
-        ? createHttpServer(answer)
-        : createHttpsServer({ cert: tls.certificate, key: tls.key, ciphers: TLS_CIPHERS }, answer);
+        ? createHttpServer(BRIEF_TIMEOUTS, answer)
+        : createHttpsServer({ ...BRIEF_TIMEOUTS, ...tlsOf(tls) }, answer);
+    new ServerGuard(server, CONNECTION_LIMITS, counts);
     server.listen(port, host);
     await once(server, 'listening').catch((error: Error) => {
       throw cannotListen(host, port, error);
@@ -47,6 +55,10 @@ export class EarlyListener {
     this.server.closeAllConnections();
     await closed;
   }
+}
+
+function tlsOf({ certificate, key }: Tls) {
+  return { cert: certificate, key, ciphers: TLS_CIPHERS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
 }
 
 const answer: RequestListener = (request, response) => {

@@ -3,10 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Settings } from '../config/schema.js';
 import { UNCACHED } from '../listener/answer-headers.js';
+import type { ConnectionCounts } from '../listener/connection-counts.js';
+import { BRIEF_TIMEOUTS, ServerGuard } from '../listener/server-guard.js';
 
-const REQUEST_TIMEOUT_MS = 5000;
 /** A balancer needs one or two; strangers must not take the files of the other listeners. */
-const CONNECTIONS_MAX = 100;
+const CONNECTION_LIMITS = { connectionsMax: 100, perAddressMax: 50 };
 
 /**
  * `/livez` and `/readyz` for load balancers, which cannot keep a token: open from the first moment of a start to its last, and
@@ -19,11 +20,10 @@ export class HealthListener {
   ) {}
 
   /** Undefined where the settings want none. Rejects with a sentence when the port is taken. */
-  static async maybeOpen({ host, port }: Settings['health'], isReady: () => boolean) {
+  static async maybeOpen({ host, port }: Settings['health'], isReady: () => boolean, counts: ConnectionCounts) {
     if (port === null) return undefined;
-    const options = { requestTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: REQUEST_TIMEOUT_MS };
-    const server = createServer(options, (request, response) => answer(request, response, isReady()));
-    server.maxConnections = CONNECTIONS_MAX;
+    const server = createServer(BRIEF_TIMEOUTS, (request, response) => answer(request, response, isReady()));
+    new ServerGuard(server, CONNECTION_LIMITS, counts);
     server.listen(port, host);
     await once(server, 'listening').catch(({ message }: Error) => {
       throw new Error(`cannot listen on ${host}:${port} for load balancers (health.host, health.port): ${message}`);

@@ -13,6 +13,7 @@ import type { CallbackObserver } from '../http/callback-observer.js';
 import { CallbackServer } from '../http/callback-server.js';
 import type { CallbackTracer } from '../http/callback-trace.js';
 import type { Callers } from '../http/callers.js';
+import type { ConnectionCounts } from '../listener/connection-counts.js';
 import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Endpoint } from '../wallet/command.js';
@@ -33,6 +34,7 @@ export interface CallbackServerDeps {
   readonly codec: CallbackCodec;
   readonly service: CallbackService;
   readonly observer: CallbackObserver;
+  readonly counts: ConnectionCounts;
   readonly tracer: CallbackTracer | undefined;
   readonly meta: StoreMeta;
   readonly log: Logger;
@@ -40,7 +42,7 @@ export interface CallbackServerDeps {
 
 /** The platform's listener. It does not listen yet. */
 export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps): CallbackServer {
-  const { tls, callers, aliases, codec, service, observer, tracer, meta, log } = deps;
+  const { tls, callers, aliases, codec, service, observer, counts, tracer, meta, log } = deps;
   const { host, port, requestDeadlineMs, limits } = settings;
   const connectionsMax = affordableConnections(limits.connectionsMax);
   if (connectionsMax < limits.connectionsMax) {
@@ -54,6 +56,7 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
       service,
       clock: systemClock,
       observer,
+      counts,
       tracer,
       log: new CallbackLog(settings.log, log, new ScaleTable(meta.scales), statusCodesOf(settings.statusCodes.closed)),
     },
@@ -67,6 +70,7 @@ export interface AdminServerDeps {
   readonly service: WalletService;
   readonly cluster: ClusterService | undefined;
   readonly observer: AdminObserver;
+  readonly counts: ConnectionCounts;
   readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly overview: OverviewSource;
   readonly verifier: VerifyService;
@@ -78,7 +82,7 @@ export interface AdminServerDeps {
 
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
-  const { tls, service, cluster, observer, scrape, overview, verifier, running, meta, log } = deps;
+  const { tls, service, cluster, observer, counts, scrape, overview, verifier, running, meta, log } = deps;
   const { admin, limits } = settings;
   const scales = new ScaleTable(meta.scales);
   return new AdminServer({
@@ -91,6 +95,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
       scales,
       amountLimits: amountLimitsOf(settings, scales),
       importLinesMax: limits.importLinesMax,
+      idleMs: limits.idleSeconds * 1000,
     },
     service,
     searcher: new StoreSearches(settings),
@@ -104,6 +109,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     }),
     keptSnapshots: () => deps.keptSnapshots.list(),
     observer,
+    counts,
     clock: systemClock,
     log,
   });

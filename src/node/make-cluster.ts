@@ -12,6 +12,7 @@ import type { PeerAddress } from '../cluster/peer-protocol.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { waitsForPeer } from '../config/waits-for-peer.js';
+import type { ConnectionCounts } from '../listener/connection-counts.js';
 import { type PeerTls, SocketLinks } from '../peer/socket-links.js';
 import type { Position } from '../shard/log/wal.js';
 import { STORE_FORMAT } from '../store/format/format-gate.js';
@@ -35,6 +36,7 @@ export interface ClusterDeps {
   /** Bytes that are held of a log for another node. */
   readonly copyBytesMax: number;
   readonly observer: OwnershipObserver;
+  readonly counts: ConnectionCounts;
   readonly onStrangers: (shard: number, takenBy: string) => void;
   readonly log: Logger;
 }
@@ -47,7 +49,7 @@ export function isShared({ cluster }: Pick<Settings, 'cluster'>): boolean {
 /** This node's part in the cluster; undefined where it is alone. It does not listen yet. */
 export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode | undefined {
   const { cluster, duplicates, limits } = settings;
-  const { opened, identity, shards, codec, acknowledged, copyBytesMax, observer, onStrangers, log } = deps;
+  const { opened, identity, shards, codec, acknowledged, copyBytesMax, observer, counts, onStrangers, log } = deps;
   if (cluster.port === null) return undefined;
   const { store, meta, name } = opened;
   if (store.table === undefined) throw new StoreError(`nodes cannot share the store ${name}`);
@@ -80,6 +82,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
         // Without one it listens on loopback only.
         secret: cluster.secret ?? '',
         tls: peerTls(cluster, deps.tls),
+        counts,
         log,
         events,
       }),

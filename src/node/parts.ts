@@ -10,6 +10,7 @@ import type { Loaded } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackServer } from '../http/callback-server.js';
 import type { CallbackTracer } from '../http/callback-trace.js';
+import { type CountsByListener, newCounts } from '../listener/connection-counts.js';
 import type { PutCopies } from '../shard/log/copies.js';
 import { shardsOf } from '../tools/store-reader.js';
 import type { OnFenced } from '../worker/host-observer.js';
@@ -96,12 +97,13 @@ export type OnUseless = (exitCode: number) => void;
 export async function makeParts(loaded: Loaded, log: Logger, onUseless: OnUseless, workerEntry: URL): Promise<Parts> {
   const { settings } = loaded;
   let isReady = () => false;
-  const health = await HealthListener.maybeOpen(settings.health, () => isReady());
+  const counts = newCounts();
+  const health = await HealthListener.maybeOpen(settings.health, () => isReady(), counts.health);
   const lastRun = LastRun.read(settings.nodeFolder, driverOf(settings).recordName, log);
   let lock: FolderLock | undefined;
   try {
     lock = isShared(settings) ? FolderLock.take(settings.nodeFolder) : undefined;
-    const parts = await makeOtherParts(loaded, log, onUseless, workerEntry, lastRun);
+    const parts = await makeOtherParts(loaded, log, onUseless, workerEntry, lastRun, counts);
     isReady = () => parts.service.isReady;
     return { ...parts, health, lastRun, lock };
   } catch (error) {
@@ -117,6 +119,7 @@ async function makeOtherParts(
   onUseless: OnUseless,
   workerEntry: URL,
   lastRun: LastRun,
+  counts: CountsByListener,
 ): Promise<Omit<Parts, 'health' | 'lastRun' | 'lock'>> {
   const { settings } = loaded;
   const running = new RunningSettings(loaded);
@@ -132,7 +135,7 @@ async function makeOtherParts(
   const tracer = await maybeTracer(process.env, log);
   const identity = newIdentity(systemClock.now());
   const record = recordOf(settings);
-  const early = await EarlyListener.open(settings.admin, certificates.admin);
+  const early = await EarlyListener.open(settings.admin, certificates.admin, counts['operator-api']);
   const found = await waitForStore(() => openStore(settings, initOf(settings), record), {
     waitMs: settings.storeWaitSeconds * 1000,
     clock: systemClock,
@@ -178,6 +181,7 @@ async function makeOtherParts(
     acknowledged: record.all,
     copyBytesMax: recentBytesMaxOf(thread),
     observer: clusterMetrics,
+    counts: counts.nodes,
     onStrangers: onUselessOnce,
     log,
   });
@@ -211,6 +215,7 @@ async function makeOtherParts(
     codec,
     service: cluster?.router ?? shards,
     observer: callbackMetrics,
+    counts: counts.callbacks,
     tracer,
     meta,
     log,
@@ -224,6 +229,7 @@ async function makeOtherParts(
     shards,
     callbackMetrics,
     adminMetrics,
+    counts,
     clusterMeasures,
     certificates,
     recorder,
@@ -251,6 +257,7 @@ async function makeOtherParts(
     service,
     cluster,
     observer: adminMetrics,
+    counts: counts['operator-api'],
     scrape: () => scrape(measured),
     overview,
     verifier,

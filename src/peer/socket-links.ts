@@ -5,6 +5,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Logger } from '../base/logger.js';
 import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage } from '../cluster/peer-protocol.js';
+import type { ConnectionCounts } from '../listener/connection-counts.js';
+import { BRIEF_TIMEOUTS, HANDSHAKE_TIMEOUT_MS, ServerGuard } from '../listener/server-guard.js';
 import { TLS_CIPHERS } from '../listener/tls-ciphers.js';
 import { type LinkDeps, PeerLink } from './peer-link.js';
 
@@ -14,9 +16,11 @@ const DIAL_MAX_MS = 500;
 /** A callback can be as long as `limits.bodyBytesMax` allows at most, and some more. */
 const FRAME_BYTES_MAX = 32 * 1024 * 1024;
 /** Connections whose peer has not yet proved to be one. */
-const STRANGERS_MAX = 32;
+const STRANGER_LIMITS = { connectionsMax: 64, perAddressMax: 32 };
 /** What one of them may send: a request for a WebSocket, and its greeting. */
 const STRANGER_BYTES_MAX = 16 * 1024;
+
+const LISTENER_TLS = { ciphers: TLS_CIPHERS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, requestCert: true };
 
 /** PEM. Each end shows its certificate, and takes any that one of these authorities has signed. */
 export interface PeerTls {
@@ -28,6 +32,7 @@ export interface PeerTls {
 export interface SocketLinksDeps extends LinkDeps {
   /** Undefined: plain WebSockets. */
   readonly tls: PeerTls | undefined;
+  readonly counts: ConnectionCounts;
   readonly log: Logger;
   readonly events: PeerEvents;
 }
@@ -49,7 +54,10 @@ export class SocketLinks implements PeerLinks {
   private readonly knocked = new Set<string>();
   /** Those that have not greeted yet. */
   private readonly strangers = new Set<PeerLink>();
+  /** Connections of links that this node has not dialled. */
+  private readonly streams = new WeakMap<PeerLink, Socket>();
   private readonly server: Server;
+  private readonly guard: ServerGuard;
   private tls: PeerTls | undefined;
   private isClosed = false;
 
@@ -61,8 +69,9 @@ export class SocketLinks implements PeerLinks {
     this.tls = tls;
     this.server =
       tls === undefined
-        ? createServer(refuse)
-        : createTlsServer({ ...tls, ciphers: TLS_CIPHERS, requestCert: true }, refuse);
+        ? createServer(BRIEF_TIMEOUTS, refuse)
+        : createTlsServer({ ...BRIEF_TIMEOUTS, ...LISTENER_TLS, ...tls }, refuse);
+    this.guard = new ServerGuard(this.server, STRANGER_LIMITS, deps.counts);
   }
 
   async listen(): Promise<number> {
@@ -77,8 +86,9 @@ export class SocketLinks implements PeerLinks {
       deps.log.error({ error: error.message }, 'the listener for other nodes has a problem'),
     );
     peers.on('connection', (socket, { socket: stream }) => {
-      if (this.strangers.size >= STRANGERS_MAX) socket.terminate();
-      else this.limit(this.newLink(socket), stream);
+      const link = this.newLink(socket);
+      this.streams.set(link, stream);
+      this.limit(link, stream);
     });
     return (server.address() as AddressInfo).port;
   }
@@ -189,6 +199,8 @@ export class SocketLinks implements PeerLinks {
 
   private opened(link: PeerLink, tag: string, dialled: Dialled | undefined): void {
     this.strangers.delete(link);
+    const stream = this.streams.get(link);
+    if (stream !== undefined) this.guard.trust(stream);
     if (dialled !== undefined && !this.isWanted(dialled)) {
       link.end('it is no member any more');
       return;

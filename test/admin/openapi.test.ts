@@ -298,7 +298,7 @@ describe('GET /openapi.json', () => {
   test('who is not signed, or comes from elsewhere, is answered as it says', async () => {
     for (const [changes, status] of [
       [{ 'signature.keys': 'platform:a-secret-of-the-platform' }, 401],
-      [{ 'allow.networks': '192.0.2.0/24' }, 403],
+      [{ 'allow.networks': '192.0.2.0/24', 'allow.proxies': '127.0.0.1' }, 403],
     ] as const) {
       const guarded = await TestNode.start(changes);
       try {

@@ -8,6 +8,7 @@ import { statusCodesOf } from '../../src/callback/failures.js';
 import { loadSettings } from '../../src/config/load.js';
 import { CallbackLog } from '../../src/http/callback-log.js';
 import { CallbackServer } from '../../src/http/callback-server.js';
+import { ConnectionCounts } from '../../src/listener/connection-counts.js';
 import { callersOf } from '../../src/node/callers.js';
 import { CallbackMetrics } from '../../src/node/metrics/callback-metrics.js';
 import { AmountLimits, ScaleTable } from '../../src/wallet/amount.js';
@@ -56,6 +57,7 @@ async function withSilentStore(
       },
       clock,
       observer: new CallbackMetrics(codes),
+      counts: new ConnectionCounts(),
       tracer: undefined,
       log: new CallbackLog(settings.log, silentLogger, scales, codes),
     },

@@ -36,6 +36,19 @@ test('extra slashes and the prefix lead to the endpoint', () =>
     assert.match(get, /^HTTP\/1\.1 405 /);
   }));
 
+test('answers to callbacks say how long a connection may rest', () =>
+  withNode({}, async (node) => {
+    for (const path of ['/placeBets', '/nowhere']) {
+      assert.match(await rawRequest(node.callbackUrl, [postOf(path, '{}')]), /\r\nKeep-Alive: timeout=7\r\n/);
+    }
+  }));
+
+test('the operator API keeps an idle connection for limits.idleSeconds', () =>
+  withNode({ 'limits.idleSeconds': 42 }, async (node) => {
+    const asked = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    assert.match(await rawRequest(node.adminUrl, [asked]), /\r\nKeep-Alive: timeout=42\r\n/i);
+  }));
+
 test('the log shows an unknown path with its method and caller', () =>
   withNode({}, async (node) => {
     await rawRequest(node.callbackUrl, [postOf(`/Wallet/placeBets${'x'.repeat(500)}`, '{}')]);

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { ConnectionCounts } from '../../src/listener/connection-counts.js';
 import { HealthListener } from '../../src/node/health-listener.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
+
+const counts = new ConnectionCounts();
 
 async function ask(port: number, path: string, method = 'GET') {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
@@ -12,12 +15,12 @@ async function ask(port: number, path: string, method = 'GET') {
 }
 
 test('there is none unless a port is set', async () => {
-  assert.equal(await HealthListener.maybeOpen({ host: '127.0.0.1', port: null }, () => true), undefined);
+  assert.equal(await HealthListener.maybeOpen({ host: '127.0.0.1', port: null }, () => true, counts), undefined);
 });
 
 test('it tells health, as that is at the moment, and nothing else', async (t) => {
   let isReady = false;
-  const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => isReady);
+  const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => isReady, counts);
   assert.ok(health);
   t.after(() => health.close());
   assert.deepEqual(await ask(health.port, '/livez'), { status: 200, body: '{"status":"ok"}' });
@@ -35,7 +38,7 @@ test('a port that is taken is a sentence with the settings to change', async (t)
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
   await assert.rejects(
-    HealthListener.maybeOpen({ host: '127.0.0.1', port }, () => true),
+    HealthListener.maybeOpen({ host: '127.0.0.1', port }, () => true, counts),
     /^Error: cannot listen on 127\.0\.0\.1:\d+ for load balancers \(health\.host, health\.port\): .*EADDRINUSE/,
   );
 });

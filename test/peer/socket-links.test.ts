@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { WebSocket } from 'ws';
 import { silentLogger } from '../../src/base/logger.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
+import { ConnectionCounts } from '../../src/listener/connection-counts.js';
 import { proofOf } from '../../src/peer/proof.js';
 import { type PeerTls, SocketLinks } from '../../src/peer/socket-links.js';
 import { makeCertificate } from '../support/certificate.js';
@@ -28,6 +29,7 @@ class End {
   readonly reasons: string[] = [];
   readonly messages: PeerMessage[] = [];
   readonly links: SocketLinks;
+  readonly counts = new ConnectionCounts();
   port = 0;
 
   constructor({ tag, secret = 'a-secret-of-all-nodes', storeId = 'store', tls }: Options) {
@@ -41,6 +43,7 @@ class End {
         secret,
         storeId,
         tls,
+        counts: this.counts,
         log: { ...silentLogger, info: note, debug: note },
         events: {
           onMessage: (from, message) => {

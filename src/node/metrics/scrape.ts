@@ -1,5 +1,6 @@
 import { type Metric, mergeMetrics } from '../../base/metric.js';
 import type { ListenerMeasures } from '../../http/callback-server.js';
+import type { CountsByListener } from '../../listener/connection-counts.js';
 import { EXPOSITION_TYPE, expose } from '../../telemetry/exposition.js';
 import type { ShardStatus } from '../../worker/shards.js';
 import type { Certificates } from '../certificates.js';
@@ -9,6 +10,7 @@ import { VERSION } from '../version.js';
 import type { AdminMetrics } from './admin-metrics.js';
 import type { CallbackMetrics } from './callback-metrics.js';
 import { certificateMetrics } from './certificate-metrics.js';
+import { connectionMetrics } from './connection-metrics.js';
 import { nodeFolderMetrics } from './node-folder-metrics.js';
 import { processMetrics } from './process-metrics.js';
 import { statusMetrics } from './shard-metrics.js';
@@ -24,6 +26,7 @@ import { timeMetrics } from './time-metrics.js';
  *   money-moved        money by currency and kind
  *   credits            what was credited without a bet, by product
  *   admin-metrics      what the operator API answers and refuses; it implements admin's AdminObserver
+ *   connection-metrics connections that listeners took, refused and closed for others
  *   cluster-metrics    nodes that share the shards; it implements cluster's OwnershipObserver
  *   store-room-metrics, node-folder-metrics, certificate-metrics      what can run full or out
  *   time-metrics       how clock, log and confirmed time differ
@@ -43,6 +46,7 @@ export interface MeasuredParts {
   readonly callbacks: { measures(): ListenerMeasures };
   readonly callbackMetrics: CallbackMetrics;
   readonly adminMetrics: AdminMetrics;
+  readonly counts: CountsByListener;
   readonly clusterMeasures: () => readonly Metric[];
   readonly certificates: Pick<Certificates, 'ends'>;
   readonly recorder: { readonly failures: number };
@@ -63,6 +67,7 @@ export function metricsOf(parts: MeasuredParts): Metric[] {
     ...processMetrics(VERSION, service.isReady),
     ...callbackMetrics.metrics(callbacks.measures()),
     ...adminMetrics.metrics(),
+    ...connectionMetrics(parts.counts),
     ...parts.clusterMeasures(),
     ...certificateMetrics(certificates.ends()),
     ...nodeFolderMetrics(recorder.failures, lastRun.end),

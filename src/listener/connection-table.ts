@@ -1,0 +1,145 @@
+/** A connection's last sign: nothing was asked on it yet, its last answer has left, or it waits for one. */
+export type Standing = 'silent' | 'idle' | 'busy';
+
+export interface ConnectionLimits {
+  readonly connectionsMax: number;
+  readonly perAddressMax: number;
+}
+
+/** A connection in the table. */
+export class Place<C> {
+  standing: Standing = 'silent';
+  hasLeft = false;
+
+  constructor(
+    readonly connection: C,
+    readonly address: string,
+  ) {}
+}
+
+/**
+ * Connections of one listener, and which of them has to go when there are too many. The victim is never a newcomer while another one
+ * rests: first the oldest connection that has asked nothing, of the address with most of these; then the oldest idle
+ * one, of the address with most of those. Busy ones stay. A balancer with many idle connections therefore loses none to strangers
+ * that only connect.
+ */
+export class ConnectionTable<C> {
+  private readonly resting = { silent: new Ranking<C>(), idle: new Ranking<C>() };
+  private readonly sizes = new Map<string, number>();
+  private count = 0;
+
+  constructor(private readonly limits: ConnectionLimits) {}
+
+  get size(): number {
+    return this.count;
+  }
+
+  enter(connection: C, address: string): Place<C> {
+    const place = new Place(connection, address);
+    this.resting.silent.add(place);
+    this.sizes.set(address, this.sizeOf(address) + 1);
+    this.count++;
+    return place;
+  }
+
+  setStanding(place: Place<C>, standing: Standing): void {
+    if (place.hasLeft || place.standing === standing) return;
+    if (place.standing !== 'busy') this.resting[place.standing].remove(place);
+    place.standing = standing;
+    if (standing !== 'busy') this.resting[standing].add(place);
+  }
+
+  leave(place: Place<C>): void {
+    if (place.hasLeft) return;
+    place.hasLeft = true;
+    if (place.standing !== 'busy') this.resting[place.standing].remove(place);
+    const size = this.sizeOf(place.address) - 1;
+    if (size === 0) this.sizes.delete(place.address);
+    else this.sizes.set(place.address, size);
+    this.count--;
+  }
+
+  /** Takes the silent connections of an address out, which stay open: one of them has asked, and nobody knows which. */
+  forgetSilent(address: string): void {
+    for (const place of [...this.resting.silent.of(address)]) this.leave(place);
+  }
+
+  /** Takes all silent connections out. */
+  forgetAll(): void {
+    for (const address of this.resting.silent.all()) this.forgetSilent(address);
+  }
+
+  /**
+   * The connection to close because this newcomer makes it too many: the newcomer itself when all others are busy. `total` is the
+   * number of open connections, where the table does not know all of them.
+   */
+  findExcess(newcomer: Place<C>, total = this.count): Place<C> | undefined {
+    const { silent, idle } = this.resting;
+    const { address } = newcomer;
+    if (this.sizeOf(address) > this.limits.perAddressMax) {
+      return silent.oldestOf(address, newcomer) ?? idle.oldestOf(address, newcomer) ?? newcomer;
+    }
+    if (total <= this.limits.connectionsMax) return undefined;
+    return silent.oldestOfMost(newcomer) ?? idle.oldestOfMost(newcomer) ?? newcomer;
+  }
+
+  private sizeOf(address: string): number {
+    return this.sizes.get(address) ?? 0;
+  }
+}
+
+/** Connections by address, oldest first, and addresses by how many they have: each step takes constant time. */
+class Ranking<C> {
+  private readonly places = new Map<string, Set<Place<C>>>();
+  /** At index n the addresses that have n connections. No set behind `most` has an address. */
+  private readonly addresses: Set<string>[] = [];
+  private most = 0;
+
+  add(place: Place<C>): void {
+    const { address } = place;
+    const held = this.places.get(address) ?? new Set();
+    if (held.size === 0) this.places.set(address, held);
+    this.rank(address, held.size, held.size + 1);
+    held.add(place);
+  }
+
+  remove(place: Place<C>): void {
+    const { address } = place;
+    const held = this.places.get(address);
+    if (held?.delete(place) !== true) return;
+    this.rank(address, held.size + 1, held.size);
+    if (held.size === 0) this.places.delete(address);
+  }
+
+  all(): readonly string[] {
+    return [...this.places.keys()];
+  }
+
+  of(address: string): Iterable<Place<C>> {
+    return this.places.get(address) ?? [];
+  }
+
+  oldestOf(address: string, except: Place<C>): Place<C> | undefined {
+    for (const place of this.of(address)) if (place !== except) return place;
+    return undefined;
+  }
+
+  oldestOfMost(except: Place<C>): Place<C> | undefined {
+    for (const address of this.addresses[this.most] ?? []) {
+      const place = this.oldestOf(address, except);
+      if (place !== undefined) return place;
+    }
+    return undefined;
+  }
+
+  private rank(address: string, from: number, to: number): void {
+    this.addresses[from]?.delete(address);
+    if (to > 0) {
+      this.addresses[to] ??= new Set();
+      this.addresses[to].add(address);
+      if (to > this.most) this.most = to;
+    }
+    // From one rank to the next: the address that left the highest one stands right below it.
+    if (this.most > 0 && (this.addresses[this.most]?.size ?? 0) === 0) this.most--;
+  }
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { silentLogger } from '../../src/base/logger.js';
+import { ConnectionCounts } from '../../src/listener/connection-counts.js';
+import { EarlyListener } from '../../src/node/early-listener.js';
+import { HealthListener } from '../../src/node/health-listener.js';
+import { SocketLinks } from '../../src/peer/socket-links.js';
+import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
+import { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
+
+/** Linux answers to all of 127.0.0.0/8. */
+const LOOPBACKS = { skip: process.platform !== 'linux' };
+const ROUNDS = 10;
+
+/** Connects from many addresses and says nothing; opens all of them anew each time. */
+class Strangers {
+  private readonly sockets: Socket[] = [];
+
+  constructor(
+    private readonly port: number,
+    private readonly count: number,
+  ) {}
+
+  async come(): Promise<void> {
+    const coming = Array.from({ length: this.count }, (_, n) => this.connect(`127.0.1.${1 + (n % 250)}`));
+    await Promise.all(coming);
+  }
+
+  leave(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private async connect(localAddress: string): Promise<void> {
+    const socket = connect({ port: this.port, host: '127.0.0.1', localAddress });
+    this.sockets.push(socket);
+    socket.on('error', () => {});
+    await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+  }
+}
+
+/** A caller with connections of its own, kept and new, while strangers come again and again. None of its calls may fail. */
+async function fill(t: TestContext, url: string, count: number, path: string): Promise<void> {
+  const strangers = new Strangers(Number(new URL(url).port), count);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => {
+    strangers.leave();
+    agent.destroy();
+  });
+  const call = (through: Agent | undefined) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const sent = request(url + path, { agent: through, localAddress: '127.0.0.1' }, (response) => {
+        response.resume();
+        response.once('end', () => resolve(response.statusCode));
+      });
+      sent.once('error', reject);
+      sent.end();
+    });
+  for (let round = 0; round < ROUNDS; round++) {
+    await strangers.come();
+    for (const through of [agent, undefined]) assert.equal(await call(through), 200);
+  }
+}
+
+test('the callback listener takes a platform while strangers fill it', LOOPBACKS, async (t) => {
+  const node = await TestNode.start({ 'limits.connectionsMax': 100 });
+  t.after(() => node.close());
+  await importPlayers(node.adminUrl, ['ann'], 1000);
+  const strangers = new Strangers(Number(new URL(node.callbackUrl).port), 150);
+  const kept = new PlatformClient(node.callbackUrl);
+  t.after(() => {
+    strangers.leave();
+    kept.close();
+  });
+  for (let round = 0; round < ROUNDS; round++) {
+    await strangers.come();
+    const once = new PlatformClient(node.callbackUrl);
+    for (const [n, client] of [kept, once].entries()) {
+      assert.equal((await client.post('placeBets', bet('ann', `b${round}-${n}`))).statusCode, 0);
+    }
+    once.close();
+  }
+  assert.equal(await balanceOf(node.adminUrl, 'ann'), 1000 - 2 * ROUNDS);
+  const metrics = await (await fetch(`${node.adminUrl}/metrics`)).text();
+  assert.match(metrics, /walletd_connections_evicted_total\{listener="callbacks",reason="silent"\} [1-9]\d{2}/);
+  assert.match(metrics, /walletd_connections_refused_total\{listener="callbacks",reason="full"\} 0\n/);
+});
+
+test('strangers outside allow.networks take no place of a platform', LOOPBACKS, async (t) => {
+  const node = await TestNode.start({ 'limits.connectionsMax': 3, 'allow.networks': '127.0.0.1' });
+  t.after(() => node.close());
+  await importPlayers(node.adminUrl, ['ann'], 1000);
+  const client = new PlatformClient(node.callbackUrl);
+  const strangers = new Strangers(Number(new URL(node.callbackUrl).port), 50);
+  t.after(() => {
+    client.close();
+    strangers.leave();
+  });
+  for (let round = 0; round < ROUNDS; round++) {
+    await strangers.come();
+    assert.equal((await client.post('placeBets', bet('ann', `b${round}`))).statusCode, 0);
+  }
+  const metrics = await (await fetch(`${node.adminUrl}/metrics`)).text();
+  assert.match(metrics, /walletd_connections_refused_total\{listener="callbacks",reason="address"\} 500\n/);
+  assert.match(metrics, /walletd_connections_evicted_total\{listener="callbacks",reason="silent"\} 0\n/);
+});
+
+test('an end of a connection that has asked is no danger to what is closed for others', LOOPBACKS, async (t) => {
+  const node = await TestNode.start({ 'limits.connectionsMax': 40 });
+  t.after(() => node.close());
+  await importPlayers(node.adminUrl, ['ann'], 10_000);
+  const strangers = new Strangers(Number(new URL(node.callbackUrl).port), 20);
+  t.after(() => strangers.leave());
+  // Silent and asking connections from the same addresses, most of which end at once, before strangers fill the listener.
+  for (let round = 0; round < 50; round++) {
+    const client = new PlatformClient(node.callbackUrl);
+    await Promise.all([strangers.come(), client.post('placeBets', bet('ann', `b${round}`)).then(() => client.close())]);
+  }
+  assert.equal(await balanceOf(node.adminUrl, 'ann'), 9950);
+});
+
+test('a connection that ends before a request is counted, and told once', async (t) => {
+  const node = await TestNode.start();
+  t.after(() => node.close());
+  for (let n = 0; n < 2; n++) {
+    const socket = connect(Number(new URL(node.callbackUrl).port), '127.0.0.1');
+    socket.write('POST /placeBets HTTP/1.0\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}');
+    socket.resume();
+    await once(socket, 'close');
+  }
+  const metrics = await (await fetch(`${node.adminUrl}/metrics`)).text();
+  assert.match(metrics, /walletd_connections_unread_total 2\n/);
+  const lines = node.logLines.filter(({ code }) => code === 'connection-unread');
+  assert.equal(lines.length, 1);
+  assert.match(String(lines[0]?.message), /HTTP\/1\.0/);
+});
+
+test('the operator API answers an operator while strangers fill it', LOOPBACKS, async (t) => {
+  const node = await TestNode.start();
+  t.after(() => node.close());
+  await fill(t, node.adminUrl, 1100, '/livez');
+});
+
+test('the health listener answers a balancer while strangers fill it', LOOPBACKS, async (t) => {
+  const counts = new ConnectionCounts();
+  const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => true, counts);
+  assert.ok(health);
+  t.after(() => health.close());
+  await fill(t, `http://127.0.0.1:${health.port}`, 160, '/readyz');
+  assert.equal(counts.refused.full, 0);
+  assert.ok(counts.evicted.silent > 100, `${counts.evicted.silent}`);
+});
+
+test('the early listener answers a supervisor while strangers fill it', LOOPBACKS, async (t) => {
+  const free = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => true, new ConnectionCounts());
+  const port = free?.port as number;
+  await free?.close();
+  const early = await EarlyListener.open({ host: '127.0.0.1', port }, undefined, new ConnectionCounts());
+  t.after(() => early.close());
+  await fill(t, `http://127.0.0.1:${port}`, 160, '/livez');
+});
+
+test('a member links up while strangers fill the listener for nodes', LOOPBACKS, async (t) => {
+  const heard: string[] = [];
+  const counts = new ConnectionCounts();
+  const linksOf = (tag: string) =>
+    new SocketLinks(
+      { host: '127.0.0.1', port: 0 },
+      {
+        tag,
+        secret: 'a-secret-of-all-nodes',
+        storeId: 'store',
+        tls: undefined,
+        counts,
+        log: silentLogger,
+        events: {
+          onMessage() {},
+          onUp: (peer) => heard.push(`${tag} ${peer}`),
+          onDown: (peer) => heard.push(`${tag} -${peer}`),
+          onRefused() {},
+        },
+      },
+    );
+  const [a, b] = [linksOf('aaaaaaaa'), linksOf('bbbbbbbb')];
+  const [port] = [await a.listen(), await b.listen()];
+  const strangers = new Strangers(port, 100);
+  t.after(async () => {
+    strangers.leave();
+    await Promise.all([a.close(), b.close()]);
+  });
+  await strangers.come();
+  const peer = new Map([['aaaaaaaa', { host: '127.0.0.1', port }]]);
+  b.keep(peer);
+  a.keep(new Map([['bbbbbbbb', { host: '127.0.0.1', port: 1 }]]));
+  await until('the link is up', () => a.isUp('bbbbbbbb') && b.isUp('aaaaaaaa'));
+  for (let round = 0; round < ROUNDS; round++) await strangers.come();
+  assert.ok(a.isUp('bbbbbbbb') && b.isUp('aaaaaaaa'), 'a link is no stranger');
+  assert.deepEqual(
+    heard.filter((one) => one.includes('-')),
+    [],
+  );
+  assert.ok(counts.evicted.silent > 500, `${counts.evicted.silent}`);
+});
