@@ -5,7 +5,7 @@ import { maybeFolderOf, onPath } from './programs.js';
 
 /** Where Debian puts each version, and not on the PATH. */
 const DEBIAN = '/usr/lib/postgresql';
-const PROGRAMS = ['initdb', 'postgres', 'pg_ctl'];
+const PROGRAMS = ['initdb', 'postgres', 'pg_ctl', 'pg_basebackup'];
 /** Who runs the server when we are root, whom PostgreSQL refuses to be. Debian's package creates this user. */
 const USER = 'postgres';
 
@@ -49,15 +49,15 @@ export function startPostgres(folder: string): Postgres {
   if (problem !== undefined) throw new Error(problem);
   const own = makeOwnFolder(folder);
   const data = `${own}/data`;
-  run(own, 'initdb', `--pgdata=${data}`, `--username=${USER}`, '--auth=trust', '--encoding=UTF8', '--locale=C');
+  runProgram(own, 'initdb', `--pgdata=${data}`, `--username=${USER}`, '--auth=trust', '--encoding=UTF8', '--locale=C');
   const settings = Object.entries({ ...SETTINGS, unix_socket_directories: own });
   appendFileSync(`${data}/postgresql.conf`, settings.map(([name, value]) => `${name} = '${value}'\n`).join(''));
-  const start = () => void run(own, 'pg_ctl', 'start', '--wait', `--pgdata=${data}`, `--log=${own}/log`);
-  const crash = () => void run(own, 'pg_ctl', 'stop', '--wait', '--mode=immediate', `--pgdata=${data}`);
+  const start = () => void runProgram(own, 'pg_ctl', 'start', '--wait', `--pgdata=${data}`, `--log=${own}/log`);
+  const crash = () => void runProgram(own, 'pg_ctl', 'stop', '--wait', '--mode=immediate', `--pgdata=${data}`);
   start();
   // The files are removed next, so nothing has to be written to them.
   atEnd(crash);
-  const version = /\d[\d.]*/.exec(run(own, 'postgres', '--version'))?.[0];
+  const version = /\d[\d.]*/.exec(runProgram(own, 'postgres', '--version'))?.[0];
   return {
     // A folder in place of a host: the one with the socket.
     url: `postgres://${USER}@localhost/postgres?host=${encodeURIComponent(own)}`,
@@ -67,7 +67,8 @@ export function startPostgres(folder: string): Postgres {
   };
 }
 
-function makeOwnFolder(folder: string): string {
+/** A new folder of the user that the server runs as; removed at the end. */
+export function makeOwnFolder(folder: string): string {
   const own = mkdtempSync(`${folder}/walletd-postgres-`);
   atEnd(() => rmSync(own, { recursive: true, force: true }));
   const { uid, gid } = owner();
@@ -75,8 +76,8 @@ function makeOwnFolder(folder: string): string {
   return own;
 }
 
-/** Runs one of the programs until it ends, as the one whom the server runs as. */
-function run(cwd: string, program: string, ...args: string[]): string {
+/** Runs one of the programs until it ends, as the user that the server runs as. */
+export function runProgram(cwd: string, program: string, ...args: string[]): string {
   try {
     return execFileSync(`${maybePrograms()}/${program}`, args, { ...owner(), cwd, encoding: 'utf8', stdio: 'pipe' });
   } catch (error) {

@@ -136,6 +136,23 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
     await assert.rejects(archive.find(2, [name], ALWAYS, mark), ArchiveBehindError);
   });
 
+  withArchive('a put that relies on a newer record is refused and changes nothing', async (archive) => {
+    const mark = { epoch: 3, sequence: 2 ** 40, index: 0 };
+    const later = record({ round: 8, lsn: { epoch: 5, sequence: 1 } });
+    const find = () => archive.find(1, [{ player: later.player, kind: 'round', hash: 8 }], ALWAYS);
+    await assert.rejects(archive.put([later], mark), ArchiveBehindError);
+    assert.equal(await archive.mark(1), undefined);
+    await archive.put([record()]);
+    for (const newer of [{ epoch: 4 }, { sequence: 2 ** 40 + 1 }, { index: 1 }]) {
+      await assert.rejects(archive.put([later], { ...mark, ...newer }), ArchiveBehindError);
+    }
+    assert.deepEqual([await archive.mark(1), await find()], [mark, []]);
+    for await (const put of archive.freshNames(1)) assert.ok(put?.names.every(({ hash }) => hash !== 8));
+    await archive.put([later], mark);
+    await archive.put([later], mark);
+    assert.equal((await find()).length, 1);
+  });
+
   withArchive('a player is listed by version, newest first, all of the last version included', async (archive) => {
     const rounds = Array.from({ length: 30 }, (_, i) =>
       record({

@@ -38,7 +38,7 @@ export class SimulatedArchive {
       yield await call(run);
     };
     return {
-      put: (records) => call(() => this.put(records)),
+      put: (records, required) => call(() => this.put(records, required)),
       mark: (shard) => call(() => this.marks.get(shard)),
       raiseMark: (shard, mark) => call(() => this.raise(shard, mark)),
       missingDays: async () => [],
@@ -86,7 +86,9 @@ export class SimulatedArchive {
     if (compareMarks(this.marks.get(shard), mark) < 0) this.marks.set(shard, mark);
   }
 
-  private put(records: readonly ArchiveRecord[]): void {
+  private put(records: readonly ArchiveRecord[], required: ArchiveMark | undefined): void {
+    const [first] = records;
+    if (first !== undefined) mustReach(first.shard, this.marks.get(first.shard), required);
     for (const [shard, mark] of newestMarks(records)) this.raise(shard, mark);
     for (const record of records) {
       const { fresh } = this.shard(record.shard);

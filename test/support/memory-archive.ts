@@ -31,8 +31,10 @@ export class MemoryArchive implements Archive {
   /** By shard; a test may take one away. */
   readonly marks = new Map<number, ArchiveMark>();
 
-  async put(records: readonly ArchiveRecord[]): Promise<void> {
+  async put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void> {
     await this.answer();
+    const [first] = records;
+    if (first !== undefined) mustReach(first.shard, this.marks.get(first.shard), required);
     for (const [shard, mark] of newestMarks(records)) this.raise(shard, mark);
     for (const record of records) {
       const { shard, lsn, day } = record;

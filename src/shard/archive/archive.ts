@@ -98,9 +98,10 @@ export interface ArchivedPlace extends ArchivedId {
 export interface Archive {
   /**
    * Durable when it resolves, and so is the mark of each shard: the newest record that was ever put. The same records again change
-   * nothing.
+   * nothing. With `required` all records are of one shard: rejects with an `ArchiveBehindError`, and changes nothing, where the mark is
+   * older at the same moment. A put raises the mark, so an archive that lacks records would look as if it had them.
    */
-  put(records: readonly ArchiveRecord[]): Promise<void>;
+  put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void>;
   /** The newest record of a shard that was ever put; undefined where none was since archives have marks. */
   mark(shard: number): Promise<ArchiveMark | undefined>;
   /** Raises the mark of a shard: after a restore, whose records need not have the newest one. */

@@ -2,7 +2,7 @@ import { assert } from '../../base/assert.js';
 import { messageOf } from '../../base/message-of.js';
 import { Slices } from '../../base/slices.js';
 import { DAY_MS, dayOf } from '../../base/time.js';
-import type { ArchiveMark } from '../../wallet/archive-mark.js';
+import { type ArchiveMark, newestMark } from '../../wallet/archive-mark.js';
 import type { Archivable, Missing } from '../../wallet/archiving.js';
 import type { CallbackCommand } from '../../wallet/command.js';
 import type { ArchivablePlayer, ArchivedPart } from '../../wallet/query.js';
@@ -66,6 +66,8 @@ export class ShardArchive {
   private readonly lookups: Lookups;
   private putting = 0;
   private lastPut: Lsn | undefined = undefined;
+  /** The newest record that was put since the shard came: the log need not rely on it yet. */
+  private newestPut: ArchiveMark | undefined = undefined;
   /** What the next record gets that is put with this `lsn`. */
   private numbered: { readonly lsn: Lsn; next: number } | undefined = undefined;
 
@@ -102,6 +104,7 @@ export class ShardArchive {
     this.forget();
     // What is saved next is as new as what is put next: another node may have had the shard meanwhile.
     this.lastPut = undefined;
+    this.newestPut = undefined;
     const number = this.loads;
     const isNewest = () => number === this.loads && !this.outage.isClosed;
     this.loading = this.loading.then(async () => {
@@ -303,16 +306,21 @@ export class ShardArchive {
       for (const round of rounds) records.push(this.recordOf(lsn, player, round, this.nextIndex(lsn)));
     }
     this.putting++;
-    await this.outage.untilItTakes(() => this.deps.archive.put(records));
+    await this.outage.untilItTakes(() => {
+      // After a failover to a replica that lagged nothing is put, or its mark would hide what it lacks.
+      return this.deps.archive.put(records, newestMark(this.deps.required(), this.newestPut));
+    });
     this.putting--;
     this.lastPut = lsn;
+    const mark = newestMarks(records).get(this.shard);
+    this.newestPut = newestMark(this.newestPut, mark);
     for (const { day, player, round, ids } of records) {
       const names = { day, player, round, ids };
       this.know(names);
       if (!this.isComplete) this.putMeanwhile.push(names);
     }
     this.deps.observer.archived(this.shard, records.length);
-    return newestMarks(records).get(this.shard);
+    return mark;
   }
 
   private know({ day, player, round, ids }: Names): void {

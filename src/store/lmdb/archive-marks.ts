@@ -19,6 +19,7 @@ const ROW_BYTES = 32;
  */
 export class ArchiveMarks {
   private readonly file: ArchiveFile;
+  private isClosed = false;
 
   constructor(path: string, onStuck: (why: string) => void) {
     this.file = new ArchiveFile(path, { mapSize: MAP_BYTES }, onStuck);
@@ -84,10 +85,13 @@ export class ArchiveMarks {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     await this.file.close();
   }
 
   private read(key: Buffer): Buffer | undefined {
+    // Behind its end lmdb answers once more, and throws from a timer where nobody can catch it.
+    if (this.isClosed) throw new Error('the archive is closed');
     this.file.root.resetReadTxn();
     return this.file.root.get(key);
   }

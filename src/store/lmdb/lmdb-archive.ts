@@ -118,7 +118,9 @@ export class LmdbArchive implements Archive {
     await this.marks.write(marks, counts);
   }
 
-  async put(records: readonly ArchiveRecord[]): Promise<void> {
+  async put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void> {
+    const [first] = records;
+    if (first !== undefined) mustReach(first.shard, this.marks.mark(first.shard), required);
     if (this.about.version < ARCHIVE_VERSION && records.some(({ remembers }) => remembers)) {
       this.about = { ...this.about, version: ARCHIVE_VERSION };
       writeAbout(this.folder, this.about);

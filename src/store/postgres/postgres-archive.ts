@@ -85,27 +85,29 @@ export class PostgresArchive implements Archive {
     this.partitions = new Partitions(this.connections);
   }
 
-  async put(records: readonly ArchiveRecord[]): Promise<void> {
-    if (records.length === 0) return;
+  async put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void> {
+    const [first] = records;
+    if (first === undefined) return;
     // In the turn in which it is asked for: whoever asks has chosen the moment.
-    const values = [...placesOf(records), encoded(records), ...freshOf(records), ...marksOf(newestMarks(records))];
+    const values = [
+      ...[...placesOf(records), encoded(records), ...freshOf(records), ...marksOf(newestMarks(records))],
+      ...[first.shard, required?.epoch, required?.sequence, required?.index],
+    ];
     await this.prepare();
     if (this.version < ARCHIVE_VERSION && records.some(({ remembers }) => remembers)) {
       await this.ask('raise', 'UPDATE walletd_archive SET version = $1 WHERE version < $1', [ARCHIVE_VERSION]);
       this.version = ARCHIVE_VERSION;
     }
     await this.partitions.ensure(new Set(records.map(({ day }) => day)));
-    try {
-      await this.ask('put', PUT, values);
-    } catch (error) {
-      if ((error as DatabaseError).code === UNIQUE_VIOLATION) {
-        await this.ask('put again', `${PUT} ON CONFLICT DO NOTHING`, values);
-        return;
-      }
+    const rows = await this.ask<MarkRow>('put', PUT, values).catch((error: DatabaseError) => {
+      if (error.code === UNIQUE_VIOLATION) return this.ask<MarkRow>('put again', PUT_AGAIN, values);
       // Another process has dropped the partition of a day that is long gone.
       this.partitions.forget();
       throw error;
-    }
+    });
+    const [row] = rows;
+    // Nothing was put then, for it is the very mark that the statement has compared.
+    mustReach(first.shard, row && findMark(row), required);
   }
 
   async mark(shard: number): Promise<ArchiveMark | undefined> {
@@ -376,11 +378,11 @@ function unnest(first: number, types: readonly string[]): string {
   return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join(', ')})`;
 }
 
-/** One row for each shard, raised where this mark is newer. */
-function raise(first: number): string {
+/** One row for each shard, raised where this mark is newer; `condition` decides whether any is. */
+function raise(first: number, condition = ''): string {
   return `
   INSERT INTO walletd_marks AS m (shard, epoch, sequence, index)
-  SELECT * FROM ${unnest(first, ['int', 'bigint', 'bigint', 'int'])}
+  SELECT * FROM ${unnest(first, ['int', 'bigint', 'bigint', 'int'])} ${condition}
   ON CONFLICT (shard) DO UPDATE SET epoch = excluded.epoch, sequence = excluded.sequence, index = excluded.index
   WHERE (m.epoch, m.sequence, m.index) < (excluded.epoch, excluded.sequence, excluded.index)`;
 }
@@ -390,14 +392,8 @@ const MARK =
   'SELECT epoch AS mark_epoch, sequence AS mark_sequence, index AS mark_index FROM walletd_marks WHERE shard = $1';
 
 /** Without a word about what is there already, because nothing is, but after an outage: to be ready for it costs a third more. */
-const PUT = `
-  WITH fresh AS (
-    INSERT INTO walletd_fresh (shard, epoch, sequence, day, names)
-    SELECT * FROM ${unnest(9, ['int', 'bigint', 'bigint', 'int', 'bytea'])}
-  ), marked AS (${raise(14)}
-  )
-  INSERT INTO ${ROUNDS} (${PLACE}, record)
-  SELECT * FROM ${unnest(1, [...PLACE_TYPES, 'bytea'])}`;
+const PUT = put('');
+const PUT_AGAIN = put('ON CONFLICT DO NOTHING');
 
 /** A record that has the bytes of an id's hash somewhere else is found too: whoever asks looks at the ids. */
 const FIND = `
@@ -454,6 +450,27 @@ const SAVE = `
   ON CONFLICT (shard, part) DO UPDATE SET names = excluded.names`;
 
 const DROP = `DELETE FROM ${ROUNDS} WHERE shard = $1 AND (epoch, sequence) > ($2::bigint, $3::bigint)`;
+
+/** Puts nothing where the mark is older than the one that is required ($19 to $21); returns the mark as it was before. */
+function put(onConflict: string): string {
+  const ifReached = 'WHERE EXISTS (SELECT FROM reached)';
+  return `
+  WITH before AS (
+    SELECT mark.* FROM (SELECT) AS always
+    LEFT JOIN (${MARK.replace('$1', '$18::int')}) AS mark ON true
+  ), reached AS (
+    SELECT FROM before
+    WHERE $19::bigint IS NULL OR (mark_epoch, mark_sequence, mark_index) >= ($19::bigint, $20::bigint, $21::int)
+  ), fresh AS (
+    INSERT INTO walletd_fresh (shard, epoch, sequence, day, names)
+    SELECT * FROM ${unnest(9, ['int', 'bigint', 'bigint', 'int', 'bytea'])} ${ifReached}
+  ), marked AS (${raise(14, ifReached)}
+  ), put AS (
+    INSERT INTO ${ROUNDS} (${PLACE}, record)
+    SELECT * FROM ${unnest(1, [...PLACE_TYPES, 'bytea'])} ${ifReached} ${onConflict}
+  )
+  SELECT * FROM before`;
+}
 
 /** Column by column, as `unnest` takes them. */
 function placesOf(places: readonly DatedPlace[]): Buffer[] {

@@ -96,6 +96,22 @@ test('a lookup in an archive that falls behind while it serves is no answer', as
   assert.equal(node.measures.isAway, true);
 });
 
+test('a put relies on the put before it, whose event the log need not have yet', async () => {
+  const archive = new MemoryArchive();
+  const node = knowing(archive);
+  await node.load();
+  await put(node, 'r1', 5);
+  archive.records = [];
+  archive.marks.clear();
+  let isOver = false;
+  void put(node, 'r2', 6).then(() => {
+    isOver = true;
+  });
+  await until('the archive is behind', () => node.measures.isBehind);
+  node.close();
+  assert.deepEqual([isOver, archive.records.length, archive.marks.size], [false, 0, 0]);
+});
+
 test('an archive whose names are not known yet may have everything', async () => {
   const node = knowing(new MemoryArchive());
   assert.ok(mayHave(node, 'anything'));
