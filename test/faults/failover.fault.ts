@@ -8,6 +8,7 @@ import type { RedisServer } from '../support/redis-server.js';
 import { Scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
+import { FaultyNetwork } from './faulty-network.js';
 import { describe, type Load } from './load.js';
 import { readOrphans } from './orphans.js';
 import { prove } from './proof.js';
@@ -187,6 +188,30 @@ fault(
     scene.say(await prove([load], walletd, new RawRedis(replica)));
   },
 );
+
+fault('a former master that stays alive behind a cut acknowledges nothing more', async (scene) => {
+  const master = await scene.redis();
+  const link = await FaultyNetwork.start(master.port);
+  scene.atEnd(() => link.close());
+  const replica = await scene.redis({ replicaof: `127.0.0.1 ${link.port}` });
+  await until('the replica is in step', () => master.hasReplica());
+  const former = await scene.walletd(master.url, { ...SNAPSHOTS, WALLETD_DURABILITY: 'replicas:1' });
+  const load = await scene.load(former);
+  await delay(700);
+  const cutMs = performance.now();
+  link.weather = 'silent';
+  await delay(300);
+  await replica.call('REPLICAOF', 'NO', 'ONE');
+  const elsewhere = { ...SNAPSHOTS, WALLETD_NODE_FOLDER: scene.makeFolder() };
+  const successor = await scene.walletd(replica.url, elsewhere);
+  const next = scene.play(successor);
+  await delay(1500);
+  await Promise.all([load.stop(), next.stop()]);
+  const late = load.sent.filter((one) => one.sentMs > cutMs + 300 && one.outcome === 'answered');
+  assert.deepEqual(late, [], 'nothing is told that only the former master has');
+  assert.ok(next.count('answered') > 0, 'the other side serves');
+  scene.say(await prove([load, next], successor, new RawRedis(replica)));
+});
 
 fault(
   'a replica that lags by more than walletd remembers is promoted: the shard stops and keeps all that it has',
