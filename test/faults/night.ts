@@ -1,80 +1,212 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { runWalletd } from '../support/walletd-process.js';
-import type { Scene } from './scene.js';
+import { spawn } from 'node:child_process';
+import { after } from 'node:test';
+import { endAfterTests } from '../support/children.js';
+import type { Machine } from './machine.js';
+import { FIRST_COMMAND, mustNight, type NightOnPage, type Step, VARIABLES } from './runbook-page.js';
+import { fault, rareFault, type Scene } from './scene.js';
 
-/*
- * A page of docs/runbook.md, carried out. A command is run as it stands on the page, and one that is not on the page of its
- * night fails: so neither can change without the other.
+const COMMAND_MS = 90_000;
+const WITHOUT_TERMINAL = /cannot ask without a terminal/;
+
+interface Coverage {
+  /** Replays of this night in this process. */
+  replays: number;
+  /** Those that have reached the end. */
+  ended: number;
+  readonly commands: Set<string>;
+}
+
+const covered = new Map<number, Coverage>();
+
+interface Expected {
+  /** The command asks, and it is answered. */
+  readonly yes?: true;
+  /** Exit code; 0 unless said otherwise. */
+  readonly exit?: number | 'any';
+  /** Variables that this step needs for the first time. */
+  readonly with?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A test of one night. All replays of a night stand in one file: when none was skipped, each command of the night must have been run by
+ * one of them.
  */
-const PAGE = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
+export function replay(number: number, sentence: string, run: (scene: Scene) => Promise<void>): void {
+  register(number);
+  fault(`night ${number}: ${sentence}`, run);
+}
 
-/** One night: its section, and what its variables stand for. */
+/** One that only `--all` has. */
+export function rareReplay(number: number, sentence: string, run: (scene: Scene) => Promise<void>): void {
+  register(number);
+  rareFault(`night ${number}: ${sentence}`, run);
+}
+
+function register(number: number): void {
+  const coverage = covered.get(number) ?? { replays: 0, ended: 0, commands: new Set<string>() };
+  coverage.replays++;
+  covered.set(number, coverage);
+}
+
+after(() => {
+  for (const [number, { replays, ended, commands }] of covered) {
+    if (ended < replays) continue;
+    for (const step of mustNight(number).steps) {
+      for (const command of step.commands) {
+        assert.ok(
+          commands.has(keyOf(step, command)),
+          `night ${number}: no replay runs step ${step.number}: ${command}`,
+        );
+      }
+    }
+  }
+});
+
+function keyOf({ number }: Step, command: string): string {
+  return `${number} ${command}`;
+}
+
+/**
+ * One night of the runbook, carried out from its first step to its last, in order. Commands are those of the page. A step without any is
+ * done by the test, which cites it.
+ */
 export class Night {
-  private readonly section: string;
+  private readonly page: NightOnPage;
+  private readonly coverage: Coverage;
+  private done = 0;
 
   constructor(
-    private readonly scene: Scene,
-    title: string,
-    private readonly variables: Readonly<Record<string, string>>,
+    private readonly machine: Machine,
+    private readonly number: number,
+    private readonly variables: Readonly<Record<string, string>> = {},
   ) {
-    const section = PAGE.split(/^## /m).find((one) => one.startsWith(title));
-    assert.ok(section !== undefined, `the runbook has no night "${title}"`);
-    this.section = section;
+    this.page = mustNight(number);
+    const coverage = covered.get(number);
+    assert.ok(coverage !== undefined, 'a night is a test of replay() or rareReplay()');
+    this.coverage = coverage;
   }
 
-  /** Runs a command of the page; it has to succeed. */
-  async run(command: string): Promise<string> {
-    return await this.scene.run(...this.wordsOf(command));
+  /** Runs the commands of the next step; they have to succeed. Resolves to what they say. */
+  async run(expected: Expected = {}): Promise<string> {
+    const step = this.next();
+    assert.ok(step.commands.length > 0, `${this.at(step)} has a command`);
+    let said = '';
+    for (const [i, command] of step.commands.entries()) {
+      const isLast = i === step.commands.length - 1;
+      said += await this.runOne(step, command, isLast ? expected : { with: expected.with ?? {} });
+      this.coverage.commands.add(keyOf(step, command));
+    }
+    return said;
   }
 
-  /** The same for a command that asks the server of these settings. */
-  runAt(settings: Readonly<Record<string, string>>, command: string): string {
-    const { status, stdout, stderr } = this.try(command, settings);
-    assert.equal(status, 0, stdout + stderr);
-    return stdout;
+  /** Runs the commands of the last step once more. */
+  async runAgain(expected: Expected = {}): Promise<string> {
+    this.done--;
+    return await this.run(expected);
   }
 
-  /** Runs a command of the page, whatever comes of it. */
-  try(command: string, settings: Readonly<Record<string, string>> = {}): ReturnType<typeof runWalletd> {
-    return runWalletd(this.wordsOf(command), settings);
+  /** A step without a command, done otherwise. `words` are its own. */
+  async byHand(words: string, act: () => unknown = () => {}): Promise<void> {
+    const step = this.next();
+    assert.deepEqual(step.commands, [], `${this.at(step)} is done by hand`);
+    assert.ok(step.prose.includes(words), `${this.at(step)} does not say: ${words}`);
+    await act();
   }
 
-  /** The same for one that asks, as the page says: without a terminal it is refused, and `--yes` is the answer. */
-  runAndSayYes(settings: Readonly<Record<string, string>>, command: string): string {
-    assert.match(this.section, /\basks\b/);
-    const asked = runWalletd(this.wordsOf(command), settings);
-    assert.equal(asked.status, 1);
-    assert.match(asked.stderr, /cannot ask without a terminal/);
-    const { status, stdout, stderr } = runWalletd([...this.wordsOf(command), '--yes'], settings);
-    assert.equal(status, 0, stdout + stderr);
-    return asked.stdout + asked.stderr;
+  /** A step for another case than that of tonight. */
+  leaveOut(words: string): void {
+    const step = this.next();
+    assert.ok(step.isConditional, `${this.at(step)} is for one case only`);
+    assert.ok(step.prose.includes(words), `${this.at(step)} does not say: ${words}`);
   }
 
-  /** Runs the shell's command of the page that begins with this word, over several lines perhaps; it has to succeed. */
-  runInShell(word: string): string {
-    const commands = [...this.section.matchAll(/```sh\n([^`]*)```/g)].map(([, command = '']) => command.trim());
-    const command = commands.find((one) => one.startsWith(`${word} `));
-    assert.ok(command !== undefined, `the page of this night has no command ${word}`);
-    const env = { ...process.env, ...this.variables };
-    const { status, stdout, stderr } = spawnSync('sh', ['-euc', command], { encoding: 'utf8', env });
-    assert.equal(status, 0, stdout + stderr);
-    return stdout;
+  /** All steps were taken. */
+  end(): void {
+    const left = this.page.steps[this.done];
+    assert.equal(left, undefined, left && `${this.at(left)} was taken`);
+    this.coverage.ended++;
   }
 
-  private wordsOf(command: string): string[] {
-    this.mustSay(command);
-    const [name, ...words] = this.filled(command).split(' ');
-    assert.equal(name, 'walletd');
-    return words;
+  /** The night goes on in another one, as its last step says. */
+  goOnIn(words: string): void {
+    assert.ok(this.page.steps[this.done - 1]?.prose.includes(words), `night ${this.number} leads on: ${words}`);
+    this.coverage.ended++;
   }
 
-  mustSay(words: string): void {
-    assert.ok(this.section.includes(words), `the page of this night does not say: ${words}`);
+  private next(): Step {
+    const step = this.page.steps[this.done];
+    assert.ok(step !== undefined, `night ${this.number} has a step ${this.done + 1}`);
+    assert.equal(step.number, ++this.done, 'steps are numbered from 1');
+    return step;
   }
 
-  private filled(command: string): string {
-    return command.replaceAll(/\$([A-Z_]+)/g, (variable, name: string) => this.variables[name] ?? variable);
+  private at({ number }: Step): string {
+    return `step ${number} of night ${this.number}`;
   }
+
+  private async runOne(step: Step, command: string, { yes, exit = 0, with: added = {} }: Expected): Promise<string> {
+    const { machine, variables } = this;
+    const env = { ...machine.environment, ...variables, ...added };
+    for (const [, name = ''] of command.matchAll(/\$\{?([A-Z_]+)/g)) {
+      const isKnown = VARIABLES.has(name) || name.startsWith('WALLETD_');
+      assert.ok(isKnown, `the runbook explains $${name}, which ${this.at(step)} uses`);
+      assert.ok(name in env || name.startsWith('WALLETD_'), `the test knows $${name}, which ${this.at(step)} uses`);
+    }
+    let said = '';
+    for (const script of scriptsOf(command)) {
+      const [word, verb = '', unit = ''] = script.split(' ');
+      if (word === 'systemctl') await machine.systemctl(verb, unit);
+      else said += await this.shell(step, script, env, yes, exit);
+    }
+    return said;
+  }
+
+  private async shell(
+    step: Step,
+    script: string,
+    env: Record<string, string>,
+    yes: true | undefined,
+    exit: number | 'any',
+  ): Promise<string> {
+    const { folder } = this.machine;
+    let asked = '';
+    if (yes) {
+      assert.match(step.prose, /\basks\b/, `${this.at(step)} says that it asks`);
+      const first = await runShell(script, env, folder);
+      assert.equal(first.status, 1, first.said);
+      assert.match(first.said, WITHOUT_TERMINAL);
+      asked = first.said;
+    }
+    const { status, said } = await runShell(yes ? `${script} --yes` : script, env, folder);
+    if (exit !== 'any') assert.equal(status, exit, `${this.at(step)}: ${script}\n${said}`);
+    return asked + said;
+  }
+}
+
+/** Lines of a command, each by itself where systemd has to do with it. */
+function scriptsOf(command: string): readonly string[] {
+  return /^systemctl /m.test(command) ? command.split('\n') : [command];
+}
+
+async function runShell(script: string, env: Record<string, string>, cwd: string) {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(WALLETD_|NODE_)/.test(name));
+  const child = endAfterTests(
+    spawn('sh', ['-euc', `${FIRST_COMMAND}\n${script}`], {
+      cwd,
+      env: { ...Object.fromEntries(inherited), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    }),
+  );
+  let said = '';
+  const add = (data: Buffer) => {
+    said += data.toString();
+  };
+  child.stdout.on('data', add);
+  child.stderr.on('data', add);
+  const timer = setTimeout(() => process.kill(-(child.pid as number), 'SIGKILL'), COMMAND_MS);
+  const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  clearTimeout(timer);
+  return { status, said };
 }

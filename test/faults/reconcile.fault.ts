@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { balanceOf, bet, importPlayers, PlatformClient, type RequestBody, settlement } from '../support/client.js';
+import { until } from '../support/until.js';
 import { runWalletd } from '../support/walletd-process.js';
-import { Night } from './night.js';
+import { Machine } from './machine.js';
+import { Night, replay } from './night.js';
+import { proveNothingLost } from './night-proof.js';
 import { fault } from './scene.js';
 import { SmallDisk } from './small-disk.js';
 
@@ -11,10 +15,10 @@ const TOKEN = 'of-whoever-corrects-at-night';
 const MINUTE_MS = 60_000;
 
 /** As the platform tells of a bet of `client.ts`. */
-function record(betId: string, betStatus: string, payout: number): object {
+function record(betId: string, betStatus: string, payout: number, username = 'ann', stake = 1): object {
   return {
-    ...{ betId, username: 'ann', currency: 'THB', productId: 'P', roundId: `r-${betId}` },
-    ...{ stake: 1, payout, betStatus, updatedDate: new Date().toISOString() },
+    ...{ betId, username, currency: 'THB', productId: 'P', roundId: `r-${betId}` },
+    ...{ stake, payout, betStatus, updatedDate: new Date().toISOString() },
   };
 }
 
@@ -26,56 +30,61 @@ function cancel(id: string): RequestBody {
   return { id: `c-${id}`, timestampMillis: 1, productId: 'P', currency: 'THB', username: 'ann', txns };
 }
 
-fault(
-  'night 10: differences are understood, callbacks come after all, and what none can mend is corrected once',
-  async (scene) => {
-    const redis = await scene.redis();
-    const walletd = await scene.walletd(redis.url);
-    await importPlayers(walletd.adminUrl, ['ann'], 100);
-    const platform = new PlatformClient(walletd.callbackUrl);
-    scene.atEnd(() => platform.close());
-    const accepted = async (endpoint: string, body: object) =>
-      assert.equal((await platform.post(endpoint, body)).statusCode, 0, endpoint);
-    for (const id of ['good', 'less', 'unsettled', 'cancelled']) await accepted('placeBets', bet('ann', id));
-    for (const id of ['good', 'less']) await accepted('settleBets', settlement('ann', id, 2));
-    const history = join(scene.makeFolder(), 'bets.jsonl');
-    const told = ['good', 'less', 'unsettled', 'unknown'].map((id) => record(id, 'SETTLED', id === 'less' ? 14.5 : 2));
-    writeFileSync(history, lines(told));
-    const night = new Night(scene, "10. The platform's history differs", {
-      ...{ STORE: redis.url, HISTORY: history, PLAYER: 'ann', ID: 'less', TOKEN, OPERATOR_API: walletd.adminUrl },
-      SINCE: new Date(Date.now() - 60 * MINUTE_MS).toISOString(),
-      UNTIL: new Date(Date.now() + 60 * MINUTE_MS).toISOString(),
-    });
-    const compare = 'walletd reconcile --from $HISTORY --since $SINCE --until $UNTIL --store $STORE';
-    const differences = () => {
-      const { status, stdout } = night.try(compare);
-      assert.equal(status, 1, stdout);
-      const [table = ''] = stdout.split(/^\d+ differences?:\n\n/m)[1]?.split('\n\n') ?? [];
-      const rows = table.trimEnd().split('\n').slice(1);
-      return rows.map((row) => row.split(/ {2,}/)).map((columns) => `${columns[0]} ${columns[4]}`);
-    };
+replay(10, 'differences are understood, callbacks come after all, and the rest is corrected once', async (scene) => {
+  const redis = await scene.redis();
+  const machine = await Machine.of(scene, { WALLETD_STORE: redis.url });
+  const { load, walletd } = machine;
+  await delay(500);
+  load.rest();
+  await until('all rounds are settled', () => load.sent.every(({ outcome }) => outcome !== 'pending'));
+  await delay(100);
+  await importPlayers(walletd.adminUrl, ['ann'], 100);
+  const platform = new PlatformClient(walletd.callbackUrl);
+  scene.atEnd(() => platform.close());
+  const accepted = async (endpoint: string, body: object) =>
+    assert.equal((await platform.post(endpoint, body)).statusCode, 0, endpoint);
+  for (const id of ['good', 'less', 'unsettled', 'cancelled']) await accepted('placeBets', bet('ann', id));
+  for (const id of ['good', 'less']) await accepted('settleBets', settlement('ann', id, 2));
+  const history = join(scene.makeFolder(), 'bets.jsonl');
+  const ids = load.sent
+    .filter(({ endpoint }) => endpoint === 'placeBets')
+    .map(({ body, username }) => [body.id.slice(2), username]);
+  const others = ids.map(([id = '', username]) => record(id, 'SETTLED', 5, username, 3));
+  const told = ['good', 'less', 'unsettled', 'unknown'].map((id) => record(id, 'SETTLED', id === 'less' ? 14.5 : 2));
+  writeFileSync(history, lines([...others, ...told]));
+  const night = new Night(machine, 10, {
+    ...{ HISTORY: history, PLAYER: 'ann', ID: 'less', TOKEN, OPERATOR_API: walletd.adminUrl },
+    SINCE: new Date(Date.now() - 60 * MINUTE_MS).toISOString(),
+    UNTIL: new Date(Date.now() + 60 * MINUTE_MS).toISOString(),
+  });
 
-    assert.deepEqual(differences().sort(), [
-      'missing-here unknown',
-      'missing-there cancelled',
-      'payout less',
-      'state unsettled',
-    ]);
-    await night.run('walletd verify --store $STORE');
-    assert.match(await night.run('walletd inspect txn $ID --player $PLAYER --store $STORE'), /bet-settled +P +r-less/);
-
+  assert.deepEqual(differencesIn(await night.run({ exit: 1 })).sort(), [
+    'missing-here unknown',
+    'missing-there cancelled',
+    'payout less',
+    'state unsettled',
+  ]);
+  await night.run();
+  assert.match(await night.run(), /bet-settled +P +r-less/);
+  await night.byHand('ask the platform for the callback that is missing', async () => {
     await accepted('placeBets', bet('ann', 'unknown'));
     for (const id of ['unknown', 'unsettled']) await accepted('settleBets', settlement('ann', id, 2));
     await accepted('cancelBets', cancel('cancelled'));
-    assert.deepEqual(differences(), ['payout less']);
+  });
+  const before = await balanceOf(walletd.adminUrl, 'ann');
+  await night.run();
+  await night.runAgain();
+  assert.equal(await balanceOf(walletd.adminUrl, 'ann'), before + 12.5);
+  assert.deepEqual(differencesIn(await night.run({ exit: 1 })), ['payout less']);
+  night.end();
+  scene.say(await proveNothingLost(machine));
+});
 
-    const before = await balanceOf(walletd.adminUrl, 'ann');
-    for (let time = 0; time < 2; time++) night.runInShell('curl');
-    assert.equal(await balanceOf(walletd.adminUrl, 'ann'), before + 12.5);
-    assert.deepEqual(differences(), ['payout less']);
-    await night.run('walletd verify --store $STORE');
-  },
-);
+function differencesIn(said: string): string[] {
+  const [table = ''] = said.split(/^\d+ differences?:\n\n/m)[1]?.split('\n\n') ?? [];
+  const rows = table.trimEnd().split('\n').slice(1);
+  return rows.map((row) => row.split(/ {2,}/)).map((columns) => `${columns[0]} ${columns[4]}`);
+}
 
 fault('reconcile: the disk for its temporary files is full: it says so, and leaves nothing there', async (scene) => {
   const disk = SmallDisk.maybeMount(scene, 1);

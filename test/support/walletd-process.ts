@@ -142,6 +142,11 @@ export class WalletdCommand {
     });
   }
 
+  /** Undefined while it runs. */
+  get ended(): number | NodeJS.Signals | undefined {
+    return this.child.exitCode ?? this.child.signalCode ?? undefined;
+  }
+
   /** Waits until a process that it has started runs this program. */
   async started(program: string): Promise<void> {
     const { pid } = this.child;

@@ -1,0 +1,27 @@
+import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
+import { Scrape } from '../support/scrape.js';
+import { until } from '../support/until.js';
+import { Machine } from './machine.js';
+import { betsAndCredits } from './night-proof.js';
+import type { Scene } from './scene.js';
+
+/** A machine whose walletd archives into PostgreSQL at once, as the owner of that database alone. Undefined without PostgreSQL. */
+export async function archivedMachine(scene: Scene, store: string, settings: Record<string, string> = {}) {
+  const postgres = scene.postgres();
+  if (postgres === undefined) return undefined;
+  const databases = new PostgresDatabases(postgres);
+  await runSql(postgres.url, 'CREATE ROLE walletd LOGIN', 'CREATE DATABASE walletd OWNER walletd');
+  const archive = { WALLETD_ARCHIVE: databases.url('walletd', 'walletd'), WALLETD_RETENTION_MEMORY_SECONDS: '0.2' };
+  const machine = await Machine.of(scene, { WALLETD_STORE: store, ...archive, ...settings }, betsAndCredits);
+  await until('rounds are in the archive', async () => (await archivedRounds(machine)) > 200);
+  const variables = {
+    PG_ADMIN: postgres.url,
+    SCRATCH: databases.url('walletd_scratch', 'walletd'),
+    NEW_ARCHIVE: databases.url('walletd_new', 'walletd'),
+  };
+  return { machine, variables, postgres };
+}
+
+export async function archivedRounds(machine: Machine): Promise<number> {
+  return (await Scrape.of(machine.walletd.adminUrl)).value('walletd_archived_rounds_total');
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { makeCertificate } from '../support/certificate.js';
+import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
+import { until } from '../support/until.js';
+import { archivedMachine } from './archived-machine.js';
+import { PLAYERS } from './load.js';
+import { Machine } from './machine.js';
+import { Night, rareReplay, replay } from './night.js';
+import { betsAndCredits, proveNothingLost } from './night-proof.js';
+import type { Scene } from './scene.js';
+import { SmallDisk } from './small-disk.js';
+
+/*
+ * docs/runbook-service.md, carried out, but for night 10, which is in reconcile.fault.ts. What walletd does by itself in night 5 is in
+ * disk.fault.ts.
+ */
+const FENCED = 3;
+const DISK_MIB = 24;
+const MIB = 1024 * 1024;
+const OWN_TOKEN = 'of-the-person-on-call';
+const SCRIPT_TOKEN = 'of-the-script-that-ran-twice';
+
+function authorized(token: string, body?: object): RequestInit {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  return body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+}
+
+async function balanceFor(token: string, { walletd }: Machine, username: string): Promise<number> {
+  const response = await fetch(`${walletd.adminUrl}/v1/players/${username}`, authorized(token));
+  return ((await response.json()) as { balance: number }).balance;
+}
+
+rareReplay(4, 'a wrong mass deposit is taken back, and the script can do no more', async (scene) => {
+  const redis = await scene.redis();
+  const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);
+  await importPlayers(machine.walletd.adminUrl, ['poor'], 100);
+  const config = join(machine.folder, 'config.json');
+  const writeTokens = (...tokens: object[]) => writeFileSync(config, JSON.stringify({ admin: { tokens } }));
+  writeTokens({ name: 'script', role: 'operate', token: SCRIPT_TOKEN });
+  machine.set('WALLETD_CONFIG', config);
+  machine.set('WALLETD_ADMIN_TOKEN', OWN_TOKEN);
+  await machine.systemctl('stop', 'walletd');
+  await machine.systemctl('start', 'walletd');
+  const since = new Date().toISOString();
+  await delay(20);
+  const gift = async (username: string) => {
+    const body = { id: `gift-${username}`, amount: 50 };
+    const url = `${machine.walletd.adminUrl}/v1/players/${username}/deposits`;
+    return (await fetch(url, authorized(SCRIPT_TOKEN, body))).status;
+  };
+  for (const username of [...PLAYERS, 'poor']) assert.equal(await gift(username), 200);
+  const platform = new PlatformClient(machine.walletd.callbackUrl);
+  assert.equal((await platform.post('placeBets', bet('poor', 'spent', 120))).statusCode, 0);
+  platform.close();
+
+  const night = new Night(machine, 4, { SINCE: since, OPERATOR: 'script' });
+  await night.byHand('Take the token of the script out of the settings', () => writeTokens());
+  await night.run();
+  assert.equal(await gift('late'), 401, 'the script can do no more');
+  const shown = await night.run();
+  assert.match(shown, new RegExp(`^${PLAYERS.length + 1} corrections; --yes writes them\\.$`, 'm'));
+  assert.equal(await balanceFor(OWN_TOKEN, machine, 'poor'), 30);
+  await night.run();
+  assert.equal(await balanceFor(OWN_TOKEN, machine, 'poor'), 100 - 120);
+  await night.runAgain();
+  assert.equal(await balanceFor(OWN_TOKEN, machine, 'poor'), 100 - 120, 'a second run changes nothing');
+  await night.run();
+  night.end();
+  machine.set('WALLETD_CONFIG', '');
+  machine.set('WALLETD_ADMIN_TOKEN', '');
+  await machine.systemctl('stop', 'walletd');
+  await machine.systemctl('start', 'walletd');
+  scene.say(await proveNothingLost(machine));
+});
+
+replay(5, 'the disk of Redis is full, and Redis has ended', async (scene) => {
+  const disk = SmallDisk.maybeMount(scene, DISK_MIB);
+  if (disk === undefined) return scene.skip('nobody but root mounts a small disk');
+  const redis = await scene.redis({ dir: disk.path });
+  const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);
+  await delay(500);
+  disk.fill();
+  await until('Redis has ended', () => redis.hasEnded);
+  await until('callers are told 503', () => machine.load.count('busy') > 0);
+  const night = new Night(machine, 5);
+  await night.byHand('Make room', () => disk.free());
+  await night.byHand('start Redis again', () => redis.start());
+  await night.run();
+  assert.match(await night.run(), /\broom\b/);
+  night.end();
+  await delay(500);
+  scene.say(await proveNothingLost(machine));
+});
+
+rareReplay(7, 'two processes have one store, and this one is to stay', async (scene) => {
+  const redis = await scene.redis();
+  const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);
+  await delay(300);
+  machine.load.rest();
+  const first = machine.walletd;
+  const second = await scene.walletd(redis.url, { WALLETD_NODE_FOLDER: scene.makeFolder() });
+  assert.equal(await first.exit(), FENCED);
+  assert.ok(first.log.some((line) => 'takenBy' in line));
+  machine.load.moveTo(second);
+  await delay(500);
+  machine.load.rest();
+  const night = new Night(machine, 7);
+  await night.byHand('Do not start it again');
+  assert.match(await night.run({ exit: 1 }), /does not answer|ECONNREFUSED|refused/);
+  night.leaveOut('the other one is to stay');
+  await night.byHand('stop the other one', () => second.end('SIGTERM'));
+  await night.run();
+  night.end();
+  await delay(300);
+  scene.say(await proveNothingLost(machine));
+});
+
+replay(8, 'a certificate ends soon, and is replaced without a restart', async (scene) => {
+  const folder = scene.makeFolder();
+  const old = makeCertificate(folder, 'served.test', 10);
+  const next = makeCertificate(folder, 'next.test', 90);
+  const machine = await Machine.of(scene, { WALLETD_STORE: `lmdb:${folder}/store` });
+  machine.set('WALLETD_TLS_CERTIFICATE_FILE', old.certificateFile);
+  machine.set('WALLETD_TLS_KEY_FILE', old.keyFile);
+  await machine.systemctl('stop', 'walletd');
+  await machine.systemctl('start', 'walletd');
+  machine.load.rest();
+  const { walletd } = machine;
+  assert.ok(walletd.log.some(({ msg }) => msg === 'a certificate needs to be renewed'));
+  const night = new Night(machine, 8);
+  await night.byHand('Put the new files in the place of the old ones', () => {
+    copyFileSync(next.certificateFile, old.certificateFile);
+    copyFileSync(next.keyFile, old.keyFile);
+  });
+  await night.run();
+  await walletd.waitFor(({ msg }) => msg === 'a certificate was read again');
+  assert.doesNotMatch(await night.run(), /certificate of callbacks ends in/);
+  night.end();
+  assert.equal(machine.walletd, walletd);
+});
+
+async function moveStore(scene: Scene, archive: boolean): Promise<void> {
+  const redis = await scene.redis();
+  const next = await scene.redis();
+  const archived = archive ? await archivedMachine(scene, redis.url) : undefined;
+  if (archive && archived === undefined) return;
+  const machine = archived?.machine ?? (await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits));
+  await delay(500);
+  const night = new Night(machine, 9, { ...archived?.variables, NEW_STORE: next.url });
+  await night.run();
+  await night.run();
+  if (archived !== undefined) {
+    await night.run();
+    await night.byHand('write `$NEW_ARCHIVE`', () => machine.set('WALLETD_ARCHIVE', archived.variables.NEW_ARCHIVE));
+  } else {
+    night.leaveOut('make a new database');
+    night.leaveOut('write `$NEW_ARCHIVE`');
+  }
+  await night.run();
+  await night.run();
+  await night.byHand('Write `$NEW_STORE` as `WALLETD_STORE`', () => machine.set('WALLETD_STORE', next.url));
+  await night.run();
+  await night.byHand('Remove the old store', () => redis.end());
+  night.end();
+  await delay(500);
+  scene.say(await proveNothingLost(machine));
+}
+
+rareReplay(9, 'a store moves to another Redis with its archive', (scene) => moveStore(scene, true));
+
+rareReplay(9, 'a store moves to another Redis', (scene) => moveStore(scene, false));
+
+rareReplay(13, 'memory is full of open bets, and gets more', async (scene) => {
+  const folder = scene.makeFolder();
+  const settings = {
+    WALLETD_STORE: `lmdb:${folder}/store`,
+    WALLETD_MEMORY_MAX_BYTES: String(96 * MIB),
+    WALLETD_OPEN_BETS_MAX: '1000000',
+  };
+  const machine = await Machine.of(scene, settings, betsAndCredits);
+  await delay(500);
+  machine.load.rest();
+  const whales = ['whale0', 'whale1'];
+  await importPlayers(machine.walletd.adminUrl, whales, 1e9);
+  const place = async (n: number) => {
+    const txns = Array.from({ length: 200 }, (_, i) => {
+      const id = `bet-number-${n}-${i}`;
+      return { id, status: 'OPEN', roundId: `round-${id}`, betAmount: 1, gameCode: 'g', playInfo: 'p' };
+    });
+    const username = whales[n % whales.length] as string;
+    const platform = new PlatformClient(machine.walletd.callbackUrl);
+    const body = { id: `q${n}`, timestampMillis: 1, productId: 'P', currency: 'THB', username, txns };
+    return (await platform.post('placeBets', body).finally(() => platform.close())).statusCode;
+  };
+  let placed = 0;
+  while (placed < 4000 && (await place(placed)) === 0) placed++;
+  assert.equal(await place(placed), 50001, `${placed} requests`);
+  const night = new Night(machine, 13);
+  await night.run({ exit: 'any' });
+  await night.byHand('Write more into `$SETTINGS`', () => machine.set('WALLETD_MEMORY_MAX_BYTES', String(256 * MIB)));
+  await night.run();
+  await night.run();
+  night.end();
+  assert.equal(await place(placed), 0, 'bets are taken again');
+  assert.equal(await place(placed), 0, 'a repeat');
+  const left = await Promise.all(whales.map((username) => balanceOf(machine.walletd.adminUrl, username)));
+  assert.equal(2e9 - left.reduce((sum, one) => sum + one, 0), 200 * (placed + 1));
+  scene.say(await proveNothingLost(machine));
+});
+
+rareReplay(12, 'the node folder is lost', async (scene) => {
+  const redis = await scene.redis();
+  const folder = join(scene.makeFolder(), 'node');
+  const machine = await Machine.of(scene, { WALLETD_STORE: redis.url, WALLETD_NODE_FOLDER: folder }, betsAndCredits);
+  await delay(500);
+  rmSync(folder, { recursive: true });
+  await delay(500);
+  const night = new Night(machine, 12);
+  await night.byHand('Is the store in doubt, too?');
+  await night.byHand('Make the folder again where its disk was');
+  await night.run();
+  await night.run();
+  await night.run();
+  night.end();
+  await delay(300);
+  scene.say(await proveNothingLost(machine));
+});

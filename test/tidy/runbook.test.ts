@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { commandsInText, NIGHTS, VARIABLES } from '../faults/runbook-page.js';
+
+const FAULTS = new URL('../../../test/faults/', import.meta.url);
+/** Nights whose steps are taken by another test, not yet from the page. */
+const ELSEWHERE: ReadonlySet<number> = new Set([11]);
+const sources = readdirSync(FAULTS)
+  .filter((name) => name.endsWith('.fault.ts'))
+  .map((name) => readFileSync(new URL(name, FAULTS), 'utf8'));
+
+test('every night of the runbook has steps, numbered from 1', () => {
+  assert.ok(NIGHTS.length > 10, `${NIGHTS.length} nights`);
+  for (const { title, steps } of NIGHTS) {
+    assert.ok(steps.length > 1, title);
+    assert.deepEqual(
+      steps.map(({ number }) => number),
+      steps.map((_, i) => i + 1),
+      title,
+    );
+  }
+});
+
+test('every night of the runbook is replayed, in one file of the faults', () => {
+  for (const { title } of NIGHTS) {
+    if (ELSEWHERE.has(Number.parseInt(title, 10))) continue;
+    const replays = new RegExp(`\\b(?:replay|rareReplay)\\(${Number.parseInt(title, 10)}, `);
+    const files = sources.filter((source) => replays.test(source));
+    assert.equal(files.length, 1, title);
+  }
+});
+
+test('every command of the runbook stands in a block that its replay runs', () => {
+  for (const night of NIGHTS) assert.deepEqual(commandsInText(night), [], night.title);
+});
+
+test('every variable of the runbook is explained, and used', () => {
+  const commands = NIGHTS.flatMap(({ steps }) => steps.flatMap((step) => step.commands)).join('\n');
+  const used = new Set([...commands.matchAll(/\$\{?([A-Z_]+)/g)].map(([, name = '']) => name));
+  for (const name of used) assert.ok(VARIABLES.has(name) || name.startsWith('WALLETD_'), `$${name}`);
+  for (const name of VARIABLES) assert.ok(used.has(name) || name === 'SETTINGS', `$${name} is in no command`);
+});
