@@ -12,10 +12,11 @@ const program = new Command('simulate-node')
   .option('--seed <n>', 'the first seed (default: another one each time)', whole)
   .option('--seconds <s>', 'one seed after the other for so long; without it only one', whole)
   .option('--operations <n>', 'answers until a run ends', whole, OPERATIONS)
+  .option('--months', 'in every third run clocks leap by weeks', false)
   .addHelpText('after', '\nExit codes: 0 all was as it must be, 1 something was not; it is printed with its seed.')
   .parse();
 
-const options = program.opts<{ seed?: number; seconds?: number; operations: number }>();
+const options = program.opts<{ seed?: number; seconds?: number; operations: number; months: boolean }>();
 const { seconds, operations } = options;
 const first = options.seed ?? randomInt(1, SEED_MAX);
 const startedMs = performance.now();
@@ -41,7 +42,7 @@ const traceLimit = Error.stackTraceLimit;
 Error.stackTraceLimit = 0;
 
 do {
-  const plan = planOf(seed, operations);
+  const plan = planOf(seed, operations, options.months);
   const ranMs = performance.now();
   const outcome = await simulate(plan);
   total += outcome.operations;
@@ -77,7 +78,7 @@ async function explain(plan: Plan, failure: Error): Promise<void> {
 }
 
 function again(failing: number): string {
-  return `The same again: npm run simulate-node -- --seed ${failing} --operations ${operations}`;
+  return `The same again: npm run simulate-node -- --seed ${failing} --operations ${operations}${options.months ? ' --months' : ''}`;
 }
 
 function summarize(): void {
