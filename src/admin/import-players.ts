@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { withoutMark } from '../base/decode-text.js';
 import { object, type TypeOf } from '../base/json-schema.js';
 import { Slices } from '../base/slices.js';
 import { FAILURES } from '../callback/failures.js';
@@ -102,7 +103,7 @@ function readLine(line: Buffer | undefined, count: number, by: Operator, deps: A
     if (count > deps.settings.importLinesMax) {
       throw badRequest(`an import has at most ${deps.settings.importLinesMax} lines: send the rest in another`);
     }
-    value = parse(line);
+    value = parse(line, count === 1);
     return toCommand(value, by, deps);
   } catch (error) {
     if (error instanceof Problem) return { reason: error.detail, ...namesIn(value) };
@@ -119,11 +120,11 @@ async function importLine({ lineNumber: line, read }: ReadLine, deps: AdminDeps)
   return { line, id, username, ...(await executePatiently(read, deps)) };
 }
 
-function parse(line: Buffer | undefined): unknown {
+function parse(line: Buffer | undefined, isFirst: boolean): unknown {
   if (line === undefined) throw badRequest(`a line has at most ${LINE_BYTES_MAX} bytes`);
   if (!isUtf8(line)) throw badRequest('the line is not UTF-8');
   try {
-    return JSON.parse(line.toString());
+    return JSON.parse(isFirst ? withoutMark(line.toString()) : line.toString());
   } catch {
     throw badRequest('the line is not JSON');
   }

@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { withoutMark } from '../base/decode-text.js';
 import type { AmountLimits, ScaleTable } from '../wallet/amount.js';
 import type { Endpoint, PlatformCommand } from '../wallet/command.js';
 import { isId, isLongerThan } from '../wallet/identifier.js';
@@ -125,7 +126,7 @@ function mapCallbacks<T>(make: (endpoint: Endpoint, type: CallbackType) => T): R
 /** Bytes that are not UTF-8 become an empty text, which is no JSON either. Most bodies are ASCII and need no decoding. */
 export function textOf(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
-  return isUtf8(bytes) ? bytes.toString() : '';
+  return isUtf8(bytes) ? withoutMark(bytes.toString()) : '';
 }
 
 function invalid(body: object, refusal: Refusal): ReadRequest {

@@ -79,7 +79,8 @@ export class FinishedBackups {
 
 /** Undefined when the command ended well. What it prints goes to standard error. */
 async function failureOf(command: string, path: string): Promise<string | undefined> {
-  const line = command.replaceAll('{}', quoted(path));
+  // By a function: a text would have its own meaning for $$, $& and $'.
+  const line = command.replaceAll('{}', () => quoted(path));
   const child = spawn('/bin/sh', ['-c', line], { stdio: ['ignore', 2, 2] });
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   return code === 0 ? undefined : `exit ${code ?? signal}`;

@@ -1,4 +1,5 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander';
+import { concealed } from '../config/in-force.js';
 import { EXIT } from '../node/exit-codes.js';
 import { VERSION } from '../node/version.js';
 import { printable } from './print/printable.js';
@@ -73,7 +74,7 @@ ${EXIT.fenced} another process took the store over, ${EXIT.cutOff} the backup wa
 the follower of the backup reads.`,
     )
     .exitOverride()
-    .configureOutput(output);
+    .configureOutput({ outputError: (text, write) => write(concealed(text)), ...output });
   const isOne = Object.hasOwn(VERBS, called) && called !== NEEDS_ALL;
   for (const [verb, load] of Object.entries(VERBS)) {
     if (verb === called || !(isOne || NEED_NO_VERB.includes(called))) (await load())(program);
@@ -86,7 +87,7 @@ export function explain(error: unknown): number {
   // Commander has said it already; its help and version end here, too.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { name, message, stack } = error as Error;
-  console.error(`walletd: ${MENDABLE.includes(name) || isSystemError(error) ? printable(message) : stack}`);
+  console.error(`walletd: ${MENDABLE.includes(name) || isSystemError(error) ? concealed(printable(message)) : stack}`);
   return EXIT_CODES[name] ?? EXIT.failure;
 }
 

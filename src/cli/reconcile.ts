@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { Command } from 'commander';
+import { decodeText } from '../base/decode-text.js';
 import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 import { EXIT } from '../node/exit-codes.js';
@@ -77,7 +78,7 @@ async function run(options: ReconcileOptions): Promise<Outcome | number> {
 
 async function readMapping(file: string): Promise<Columns> {
   try {
-    return parseColumns(await readFile(file, 'utf8'));
+    return parseColumns(decodeText(await readFile(file)));
   } catch (error) {
     throw new ConfigError(`--mapping ${file}: ${messageOf(error)}`);
   }

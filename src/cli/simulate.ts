@@ -1,6 +1,7 @@
 import { createSecretKey, randomBytes, randomInt } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
+import { decodeText } from '../base/decode-text.js';
 import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 import { sign } from '../http/signature.js';
@@ -207,7 +208,7 @@ async function playersOf(options: SimulateOptions, { currency }: Profile): Promi
 
 async function read<T>(option: string, file: string, parse: (text: string) => T): Promise<T> {
   try {
-    return parse(await readFile(file, 'utf8'));
+    return parse(decodeText(await readFile(file)));
   } catch (error) {
     throw new ConfigError(`${option} ${file}: ${messageOf(error)}`);
   }

@@ -69,3 +69,11 @@ function shown(setting: string, value: unknown): unknown {
 export function withoutCredentials(store: string): string {
   return store.replace(CREDENTIALS, '');
 }
+
+/** As `user:password@` in an address, well spelt or not. */
+const ANY_CREDENTIALS = /[^\s'"/@]*:[^\s'"/@]+@/g;
+
+/** A message for people, in which addresses that it quotes have lost user and password. */
+export function concealed(message: string): string {
+  return message.replace(ANY_CREDENTIALS, `${HIDDEN}@`);
+}

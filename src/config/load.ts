@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
+import { decodeText } from '../base/decode-text.js';
 import { messageOf } from '../base/message-of.js';
 import { checkTogether } from './check-together.js';
 import { ConfigError } from './config-error.js';
@@ -150,8 +151,7 @@ function merge(into: Tree, from: unknown, source: string, sources: Sources, pref
 function readJson(file: URL | string): unknown {
   const text = readText(file, FILE_VARIABLE);
   try {
-    // Some editors begin a file with a byte order mark.
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return JSON.parse(text);
   } catch (error) {
     // The parser quotes the text around the fault, which may be a secret.
     const reason = messageOf(error).replace(/,? (?:\.\.\.)?".*$/s, '');
@@ -161,7 +161,7 @@ function readJson(file: URL | string): unknown {
 
 function readText(file: URL | string, setting: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return decodeText(readFileSync(file));
   } catch (error) {
     throw new ConfigError(`cannot read ${file} (${setting}): ${messageOf(error)}`);
   }

@@ -8,7 +8,7 @@ import type { Pending } from './admission.js';
 import type { CallbackDeps } from './callback-deps.js';
 import type { Outcome } from './callback-observer.js';
 import { CallbackTrace } from './callback-trace.js';
-import type { Claim, Unsigned } from './signature.js';
+import { type Claim, type Unsigned, WRONG_SIGNATURE } from './signature.js';
 import type { HttpResponse } from './uws.js';
 
 /** A body comes in so many pieces, and in one more for each of so many bytes. Each costs as much as a small callback. */
@@ -35,6 +35,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
    * keep this for as long as the store is away, and its bytes are counted no more.
    */
   private text: string | undefined = undefined;
+  /** How the body is compressed, where it is: such bodies are not read. */
+  private compression: string | undefined = undefined;
   /** Undefined where nobody follows it. */
   private trace: CallbackTrace | undefined = undefined;
 
@@ -55,7 +57,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
    */
   readBody(claim: Claim | Unsigned | undefined, from: (() => string) | undefined): void {
     this.from = from;
-    if (typeof claim === 'string') {
+    if (claim !== undefined && 'reason' in claim) {
       this.refuseUnsigned(claim, true);
       return;
     }
@@ -112,12 +114,13 @@ export class Callback implements Pending, Replier<CallbackReply> {
 
   private execute(bytes: Buffer): void {
     if (this.claim !== undefined && !this.claim.isProvenBy(bytes)) {
-      this.refuseUnsigned('wrong signature', false);
+      this.refuseUnsigned(WRONG_SIGNATURE, false);
       return;
     }
     // Text, because bytes that are kept lie outside the heap, and V8 collects all of it for them.
     const text = textOf(bytes);
     this.text = text;
+    this.compression = text === '' ? compressionOf(bytes) : undefined;
     this.chunks = undefined;
     const { endpoint, deadlineMs, trace } = this;
     if (trace !== undefined) trace.readMs = this.deps.clock.monotonicMs();
@@ -128,8 +131,11 @@ export class Callback implements Pending, Replier<CallbackReply> {
   }
 
   /** Nothing of an unsigned body is read, so nothing is echoed. */
-  private refuseUnsigned(reason: Unsigned, close: boolean): void {
-    if (this.from !== undefined) this.deps.refusals.note(reason, this.from);
+  private refuseUnsigned({ reason, detail }: Unsigned, close: boolean): void {
+    const { from } = this;
+    if (from !== undefined) {
+      this.deps.refusals.note(reason, () => (detail === undefined ? from() : `${from()} (${detail})`));
+    }
     this.answerFailure('invalid-signature', close);
   }
 
@@ -170,7 +176,9 @@ export class Callback implements Pending, Replier<CallbackReply> {
     const { id, refusal } = this.read();
     if (refusal === undefined) return;
     this.deps.observer.malformed(this.endpoint, refusal);
-    const reason = describeRefusal({ ...refusal, path: fieldOf(refusal) });
+    const hint =
+      this.compression === undefined ? '' : `; it is compressed (${this.compression}), which is not supported`;
+    const reason = describeRefusal({ ...refusal, path: fieldOf(refusal) }) + hint;
     this.deps.malformed.note(`${this.endpoint} ${reason}`, () => `request ${id}`);
   }
 
@@ -221,4 +229,10 @@ export function sendFailure(res: HttpResponse, failure: CallbackFailure, body: s
     if (httpStatus === 405) res.writeHeader('Allow', 'POST');
     res.end(body, close);
   });
+}
+
+/** By its first bytes. Deflate and brotli have none of their own. */
+function compressionOf(bytes: Buffer): string | undefined {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
+  return bytes.length > 4 && bytes.readUInt32LE() === 0xfd2fb528 ? 'zstd' : undefined;
 }

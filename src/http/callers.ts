@@ -20,6 +20,8 @@ export interface CallerRules {
 }
 
 const CURE = 'without signature.keys or allow.networks only programs of this machine may call (docs/proxies.md)';
+/** Of a header that the log quotes. */
+const SAID_LENGTH_MAX = 100;
 const FORWARDED_FOR = 'x-forwarded-for';
 
 /** Who may call: docs/decisions.md section 6. Rules that change are another object, so a request has one set of them. */
@@ -79,7 +81,10 @@ export class Callers {
     if (this.rules.proxies === undefined) return () => this.describePeer(res);
     const peer = peerOf(res);
     const caller = this.maybeCaller(peer, res, req);
-    return () => (caller === peer ? nameOf(peer) : `${nameOf(caller)} by ${nameOf(peer)}`);
+    if (caller === peer) return () => nameOf(peer);
+    const said =
+      caller === undefined ? ` (${JSON.stringify(forwardedFor(req).join(',').slice(0, SAID_LENGTH_MAX))})` : '';
+    return () => `${nameOf(caller)}${said} by ${nameOf(peer)}`;
   }
 
   /** For people: who is at the other end of a connection. */
@@ -119,7 +124,15 @@ function forwardedFor(req: HttpRequest): string[] {
 function behindProxies(peer: Address, hops: readonly string[], proxies: AddressList): Address | undefined {
   let address: Address | undefined = peer;
   for (let n = hops.length - 1; n >= 0 && address !== undefined && proxies.has(address); n--) {
-    address = maybeAddress((hops[n] as string).trim());
+    address = maybeAddress(withoutPort((hops[n] as string).trim()));
   }
   return address;
+}
+
+/** Some proxies add the caller's port, and then brackets around an address of IPv6, or quotation marks. */
+function withoutPort(hop: string): string {
+  const [, quoted = hop] = /^"([^"]*)"$/.exec(hop) ?? [];
+  const [, bracketed] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(quoted) ?? [];
+  const [, ip4] = /^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/.exec(quoted) ?? [];
+  return bracketed ?? ip4 ?? quoted;
 }

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { formatSpan } from '../base/time.js';
 
 /** A secret that the platform may sign with. */
 export interface SignatureKey {
@@ -8,7 +9,20 @@ export interface SignatureKey {
 }
 
 /** Why a request is not taken for the platform's. */
-export type Unsigned = 'no signature' | 'timestamp too far from now' | 'wrong signature';
+export interface Unsigned {
+  /** One of few, for counting. */
+  readonly reason:
+    | 'no sapi-signature header'
+    | 'no sapi-timestamp header'
+    | 'sapi-signature is not 64 hexadecimal digits'
+    | 'sapi-timestamp is not in milliseconds since 1970'
+    | 'timestamp too far from now'
+    | 'wrong signature';
+  /** What came, for people. */
+  readonly detail?: string;
+}
+
+export const WRONG_SIGNATURE: Unsigned = { reason: 'wrong signature' };
 
 const ID = /^[\w.-]{1,64}$/;
 const SECRET_LENGTH_MIN = 16;
@@ -66,8 +80,12 @@ export class Signatures {
 
   /** What can be told before the body is there; '' stands for a header that is missing. */
   claim(timestamp: string, signature: string, nowMs: number): Claim | Unsigned {
-    if (signature.length !== SIGNATURE_LENGTH || !TIMESTAMP.test(timestamp)) return 'no signature';
-    if (Math.abs(Number(timestamp) - nowMs) > this.maxSkewMs) return 'timestamp too far from now';
+    if (signature.length !== SIGNATURE_LENGTH || !TIMESTAMP.test(timestamp)) return malformed(timestamp, signature);
+    const skewMs = Number(timestamp) - nowMs;
+    if (Math.abs(skewMs) > this.maxSkewMs) {
+      const detail = `${formatSpan(Math.abs(skewMs))} ${skewMs < 0 ? 'behind' : 'ahead'}, ${this.maxSkewMs} ms are allowed`;
+      return { reason: 'timestamp too far from now', detail };
+    }
     return new Claim(this, timestamp, signature.toLowerCase());
   }
 
@@ -104,5 +122,29 @@ function toKey(word: string, n: number): SignatureKey {
   if (secret.length < SECRET_LENGTH_MIN)
     // Without the id, which would be the secret in a setting written as SECRET:ID.
     throw new Error(`the secret of key ${n + 1} has less than ${SECRET_LENGTH_MIN} characters`);
+  // A label of metrics and logs: the other way round it would be the secret.
+  if (id.length > secret.length) throw new Error(`the id of key ${n + 1} is longer than its secret: is it SECRET:ID?`);
   return { id, secret: createSecretKey(secret, 'utf8') };
+}
+
+const SHOWN_LENGTH_MAX = 40;
+
+/** Platforms write signatures and times in several ways, and their developers need to know in which one they did. */
+function malformed(timestamp: string, signature: string): Unsigned {
+  if (signature === '') return { reason: 'no sapi-signature header' };
+  if (signature.length !== SIGNATURE_LENGTH) {
+    const detail = `${signature.length} characters${formOf(signature)}`;
+    return { reason: 'sapi-signature is not 64 hexadecimal digits', detail };
+  }
+  if (timestamp === '') return { reason: 'no sapi-timestamp header' };
+  return {
+    reason: 'sapi-timestamp is not in milliseconds since 1970',
+    detail: `it is ${JSON.stringify(timestamp.slice(0, SHOWN_LENGTH_MAX))}`,
+  };
+}
+
+function formOf(signature: string): string {
+  if (/^[\w-]+=[0-9a-f]{64}$/i.test(signature))
+    return `, with ${JSON.stringify(signature.replace(/=.*/, '='))} in front`;
+  return /^[\w+/-]{43}=?$/.test(signature) ? ', as base64 has them' : '';
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { addMissedTime, systemClock } from '../base/clock.js';
+import { decodeText } from '../base/decode-text.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import { systemTimers } from '../base/timers.js';
@@ -124,7 +125,7 @@ function advertised({ advertise, host }: ClusterSettings): Pick<PeerAddress, 'ho
 function peerTls({ tls }: ClusterSettings, own: Tls | undefined): PeerTls | undefined {
   if (own === undefined || tls.caFile === null) return undefined;
   try {
-    return { cert: own.certificate, key: own.key, ca: readFileSync(tls.caFile) };
+    return { cert: own.certificate, key: own.key, ca: Buffer.from(decodeText(readFileSync(tls.caFile))) };
   } catch (error) {
     throw new ConfigError(`cannot read ${tls.caFile} (cluster.tls.caFile): ${messageOf(error)}`);
   }

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { decodeText } from '../base/decode-text.js';
 import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
@@ -49,7 +50,12 @@ function endOf(pem: Buffer): number {
 
 function read(file: string, setting: string): Buffer {
   try {
-    return readFileSync(file);
+    const bytes = readFileSync(file);
+    // The library of the callback listener reads the file by itself, and takes such a mark for a part of the first line.
+    if (decodeText(bytes).length < bytes.toString().length) {
+      throw new Error('it begins with a byte order mark: save it without one');
+    }
+    return bytes;
   } catch (error) {
     throw new ConfigError(`cannot read ${file} (${setting}): ${messageOf(error)}`);
   }

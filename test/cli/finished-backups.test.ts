@@ -9,7 +9,7 @@ const NAMES = [1, 2, 3].map((day) => backupNameAt(Date.UTC(2026, 0, day)));
 
 test('each file is handed over once, in order, whatever is in its name; then the oldest go', () =>
   inTempFolder(async (folder) => {
-    const odd = `${folder}/it's; exit 1 #`;
+    const odd = `${folder}/it's $$ $& $' $\`; exit 1 #`;
     writeFileSync(odd, '');
     const paths = NAMES.map((name) => `${folder}/${name}`);
     for (const path of paths) writeFileSync(path, '');

@@ -118,13 +118,17 @@ test('a forwarded address is believed only from a listed peer, and only what tha
     assert.equal(await forwarded(['198.51.100.1', '192.0.2.7']), 200);
     assert.equal(await forwarded(['192.0.2.7, 10.1.2.3']), 200, 'through a second proxy');
     assert.equal(await forwarded(['::ffff:192.0.2.7']), 200);
-    for (const line of ['unknown', '192.0.2.7:80', '192.0.2', '']) assert.equal(await forwarded([line]), 403, line);
+    for (const line of ['192.0.2.7:80', '"192.0.2.7"', '[::ffff:192.0.2.7]:443', '[::ffff:192.0.2.7]']) {
+      assert.equal(await forwarded([line]), 200, line);
+    }
+    for (const line of ['unknown', '192.0.2', '', '192.0.2.7:x', '[192.0.2.7'])
+      assert.equal(await forwarded([line]), 403, line);
   }),
 );
 
 test('the log names who sent what is not signed, also behind a proxy', LOOPBACKS, async () => {
   for (const [headers, sentence] of [
-    [[], 'no signature'],
+    [[], 'no sapi-signature header'],
     [signed('{ }', NEW), 'wrong signature'],
   ] as const) {
     await withNode({ 'signature.keys': KEYS, 'allow.proxies': '127.0.0.5' }, async (node) => {

@@ -17,7 +17,7 @@ function signedWith(n: number, body: Buffer = BODY, timestamp = NOW): string {
 
 function isTaken(signatures: Signatures, body: Buffer, timestamp: string, signature: string): boolean | string {
   const claim = signatures.claim(timestamp, signature, NOW_MS);
-  return claim instanceof Claim ? claim.isProvenBy(body) : claim;
+  return claim instanceof Claim ? claim.isProvenBy(body) : claim.reason;
 }
 
 test('sapi-signature is hex(HMAC-SHA256(key, rawBody + "." + timestamp)), as openssl computes it', () => {
@@ -32,6 +32,14 @@ test('the vectors of RFC 4231, where a text ends in a full stop', () => {
     'The key needs to be hashed before being used by the HMAC algorithm';
   const expected = '9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2';
   assert.equal(sign(secret, Buffer.from(text), ''), expected);
+});
+
+test('a key that is written SECRET:ID is refused without being repeated', () => {
+  assert.throws(
+    () => parseKeys('a-secret-of-32-characters-0123456:0123456789abcdef'),
+    (error: Error) =>
+      /key 1 is longer than its secret: is it SECRET:ID/.test(error.message) && !/0123/.test(error.message),
+  );
 });
 
 test('several keys may be valid at once, and each is counted', () => {
@@ -80,22 +88,31 @@ test('a timestamp further than signature.maxSkewMs away is refused, before and a
   }
 });
 
-test('what is no signature or no time is told before the body is there', () => {
+test('what came in place of a signature or a time is said before the body is there', () => {
   const signatures = new Signatures(KEYS, SKEW_MS);
   const signature = signedWith(0);
-  for (const [timestamp, given] of [
-    ['', signature],
-    [NOW, ''],
-    ['', ''],
-    [NOW, signature.slice(1)],
-    [NOW, `${signature}0`],
-    ['soon', signature],
-    ['1e12', signature],
-    ['-1763600000000', signature],
-    [' 1763600000000', signature],
-    ['99999999999999999999', signature],
+  const reasonOf = (timestamp: string, given: string) => {
+    const claim = signatures.claim(timestamp, given, NOW_MS);
+    return claim instanceof Claim ? 'taken' : `${claim.reason}: ${claim.detail}`;
+  };
+  const wrongForm = 'sapi-signature is not 64 hexadecimal digits';
+  const wrongTime = 'sapi-timestamp is not in milliseconds since 1970';
+  const base64 = Buffer.from(signature, 'hex').toString('base64');
+  for (const [timestamp, given, reason] of [
+    ['', signature, 'no sapi-timestamp header: undefined'],
+    [NOW, '', 'no sapi-signature header: undefined'],
+    ['', '', 'no sapi-signature header: undefined'],
+    [NOW, signature.slice(1), `${wrongForm}: 63 characters`],
+    [NOW, `${signature}0`, `${wrongForm}: 65 characters`],
+    [NOW, base64, `${wrongForm}: 44 characters, as base64 has them`],
+    [NOW, `sha256=${signature}`, `${wrongForm}: 71 characters, with "sha256=" in front`],
+    ['soon', signature, `${wrongTime}: it is "soon"`],
+    ['1e12', signature, `${wrongTime}: it is "1e12"`],
+    ['2026-11-27T04:00:00Z', signature, `${wrongTime}: it is "2026-11-27T04:00:00Z"`],
+    ['-1763600000000', signature, `${wrongTime}: it is "-1763600000000"`],
+    [String(NOW_MS - 3_600_000), signature, 'timestamp too far from now: 3600 s behind, 300000 ms are allowed'],
   ] as const) {
-    assert.equal(signatures.claim(timestamp, given, NOW_MS), 'no signature', `${timestamp} ${given}`);
+    assert.equal(reasonOf(timestamp, given), reason);
   }
   assert.equal(isTaken(signatures, BODY, NOW, 'z'.repeat(64)), false);
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
+import { decodeText } from '../../base/decode-text.js';
 import { messageOf } from '../../base/message-of.js';
 
 /** Place of a PostgreSQL. `login` holds its password; `name` is for people and does not. */
@@ -157,7 +158,7 @@ function fileOf(parameters: ReadonlyMap<string, string>, name: string, option: s
   const path = parameters.get(name);
   if (path === undefined) return {};
   try {
-    return { [option]: readFileSync(path, 'utf8').replace(/^\uFEFF/, '') };
+    return { [option]: decodeText(readFileSync(path)) };
   } catch (error) {
     throw new AddressError(`cannot read ${path} (its ${name}): ${messageOf(error)}`);
   }

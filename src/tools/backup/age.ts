@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Decrypter, Encrypter } from 'age-encryption';
+import { decodeText } from '../../base/decode-text.js';
 import { ToolError } from '../store-reader.js';
 import { type BackupSource, ByteReader } from './backup-source.js';
 
@@ -13,7 +14,9 @@ const INTRODUCTION = 'age-encryption.org/';
 
 /** Turns an encrypted source into what is in it; one that is not encrypted stays as it is. Reads the file of identities. */
 export async function opening(identityFile: string): Promise<(source: BackupSource) => BackupSource> {
-  const lines = (await readFile(identityFile, 'utf8')).split('\n').map((line) => line.trim());
+  const lines = decodeText(await readFile(identityFile))
+    .split('\n')
+    .map((line) => line.trim());
   const decrypter = new Decrypter();
   const identities = lines.filter((line) => line !== '' && !line.startsWith('#'));
   if (identities.length === 0) throw new ToolError(`${identityFile} holds no age identity`);

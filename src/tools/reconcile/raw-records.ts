@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse as csvParser, type Options } from 'csv-parse';
+import { withoutMark } from '../../base/decode-text.js';
 import { ToolError } from '../store-reader.js';
 import { type Columns, FIELDS, type Field } from './columns.js';
 import { valuesOfLine } from './json-line.js';
@@ -16,7 +17,6 @@ export interface RawRecord {
 const RECORD_MAX_BYTES = 1 << 20;
 const BATCH_RECORDS = 1000;
 const NEWLINE = 0x0a;
-const BYTE_ORDER_MARK = 0xfeff;
 
 /**
  * The records of a history, in batches: JSON lines, or CSV whose first line names the columns. Throws a `ToolError` that
@@ -67,7 +67,7 @@ async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<st
 function textOf(bytes: Buffer, line: number): string {
   if (isUtf8(bytes)) {
     const text = bytes.toString();
-    return line === 1 && text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+    return line === 1 ? withoutMark(text) : text;
   }
   let wrong = line;
   for (let at = 0, end = 0; at < bytes.length; at = end, wrong++) {
