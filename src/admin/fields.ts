@@ -26,7 +26,8 @@ export const reason = string({
 
 export const currency = string({
   pattern: CURRENCY.source,
-  message: 'must be a code of 3 to 10 capital letters or digits, such as THB; the first letter may be small, as in mBTC',
+  message:
+    'must be a code of 3 to 10 capital letters or digits, such as THB; the first letter may be small, as in mBTC',
 });
 
 /** Range and decimals depend on the currency: see `mustUnits`. */

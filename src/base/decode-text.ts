@@ -1,5 +1,3 @@
-import { isUtf8 } from 'node:buffer';
-
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
@@ -10,8 +8,11 @@ export function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes;
   const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   if (isUtf16) throw new Error('it is UTF-16: save it as UTF-8');
-  if (!isUtf8(bytes)) throw new Error('it is not UTF-8: save it as UTF-8');
-  return withoutMark(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error('it is not UTF-8: save it as UTF-8');
+  }
 }
 
 /** The text without a byte order mark in front of it. */

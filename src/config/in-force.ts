@@ -70,8 +70,8 @@ export function withoutCredentials(store: string): string {
   return store.replace(CREDENTIALS, '');
 }
 
-/** As `user:password@` in an address, well spelt or not. */
-const ANY_CREDENTIALS = /[^\s'"/@]*:[^\s'"/@]+@/g;
+/** Credentials in an address, well spelt or not, but for the words that stand for them in our own sentences. */
+const ANY_CREDENTIALS = /(?!user:password@)(?<![^\s'"/@])[^\s'"/@]*:[^\s'"/@]+@/g;
 
 /** A message for people, in which addresses that it quotes have lost user and password. */
 export function concealed(message: string): string {

@@ -18,6 +18,7 @@ test('no spelling of an address shows its password', () => {
 });
 
 test('messages without credentials stay as they are', () => {
-  const message = 'EADDRINUSE: address already in use 127.0.0.1:3000, see ops@example.org';
+  const message =
+    'EADDRINUSE: address already in use 127.0.0.1:3000, see ops@example.org, or redis://user:password@host';
   assert.equal(concealed(message), message);
 });
