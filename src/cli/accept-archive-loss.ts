@@ -78,14 +78,15 @@ async function acceptIn(
     const [broken] = await findLosses(shards, deps);
     if (broken !== undefined) throw new ToolError(`${broken.reason}: run walletd accept-loss without --archive first`);
   }
+  const other = await findOther(settings, opened.meta);
   const progress = new Progress('Looking');
   const loss = await findArchiveLoss(shards, deps, {
     keptSinceMs: Date.now() - settings.retention.transactions * DAY_MS,
     roundsMax: ROUNDS_MAX,
+    isOther: other !== undefined,
     onProgress: progress.update,
   }).finally(() => progress.stop());
   const isComplete = loss.shards.length === 0 && loss.missingDays.length === 0;
-  const other = await findOther(settings, opened.meta);
   if (isComplete && other === undefined) {
     console.log('Nothing is missing: the archive has all that the logs rely on.');
     return EXIT.ok;

@@ -58,6 +58,8 @@ export interface ArchiveLoss {
 export interface ArchiveLossSearch {
   /** Rounds that left memory before this may have left the archive, too. Milliseconds. */
   readonly keptSinceMs: number;
+  /** The archive is another one than the store names: its marks prove nothing. */
+  readonly isOther: boolean;
   /** Rounds of a shard that are named: a million takes some 300 MB. */
   readonly roundsMax: number;
   readonly onProgress?: OnProgress;
@@ -80,12 +82,14 @@ export async function findArchiveLoss(
     const required = await findRequiredMark(shard, deps);
     const mark = await deps.archive?.mark(shard);
     const isBehind = required !== undefined && compareMarks(mark, required) < 0;
-    if (!isBehind && (missingDays.length === 0 || head.lsn.sequence === 0)) continue;
-    // Where days are missing, no mark proves that a round is there.
-    const proved = missingDays.length > 0 ? undefined : mark;
+    const isUnproved = missingDays.length > 0 || search.isOther;
+    if (!isBehind && (!isUnproved || head.lsn.sequence === 0)) continue;
+    const proved = isUnproved ? undefined : mark;
     const lost = new LostRounds(shard, proved, deps.archive, search);
     await lost.read(deps);
     const knownFrom = await oldestKnown(shard, proved, deps);
+    const isWhole = lost.rounds.length === 0 && knownFrom === undefined;
+    if (!isBehind && isWhole && missingDays.length === 0) continue;
     found.push({ shard, found: head, required, mark, rounds: lost.rounds, more: lost.more, knownFrom });
   }
   return { shards: found, missingDays };

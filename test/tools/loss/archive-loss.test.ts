@@ -8,10 +8,11 @@ import { formatLsn } from '../../../src/shard/log/lsn.js';
 import type { AcceptLossDeps } from '../../../src/tools/loss/accept-loss.js';
 import { acceptArchiveLoss, findArchiveLoss } from '../../../src/tools/loss/archive-loss.js';
 import { formatMark } from '../../../src/wallet/archive-mark.js';
+import { ByteWriter } from '../../../src/wallet/records/byte-writer.js';
 import { MemoryArchive } from '../../support/memory-archive.js';
 import { WrittenStore } from '../written-store.js';
 
-const ALL = { keptSinceMs: 0, roundsMax: 1000 };
+const ALL = { keptSinceMs: 0, roundsMax: 1000, isOther: false };
 
 /** A log whose rounds have left memory, a record after the other; the archive has the first `kept` of them. */
 async function archived(rounds: number, kept = 0) {
@@ -57,8 +58,12 @@ function recordOf(
 
 /** As much of a round as names it: src/wallet/state/round-image.ts. */
 function imageOf(roundId: string): Buffer {
-  const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
-  return Buffer.concat([text('ann'), Buffer.from([1, 0, 0]), text('P'), text(roundId)]);
+  const writer = new ByteWriter();
+  writer.text('ann');
+  for (const number of [1, 0, 0]) writer.number(number);
+  writer.text('P');
+  writer.text(roundId);
+  return writer.copied();
 }
 
 test('an archive that has what the log relies on lacks nothing', async () => {
@@ -118,4 +123,17 @@ test('a run that ends before the marks are raised finds the same loss again', as
   await assert.rejects(acceptArchiveLoss(loss, archive, deps), /has been written to since it was examined/);
   await acceptArchiveLoss(again, archive, deps);
   assert.deepEqual(await findArchiveLoss([0], deps, ALL), { shards: [], missingDays: [] });
+});
+
+test('no mark of another archive proves that a round is there', async () => {
+  const { deps, archive } = await archived(3, 3);
+  const other = { ...ALL, isOther: true };
+  assert.deepEqual((await findArchiveLoss([0], deps, other)).shards, [], 'it has all of them');
+  archive.records = archive.records.filter(({ round }) => round !== hashOfName('P', 'r1'));
+  assert.deepEqual((await findArchiveLoss([0], deps, ALL)).shards, []);
+  const [loss] = (await findArchiveLoss([0], deps, other)).shards;
+  assert.deepEqual(
+    loss?.rounds.map(({ roundId }) => roundId),
+    ['r1'],
+  );
 });
