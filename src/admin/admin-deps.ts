@@ -20,7 +20,7 @@ export interface OperatorService {
   operate(command: SignedCommand): Promise<Answer>;
   ask(question: PlayerQuery): Promise<QueryResult | BusyAnswer>;
   askShard(shard: number, question: Query): Promise<QueryResult | BusyAnswer>;
-  readonly isReady: boolean;
+  readonly readiness: 'ready' | 'starting' | 'archive-unknown';
   /** One result for each shard that serves. */
   takeSnapshots(): Promise<readonly object[]>;
   status(): readonly object[];

@@ -3,7 +3,8 @@ import { answer } from './openapi.js';
 import { type Route, route } from './route.js';
 import { exactly, list, ref, text } from './schemas.js';
 
-const readiness = (status: string) => exactly({ status: { const: status }, shards: list(ref('Shard')) });
+const readiness = (...statuses: readonly string[]) =>
+  exactly({ status: { enum: statuses }, shards: list(ref('Shard')) });
 
 /** Health, metrics and the OpenAPI document: what is about the process and not about a player. */
 export function processRoutes({ service, observability }: AdminDeps, openapi: () => object): Route[] {
@@ -19,19 +20,22 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
     route('GET', '/readyz', {
       operationId: 'isReady',
       tag: 'health',
-      summary: 'Whether the start is over; who may read is told about each shard too',
+      summary: 'Whether a new bet can be taken; who may read is told about each shard too',
       isOpen: true,
       responses: {
         200: answer(
           'It takes callbacks: every shard has recovered once, or the node is a member of its cluster',
           readiness('ready'),
         ),
-        503: answer('Not yet', readiness('starting')),
+        503: answer(
+          'Not yet. `archive-unknown`: names of archived rounds are not known, and the archive does not tell them',
+          readiness('starting', 'archive-unknown'),
+        ),
       },
       handle: async (request, reply) => {
-        const { isReady } = service;
-        reply.status(isReady ? 200 : 503);
-        return { status: isReady ? 'ready' : 'starting', shards: request.isKnown() ? service.status() : [] };
+        const { readiness } = service;
+        reply.status(readiness === 'ready' ? 200 : 503);
+        return { status: readiness, shards: request.isKnown() ? service.status() : [] };
       },
     }),
     route('GET', '/metrics', {

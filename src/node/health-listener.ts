@@ -5,6 +5,7 @@ import type { Settings } from '../config/schema.js';
 import { UNCACHED } from '../listener/answer-headers.js';
 import type { ConnectionCounts } from '../listener/connection-counts.js';
 import { BRIEF_TIMEOUTS, ServerGuard } from '../listener/server-guard.js';
+import type { Readiness } from '../worker/wallet-service.js';
 
 /** A balancer needs one or two; strangers must not take the files of the other listeners. */
 const CONNECTION_LIMITS = { connectionsMax: 100, perAddressMax: 50 };
@@ -20,9 +21,9 @@ export class HealthListener {
   ) {}
 
   /** Undefined where the settings want none. Rejects with a sentence when the port is taken. */
-  static async maybeOpen({ host, port }: Settings['health'], isReady: () => boolean, counts: ConnectionCounts) {
+  static async maybeOpen({ host, port }: Settings['health'], readiness: () => Readiness, counts: ConnectionCounts) {
     if (port === null) return undefined;
-    const server = createServer(BRIEF_TIMEOUTS, (request, response) => answer(request, response, isReady()));
+    const server = createServer(BRIEF_TIMEOUTS, (request, response) => answer(request, response, readiness()));
     new ServerGuard(server, CONNECTION_LIMITS, counts);
     server.listen(port, host);
     await once(server, 'listening').catch(({ message }: Error) => {
@@ -40,8 +41,8 @@ export class HealthListener {
   }
 }
 
-function answer({ method, url }: IncomingMessage, response: ServerResponse, isReady: boolean): void {
-  const [status, body] = method === 'GET' || method === 'HEAD' ? healthAt(url, isReady) : [405, 'method not allowed'];
+function answer({ method, url }: IncomingMessage, response: ServerResponse, readiness: Readiness): void {
+  const [status, body] = method === 'GET' || method === 'HEAD' ? healthAt(url, readiness) : [405, 'method not allowed'];
   response.writeHead(status, {
     'Content-Type': 'application/json',
     ...UNCACHED,
@@ -53,10 +54,10 @@ function answer({ method, url }: IncomingMessage, response: ServerResponse, isRe
   response.end(JSON.stringify({ status: body }));
 }
 
-function healthAt(url: string | undefined, isReady: boolean): readonly [status: number, body: string] {
+function healthAt(url: string | undefined, readiness: Readiness): readonly [status: number, body: string] {
   // Some balancers add a query, against caches.
   const path = url?.replace(/\?.*$/, '');
   if (path === '/livez') return [200, 'ok'];
-  if (path === '/readyz') return isReady ? [200, 'ready'] : [503, 'starting'];
+  if (path === '/readyz') return [readiness === 'ready' ? 200 : 503, readiness];
   return [404, 'not found'];
 }

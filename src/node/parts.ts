@@ -15,7 +15,7 @@ import type { PutCopies } from '../shard/log/copies.js';
 import { shardsOf } from '../tools/store-reader.js';
 import type { OnFenced } from '../worker/host-observer.js';
 import type { Shards } from '../worker/shards.js';
-import { WalletService } from '../worker/wallet-service.js';
+import { type Readiness, WalletService } from '../worker/wallet-service.js';
 import { aliasesOf } from './aliases.js';
 import { callersOf } from './callers.js';
 import { Certificates } from './certificates.js';
@@ -96,15 +96,15 @@ export type OnUseless = (exitCode: number) => void;
  */
 export async function makeParts(loaded: Loaded, log: Logger, onUseless: OnUseless, workerEntry: URL): Promise<Parts> {
   const { settings } = loaded;
-  let isReady = () => false;
+  let readiness = (): Readiness => 'starting';
   const counts = newCounts();
-  const health = await HealthListener.maybeOpen(settings.health, () => isReady(), counts.health);
+  const health = await HealthListener.maybeOpen(settings.health, () => readiness(), counts.health);
   const lastRun = LastRun.read(settings.nodeFolder, driverOf(settings).recordName, log);
   let lock: FolderLock | undefined;
   try {
     lock = isShared(settings) ? FolderLock.take(settings.nodeFolder) : undefined;
     const parts = await makeOtherParts(loaded, log, onUseless, workerEntry, lastRun, counts);
-    isReady = () => parts.service.isReady;
+    readiness = () => parts.service.readiness;
     return { ...parts, health, lastRun, lock };
   } catch (error) {
     lock?.release();

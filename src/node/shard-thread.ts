@@ -20,6 +20,7 @@ import {
 } from '../store/format/format-gate.js';
 import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import type { StoreMeta } from '../store/meta.js';
+import { NamesFiles } from '../store/names-files.js';
 import { writeOrphans } from '../store/orphans-file.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Rules } from '../wallet/decide/rules.js';
@@ -127,7 +128,8 @@ export async function openShardThread(
 ): Promise<ThreadShards> {
   const { settings, meta, shards, owner, ownerTag, heapMaxBytes, recordsMaxBytes, acknowledged } = options;
   const { nodeFolder } = settings;
-  const store = await driverOf(settings).openAgain((why) => endStuckThread(why, log));
+  const driver = driverOf(settings);
+  const store = await driver.openAgain((why) => endStuckThread(why, log));
   let { archiveId } = meta;
   let stopTying: Cancel = () => {};
   const tie = writingTieOf(settings, { store, meta }, log);
@@ -179,6 +181,8 @@ export async function openShardThread(
     loopIdleMs: () => performance.eventLoopUtilization().idle,
     idleMs: settings.memory.idleSeconds * 1000,
     archive,
+    // An archive in the store's own folder is as near as a file beside it.
+    names: settings.archive === null ? undefined : new NamesFiles(nodeFolder, driver.recordName, meta.storeId),
     memoryMs: settings.retention.memorySeconds * 1000,
     memory,
     observer: telemetry,

@@ -1,5 +1,6 @@
 import { assert, must, unreachable } from '../base/assert.js';
 import type { Tallies } from '../wallet/tallies.js';
+import { LeftNames } from './archive/left-names.js';
 import { type Batch, newBatch } from './batch.js';
 import { PIECE_ENTRIES, type RecentEntries } from './log/recent-entries.js';
 import type { Recovered } from './log/recovery.js';
@@ -75,7 +76,9 @@ export class LogTail {
   reached(timeMs: number): Recovered {
     assert(this.flying === undefined, 'what flies has not been reached');
     const { from, head, logBytes, entriesSinceSnapshot: tailEntries } = this;
-    return { ...from, head, timeMs, logBytes, tailEntries };
+    // Names of the rounds that left while they were served here are known where they were put.
+    const left = from.left && new LeftNames(head, 'served');
+    return { ...from, head, timeMs, logBytes, tailEntries, left };
   }
 
   /** What flies goes on without those who wait for it, and they are the caller's. */

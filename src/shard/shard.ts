@@ -212,9 +212,9 @@ export class Shard implements FlightMember, Carrier {
     return this.tail?.maybeEntriesAfter(head);
   }
 
-  /** The newest record of the archive that the log relies on; undefined also where the shard is not served here. */
+  /** The newest record of the archive that the log relies on; undefined also where the log is not read here. */
   get archived(): ArchiveMark | undefined {
-    return this.tail?.tallies.archived;
+    return (this.follower ?? this.tail)?.tallies.archived;
   }
 
   /** The time of the log: no entry of it is newer. */

@@ -26,6 +26,8 @@ export interface TalliesJson {
   readonly products: readonly (readonly [productId: string, lastMs: number, counts: readonly KindCounts[]])[];
   /** See `Tallies.archived`. */
   readonly archived?: ArchiveMark | undefined;
+  /** See `Tallies.neverArchived`; left out where it is not so. */
+  readonly neverArchived?: boolean | undefined;
 }
 
 /** A sum of units: exact however large, and fast while it is small. */
@@ -74,13 +76,26 @@ export class Tallies implements Ledger {
    * left memory since logs have marks.
    */
   archived: ArchiveMark | undefined = undefined;
+  /**
+   * No event of the whole log has taken a round out of memory. False where that is not proven: a snapshot of an older walletd
+   * does not say it, and its archived rounds may have no mark.
+   */
+  neverArchived = false;
   /** Where `moved` adds. */
   private kinds: Map<LedgerKind, Moved> | undefined = undefined;
 
   constructor(private readonly sinceMs = 0) {}
 
-  static from({ sinceMs, isCut, days, products, archived }: TalliesJson): Tallies {
+  /** Of a log that has no entry yet. */
+  static ofNothing(): Tallies {
+    const tallies = new Tallies();
+    tallies.neverArchived = true;
+    return tallies;
+  }
+
+  static from({ sinceMs, isCut, days, products, archived, neverArchived }: TalliesJson): Tallies {
     const tallies = new Tallies(sinceMs);
+    tallies.neverArchived = neverArchived === true;
     tallies.isCut = isCut;
     tallies.archived = archived;
     for (const [day, currency, sums] of days) {
@@ -99,7 +114,10 @@ export class Tallies implements Ledger {
   add(currency: string, event: Event): void {
     this.kinds = this.maybeKinds(dayOf(event.timeMs), currency);
     tellMoves(event, this);
-    if (event.type === 'rounds-archived') this.archived = newestMark(this.archived, event.mark);
+    if (event.type === 'rounds-archived') {
+      this.archived = newestMark(this.archived, event.mark);
+      this.neverArchived = false;
+    }
     if (event.type !== 'callback-applied' || event.changes.length === 0) return;
     const product = this.maybeProduct(event.productId);
     if (product === undefined) return;
@@ -128,7 +146,8 @@ export class Tallies implements Ledger {
       [...currencies].map(([currency, kinds]) => [day, currency, [...kinds].map(sumsOf)] as const),
     );
     const products = [...this.products].map(([id, { lastMs, counts }]) => [id, lastMs, [...counts]] as const);
-    return { sinceMs: this.sinceMs, isCut: this.isCut, days, products, archived: this.archived };
+    const { sinceMs, isCut, archived, neverArchived } = this;
+    return { sinceMs, isCut, days, products, archived, ...(neverArchived && { neverArchived }) };
   }
 
   private maybeKinds(day: number, currency: string): Map<LedgerKind, Moved> | undefined {

@@ -10,18 +10,20 @@ import { type Cancel, delay, nextTurn, type Timers } from '../base/timers.js';
 import { type CallbackCodec, type CallbackReply, MALFORMED, REPLAYED } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { Archive } from '../shard/archive/archive.js';
+import type { NamesFile } from '../shard/archive/names-file.js';
 import { type ArchiveMeasures, ShardArchive } from '../shard/archive/shard-archive.js';
 import type { ShardArchiveDeps } from '../shard/archive/shard-archive-deps.js';
 import { GroupCommit } from '../shard/group-commit.js';
 import type { PutCopies } from '../shard/log/copies.js';
 import { CopyingWal } from '../shard/log/copying-wal.js';
+import { hasEntry } from '../shard/log/log-reader.js';
 import type { Lsn } from '../shard/log/lsn.js';
+import { ATTEMPTS_AT_START, patiently } from '../shard/log/patience.js';
 import type { EntryFormat, Head, Owner, Position, SealedEntry, Takeover, Wal } from '../shard/log/wal.js';
 import { Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
 import type { SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import { type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshot/snapshotter.js';
-import type { ArchiveMark } from '../wallet/archive-mark.js';
 import type { Command, Endpoint } from '../wallet/command.js';
 import type { Rules } from '../wallet/decide/rules.js';
 import type { Answer } from '../wallet/decision.js';
@@ -102,6 +104,8 @@ export interface HostDeps {
   readonly replayWindowMs: number;
   /** Where rounds go that are closed; undefined: all of them stay in memory. */
   readonly archive: Archive | undefined;
+  /** Where the names in it are kept for the next start; undefined where it is on this machine. */
+  readonly names: NamesFile | undefined;
   /** How long they stay in memory before. */
   readonly memoryMs: number;
   /** Whether callbacks can be traced. */
@@ -136,6 +140,8 @@ export class ShardHost implements ThreadShards {
   private readonly housekeeper: Housekeeper;
   private readonly archives: ReadonlyMap<number, ShardArchive>;
   private readonly archiver: Archiver;
+  /** All shards were recovered once. */
+  private hasBegun = false;
 
   constructor(
     shardIds: readonly number[],
@@ -175,6 +181,7 @@ export class ShardHost implements ThreadShards {
       yieldTurn,
       attemptsMax: SNAPSHOT_ATTEMPTS,
       newId: deps.newSnapshotId,
+      beforePublish: async (shard) => await this.archives.get(shard)?.writeFile(),
     });
     this.snapshots = new SnapshotQueue(this.shards, { ...deps, snapshotter, clock });
     const hasArchive = deps.archive !== undefined;
@@ -187,7 +194,11 @@ export class ShardHost implements ThreadShards {
       clock,
       delay: delayed,
       yieldTurn,
-      onRecovered: (shard, recovered) => this.snapshots.recovered(shard, recovered),
+      onRecovered: (shard, recovered) => {
+        this.snapshots.recovered(shard, recovered);
+        // A shard that recovers later knows its names already.
+        if (!this.hasBegun) void this.archives.get(shard)?.load(recovered.left);
+      },
       orphans: this.orphans,
     });
     this.moves = deps.isShared
@@ -198,7 +209,7 @@ export class ShardHost implements ThreadShards {
           delay: delayed,
           yieldTurn,
           onRecovered: (shard, recovered) => {
-            void this.archives.get(shard)?.load();
+            this.archives.get(shard)?.takeOver(recovered.left);
             void this.snapshots.takenOver(shard, recovered);
           },
         })
@@ -206,12 +217,7 @@ export class ShardHost implements ThreadShards {
     const { archive } = deps;
     const archived: [Shard, ShardArchive][] = [];
     for (const id of shardIds) {
-      const shardArchive =
-        archive &&
-        new ShardArchive(
-          id,
-          this.archiveDeps(archive, () => this.shards.get(id)?.archived),
-        );
+      const shardArchive = archive && new ShardArchive(id, this.archiveDeps(archive, id));
       const shard: Shard = new Shard(
         id,
         {
@@ -249,7 +255,7 @@ export class ShardHost implements ThreadShards {
   async start(fences: readonly Takeover[]): Promise<void> {
     await this.deps.checkStore();
     await this.restarts.start(fences);
-    this.begin();
+    await this.begin();
   }
 
   /**
@@ -259,13 +265,14 @@ export class ShardHost implements ThreadShards {
    */
   async resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
     await this.restarts.resume(acknowledged);
-    this.begin();
+    await this.begin();
   }
 
-  private begin(): void {
+  private async begin(): Promise<void> {
+    this.hasBegun = true;
+    await Promise.all([...this.archives.values()].map(({ fileRead }) => fileRead));
     this.stopSweeping = this.deps.timers.every(SWEEP_MS, () => this.sweep());
     this.housekeeper.start();
-    if (!this.deps.isShared) for (const archive of this.archives.values()) void archive.load();
     this.archiver.start();
     this.moves?.start();
   }
@@ -278,11 +285,23 @@ export class ShardHost implements ThreadShards {
     return this.deps.memory.isFull;
   }
 
-  private archiveDeps(archive: Archive, required: () => ArchiveMark | undefined): ShardArchiveDeps {
-    const { log, observer, rules, timers } = this.deps;
+  private archiveDeps(archive: Archive, id: number): ShardArchiveDeps {
+    const { log, observer, rules, timers, names, wal, format } = this.deps;
+    const reader = {
+      ...this.deps,
+      clock: this.clock,
+      delay: (ms: number) => delay(timers, ms),
+      attemptsMax: ATTEMPTS_AT_START,
+    };
     return {
       archive,
-      required,
+      required: () => this.shards.get(id)?.archived,
+      head: () => {
+        const shard = this.shards.get(id);
+        return shard?.isServing === true ? shard.durableHead : undefined;
+      },
+      names,
+      isInLog: (head) => patiently('read the log', reader, () => hasEntry(id, head, { wal, format })),
       log,
       observer,
       retentionMs: rules.retentionMs,
@@ -366,17 +385,25 @@ export class ShardHost implements ThreadShards {
       timeMs: shard.timeMs,
       flightMs: shard.flightMs,
       reason: shard.reason,
+      lacksNames: this.lacksNames(shard),
     }));
+  }
+
+  private lacksNames(shard: Shard): boolean {
+    return shard.isServing && this.archives.get(shard.id)?.isUnknown === true;
   }
 
   measures(): HostMeasures[] {
     // What is another node's is measured there.
     const here = [...this.shards.values()].filter(({ state }) => state !== 'away');
-    return here.map(({ id, measures }) => ({
-      ...measures,
-      snapshot: this.snapshots.newestOf(id),
-      archive: this.archives.get(id)?.measures,
-    }));
+    return here.map((shard) => {
+      const archive = this.archives.get(shard.id)?.measures;
+      return {
+        ...shard.measures,
+        snapshot: this.snapshots.newestOf(shard.id),
+        archive: archive && { ...archive, isUnknown: this.lacksNames(shard) },
+      };
+    });
   }
 
   metrics(): readonly Metric[] {
@@ -442,7 +469,7 @@ export class ShardHost implements ThreadShards {
     this.clock.now();
     for (const shard of this.shards.values()) {
       shard.confirmOwnership();
-      if (shard.isElsewhere) this.archives.get(shard.id)?.forget();
+      this.keepNames(shard);
     }
     this.snapshots.takeDue();
     const expiredMs = this.expiredBeforeMs(undefined);
@@ -450,6 +477,13 @@ export class ShardHost implements ThreadShards {
     for (const shard of this.shards.values()) {
       shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS), expiredMs);
     }
+  }
+
+  private keepNames({ id, isElsewhere, maybeFollower }: Shard): void {
+    if (!isElsewhere) return;
+    const left = maybeFollower?.left;
+    if (left === undefined) this.archives.get(id)?.forget();
+    else this.archives.get(id)?.follow(left);
   }
 
   /** Undefined while nothing may be dropped or forgotten. */

@@ -26,6 +26,8 @@ export interface ShardStatus {
   readonly flightMs: number;
   /** Why it is stopped. */
   readonly reason: string | undefined;
+  /** It serves, and does not know which names its archive has, which does not answer: it takes no new bet. */
+  readonly lacksNames: boolean;
 }
 
 /**

@@ -10,6 +10,9 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import { shardOf } from './placement.js';
 import type { Shards } from './shards.js';
 
+/** Whether a new bet can be taken, and why not. */
+export type Readiness = 'ready' | 'starting' | 'archive-unknown';
+
 /**
  * All wallets of this process, wherever their shards live: what the operator's listener talks to. It knows players; which
  * shard a player is in is known here.
@@ -31,7 +34,13 @@ export class WalletService {
   ) {}
 
   get isReady(): boolean {
-    return this.isServing && this.isConnected();
+    return this.readiness === 'ready';
+  }
+
+  /** `archive-unknown`: a shard does not know which names its archive has, and nobody tells it. */
+  get readiness(): Readiness {
+    if (!this.isServing || !this.isConnected()) return 'starting';
+    return this.shards.status().some(({ lacksNames }) => lacksNames) ? 'archive-unknown' : 'ready';
   }
 
   /** Resolves by the deadline; then with `not-durable-in-time`: the outcome is unknown. */
@@ -66,8 +75,11 @@ export class WalletService {
 
   /** For people: the place of a head says enough. */
   status(): readonly object[] {
-    return this.shards.status().map(({ head, reason, flightMs: _flightMs, timeMs: _timeMs, ...status }) => ({
-      ...status,
+    return this.shards.status().map(({ shard, state, players, waiting, head, reason }) => ({
+      shard,
+      state,
+      players,
+      waiting,
       lsn: head && formatLsn(head.lsn),
       reason,
     }));

@@ -66,12 +66,13 @@ const THREAD_ENDED = 'its thread has ended';
 const NOT_HERE: MoveResult = { type: 'failed', reason: 'it is not on this node', isPermanent: false };
 const NO_THREADS: MoveResult = { type: 'failed', reason: THREAD_ENDED, isPermanent: false };
 /** Of a shard that no thread has told of. */
-const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'timeMs' | 'flightMs'> = {
+const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'timeMs' | 'flightMs' | 'lacksNames'> = {
   players: 0,
   waiting: 0,
   head: undefined,
   timeMs: 0,
   flightMs: 0,
+  lacksNames: false,
 };
 
 /**

@@ -53,6 +53,7 @@ class Bench {
             head: this.head,
             timeMs: 0,
             flightMs: 0,
+            lacksNames: false,
             reason: undefined,
           },
         ],

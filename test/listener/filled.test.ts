@@ -146,7 +146,7 @@ test('the operator API answers an operator while strangers fill it', LOOPBACKS, 
 
 test('the health listener answers a balancer while strangers fill it', LOOPBACKS, async (t) => {
   const counts = new ConnectionCounts();
-  const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => true, counts);
+  const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => 'ready', counts);
   assert.ok(health);
   t.after(() => health.close());
   await fill(t, `http://127.0.0.1:${health.port}`, 160, '/readyz');
@@ -155,7 +155,7 @@ test('the health listener answers a balancer while strangers fill it', LOOPBACKS
 });
 
 test('the early listener answers a supervisor while strangers fill it', LOOPBACKS, async (t) => {
-  const free = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => true, new ConnectionCounts());
+  const free = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => 'ready', new ConnectionCounts());
   const port = free?.port as number;
   await free?.close();
   const early = await EarlyListener.open({ host: '127.0.0.1', port }, undefined, new ConnectionCounts());

@@ -730,7 +730,7 @@ const ARCHIVE: readonly Row[] = [
   [
     'what is put while names are loaded is unknown',
     'src/shard/archive/shard-archive.ts',
-    'this.know(this.putMeanwhile[i]);',
+    'know(known, this.putMeanwhile[i]);',
     '',
     'test/shard/archive/shard-archive.test.ts',
     'what is put while the names are learnt, during ',
@@ -746,7 +746,7 @@ const ARCHIVE: readonly Row[] = [
   [
     'names of a damaged record are those of a whole one',
     'src/shard/archive/shard-archive.ts',
-    'this.known.skipDay(day, error);',
+    'known.skipDay(day, error);',
     '',
     'test/shard/archive/shard-archive.test.ts',
     'names that cannot be read are looked up',

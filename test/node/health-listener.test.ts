@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { ConnectionCounts } from '../../src/listener/connection-counts.js';
 import { HealthListener } from '../../src/node/health-listener.js';
+import type { Readiness } from '../../src/worker/wallet-service.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
@@ -15,17 +16,17 @@ async function ask(port: number, path: string, method = 'GET') {
 }
 
 test('there is none unless a port is set', async () => {
-  assert.equal(await HealthListener.maybeOpen({ host: '127.0.0.1', port: null }, () => true, counts), undefined);
+  assert.equal(await HealthListener.maybeOpen({ host: '127.0.0.1', port: null }, () => 'ready', counts), undefined);
 });
 
 test('it tells health, as that is at the moment, and nothing else', async (t) => {
-  let isReady = false;
-  const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => isReady, counts);
+  let readiness: Readiness = 'starting';
+  const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => readiness, counts);
   assert.ok(health);
   t.after(() => health.close());
   assert.deepEqual(await ask(health.port, '/livez'), { status: 200, body: '{"status":"ok"}' });
   assert.deepEqual(await ask(health.port, '/readyz'), { status: 503, body: '{"status":"starting"}' });
-  isReady = true;
+  readiness = 'ready';
   assert.deepEqual(await ask(health.port, '/readyz'), { status: 200, body: '{"status":"ready"}' });
   for (const path of ['/', '/metrics', '/v1/players/ann', '/openapi.json', '/placeBets', '/livez/'])
     assert.equal((await ask(health.port, path)).status, 404, path);
@@ -38,7 +39,7 @@ test('a port that is taken is a sentence with the settings to change', async (t)
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
   await assert.rejects(
-    HealthListener.maybeOpen({ host: '127.0.0.1', port }, () => true, counts),
+    HealthListener.maybeOpen({ host: '127.0.0.1', port }, () => 'ready', counts),
     /^Error: cannot listen on 127\.0\.0\.1:\d+ for load balancers \(health\.host, health\.port\): .*EADDRINUSE/,
   );
 });

@@ -14,7 +14,17 @@ test('who has lost one shard to another process writes no record of the others a
   const status = () =>
     states.map((state, shard) => {
       const head = { lsn: { epoch: 1, sequence }, nonce: '0'.repeat(16), checksum: 7 };
-      return { shard, state, players: 0, waiting: 0, head, timeMs: 0, flightMs: 0, reason: undefined };
+      return {
+        shard,
+        state,
+        players: 0,
+        waiting: 0,
+        head,
+        timeMs: 0,
+        flightMs: 0,
+        reason: undefined,
+        lacksNames: false,
+      };
     });
   const recorder = new Recorder(
     NodeRecord.open(folder.path, 'a store'),
@@ -37,7 +47,17 @@ test('writes that fail are counted, and logged once', async () => {
   const folder = makeTempFolder();
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 7 };
   const status = () => [
-    { shard: 0, state: 'serving' as const, players: 0, waiting: 0, head, timeMs: 0, flightMs: 0, reason: undefined },
+    {
+      shard: 0,
+      state: 'serving' as const,
+      players: 0,
+      waiting: 0,
+      head,
+      timeMs: 0,
+      flightMs: 0,
+      reason: undefined,
+      lacksNames: false,
+    },
   ];
   const lines: string[] = [];
   const log = { ...silentLogger, warn: (_: object, message: string) => void lines.push(message) };

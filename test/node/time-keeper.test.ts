@@ -41,6 +41,7 @@ function keeping({ recordedMs, confirmedOn, logMs = 0 }: Around = {}) {
           head: undefined,
           timeMs: around.logMs,
           flightMs: 0,
+          lacksNames: false,
           reason: undefined,
         },
       ],

@@ -85,6 +85,7 @@ export function hostDeps({ storeId, newHex, ...given }: Needed): HostDeps {
     idleMs: 60_000,
     loopIdleMs: () => performance.eventLoopUtilization().idle,
     archive: undefined,
+    names: undefined,
     memoryMs: 3_600_000,
     observer: DEAF,
     owner: OWNER,

@@ -73,6 +73,13 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
       ),
     ),
     gauge(
+      'walletd_archive_names_unknown',
+      '1: names of archived rounds are not known, and the archive does not tell them: no new bet is taken.',
+      shards.flatMap(({ shard, archive }) =>
+        archive === undefined ? [] : [{ labels: { shard }, value: archive.isUnknown ? 1 : 0 }],
+      ),
+    ),
+    gauge(
       'walletd_archive_names_skipped',
       'Sets of archived names that could not be built or read: what may be in their days is looked up in the archive.',
       shards.flatMap(({ shard, archive }) =>

@@ -142,6 +142,19 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
       ),
   },
   {
+    alert: 'WalletdArchiveNamesUnknown',
+    urgency: 'now',
+    find: ({ figures }) => {
+      const unknown = figures.series('walletd_archive_names_unknown').filter(({ value }) => value === 1);
+      const shards = unknown.map(({ labels }) => ({ shard: Number(labels.shard) }));
+      return maybe(
+        unknown.length > 0,
+        () => `No new bet is taken: ${shardsCalled(shards)} without the names of archived rounds, which nobody tells.`,
+        'Bring the archive back: the node is ready as soon as it answers. The log says why its own file was of no use.',
+      );
+    },
+  },
+  {
     alert: 'WalletdArchiveBehindLog',
     urgency: 'now',
     find: ({ figures }) =>

@@ -2,6 +2,7 @@ import { type HashKey, keyedHash } from '../../base/keyed-hash.js';
 import type { ArchiveName, Days } from './archive.js';
 import { HASH_BITS } from './hash-run.js';
 import { HashSet } from './hash-set.js';
+import type { NamesPart } from './names-file.js';
 
 /** Spans that retention is cut into: with each there is one more set to look at, and one more chance to be wrong. */
 const SPANS = 8;
@@ -89,6 +90,15 @@ export class KnownNames {
       if (isDirty && names !== undefined) parts.set(number, this.encoded(names));
     }
     return parts;
+  }
+
+  /** All spans, for a file; undefined while one is skipped. */
+  whole(): readonly NamesPart[] | undefined {
+    if (this.skipped > 0) return undefined;
+    return this.spans.map((span) => ({
+      number: span.number,
+      encode: () => span.names && this.encoded(span.names),
+    }));
   }
 
   /** To be called in the turn in which the unsaved was asked for. */

@@ -6,7 +6,8 @@ import { type ArchiveMark, newestMark } from '../../wallet/archive-mark.js';
 import type { Archivable, Missing } from '../../wallet/archiving.js';
 import type { CallbackCommand } from '../../wallet/command.js';
 import type { ArchivablePlayer, ArchivedPart } from '../../wallet/query.js';
-import { compareLsn, type Lsn } from '../log/lsn.js';
+import { compareLsn, formatLsn, type Lsn } from '../log/lsn.js';
+import { isSameHead } from '../log/wal.js';
 import {
   ALL_DAYS,
   type ArchivedId,
@@ -21,6 +22,7 @@ import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 import { ArchiveOutage, GivenUpError } from './archive-outage.js';
 import { DamagedArchiveError } from './damaged-archive-error.js';
 import { KnownNames, type SkippedSpan } from './known-names.js';
+import type { LeftNames } from './left-names.js';
 import { logUnusable } from './log-unusable.js';
 import { Lookups, type NamedTransaction } from './lookups.js';
 import { newestImages } from './newest-images.js';
@@ -35,6 +37,8 @@ export interface ArchiveMeasures {
   readonly isAway: boolean;
   /** The archive answered, and lacked records that the log relies on. */
   readonly isBehind: boolean;
+  /** Its names are not known, and it does not tell them: no new bet is taken. */
+  readonly isUnknown: boolean;
   /** Sets of names that could not be built: what may be in their days is looked up. */
   readonly skipped: number;
 }
@@ -53,7 +57,7 @@ type Names = Pick<ArchiveRecord, 'day' | 'player' | 'round' | 'ids'>;
  * out: what waits for it is answered when its deadline passes.
  */
 export class ShardArchive {
-  private readonly known: KnownNames;
+  private known: KnownNames;
   /** Until all that the archive has is known, whatever is looked for may be there. */
   private isComplete = false;
   /** What was put since the names began to be learnt: what is read of them may be older, and take the place of these. */
@@ -61,7 +65,12 @@ export class ShardArchive {
   /** Spans that are saved, and cannot be used: of another retention, of another version, or damaged. */
   private unusable: readonly number[] = [];
   private loads = 0;
-  private loading: Promise<void> = Promise.resolve();
+  /** While the archive answers to the newest load. */
+  private reading: (() => boolean) | undefined = undefined;
+  /** Names of the log that is followed here, which go on from what is known. */
+  private followed: LeftNames | undefined = undefined;
+  private looked: Promise<void> = Promise.resolve();
+  private writing: Promise<void> = Promise.resolve();
   private readonly outage: ArchiveOutage;
   private readonly lookups: Lookups;
   private putting = 0;
@@ -75,8 +84,7 @@ export class ShardArchive {
     private readonly shard: number,
     private readonly deps: ShardArchiveDeps,
   ) {
-    const retentionDays = Math.ceil(deps.retentionMs / DAY_MS);
-    this.known = new KnownNames(retentionDays, deps.hashKey, (span) => this.warnOfSkipped(span));
+    this.known = this.newNames();
     this.outage = new ArchiveOutage(shard, deps);
     this.lookups = new Lookups(shard, deps, this.outage, (names) => this.maybeDays(names));
   }
@@ -92,45 +100,181 @@ export class ShardArchive {
       bytes: known.bytes,
       isAway: outage.isAway,
       isBehind: outage.isBehind,
+      isUnknown: this.isUnknown,
       skipped: known.skipped,
     };
   }
 
+  /** Names are not known, and the archive does not tell them: every new bet would wait for it. */
+  get isUnknown(): boolean {
+    return !this.isComplete && this.reading === undefined;
+  }
+
   /**
-   * Learns what the archive has: of what was saved and what was put since, else of all that is there. Again whenever
-   * the shard comes from another node, which may have put more.
+   * Learns what the archive has. Again whenever the shard comes from another node, which may have put more. `left`: names of the
+   * rounds that left memory in the replayed end of the log. Where they, alone or with the node's file, are proven to be all that there
+   * are, the archive is not asked. Resolves when all is known, or when somebody else learns it by now.
    */
-  load(): Promise<void> {
+  async load(left?: LeftNames): Promise<void> {
     this.forget();
     // What is saved next is as new as what is put next: another node may have had the shard meanwhile.
     this.lastPut = undefined;
     this.newestPut = undefined;
     const number = this.loads;
     const isNewest = () => number === this.loads && !this.outage.isClosed;
-    this.loading = this.loading.then(async () => {
-      if (!isNewest()) return;
-      await this.outage.untilItAnswers(async () => {
-        await this.mustReachLog();
-        if (!(await this.loadSaved())) await this.loadAll();
-        // Another server may have answered meanwhile.
-        await this.mustReachLog();
-      });
-      const slices = this.slices();
-      for (let i = 0; i < this.putMeanwhile.length && isNewest(); i++) {
-        this.know(this.putMeanwhile[i] as Names);
-        await slices.maybeYield();
+    if (left?.isAll === true) {
+      this.complete(this.newNames(), left);
+      // It may be away all the same.
+      void this.check();
+      return;
+    }
+    const fromFile = left && this.namesInFile(left);
+    this.looked = fromFile?.then(() => {}) ?? Promise.resolve();
+    const found = await fromFile;
+    const known = found ?? (await this.namesInArchive(isNewest));
+    if (known === undefined) return;
+    const slices = this.slices();
+    for (let i = 0; i < this.putMeanwhile.length && isNewest(); i++) {
+      know(known, this.putMeanwhile[i] as Names);
+      await slices.maybeYield();
+    }
+    if (!isNewest()) return;
+    this.complete(known, left);
+    if (found === undefined) await this.writeFile();
+    else void this.check();
+  }
+
+  /** Resolves when the node's file has been read, if there is one that can be believed. Does not reject. */
+  get fileRead(): Promise<void> {
+    return this.looked;
+  }
+
+  /** Another node serves the shard, whose log is read here: keeps the names ready for a take-over. */
+  follow(left: LeftNames): void {
+    if (this.keepsWith(left)) {
+      this.lastPut = undefined;
+      this.followed = left;
+      learnLeft(this.known, left);
+    } else if (this.followed !== left) {
+      void this.load(left);
+      this.followed = left;
+    } else if (!left.isUnbroken) {
+      this.forget();
+      this.followed = left;
+    }
+  }
+
+  /** The shard is served here from now on. */
+  takeOver(left: LeftNames | undefined): void {
+    if (left === undefined || !this.keepsWith(left)) {
+      void this.load(left);
+      return;
+    }
+    this.lastPut = undefined;
+    this.followed = undefined;
+    learnLeft(this.known, left);
+    void this.writeFile();
+  }
+
+  /** What is known, and these, are all names that the archive has. */
+  private keepsWith(left: LeftNames): boolean {
+    if (!this.isComplete || !left.isUnbroken) return false;
+    return this.followed === left || (this.followed === undefined && left.followsServed);
+  }
+
+  private complete(known: KnownNames, left: LeftNames | undefined): void {
+    this.known = known;
+    if (left !== undefined) learnLeft(known, left);
+    this.putMeanwhile = [];
+    this.isComplete = true;
+  }
+
+  private newNames(): KnownNames {
+    const { retentionMs, hashKey } = this.deps;
+    return new KnownNames(Math.ceil(retentionMs / DAY_MS), hashKey, (span) => this.warnOfSkipped(span));
+  }
+
+  /**
+   * Names of the node's file and of the end of the log, which are all that there are. Undefined where the file proves nothing: it
+   * must be of this very log, up to an entry after which no name is missing here.
+   */
+  private async namesInFile(left: LeftNames): Promise<KnownNames | undefined> {
+    const { shard, deps } = this;
+    try {
+      const found = await deps.names?.read(shard);
+      if (found === undefined) return undefined;
+      const { head, parts } = found;
+      if (!left.isWhole) throw new Error('too many names have left memory since');
+      const isOld = compareLsn(head.lsn, left.since.lsn) < 0;
+      if (isOld) throw new Error(`it ends at ${formatLsn(head.lsn)}, and the snapshot at ${formatLsn(left.since.lsn)}`);
+      if (!isSameHead(head, left.since) && !(await deps.isInLog(head))) {
+        throw new Error(`the log does not have its entry ${formatLsn(head.lsn)}`);
       }
-      if (!isNewest()) return;
-      this.putMeanwhile = [];
-      this.isComplete = true;
+      const known = this.newNames();
+      if (!known.load(parts)) throw new Error('it was written with another retention, or by another walletd');
+      // What the archive has saved may lack some of it.
+      known.touch();
+      return known;
+    } catch (error) {
+      deps.log.warn(
+        { code: 'archive-names-file-unusable', shard, error: messageOf(error) },
+        'file of archived names cannot be believed: reading them from the archive',
+      );
+      return undefined;
+    }
+  }
+
+  /** Undefined where nobody wants them any more. */
+  private async namesInArchive(isNewest: () => boolean): Promise<KnownNames | undefined> {
+    try {
+      return await this.outage.untilItAnswers(async () => {
+        await this.mustReachLog();
+        this.reading = isNewest;
+        try {
+          const known = (await this.loadSaved()) ?? (await this.loadAll(isNewest));
+          // Another server may have answered meanwhile.
+          await this.mustReachLog();
+          return known;
+        } finally {
+          if (this.reading === isNewest) this.reading = undefined;
+        }
+      }, isNewest);
+    } catch (error) {
+      if (error instanceof GivenUpError) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Writes the names into the node's file: before a snapshot is published, so that the file never ends before the newest one. Does
+   * not reject.
+   */
+  async writeFile(): Promise<void> {
+    const { shard, deps } = this;
+    const { names } = deps;
+    if (names === undefined) return;
+    const write = this.writing.then(async () => {
+      // The names are put before the event that takes their rounds out of memory is decided: up to the head they are complete.
+      const head = deps.head();
+      const parts = this.isComplete && head !== undefined ? this.known.whole() : undefined;
+      if (head === undefined || parts === undefined) return;
+      try {
+        await names.write(shard, head, parts);
+      } catch (error) {
+        deps.log.warn(
+          { code: 'archive-names-file-not-written', shard, error: messageOf(error) },
+          'file of archived names cannot be written: a start needs the archive',
+        );
+      }
     });
-    return this.loading;
+    this.writing = write;
+    await write;
   }
 
   /** Throws an `ArchiveBehindError` where the archive lacks what the log relies on: then nothing that it says is believed. */
   private async mustReachLog(): Promise<void> {
     const required = this.deps.required();
-    if (required !== undefined) mustReach(this.shard, await this.deps.archive.mark(this.shard), required);
+    mustReach(this.shard, await this.deps.archive.mark(this.shard), required);
   }
 
   /** Looks whether the archive has what the log relies on, also while nothing has to be looked up. Does not reject. */
@@ -142,14 +286,16 @@ export class ShardArchive {
   forget(): void {
     this.loads++;
     this.isComplete = false;
+    this.reading = undefined;
+    this.followed = undefined;
     this.putMeanwhile = [];
-    this.known.clear();
+    this.known = this.newNames();
   }
 
   /**
-   * As `loadSavedOrDamaged`, and false for damage that cannot be told from what was saved.
+   * As `loadSavedOrDamaged`, and undefined for damage that cannot be told from what was saved.
    */
-  private async loadSaved(): Promise<boolean> {
+  private async loadSaved(): Promise<KnownNames | undefined> {
     try {
       return await this.loadSavedOrDamaged();
     } catch (error) {
@@ -159,35 +305,35 @@ export class ShardArchive {
   }
 
   /**
-   * False when nothing was saved, or not all of it can be used. What was put since is read first: the node that had the shard
+   * Undefined when nothing was saved, or not all of it can be used. What was put since is read first: the node that had the shard
    * before may be saving just now, and what is fresh no more is in what it has saved by then.
    */
-  private async loadSavedOrDamaged(): Promise<boolean> {
+  private async loadSavedOrDamaged(): Promise<KnownNames | undefined> {
     const { archive } = this.deps;
+    const known = this.newNames();
     this.unusable = [];
-    this.known.clear();
     const fresh: FreshNames[] = [];
     for await (const put of archive.freshNames(this.shard)) {
       if (put === undefined) return this.cannotBeUsed();
       fresh.push(put);
     }
     const saved = await archive.savedNames(this.shard);
-    if (saved.size === 0) return false;
-    if (!this.known.load(saved)) {
+    if (saved.size === 0) return undefined;
+    if (!known.load(saved)) {
       this.unusable = [...saved.keys()];
       return this.cannotBeUsed();
     }
     const slices = this.slices();
-    for (const { day, names } of fresh) await this.learn(day, names, slices);
-    return true;
+    for (const { day, names } of fresh) await learn(known, day, names, slices);
+    return known;
   }
 
-  private cannotBeUsed(): false {
+  private cannotBeUsed(): undefined {
     this.deps.log.warn(
       { shard: this.shard },
       'what was known of the archive is damaged or old: reading all of it again',
     );
-    return false;
+    return undefined;
   }
 
   private warnOfSkipped({ days, error }: SkippedSpan): void {
@@ -198,30 +344,23 @@ export class ShardArchive {
     );
   }
 
-  private async loadAll(): Promise<void> {
+  private async loadAll(isNewest: () => boolean): Promise<KnownNames> {
     const { archive } = this.deps;
-    this.known.clear();
+    const known = this.newNames();
     const slices = this.slices();
     for (const day of [...(await archive.days())].reverse()) {
       try {
         for await (const names of archive.names(this.shard, day)) {
-          if (this.outage.isClosed) return;
-          await this.learn(day, names, slices);
+          if (!isNewest()) return known;
+          await learn(known, day, names, slices);
         }
       } catch (error) {
         if (!(error instanceof DamagedArchiveError)) throw error;
-        this.known.skipDay(day, error);
+        known.skipDay(day, error);
       }
     }
-    this.known.discard(this.unusable);
-  }
-
-  private async learn(day: number, names: readonly ArchiveName[], slices: Slices): Promise<void> {
-    for (const [i, { player, kind, hash }] of names.entries()) {
-      this.known.add(day, player, kind, hash);
-      if (i % NAMES_PER_LOOK === 0) await slices.maybeYield();
-    }
-    for (let steps = 0; steps < LOAD_STEPS && this.known.work(); steps++);
+    known.discard(this.unusable);
+    return known;
   }
 
   private slices(): Slices {
@@ -316,16 +455,11 @@ export class ShardArchive {
     this.newestPut = newestMark(this.newestPut, mark);
     for (const { day, player, round, ids } of records) {
       const names = { day, player, round, ids };
-      this.know(names);
+      know(this.known, names);
       if (!this.isComplete) this.putMeanwhile.push(names);
     }
     this.deps.observer.archived(this.shard, records.length);
     return mark;
-  }
-
-  private know({ day, player, round, ids }: Names): void {
-    this.known.add(day, player, 'round', round);
-    for (const { id } of ids) this.known.add(day, player, 'transaction', id);
   }
 
   dropBefore(day: number): void {
@@ -390,6 +524,23 @@ export class ShardArchive {
   private maybeDays(names: readonly ArchiveName[]): Days | undefined {
     return this.isComplete ? this.known.maybeDays(names) : ALL_DAYS;
   }
+}
+
+async function learn(known: KnownNames, day: number, names: readonly ArchiveName[], slices: Slices): Promise<void> {
+  for (const [i, { player, kind, hash }] of names.entries()) {
+    known.add(day, player, kind, hash);
+    if (i % NAMES_PER_LOOK === 0) await slices.maybeYield();
+  }
+  for (let steps = 0; steps < LOAD_STEPS && known.work(); steps++);
+}
+
+function know(known: KnownNames, { day, player, round, ids }: Names): void {
+  known.add(day, player, 'round', round);
+  for (const { id } of ids) known.add(day, player, 'transaction', id);
+}
+
+function learnLeft(known: KnownNames, left: LeftNames): void {
+  left.take((day, player, kind, hash) => known.add(day, player, kind, hash));
 }
 
 function hashOfReward(productId: string, id: string): number {

@@ -1,4 +1,6 @@
 import type { Wallets } from '../../wallet/state/wallets.js';
+import type { Tallies } from '../../wallet/tallies.js';
+import type { LeftNames } from '../archive/left-names.js';
 import { lossAcceptedSince } from './accepted-loss.js';
 import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
 import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from './lsn.js';
@@ -99,6 +101,15 @@ export class Follower implements OwnTail {
 
   get wallets(): Wallets {
     return this.replay.wallets;
+  }
+
+  get tallies(): Tallies {
+    return this.replay.tallies;
+  }
+
+  /** Names of the rounds that leave memory as it reads on. */
+  get left(): LeftNames | undefined {
+    return this.replay.left;
   }
 
   /** The newest entry that it has applied. */

@@ -88,6 +88,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   await checkAcknowledged(shard, deps);
   const beginning = await begin(what, maybeYield, deps);
   const { replay, damaged } = beginning;
+  if (deps.hasArchive === true) replay.collectLeft();
   const recent = await recentBefore(replay, shard, maybeYield, deps);
   await replayTo(what, beginning, recent, maybeYield, deps);
   const { wallets, tallies, events, timeMs, logBytes, marks, manifest } = replay;
@@ -101,7 +102,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   log.info({ shard, lsn: formatLsn(target.lsn), from, events, players: wallets.count, tookMs }, 'shard recovered');
   const tailEntries = replay.batches;
   const snapshotMs = manifest?.timeMs;
-  const reached = { wallets, tallies, head: target, timeMs, logBytes, tailEntries };
+  const reached = { wallets, tallies, head: target, timeMs, logBytes, tailEntries, left: replay.left };
   return { ...reached, recent, events, marks, damaged, snapshotMs };
 }
 

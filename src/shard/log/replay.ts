@@ -4,6 +4,7 @@ import type { Event } from '../../wallet/event.js';
 import type { TableSizes } from '../../wallet/state/tables.js';
 import { Wallets } from '../../wallet/state/wallets.js';
 import { Tallies } from '../../wallet/tallies.js';
+import { LeftNames } from '../archive/left-names.js';
 import { DamagedSnapshotError, readSnapshot, type SnapshotReaderDeps } from '../snapshot/snapshot-reader.js';
 import type { LogMark, Manifest } from '../snapshot/snapshot-store.js';
 import type { ReadEntry } from './log-reader.js';
@@ -22,6 +23,8 @@ export interface Reached {
   readonly logBytes: number;
   /** Entries with events that no snapshot holds, or that have been replayed on top of one. */
   readonly tailEntries: number;
+  /** Undefined where nobody asked for it. */
+  readonly left: LeftNames | undefined;
 }
 
 /**
@@ -44,6 +47,8 @@ export class Replay {
   batches = 0;
   /** Events of these, with those that were left out. */
   events = 0;
+  /** Names of the rounds that leave memory on the way; undefined where nobody asks for them. */
+  left: LeftNames | undefined = undefined;
 
   private constructor(
     /** Undefined when the replay begins before the first entry of all. */
@@ -61,15 +66,16 @@ export class Replay {
   }
 
   static ofNothing(genesis: Head, sizes?: TableSizes): Replay {
-    return new Replay(undefined, genesis, LSN_ZERO, new Wallets(sizes), new Tallies());
+    return new Replay(undefined, genesis, LSN_ZERO, new Wallets(sizes), Tallies.ofNothing());
   }
 
   /** Goes on from a state that is known up to `head`. */
-  static from({ wallets, tallies, head, timeMs, logBytes, tailEntries }: Reached): Replay {
+  static from({ wallets, tallies, head, timeMs, logBytes, tailEntries, left }: Reached): Replay {
     const replay = new Replay(undefined, head, LSN_ZERO, wallets, tallies);
     replay.timeMs = timeMs;
     replay.logBytes = logBytes;
     replay.batches = tailEntries;
+    replay.left = left;
     return replay;
   }
 
@@ -83,6 +89,11 @@ export class Replay {
     const { tallies, timeMs } = manifest;
     const begun = tallies === undefined ? new Tallies(timeMs) : Tallies.from(tallies);
     return new Replay(manifest, manifest.start, manifest.end.lsn, wallets, begun);
+  }
+
+  /** To be called before the first entry is taken. */
+  collectLeft(): void {
+    this.left = new LeftNames(this.manifest?.end ?? this.start, this.tallies.neverArchived ? 'nothing' : 'snapshot');
   }
 
   /** For people: what it begins with. */
@@ -115,7 +126,10 @@ export class Replay {
    */
   take({ entry, bytes }: ReadEntry): void {
     if (entry.lsn.sequence > this.end.sequence) {
-      for (const event of entry.events) this.tallies.add(apply(this.wallets, event).currency, event);
+      for (const event of entry.events) {
+        this.left?.note(event, this.wallets);
+        this.tallies.add(apply(this.wallets, event).currency, event);
+      }
     } else if (!this.contradicts(entry)) {
       for (const event of entry.events) this.applyNew(event, entry.lsn);
     }
@@ -159,8 +173,12 @@ export class Replay {
   apply(event: Event, lsn: Lsn): boolean {
     if (this.mayHold(lsn)) {
       const wallet = this.wallets.get(event.username);
-      if (wallet !== undefined && event.version <= wallet.version) return false;
+      if (wallet !== undefined && event.version <= wallet.version) {
+        this.left?.skip(event);
+        return false;
+      }
     }
+    this.left?.note(event, this.wallets);
     apply(this.wallets, event);
     return true;
   }

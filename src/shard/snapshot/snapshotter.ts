@@ -17,6 +17,8 @@ export interface SnapshotterDeps extends Patience {
   readonly policy: SnapshotPolicy;
   /** 16 hexadecimal digits: tells this snapshot from every other. */
   readonly newId: () => string;
+  /** Writes down beside the store whatever must not be older than a snapshot. Does not reject. */
+  readonly beforePublish?: (shard: number) => Promise<void>;
   /** Gives way to other work of the thread. */
   readonly yieldTurn: () => Promise<void>;
 }
@@ -220,6 +222,7 @@ class Capture {
     const { id, tallies } = this;
     const manifest = { id, shard, start, end, timeMs, players, chunks, tallies, marks: marksNow };
     const bytes = snapshotFormat.sealManifest(manifest);
+    await this.deps.beforePublish?.(shard);
     this.alive();
     await this.attempt('publish a snapshot', () => snapshots.publishSnapshot(shard, start.nonce, this.id, bytes));
     const { current } = this;

@@ -127,10 +127,13 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
   };
 }
 
-/** Those of a snapshot are of its start: where its log ends before its end, they lack what its wallets have from between. */
+/**
+ * Those of a snapshot are of its start: where its log ends before its end, they lack what its wallets have from between. Rounds may
+ * have left memory there, too.
+ */
 function talliesOf({ tallies, manifest, head, timeMs }: Replay): Tallies {
   const isBehind = manifest !== undefined && manifest.end.lsn.sequence > head.lsn.sequence;
-  return isBehind ? Tallies.from({ ...tallies.toJSON(), sinceMs: timeMs }) : tallies;
+  return isBehind ? Tallies.from({ ...tallies.toJSON(), sinceMs: timeMs, neverArchived: false }) : tallies;
 }
 
 async function lookBeyond(

@@ -26,6 +26,9 @@ function knowing(
   return new ShardArchive(SHARD, {
     archive,
     required,
+    head: () => undefined,
+    names: undefined,
+    isInLog: async () => false,
     retentionMs: retentionDays * DAY_MS,
     hashKey: HASH_KEY,
     clock: systemClock,

@@ -1,0 +1,91 @@
+import { crc32 } from 'node:zlib';
+import type { NamesInFile } from '../../shard/archive/names-file.js';
+import type { Head } from '../../shard/log/wal.js';
+import { FormatError } from './format-error.js';
+
+/*
+ * A node's file of the names that are known of a shard's archive (FORMAT.md): a header, then one section for each part.
+ *
+ *   header    length u32, checksum u32, JSON
+ *   section   number u32, length u32, checksum u32, a part as src/shard/archive/known-names.ts saves it
+ *
+ * Integers are big-endian. Checksums are CRC-32; a section's goes on from the header's, so that no section of another file fits.
+ */
+const VERSION = 1;
+const HEADER_BYTES = 8;
+const SECTION_BYTES = 12;
+
+interface Header {
+  readonly version: number;
+  readonly storeId: string;
+  readonly shard: number;
+  readonly head: readonly [epoch: number, sequence: number, nonce: string, checksum: number];
+  /** The parts that follow, in their order. */
+  readonly parts: readonly number[];
+}
+
+/** Whose names they are, and the entry of the log up to which they are all that there are. */
+export interface NamesOf {
+  readonly storeId: string;
+  readonly shard: number;
+  readonly head: Head;
+}
+
+export interface SealedHeader {
+  readonly bytes: Buffer;
+  readonly checksum: number;
+}
+
+export function sealHeader({ storeId, shard, head }: NamesOf, parts: readonly number[]): SealedHeader {
+  const { lsn, nonce, checksum: of } = head;
+  const header: Header = { version: VERSION, storeId, shard, head: [lsn.epoch, lsn.sequence, nonce, of], parts };
+  const json = Buffer.from(JSON.stringify(header));
+  const checksum = crc32(json);
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  bytes.writeUInt32BE(json.length, 0);
+  bytes.writeUInt32BE(checksum, 4);
+  return { bytes: Buffer.concat([bytes, json]), checksum };
+}
+
+/** What stands before the bytes of a part. */
+export function sealSection({ checksum }: SealedHeader, number: number, part: Buffer): Buffer {
+  const bytes = Buffer.alloc(SECTION_BYTES);
+  bytes.writeUInt32BE(number, 0);
+  bytes.writeUInt32BE(part.length, 4);
+  bytes.writeUInt32BE(crc32(part, checksum), 8);
+  return bytes;
+}
+
+/** Throws a `FormatError` where it is damaged, or of another store, shard or version. */
+export function openNamesFile(bytes: Buffer, storeId: string, shard: number): NamesInFile {
+  const { header, checksum, end } = openHeader(bytes);
+  if (header.version !== VERSION) throw new FormatError(`its version ${header.version} is not known`);
+  if (header.storeId !== storeId) throw new FormatError(`it is of another store: ${header.storeId}`);
+  if (header.shard !== shard) throw new FormatError(`it is of another shard: ${header.shard}`);
+  const parts = new Map<number, Buffer>();
+  let at = end;
+  for (const number of header.parts) {
+    const begin = at + SECTION_BYTES;
+    if (begin > bytes.length) throw new FormatError('it is cut off');
+    const length = bytes.readUInt32BE(at + 4);
+    const part = bytes.subarray(begin, begin + length);
+    const isWhole = bytes.readUInt32BE(at) === number && part.length === length;
+    if (!isWhole || bytes.readUInt32BE(at + 8) !== crc32(part, checksum)) {
+      throw new FormatError(`it is damaged in part ${number}`);
+    }
+    parts.set(number, part);
+    at = begin + length;
+  }
+  if (at !== bytes.length) throw new FormatError('it goes on behind its end');
+  const [epoch, sequence, nonce, of] = header.head;
+  return { head: { lsn: { epoch, sequence }, nonce, checksum: of }, parts };
+}
+
+function openHeader(bytes: Buffer): { header: Header; checksum: number; end: number } {
+  if (bytes.length < HEADER_BYTES) throw new FormatError('it is cut off');
+  const end = HEADER_BYTES + bytes.readUInt32BE(0);
+  const checksum = bytes.readUInt32BE(4);
+  const json = bytes.subarray(HEADER_BYTES, end);
+  if (end > bytes.length || crc32(json) !== checksum) throw new FormatError('its header is damaged');
+  return { header: JSON.parse(json.toString()) as Header, checksum, end };
+}

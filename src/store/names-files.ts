@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { nextTurn, systemTimers } from '../base/timers.js';
+import type { NamesFile, NamesInFile, NamesPart } from '../shard/archive/names-file.js';
+import type { Head } from '../shard/log/wal.js';
+import { openNamesFile, sealHeader, sealSection } from './format/names-file.js';
+
+/** Some six hundred million names. */
+const BYTES_MAX = 2 ** 30;
+/** The names tell which rounds players had, as hashes. */
+const MODE = 0o600;
+
+/** The names that are known of archives, in the node's folder: `archive-names-STORE-SHARD`. */
+export class NamesFiles implements NamesFile {
+  private readonly prefix: string;
+
+  /** `store` tells its files from those of other stores. */
+  constructor(
+    folder: string,
+    store: string,
+    private readonly storeId: string,
+  ) {
+    this.prefix = join(folder, `archive-names-${crc32(store).toString(16).padStart(8, '0')}`);
+  }
+
+  async read(shard: number): Promise<NamesInFile | undefined> {
+    const path = this.pathOf(shard);
+    try {
+      const { size } = await stat(path);
+      if (size > BYTES_MAX) throw new Error(`it has ${size} bytes, more than ${BYTES_MAX}`);
+      return openNamesFile(await readFile(path), this.storeId, shard);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  async write(shard: number, head: Head, parts: readonly NamesPart[]): Promise<void> {
+    const path = this.pathOf(shard);
+    await mkdir(dirname(path), { recursive: true });
+    await removeDrafts(path);
+    const header = sealHeader(
+      { storeId: this.storeId, shard, head },
+      parts.map(({ number }) => number),
+    );
+    // Of this writing alone: another process may write the same file.
+    const draft = `${path}.${randomBytes(4).toString('hex')}`;
+    const file = await open(draft, 'wx', MODE);
+    try {
+      await file.writeFile(header.bytes);
+      let bytes = header.bytes.length;
+      for (const { number, encode } of parts) {
+        const part = encode();
+        if (part === undefined) throw new Error('a part is gone meanwhile');
+        bytes += part.length;
+        if (bytes > BYTES_MAX) throw new Error(`it would have more than ${BYTES_MAX} bytes`);
+        await file.writeFile(sealSection(header, number, part));
+        await file.writeFile(part);
+        await nextTurn(systemTimers);
+      }
+      await file.sync();
+      await file.close();
+      await rename(draft, path);
+    } catch (error) {
+      await file.close().catch(() => {});
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  private pathOf(shard: number): string {
+    return `${this.prefix}-${shard}`;
+  }
+}
+
+/** Drafts of processes that died over them. One that is being written by another process fails, and is written again later. */
+async function removeDrafts(path: string): Promise<void> {
+  const folder = dirname(path);
+  const draft = new RegExp(`^${basename(path)}\\.[0-9a-f]{8}$`);
+  for (const name of await readdir(folder)) if (draft.test(name)) await rm(join(folder, name), { force: true });
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.js';
+import { silentLogger } from '../../../src/base/logger.js';
+import { DAY_MS } from '../../../src/base/time.js';
+import { LeftNames } from '../../../src/shard/archive/left-names.js';
+import { ShardArchive } from '../../../src/shard/archive/shard-archive.js';
+import type { Head } from '../../../src/shard/log/wal.js';
+import { NamesFiles } from '../../../src/store/names-files.js';
+import { MemoryArchive } from '../../support/memory-archive.js';
+import { inTempFolder } from '../../support/temp-folder.js';
+
+const STORE = '00112233445566778899aabbccddeeff';
+const START = headAt(10);
+const NEWEST = headAt(20);
+
+function headAt(sequence: number, nonce = '0011223344556677', checksum = sequence): Head {
+  return { lsn: { epoch: 1, sequence }, nonce, checksum };
+}
+
+interface Given {
+  readonly archive?: MemoryArchive;
+  readonly head?: Head;
+  /** The log has these entries, and no others. */
+  readonly log?: readonly Head[];
+  readonly retentionDays?: number;
+  readonly storeId?: string;
+}
+
+function node(folder: string, given: Given = {}): ShardArchive {
+  const { archive = new MemoryArchive(), head = NEWEST, log = [NEWEST], retentionDays = 40, storeId = STORE } = given;
+  return new ShardArchive(0, {
+    archive,
+    required: () => undefined,
+    head: () => head,
+    names: new NamesFiles(folder, 'redis', storeId),
+    isInLog: async (one) =>
+      log.some(({ lsn, nonce, checksum }) => {
+        return lsn.sequence === one.lsn.sequence && nonce === one.nonce && checksum === one.checksum;
+      }),
+    retentionMs: retentionDays * DAY_MS,
+    hashKey: { low: 1, high: 2 },
+    clock: systemClock,
+    log: silentLogger,
+    observer: { looked() {}, archived() {}, archiveFailed() {} },
+    defer: () => {},
+    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    delay: () => new Promise((resolve) => setImmediate(resolve)),
+  });
+}
+
+/** An archive that never answers. */
+function away(): MemoryArchive {
+  const archive = new MemoryArchive();
+  archive.mark = async () => {
+    throw new Error('away');
+  };
+  return archive;
+}
+
+function mayHave(shard: ShardArchive, roundId: string): boolean {
+  return shard.maybeFind('ann', 'p', { ids: [], rewardIds: [], roundIds: [roundId] }) !== undefined;
+}
+
+/** Writes a file that ends at `head` and has the round `known`. */
+async function write(folder: string, head: Head): Promise<string> {
+  const shard = node(folder, { head });
+  await shard.load();
+  const image = Buffer.from('known');
+  const round = {
+    productId: 'p',
+    roundId: 'known',
+    image,
+    updatedMs: 20_000 * DAY_MS,
+    transactions: [],
+    remembers: false,
+  };
+  await shard.put(head.lsn, [{ username: 'ann', rounds: [round] }]);
+  await shard.writeFile();
+  return join(folder, String(readdirSync(folder)[0]));
+}
+
+async function loadedFrom(folder: string, given: Given = {}, since = START): Promise<ShardArchive> {
+  const shard = node(folder, { archive: away(), ...given });
+  void shard.load(new LeftNames(since, 'snapshot'));
+  await shard.fileRead;
+  await new Promise((resolve) => setImmediate(resolve));
+  return shard;
+}
+
+test('a file that reaches the snapshot is believed without the archive', () =>
+  inTempFolder(async (folder) => {
+    const path = await write(folder, NEWEST);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.equal(readdirSync(folder).length, 1, 'no draft is left');
+    for (const since of [START, NEWEST]) {
+      const shard = await loadedFrom(folder, {}, since);
+      assert.ok(!shard.isUnknown);
+      assert.ok(mayHave(shard, 'known'));
+      assert.ok(!mayHave(shard, 'another'));
+      shard.close();
+    }
+  }));
+
+const UNPROVEN: Readonly<Record<string, { readonly given?: Given; readonly since?: Head }>> = {
+  'of another store': { given: { storeId: 'ff112233445566778899aabbccddeeff' } },
+  'behind the snapshot': { since: headAt(21) },
+  'of another history with the same place': { given: { log: [headAt(20, '8899aabbccddeeff')] } },
+  'with an entry that the log has not': { given: { log: [] } },
+  'at the end of another snapshot': { given: { log: [] }, since: headAt(20, NEWEST.nonce, 7) },
+  'of another retention': { given: { retentionDays: 80 } },
+};
+
+for (const [what, { given = {}, since = START }] of Object.entries(UNPROVEN)) {
+  test(`a file ${what} is not believed`, () =>
+    inTempFolder(async (folder) => {
+      await write(folder, NEWEST);
+      const shard = await loadedFrom(folder, given, since);
+      assert.ok(shard.isUnknown);
+      assert.ok(mayHave(shard, 'another'), 'anything may be there');
+      shard.close();
+    }));
+}
+
+test('a file with any byte changed, or cut anywhere, is not believed', () =>
+  inTempFolder(async (folder) => {
+    const path = await write(folder, NEWEST);
+    const whole = readFileSync(path);
+    const files = new NamesFiles(folder, 'redis', STORE);
+    assert.ok(await files.read(0));
+    for (let at = 0; at < whole.length; at++) {
+      const flipped = Buffer.from(whole);
+      flipped[at] = (flipped[at] ?? 0) ^ 0x10;
+      writeFileSync(path, flipped);
+      await assert.rejects(files.read(0), `byte ${at}`);
+      writeFileSync(path, whole.subarray(0, at));
+      await assert.rejects(files.read(0), `cut at ${at}`);
+    }
+    writeFileSync(path, Buffer.concat([whole, Buffer.from([0])]));
+    await assert.rejects(files.read(0));
+  }));
+
+test('names of the log are all there are only from its very beginning', () =>
+  inTempFolder(async (folder) => {
+    for (const [base, isUnknown] of [
+      ['nothing', false],
+      ['snapshot', true],
+      ['served', true],
+    ] as const) {
+      const shard = node(folder, { archive: away() });
+      void shard.load(new LeftNames(START, base));
+      await shard.fileRead;
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(shard.isUnknown, isUnknown, base);
+      shard.close();
+    }
+  }));
