@@ -3,6 +3,8 @@ import { EXIT } from '../node/exit-codes.js';
 import { explain, makeProgram } from './program.js';
 
 drawHashKey();
+// Files of the store, backups and lists of players are nobody else's. Workers and child processes inherit it.
+process.umask(0o077);
 const [called] = process.argv.slice(2);
 
 // A list that a full disk has cut short must not look whole. A server goes on without its log.

@@ -84,6 +84,8 @@ async function serve(options: ServeOptions): Promise<void> {
     }
   };
   process.on('SIGHUP', readAgain);
+  // Node would open its inspector, through which any user with this signal's right reads keys and moves money.
+  process.on('SIGUSR1', () => log.warn({ code: 'inspector-refused' }, 'SIGUSR1 ignored: the inspector stays closed'));
   try {
     // Loaded late, because wrong settings and the help do not need it: it takes a third of a second.
     const { WalletNode } = await import('../node/wallet-node.js');

@@ -7,6 +7,8 @@ if [ ! -e "$root/dist/src/cli/main.js" ]; then
   echo 'walletd: not built yet: npm run build' >&2
   exit 1
 fi
+# A core dump has keys and balances in it.
+ulimit -c 0
 options=
 if [ "${1-}" = serve ]; then
   # Memory of records that is given back goes to the system: glibc would keep what is smaller than a threshold that it raises.

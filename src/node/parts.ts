@@ -42,6 +42,7 @@ import { readBackup } from './overview/backup-file.js';
 import { Figures } from './overview/figures.js';
 import { LastHour } from './overview/last-hour.js';
 import { NodeOverview } from './overview/node-overview.js';
+import { keepPrivate } from './private-files.js';
 import { Recorder, servedHere } from './recorder.js';
 import { rulesOf } from './rules.js';
 import { shardSettingsOf } from './shard-settings.js';
@@ -99,7 +100,9 @@ export async function makeParts(loaded: Loaded, log: Logger, onUseless: OnUseles
   let readiness = (): Readiness => 'starting';
   const counts = newCounts();
   const health = await HealthListener.maybeOpen(settings.health, () => readiness(), counts.health);
-  const lastRun = LastRun.read(settings.nodeFolder, driverOf(settings).recordName, log);
+  const { recordName, folder } = driverOf(settings);
+  keepPrivate(folder, settings.nodeFolder, log);
+  const lastRun = LastRun.read(settings.nodeFolder, recordName, log);
   let lock: FolderLock | undefined;
   try {
     lock = isShared(settings) ? FolderLock.take(settings.nodeFolder) : undefined;

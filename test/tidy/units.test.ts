@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -44,3 +45,20 @@ test('what no restart mends, and a store that another process has taken over, ar
   assert.equal(unit('walletd.service').get('RestartPreventExitStatus'), `${usage} ${fenced}`);
   assert.equal(unit('walletd-backup.service').get('RestartPreventExitStatus'), `${usage} ${otherArchive}`);
 });
+
+const hasAnalyzer = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+for (const name of ['walletd.service', 'walletd-backup.service']) {
+  test(`${name} is exposed to less than 3.0`, { skip: hasAnalyzer ? false : 'no systemd-analyze here' }, () => {
+    const file = join(ROOT, 'config', name);
+    const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', file], { encoding: 'utf8' });
+    const [, level] = /Overall exposure level.*: ([\d.]+)/.exec(stdout) ?? [];
+    assert.ok(Number(level) < 3, stdout.slice(-200));
+  });
+
+  test(`${name} makes files that are private to its user`, () => {
+    assert.equal(unit(name).get('UMask'), '0077');
+    assert.equal(unit(name).get('StateDirectoryMode'), '0700');
+    assert.equal(unit(name).get('LimitCORE'), '0');
+  });
+}

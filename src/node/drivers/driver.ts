@@ -10,6 +10,8 @@ export interface Driver {
   readonly name: string;
   /** Tells it from all other stores of its kind; a node's record of what it acknowledged is kept under it. */
   readonly recordName: string;
+  /** Where its files are; undefined where it is a server. */
+  readonly folder?: string;
   /** For people: what each answer waits for. */
   readonly durability: string;
   /** For people: how to empty it, with the command. */

@@ -21,6 +21,7 @@ export function lmdbDriver(settings: StoreSettings): Driver {
   return {
     name,
     recordName: name,
+    folder,
     durability: 'fsync: every answer waits for an LMDB commit with fdatasync',
     emptying: `move its folder away (mv ${quoted(folder)} ${quoted(`${folder}.old`)})`,
     open,
