@@ -12,15 +12,14 @@ const STORE_ENTRIES = ['data.mdb', 'lock.mdb', 'archive'];
  * umask had it: balances and names of players are in them. New files get their modes from the umask of the process.
  */
 export function keepPrivate(storeFolder: string | undefined, nodeFolder: string, log: Logger): void {
-  const paths = [...treeOf(nodeFolder), ...(storeFolder === undefined ? [] : storePaths(storeFolder))];
-  const repaired = paths.filter((path) => isOpenToOthers(path));
+  let repaired: string[];
   try {
+    const paths = [...treeOf(nodeFolder), ...(storeFolder === undefined ? [] : storePaths(storeFolder))];
+    repaired = paths.filter((path) => isOpenToOthers(path));
     for (const path of repaired) chmodSync(path, statSync(path).mode & 0o777 & ~OTHERS);
   } catch (error) {
-    log.warn(
-      { code: 'files-not-private', error: messageOf(error) },
-      'other users of this machine can read files of the store',
-    );
+    // A folder that cannot be used at all is refused where it is opened, with a sentence of its own.
+    log.warn({ code: 'files-not-private', error: messageOf(error) }, 'files of the store cannot be made private');
     return;
   }
   if (repaired.length > 0) log.info({ paths: repaired.length, first: repaired[0] }, 'files made private to this user');
