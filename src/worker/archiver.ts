@@ -178,7 +178,12 @@ export class Archiver {
     if (beforeMs === undefined) return;
     // A day's slice holds what was changed until its end.
     const day = dayOf(beforeMs - DAY_MS);
-    void this.deps.dropBefore(day).catch(() => {});
+    try {
+      await this.deps.dropBefore(day);
+    } catch {
+      // Names without their day would let a forgotten round come back beside a new one with its ids. The next sweep tries again.
+      return;
+    }
     for (const { archive } of this.members) archive.dropBefore(day);
   }
 }

@@ -720,6 +720,14 @@ const ARCHIVE: readonly Row[] = [
     'the clock of the archive server decides on days that are dropped',
   ],
   [
+    'names of the archive go before their days',
+    'src/worker/archiver.ts',
+    'await this.deps.dropBefore(day)',
+    'void this.deps.dropBefore(day).catch(() => { })',
+    'test/worker/archiver.test.ts',
+    'names of expired days stay until the archive has dropped the days',
+  ],
+  [
     'a jump of the clock is not seen',
     'src/worker/clock-watch.ts',
     'if (Math.abs(jumpMs) > JUMP_MS)',

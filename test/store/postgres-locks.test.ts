@@ -110,6 +110,27 @@ if (reason !== undefined) {
     });
   }
 
+  test('a drop of old days rejects while another process drops them', async (t) => {
+    const { archive, direct, holder } = await held(t, 'direct');
+    const other = new PostgresArchive(direct, STORE_ID);
+    t.after(() => other.close());
+    const first = archive.dropBefore(DAY + 1).catch((error) => error as Error);
+    await until('the first one has the lock', async () => {
+      const [row] = await runSql(direct, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 7340922");
+      return row;
+    });
+    await assert.rejects(other.dropBefore(DAY + 1), /another process drops/);
+    await holder.query('COMMIT');
+    await first;
+    await until('the other one finds nothing left', () =>
+      other.dropBefore(DAY + 1).then(
+        () => true,
+        () => false,
+      ),
+    );
+    assert.deepEqual(await archive.days(), [DAY + 1]);
+  });
+
   test('a put of a day whose drop was cut off brings the day back', async (t) => {
     const { archive, direct, holder } = await held(t, 'direct');
     await assert.rejects(archive.dropBefore(DAY + 1), /lock timeout/);

@@ -52,6 +52,8 @@ function archiving(t: TestContext) {
   const server = { ms: async (): Promise<number | undefined> => undefined };
   const asked: (number | undefined)[] = [];
   const dropped: number[] = [];
+  const forgotten: number[] = [];
+  const days = { drop: async (day: number): Promise<void> => void dropped.push(day) };
   const clock = { now: () => thread.nowMs, monotonicMs: () => thread.nowMs };
   const shard = new FakeShard();
   const archive = {
@@ -59,7 +61,7 @@ function archiving(t: TestContext) {
     work: () => false,
     save: async () => {},
     check: async () => {},
-    dropBefore: (day: number) => void dropped.push(day),
+    dropBefore: (day: number) => void forgotten.push(day),
     close() {},
   };
   const spareTime = new SpareTime({
@@ -73,7 +75,7 @@ function archiving(t: TestContext) {
     timers: systemTimers,
     spareTime,
     memoryMs: MEMORY_MS,
-    dropBefore: async (day) => void dropped.push(day),
+    dropBefore: (day) => days.drop(day),
     expiredBeforeMs: (serverMs) => {
       asked.push(serverMs);
       return thread.expiredMs;
@@ -92,7 +94,7 @@ function archiving(t: TestContext) {
       }
     }
   };
-  return { shard, archive, archiver, pass, thread, server, asked, dropped };
+  return { shard, archive, archiver, pass, thread, server, asked, dropped, forgotten, days };
 }
 
 test('all players are looked at in an eighth of the time that rounds stay in memory, and what can go leaves', async (t) => {
@@ -118,12 +120,30 @@ test('what was told before another fence is not let go of', async (t) => {
 });
 
 test('expired days are dropped as a whole', async (t) => {
-  const { archiver, thread, dropped } = archiving(t);
+  const { archiver, thread, dropped, forgotten } = archiving(t);
   thread.expiredMs = 19_880 * DAY_MS + 1000;
   t.mock.timers.tick(60_000);
   await turns(3);
   // The newest round of day 19,879 has not expired; a day later it goes, too.
-  assert.deepEqual([...new Set(dropped)], [19_879]);
+  assert.deepEqual([dropped, forgotten], [[19_879], [19_879]]);
+  archiver.stop();
+});
+
+test('names of expired days stay until the archive has dropped the days', async (t) => {
+  const { archiver, thread, days, forgotten } = archiving(t);
+  thread.expiredMs = 19_880 * DAY_MS;
+  days.drop = () => Promise.reject(new Error('the archive is away'));
+  t.mock.timers.tick(60_000);
+  await turns(3);
+  assert.deepEqual(forgotten, []);
+  let done = () => {};
+  days.drop = () => new Promise((resolve) => (done = resolve));
+  t.mock.timers.tick(60_000);
+  await turns(3);
+  assert.deepEqual(forgotten, []);
+  done();
+  await turns(3);
+  assert.deepEqual(forgotten, [19_879]);
   archiver.stop();
 });
 

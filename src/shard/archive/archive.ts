@@ -149,7 +149,7 @@ export interface Archive {
    * one knows more.
    */
   saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void>;
-  /** Drops all slices of days before this one. */
+  /** Drops all slices of days before this one. Resolves when none of them is left; some may be gone where it rejects. */
   dropBefore(day: number): Promise<void>;
   /** Removes all records of a shard that were put after this place of its log: of entries that were given up. */
   dropAfter(shard: number, lsn: Lsn): Promise<void>;

@@ -44,7 +44,10 @@ export class Partitions {
     this.known.clear();
   }
 
-  /** Rejects where somebody holds a lock: what is left is dropped the next time. */
+  /**
+   * Resolves when none of these days is left. Rejects where somebody holds a lock, or another process drops days just now: what is left
+   * is dropped the next time.
+   */
   async dropBefore(day: number): Promise<void> {
     const tables = await this.connections.ask<Table>('tables', TABLES, []);
     const old = tables.filter((table) => table.day < day);
@@ -119,7 +122,7 @@ async function dropAll({ client, server, inTransaction }: Alone, tables: readonl
       `SELECT set_config('lock_timeout', '${LOCK_MS}', false), pg_try_advisory_lock(${DROP_LOCK}) AS mine`,
     );
     // The lock ends with this connection.
-    if (!(rows[0] as { mine: boolean }).mine) return;
+    if (!(rows[0] as { mine: boolean }).mine) throw new Error('another process drops old days of the archive just now');
   }
   const exclusively = (sql: string) =>
     inTransaction(async () => {
