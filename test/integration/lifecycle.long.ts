@@ -85,7 +85,8 @@ test('two processes that start at the same moment: one serves, and no entry is w
     for (let round = 0; round < 3; round++) {
       const starts = await Promise.allSettled([0, 1].map(() => WalletdProcess.start({ WALLETD_STORE: store })));
       const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
-      assert.ok(started.length >= 1);
+      const reasons = starts.map((start) => (start.status === 'rejected' ? String(start.reason) : 'started'));
+      assert.ok(started.length >= 1, reasons.join('\n'));
       // When both came through, the later one has fenced the earlier one, which learns it at its next step.
       for (const one of started) await fetch(`${one.adminUrl}/v1/players/x`).catch(() => undefined);
       const exits = await Promise.all(started.map((one) => one.end('SIGTERM')));

@@ -23,6 +23,8 @@ test('one line per start, recovery, snapshot, fence, stop and refusal; none per 
     assert.equal(lines('snapshot taken').length, 1);
     const atRest = [
       'store created',
+      'store tied to its archive',
+      'listener open',
       'fenced: the store is ours',
       'shard recovered',
       'walletd is ready',

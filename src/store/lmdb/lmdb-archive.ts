@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { must } from '../../base/assert.js';
 import { systemClock } from '../../base/clock.js';
 import { Slices } from '../../base/slices.js';
 import { DAY_MS } from '../../base/time.js';
@@ -76,7 +77,7 @@ export class LmdbArchive implements Archive {
   /** Id of the archive in the folder, which is made where there is none, and gets an id where it lacks one. Throws as `open`. */
   static identify(folder: string, storeId: string, tie?: ArchiveTie): string {
     const about = claim(folder, storeId, tie);
-    return about.archiveId ?? giveId(folder, about);
+    return must(writeId(folder, about).archiveId, 'an archive has got its id');
   }
 
   /** Throws as `open` does. Makes nothing. */
@@ -91,7 +92,9 @@ export class LmdbArchive implements Archive {
 
   /** Makes another archive of the one in the folder: returns its new id. */
   static renew(folder: string, storeId: string): string {
-    return giveId(folder, claim(folder, storeId));
+    const archiveId = randomUUID();
+    writeAbout(folder, { ...claim(folder, storeId), archiveId });
+    return archiveId;
   }
 
   /** Throws a `FormatError` for a day whose file is gone: a disk that is not mounted, a folder that was not copied as a whole. */
@@ -373,15 +376,36 @@ function claim(folder: string, storeId: string, tie?: ArchiveTie): About {
   if (tie !== undefined) mustBeTied(tie, about?.archiveId, folder);
   if (about !== undefined) return about;
   mkdirSync(folder, { recursive: true });
-  const made = { version: FIRST_ARCHIVE_VERSION, storeId, archiveId: randomUUID() };
-  writeAbout(folder, made);
-  return made;
+  return writeId(folder, { version: FIRST_ARCHIVE_VERSION, storeId });
 }
 
-function giveId(folder: string, about: About): string {
-  const archiveId = randomUUID();
-  writeAbout(folder, { ...about, archiveId });
-  return archiveId;
+/** Longer than it takes to write a small file, however busy the machine is: after it whoever began has ended on the way. */
+const WRITE_ID_MS = 5000;
+const LOOK_MS = 5;
+const sleeping = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Gives the archive its id. Processes and threads that start at the same moment all do it: the one that makes the file beside it
+ * first goes on, the others wait for its id. Two ids, one after the other, would have each refused as another archive.
+ */
+function writeId(folder: string, about: About): About {
+  const path = join(folder, ABOUT_FILE);
+  const next = `${path}.next`;
+  for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
+    const there = readAbout(folder, about.storeId);
+    if (there?.archiveId !== undefined) return there;
+    if (waitedMs >= WRITE_ID_MS) rmSync(next, { force: true });
+    try {
+      writeFileSync(next, `${JSON.stringify({ ...about, archiveId: randomUUID() })}\n`, { flag: 'wx', flush: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      Atomics.wait(sleeping, 0, 0, LOOK_MS);
+      continue;
+    }
+    // Whoever was first may have ended between this look and this file.
+    if (readAbout(folder, about.storeId)?.archiveId === undefined) renameSync(next, path);
+    else rmSync(next, { force: true });
+  }
 }
 
 /** Undefined where there is no archive. */

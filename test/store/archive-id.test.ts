@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { inTempFolder } from '../support/temp-folder.js';
+
+const run = promisify(execFile);
+const STORE_ID = '00000000-0000-4000-8000-0000000000aa';
+const MODULE = new URL('../../src/node/drivers/open-archive.js', import.meta.url).href;
+const PROCESSES = 6;
+
+/** The id that each of several processes finds, which start at the same moment. */
+async function idsFound(folder: string): Promise<string[]> {
+  const startMs = Date.now() + 1500;
+  const program = `
+    const { identifyArchive } = await import(${JSON.stringify(MODULE)});
+    while (Date.now() < ${startMs});
+    const id = await identifyArchive({ store: 'lmdb:${folder}', archive: null }, '${STORE_ID}', {});
+    process.stdout.write(id, () => process.exit(0));`;
+  const args = ['--input-type=module', '-e', program];
+  const ended = await Promise.all(Array.from({ length: PROCESSES }, () => run(process.execPath, args)));
+  return ended.map(({ stdout }) => stdout);
+}
+
+test('processes that start at the same moment give an archive one id', () =>
+  inTempFolder(async (folder) => {
+    const ids = new Set(await idsFound(folder));
+    assert.equal(ids.size, 1, [...ids].join(' '));
+  }));
+
+test('an archive of a release without ids gets one id from many processes', () =>
+  inTempFolder(async (folder) => {
+    const archive = join(folder, 'archive');
+    mkdirSync(archive);
+    writeFileSync(join(archive, 'archive.json'), JSON.stringify({ version: 1, storeId: STORE_ID }));
+    const ids = new Set(await idsFound(folder));
+    assert.equal(ids.size, 1, [...ids].join(' '));
+    assert.deepEqual(
+      readdirSync(archive).filter((name) => name.endsWith('.next')),
+      [],
+    );
+  }));
