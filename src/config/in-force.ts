@@ -70,10 +70,15 @@ export function withoutCredentials(store: string): string {
   return store.replace(CREDENTIALS, '');
 }
 
+/** A password that is not percent-encoded may hold slashes and signs @: all up to the last one. */
+const AFTER_SCHEME = /([a-z+]+:\/\/)(?!user:password@)[^\s'"]*@/g;
+/** No sentence of ours is longer, and the time for `ANY_CREDENTIALS` grows with its square. */
+const MESSAGE_LENGTH_MAX = 10_000;
 /** Credentials in an address, well spelt or not, but for the words that stand for them in our own sentences. */
 const ANY_CREDENTIALS = /(?!user:password@)(?<![^\s'"/@])[^\s'"/@]*:[^\s'"/@]+@/g;
 
 /** A message for people, in which addresses that it quotes have lost user and password. */
 export function concealed(message: string): string {
-  return message.replace(ANY_CREDENTIALS, `${HIDDEN}@`);
+  const shown = message.slice(0, MESSAGE_LENGTH_MAX).replace(AFTER_SCHEME, `$1${HIDDEN}@`);
+  return shown.replace(ANY_CREDENTIALS, `${HIDDEN}@`);
 }

@@ -10,6 +10,8 @@ test('no spelling of an address shows its password', () => {
     'redis:/u:secret-pw@h',
     'u:secret-pw@h:6379',
     'redis://:secret-pw@h',
+    'redis://u:a/secret-pw@h',
+    'redis://u:a@secret-pw@h',
   ]) {
     const shown = concealed(`ENOENT: no such file, stat '${address}'`);
     assert.ok(!shown.includes('secret-pw'), shown);

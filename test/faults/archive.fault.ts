@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { PlatformClient } from '../support/client.js';
@@ -189,13 +190,19 @@ fault(
     const postgres = scene.postgres();
     if (postgres === undefined) return;
     const redis = await scene.redis();
-    const env = { ...AT_ONCE, WALLETD_ARCHIVE: postgres.url };
+    const nodeFolder = scene.makeFolder();
+    const env = { ...AT_ONCE, WALLETD_ARCHIVE: postgres.url, WALLETD_NODE_FOLDER: nodeFolder };
     const first = await scene.walletd(redis.url, env);
     const load = await scene.load(first);
     await until('rounds have moved', async () => (await archivedRounds(first)) > 100);
     load.rest();
     await allHaveLeft(first);
+    // Neither the log from its first entry on nor the node's file tells the next start the names.
+    await (await fetch(`${first.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
     assert.equal(await first.end('SIGTERM'), 0);
+    const files = readdirSync(nodeFolder).filter((name) => name.startsWith('archive-names-'));
+    assert.ok(files.length > 0, 'the node has kept names');
+    for (const name of files) rmSync(`${nodeFolder}/${name}`);
     const client = new Client({ connectionString: postgres.url });
     await client.connect();
     const { rowCount } = await client.query(
