@@ -1,21 +1,22 @@
-import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 
 const OTHERS = 0o077;
-/** Entries of an LMDB store's folder. One that has others, too, keeps its mode: somebody else may need to look into it. */
-const STORE_ENTRIES = ['data.mdb', 'lock.mdb', 'archive'];
+const STORE_ENTRY = /^(data\.mdb|lock\.mdb|archive)$/;
+const NODE_ENTRY = /^(node\.pid$|(acknowledged|run|time|archive-names|orphans|lost)-)/;
 
 /**
  * Takes the rights of group and others away from the files of the store and of the node's folder, which earlier releases made as the
- * umask had it: balances and names of players are in them. New files get their modes from the umask of the process.
+ * umask had it: balances and names of players are in them. New files get their modes from the umask of the process. A folder
+ * that holds other files, too, keeps its mode, and so do these.
  */
 export function keepPrivate(storeFolder: string | undefined, nodeFolder: string, log: Logger): void {
   let repaired: string[];
   try {
-    const paths = [...treeOf(nodeFolder), ...(storeFolder === undefined ? [] : storePaths(storeFolder))];
-    repaired = paths.filter((path) => isOpenToOthers(path));
+    const stored = storeFolder === undefined ? [] : ownPaths(storeFolder, STORE_ENTRY);
+    repaired = [...ownPaths(nodeFolder, NODE_ENTRY), ...stored].filter(isOpenToOthers);
     for (const path of repaired) chmodSync(path, statSync(path).mode & 0o777 & ~OTHERS);
   } catch (error) {
     // A folder that cannot be used at all is refused where it is opened, with a sentence of its own.
@@ -25,11 +26,13 @@ export function keepPrivate(storeFolder: string | undefined, nodeFolder: string,
   if (repaired.length > 0) log.info({ paths: repaired.length, first: repaired[0] }, 'files made private to this user');
 }
 
-function storePaths(folder: string): string[] {
-  if (!existsSync(folder)) return [];
+/** Entries of the folder that walletd has made, with all below them, and the folder where it has no others. */
+function ownPaths(folder: string, ownEntry: RegExp): string[] {
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
   const entries = readdirSync(folder);
-  const own = entries.filter((entry) => STORE_ENTRIES.includes(entry)).flatMap((entry) => treeOf(join(folder, entry)));
-  return own.length > 0 && entries.every((entry) => STORE_ENTRIES.includes(entry)) ? [folder, ...own] : own;
+  const own = entries.filter((entry) => ownEntry.test(entry));
+  const isOwn = own.length > 0 && own.length === entries.length;
+  return [...(isOwn ? [folder] : []), ...own.flatMap((entry) => treeOf(join(folder, entry)))];
 }
 
 /** The path and, of a folder, all below it. */
