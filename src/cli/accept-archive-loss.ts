@@ -74,7 +74,7 @@ async function acceptIn(
     if (members.length > 0) {
       throw new StoreError(`${members.map(({ name }) => name).join(', ')} run on this store: stop all nodes first`);
     }
-    // Its fence would hide that acknowledged entries are missing.
+    // The fence of this command would hide that acknowledged entries are missing.
     const [broken] = await findLosses(shards, deps);
     if (broken !== undefined) throw new ToolError(`${broken.reason}: run walletd accept-loss without --archive first`);
   }

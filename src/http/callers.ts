@@ -20,7 +20,7 @@ export interface CallerRules {
 }
 
 const CURE = 'without signature.keys or allow.networks only programs of this machine may call (docs/proxies.md)';
-/** Of a header that the log quotes. */
+/** Characters of a header that the log quotes. */
 const SAID_LENGTH_MAX = 100;
 const FORWARDED_FOR = 'x-forwarded-for';
 

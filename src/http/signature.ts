@@ -18,7 +18,7 @@ export interface Unsigned {
     | 'sapi-timestamp is not in milliseconds since 1970'
     | 'timestamp too far from now'
     | 'wrong signature';
-  /** What came, for people. */
+  /** Description of the headers that came, for people. */
   readonly detail?: string;
 }
 

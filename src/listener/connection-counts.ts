@@ -6,7 +6,7 @@ export type RefusedBecause = 'address' | 'full';
 /** Reasons to close an older connection for a newcomer: it has asked nothing, or rests. */
 export type EvictedBecause = 'silent' | 'idle';
 
-/** What became of the connections of one listener. */
+/** Connections of one listener: taken, refused, evicted. */
 export class ConnectionCounts {
   accepted = 0;
   readonly refused: Record<RefusedBecause, number> = { address: 0, full: 0 };

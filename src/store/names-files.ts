@@ -45,7 +45,7 @@ export class NamesFiles implements NamesFile {
       { storeId: this.storeId, shard, head },
       parts.map(({ number }) => number),
     );
-    // Of this writing alone: another process may write the same file.
+    // A draft for each writing: another process may write the same file.
     const draft = `${path}.${randomBytes(4).toString('hex')}`;
     const file = await open(draft, 'wx', MODE);
     try {

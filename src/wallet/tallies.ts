@@ -86,7 +86,7 @@ export class Tallies implements Ledger {
 
   constructor(private readonly sinceMs = 0) {}
 
-  /** Of a log that has no entry yet. */
+  /** Totals of a log without an entry. */
   static ofNothing(): Tallies {
     const tallies = new Tallies();
     tallies.neverArchived = true;

@@ -104,7 +104,7 @@ export interface HostDeps {
   readonly replayWindowMs: number;
   /** Where rounds go that are closed; undefined: all of them stay in memory. */
   readonly archive: Archive | undefined;
-  /** Where the names in it are kept for the next start; undefined where it is on this machine. */
+  /** Files of the archive's names for the next start; undefined where the archive is on this machine. */
   readonly names: NamesFile | undefined;
   /** How long they stay in memory before. */
   readonly memoryMs: number;

@@ -26,7 +26,7 @@ export interface ShardStatus {
   readonly flightMs: number;
   /** Why it is stopped. */
   readonly reason: string | undefined;
-  /** It serves, and does not know which names its archive has, which does not answer: it takes no new bet. */
+  /** The shard serves without the names of its archive, which does not answer: no new bet is taken. */
   readonly lacksNames: boolean;
 }
 

@@ -225,7 +225,7 @@ test('a log that lacks acknowledged entries is not fenced for its archive', asyn
   );
 });
 
-test('a restore, whole or to a moment, raises the mark of its archive to that of its log', async (t) => {
+test('a restore raises the mark of its archive to that of its log', async (t) => {
   const node = nodeOf(t);
   await credit(node, ['w1']);
   // The snapshot of the stop is the one in the backup.

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { parseKeys, type SignatureKey, sign } from '../../src/http/signature.js';
-import { balanceOf, bet, importPlayers } from '../support/client.js';
+import { balanceOf, bet } from '../support/client.js';
 import { answersIn, postOf, type RawOptions, rawRequest } from '../support/raw-request.js';
-import { TestNode } from '../support/test-node.js';
+import type { TestNode } from '../support/test-node.js';
+import { withNode } from '../support/with-node.js';
 
 const KEYS = 'new:a-secret-of-the-platform old:another-secret-of-it';
 const [NEW, OLD] = parseKeys(KEYS) as [SignatureKey, SignatureKey];
@@ -13,16 +14,6 @@ const addresses = Object.values(networkInterfaces()).flatMap((of) => (of ?? []).
 /** Linux answers to all of 127.0.0.0/8. */
 const LOOPBACKS = { skip: process.platform !== 'linux' };
 const IPV6 = { skip: LOOPBACKS.skip || !addresses.includes('::1') };
-
-async function withNode(settings: Record<string, unknown>, run: (node: TestNode) => Promise<void>): Promise<void> {
-  const node = await TestNode.start(settings);
-  try {
-    await importPlayers(node.adminUrl, ['ann'], 100);
-    await run(node);
-  } finally {
-    await node.close();
-  }
-}
 
 const betText = (id: string) => JSON.stringify(bet('ann', id));
 

@@ -88,7 +88,7 @@ test('a timestamp further than signature.maxSkewMs away is refused, before and a
   }
 });
 
-test('what came in place of a signature or a time is said before the body is there', () => {
+test('a malformed signature or time is named before the body arrives', () => {
   const signatures = new Signatures(KEYS, SKEW_MS);
   const signature = signedWith(0);
   const reasonOf = (timestamp: string, given: string) => {

@@ -174,7 +174,7 @@ else {
       await redis.destroy();
     }));
 
-  test('a node of a cluster with another archive is refused before it joins, and one of none too', async () => {
+  test('a node with another archive, or none, is refused before it joins', async () => {
     const cluster = await TestCluster.start(1, { archive: await newDatabase() });
     try {
       const table = async () => String(await cluster.redis.call('HGETALL', 'walletd:{walletd:meta}:table'));

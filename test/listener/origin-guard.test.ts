@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseKeys, type SignatureKey, sign } from '../../src/http/signature.js';
 import { carrierOf, isLoopbackHost } from '../../src/listener/origin-guard.js';
-import { balanceOf, bet, importPlayers } from '../support/client.js';
+import { balanceOf, bet } from '../support/client.js';
 import { answersIn, postOf, rawRequest } from '../support/raw-request.js';
-import { TestNode } from '../support/test-node.js';
+import type { TestNode } from '../support/test-node.js';
+import { withNode } from '../support/with-node.js';
 
 /** Each alone gives a request away. */
 const CARRIED = [
@@ -26,16 +27,6 @@ const BODY = JSON.stringify({ ...bet('ann', 'b1') });
 
 const ask = async (node: TestNode, headers: readonly string[], host = 'localhost') =>
   answersIn(await rawRequest(node.callbackUrl, [postOf('/placeBets', BODY, headers).replace('localhost', host)]));
-
-async function withNode(settings: Record<string, unknown>, run: (node: TestNode) => Promise<void>): Promise<void> {
-  const node = await TestNode.start(settings);
-  try {
-    await importPlayers(node.adminUrl, ['ann'], 100);
-    await run(node);
-  } finally {
-    await node.close();
-  }
-}
 
 test('names of headers and hosts are told apart', () => {
   for (const host of OWN_HOSTS) assert.ok(isLoopbackHost(host), host);

@@ -7,6 +7,9 @@ import type { ShardState } from '../../src/shard/shard.js';
 import { NodeRecord } from '../../src/store/node-record.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 
+/** Parts of a shard's status that do not matter here. */
+const AT_REST = { players: 0, waiting: 0, timeMs: 0, flightMs: 0, reason: undefined, lacksNames: false };
+
 test('who has lost one shard to another process writes no record of the others any more', async () => {
   const folder = makeTempFolder();
   const states: ShardState[] = ['serving', 'serving'];
@@ -14,17 +17,7 @@ test('who has lost one shard to another process writes no record of the others a
   const status = () =>
     states.map((state, shard) => {
       const head = { lsn: { epoch: 1, sequence }, nonce: '0'.repeat(16), checksum: 7 };
-      return {
-        shard,
-        state,
-        players: 0,
-        waiting: 0,
-        head,
-        timeMs: 0,
-        flightMs: 0,
-        reason: undefined,
-        lacksNames: false,
-      };
+      return { ...AT_REST, shard, state, head };
     });
   const recorder = new Recorder(
     NodeRecord.open(folder.path, 'a store'),
@@ -46,19 +39,7 @@ test('who has lost one shard to another process writes no record of the others a
 test('writes that fail are counted, and logged once', async () => {
   const folder = makeTempFolder();
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 7 };
-  const status = () => [
-    {
-      shard: 0,
-      state: 'serving' as const,
-      players: 0,
-      waiting: 0,
-      head,
-      timeMs: 0,
-      flightMs: 0,
-      reason: undefined,
-      lacksNames: false,
-    },
-  ];
+  const status = () => [{ ...AT_REST, shard: 0, state: 'serving' as const, head }];
   const lines: string[] = [];
   const log = { ...silentLogger, warn: (_: object, message: string) => void lines.push(message) };
   writeFileSync(`${folder.path}/file`, '');

@@ -129,7 +129,7 @@ test('LMDB: saved names that lack a part count as damaged', async () => {
   await again.close();
 });
 
-test('LMDB: a file of an older walletd is read, and gets its second trees with the next put', async () => {
+test('LMDB: the next put gives a file of an older walletd its second trees', async () => {
   const folder = await filled(1200);
   for (const table of ['rounds-keys', 'fresh-keys']) await change(folder, table, (keys) => keys.drop());
   const older = LmdbArchive.open(folder, STORE_ID);

@@ -10,7 +10,7 @@ export interface Driver {
   readonly name: string;
   /** Tells it from all other stores of its kind; a node's record of what it acknowledged is kept under it. */
   readonly recordName: string;
-  /** Where its files are; undefined where it is a server. */
+  /** Folder of the store's files; undefined for a server. */
   readonly folder?: string;
   /** For people: what each answer waits for. */
   readonly durability: string;

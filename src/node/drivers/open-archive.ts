@@ -18,7 +18,7 @@ export function hasArchive({ store, archive }: Pick<StoreSettings, 'store' | 'ar
 type ArchiveSettings = Pick<StoreSettings, 'store' | 'archive' | 'postgres'>;
 
 /**
- * What an archive is opened for. Only `write` and `repair` need a primary of PostgreSQL. Only `examine` and `repair` open a folder that
+ * Purpose for which an archive is opened. Only `write` and `repair` need a primary of PostgreSQL. Only `examine` and `repair` open a folder that
  * lacks listed days; `repair` makes the folder where there is none.
  */
 export type ArchiveUse = 'read' | 'examine' | 'write' | 'repair';

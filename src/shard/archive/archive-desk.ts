@@ -159,7 +159,7 @@ export class ArchiveDesk {
     let bytes = 0;
     const refused: BusyAnswer[] = [];
     let isOver = false;
-    // What is accepted is answered later, when it is durable.
+    // Accepted commands are answered later, when they are durable.
     const replier: Replier<Answer> = {
       reply: (answer) => {
         if (!isOver) refused.push(answer as BusyAnswer);

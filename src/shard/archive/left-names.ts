@@ -14,7 +14,7 @@ const WORDS = 4;
 const ROUND = 0;
 const TRANSACTION = 1;
 
-/** Whereupon a replay begins: a log without a round that has left memory, a snapshot, or wallets that were served here. */
+/** Base of a replay: a log without a round that has left memory, a snapshot, or wallets that were served here. */
 export type LeftBase = 'nothing' | 'snapshot' | 'served';
 
 /**
@@ -38,17 +38,17 @@ export class LeftNames {
     private readonly base: LeftBase,
   ) {}
 
-  /** They are all names that the archive has of this log. */
+  /** No name that the archive has of this log is missing. */
   get isAll(): boolean {
     return this.base === 'nothing' && !this.hasSkipped && this.isWhole;
   }
 
-  /** They are all names of the entries after `since`. */
+  /** No name of the entries after `since` is missing. */
   get isWhole(): boolean {
     return !this.isCut && !this.isBegun;
   }
 
-  /** They go on from what this node knew when it served the shard. */
+  /** These names go on from the ones that this node knew when it served the shard. */
   get followsServed(): boolean {
     return this.base === 'served' && this.isWhole;
   }

@@ -13,7 +13,7 @@ export interface ShardArchiveDeps {
   readonly required: () => ArchiveMark | undefined;
   /** The newest durable entry of the shard's log, while it is served here. */
   readonly head: () => Head | undefined;
-  /** Where names are kept that a start knows without the archive; undefined where the archive is on this machine, too. */
+  /** Files of names for a start without the archive; undefined where the archive is on this machine, too. */
   readonly names: NamesFile | undefined;
   /** True when the shard's log has this entry. Rejects where that cannot be told. */
   readonly isInLog: (head: Head) => Promise<boolean>;

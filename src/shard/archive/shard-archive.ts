@@ -37,7 +37,7 @@ export interface ArchiveMeasures {
   readonly isAway: boolean;
   /** The archive answered, and lacked records that the log relies on. */
   readonly isBehind: boolean;
-  /** Its names are not known, and it does not tell them: no new bet is taken. */
+  /** Names of the archive are not known, and the archive does not answer: no new bet is taken. */
   readonly isUnknown: boolean;
   /** Sets of names that could not be built: what may be in their days is looked up. */
   readonly skipped: number;
@@ -124,7 +124,7 @@ export class ShardArchive {
     const isNewest = () => number === this.loads && !this.outage.isClosed;
     if (left?.isAll === true) {
       this.complete(this.newNames(), left);
-      // It may be away all the same.
+      // The archive may be away although its names are known.
       void this.check();
       return;
     }
@@ -176,7 +176,7 @@ export class ShardArchive {
     void this.writeFile();
   }
 
-  /** What is known, and these, are all names that the archive has. */
+  /** The known names and those of `left` are together all names of the archive. */
   private keepsWith(left: LeftNames): boolean {
     if (!this.isComplete || !left.isUnbroken) return false;
     return this.followed === left || (this.followed === undefined && left.followsServed);
@@ -212,7 +212,7 @@ export class ShardArchive {
       }
       const known = this.newNames();
       if (!known.load(parts)) throw new Error('it was written with another retention, or by another walletd');
-      // What the archive has saved may lack some of it.
+      // The archive's saved names may lack some of the file's.
       known.touch();
       return known;
     } catch (error) {

@@ -47,7 +47,7 @@ export function sealHeader({ storeId, shard, head }: NamesOf, parts: readonly nu
   return { bytes: Buffer.concat([bytes, json]), checksum };
 }
 
-/** What stands before the bytes of a part. */
+/** Header in front of the bytes of a part. */
 export function sealSection({ checksum }: SealedHeader, number: number, part: Buffer): Buffer {
   const bytes = Buffer.alloc(SECTION_BYTES);
   bytes.writeUInt32BE(number, 0);

@@ -402,7 +402,7 @@ function writeId(folder: string, about: About): About {
       Atomics.wait(sleeping, 0, 0, LOOK_MS);
       continue;
     }
-    // Whoever was first may have ended between this look and this file.
+    // The first process may have finished between this look and this file.
     if (readAbout(folder, about.storeId)?.archiveId === undefined) renameSync(next, path);
     else rmSync(next, { force: true });
   }

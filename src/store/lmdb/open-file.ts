@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { FormatError } from '../format/format-error.js';
 
-/** Of a page with a meta: its magic, and LMDB's page size. */
+/** Offsets in a meta page: its magic, and LMDB's page size. */
 const MAGIC_AT = 24;
 const PAGE_BYTES_AT = 48;
 const MAGIC = 0xbeefc0de;

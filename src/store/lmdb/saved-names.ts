@@ -9,7 +9,7 @@ const MAP_BYTES = 16 * 1024 ** 3;
 type Checksums = Map<number, number>;
 
 /**
- * What is known of the names in an LMDB archive: shard u16, part u32 (big-endian) -> see archive-names.ts. A part that is gone, or
+ * Saved key filters of an LMDB archive: shard u16, part u32 (big-endian) -> see archive-names.ts. A part that is gone, or
  * an older one, would make archived rounds look new: the digest of a shard, which is kept elsewhere, tells.
  */
 export class SavedNames {

@@ -180,7 +180,7 @@ class ShardSource {
   }
 
   /**
-   * What the archive has, but what was put there later. Throws a `ToolError` where the log relies on an archive and there is none,
+   * Records of the archive up to the end of the copied log. Throws a `ToolError` where the log relies on an archive and there is none,
    * and an `ArchiveBehindError` where it lacks what the log relies on: such a copy would look whole when it is restored.
    */
   async *archived(): AsyncGenerator<Frame, void> {

@@ -50,7 +50,7 @@ export interface ShardArchiveLoss {
 }
 
 export interface ArchiveLoss {
-  /** Those that lack something, or may. */
+  /** Shards whose archive lacks something, or may. */
   readonly shards: readonly ShardArchiveLoss[];
   readonly missingDays: readonly MissingDay[];
 }
@@ -198,7 +198,7 @@ class LostRounds {
     this.gone.clear();
   }
 
-  /** Where one of them is damaged, each by itself: it is not lost, and answers by itself. */
+  /** Looks each round up by itself where one is damaged: a damaged round is not lost. */
   private async areThere(rounds: readonly GoneRound[]): Promise<readonly boolean[]> {
     const { archive, shard } = this;
     if (archive === undefined || rounds.length === 0) return rounds.map(() => false);

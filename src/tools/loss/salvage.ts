@@ -128,7 +128,7 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
 }
 
 /**
- * Those of a snapshot are of its start: where its log ends before its end, they lack what its wallets have from between. Rounds may
+ * Ledger totals of a snapshot are as of its start: where its log ends before its end, they lack what its wallets have from between. Rounds may
  * have left memory there, too.
  */
 function talliesOf({ tallies, manifest, head, timeMs }: Replay): Tallies {
