@@ -21,12 +21,12 @@ export function currentHashKey(): HashKey {
 const HEAD_BYTES = 8;
 
 /**
- * HalfSipHash-1-3 over two 32-bit words and a text: 32 unsigned bits. Linux keys its own hash tables with it. FNV and
+ * HalfSipHash-1-3 over two 32-bit words and a text: 32 unsigned bits, or 64. Linux keys its own hash tables with it. FNV and
  * MurmurHash can be inverted in milliseconds, with or without a secret start value. For hash tables only: it signs nothing.
  *
  *   message   first (u32) | second (u32) | bytes[start..end) | zeros | length (u8)       little-endian words
  *
- * The round is written out four times: as a function with its state in an array it takes twice the time.
+ * The round is written out five times: as a function with its state in an array it takes twice the time.
  */
 export function keyedHash(
   { low, high }: HashKey,
@@ -35,9 +35,11 @@ export function keyedHash(
   bytes: Uint8Array,
   start: number,
   end: number,
+  /** Takes the upper 32 bits of a hash of 64, in the same pass over the text. */
+  upper?: Uint32Array,
 ): number {
   let v0 = low ^ 0;
-  let v1 = high ^ 0;
+  let v1 = upper === undefined ? high ^ 0 : high ^ 0xee;
   let v2 = 0x6c796765 ^ low;
   let v3 = 0x74656462 ^ high;
 
@@ -107,8 +109,24 @@ export function keyedHash(
     v2 = (v2 << 16) | (v2 >>> 16);
     if (round === 0) {
       v0 ^= word;
-      v2 ^= 0xff;
+      v2 ^= upper === undefined ? 0xff : 0xee;
     }
   }
-  return (v1 ^ v3) >>> 0;
+  const hash = (v1 ^ v3) >>> 0;
+  if (upper === undefined) return hash;
+  v1 ^= 0xdd;
+  for (let round = 0; round < 3; round++) {
+    v0 = (v0 + v1) | 0;
+    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+    v0 = (v0 << 16) | (v0 >>> 16);
+    v2 = (v2 + v3) | 0;
+    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+    v0 = (v0 + v3) | 0;
+    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
+    v2 = (v2 + v1) | 0;
+    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+    v2 = (v2 << 16) | (v2 >>> 16);
+  }
+  upper[0] = v1 ^ v3;
+  return hash;
 }

@@ -29,6 +29,7 @@ export class FirstEndpoints {
   /** Oldest first. */
   private readonly generations: Generation[] = [];
   private scratch = Buffer.allocUnsafe(SCRATCH_BYTES_MIN);
+  private readonly upper = new Uint32Array(1);
 
   constructor(
     private readonly windowMs: number,
@@ -40,8 +41,8 @@ export class FirstEndpoints {
   /** The endpoint that this body came to first: `endpoint` itself, or another one. */
   first(endpoint: Endpoint, body: string, nowMs: number): Endpoint {
     const byteLength = this.write(body);
-    const low = keyedHash(this.key, 1, 0, this.scratch, 0, byteLength);
-    const high = keyedHash(this.key, 2, 0, this.scratch, 0, byteLength);
+    const low = keyedHash(this.key, 0, 0, this.scratch, 0, byteLength, this.upper);
+    const high = this.upper[0] as number;
     this.dropExpired(nowMs);
     for (const generation of this.generations) {
       const known = generation.find(low, high);

@@ -42,3 +42,17 @@ test('each bit of the key, of the words and of the text changes the hash', () =>
   }
   assert.equal(hashes.size, 1 + 4 * 32 + text.length * 8);
 });
+
+test('both halves of a hash of 64 bits change with each bit of the text', () => {
+  const lower = new Set<number>();
+  const upper = new Set<number>();
+  const out = new Uint32Array(1);
+  for (let bit = 0; bit < 512; bit++) {
+    const text = Buffer.alloc(64);
+    text.writeUInt8(1 << (bit & 7), bit >> 3);
+    lower.add(keyedHash(KEY, 0, 0, text, 0, text.length, out));
+    upper.add(out[0] as number);
+  }
+  assert.equal(lower.size, 512);
+  assert.equal(upper.size, 512);
+});
