@@ -20,6 +20,7 @@ import { type RecoverySettings, runRecovery } from './recovery/recovery.js';
 import { mustBeWritable, type SaveSettings, save } from './report/save.js';
 import { runScale, type ScaleSettings } from './scale/scale.js';
 import { runSoak, type SoakSettings } from './soak/soak.js';
+import { runStrangers, type StrangersSettings } from './strangers/strangers.js';
 import { DURABILITIES, STORES } from './support/store.js';
 
 const PLAYERS_MAX = 9_999_999;
@@ -136,6 +137,15 @@ program
   .addOption(players(1_000_000))
   .addOption(number('--rounds <n>', 'of each; medians are shown', 5))
   .action((options: ConsoleSettings) => runConsole(options));
+
+program
+  .command('strangers')
+  .description('an allowed caller of each listener while strangers fill it with connections; not in the report')
+  .option('--folder <path>', 'where the store is put', tmpdir())
+  .addOption(number('--rate <n>', 'connections that strangers open each second', 1000))
+  .addOption(seconds(5))
+  .addOption(number('--rounds <n>', 'rounds in alternation; medians are shown', 5))
+  .action((options: StrangersSettings) => runStrangers(options));
 
 verb('peers', 'beside what a team would build first', connections(128), players(10_000), ...alternating(8, 3)).action(
   async (options: PeersSettings & SaveSettings) => save({ peers: await runPeers(options) }, options),

@@ -6,6 +6,9 @@ export interface ConnectionLimits {
   readonly perAddressMax: number;
 }
 
+/** An address with more resting connections than this part of the limit gives the next victim. */
+const CROWD_PART = 1 / 8;
+
 /** A connection in the table. */
 export class Place<C> {
   standing: Standing = 'silent';
@@ -19,16 +22,19 @@ export class Place<C> {
 
 /**
  * Connections of one listener, and which of them has to go when there are too many. The victim is never a newcomer while another one
- * rests: first the oldest connection that has asked nothing, of the address with most of these; then the oldest idle
- * one, of the address with most of those. Busy ones stay. A balancer with many idle connections therefore loses none to strangers
- * that only connect.
+ * rests: first the oldest connection that has asked nothing, then the oldest idle one. Where an address has more of these than an
+ * eighth of the limit, it is the oldest of the address with most. Busy ones stay. A balancer with many idle connections
+ * therefore loses none to strangers that only connect, and its own burst of new ones counts no more than theirs.
  */
 export class ConnectionTable<C> {
-  private readonly resting = { silent: new Ranking<C>(), idle: new Ranking<C>() };
+  private readonly resting: { readonly silent: Ranking<C>; readonly idle: Ranking<C> };
   private readonly sizes = new Map<string, number>();
   private count = 0;
 
-  constructor(private readonly limits: ConnectionLimits) {}
+  constructor(private readonly limits: ConnectionLimits) {
+    const crowd = limits.connectionsMax * CROWD_PART;
+    this.resting = { silent: new Ranking(crowd), idle: new Ranking(crowd) };
+  }
 
   get size(): number {
     return this.count;
@@ -66,7 +72,7 @@ export class ConnectionTable<C> {
 
   /** Takes all silent connections out. */
   forgetAll(): void {
-    for (const address of this.resting.silent.all()) this.forgetSilent(address);
+    for (const address of this.resting.silent.addressesHeld()) this.forgetSilent(address);
   }
 
   /**
@@ -80,7 +86,7 @@ export class ConnectionTable<C> {
       return silent.oldestOf(address, newcomer) ?? idle.oldestOf(address, newcomer) ?? newcomer;
     }
     if (total <= this.limits.connectionsMax) return undefined;
-    return silent.oldestOfMost(newcomer) ?? idle.oldestOfMost(newcomer) ?? newcomer;
+    return silent.victim(newcomer) ?? idle.victim(newcomer) ?? newcomer;
   }
 
   private sizeOf(address: string): number {
@@ -90,13 +96,20 @@ export class ConnectionTable<C> {
 
 /** Connections by address, oldest first, and addresses by how many they have: each step takes constant time. */
 class Ranking<C> {
+  private readonly all = new Set<Place<C>>();
   private readonly places = new Map<string, Set<Place<C>>>();
   /** At index n the addresses that have n connections. No set behind `most` has an address. */
   private readonly addresses: Set<string>[] = [];
   private most = 0;
 
+  constructor(
+    /** Connections of one address beyond which it gives the victim. */
+    private readonly crowd: number,
+  ) {}
+
   add(place: Place<C>): void {
     const { address } = place;
+    this.all.add(place);
     const held = this.places.get(address) ?? new Set();
     if (held.size === 0) this.places.set(address, held);
     this.rank(address, held.size, held.size + 1);
@@ -107,11 +120,12 @@ class Ranking<C> {
     const { address } = place;
     const held = this.places.get(address);
     if (held?.delete(place) !== true) return;
+    this.all.delete(place);
     this.rank(address, held.size + 1, held.size);
     if (held.size === 0) this.places.delete(address);
   }
 
-  all(): readonly string[] {
+  addressesHeld(): readonly string[] {
     return [...this.places.keys()];
   }
 
@@ -120,11 +134,11 @@ class Ranking<C> {
   }
 
   oldestOf(address: string, except: Place<C>): Place<C> | undefined {
-    for (const place of this.of(address)) if (place !== except) return place;
-    return undefined;
+    return oldest(this.of(address), except);
   }
 
-  oldestOfMost(except: Place<C>): Place<C> | undefined {
+  victim(except: Place<C>): Place<C> | undefined {
+    if (this.most <= this.crowd) return oldest(this.all, except);
     for (const address of this.addresses[this.most] ?? []) {
       const place = this.oldestOf(address, except);
       if (place !== undefined) return place;
@@ -142,4 +156,9 @@ class Ranking<C> {
     // From one rank to the next: the address that left the highest one stands right below it.
     if (this.most > 0 && (this.addresses[this.most]?.size ?? 0) === 0) this.most--;
   }
+}
+
+function oldest<C>(places: Iterable<Place<C>>, except: Place<C>): Place<C> | undefined {
+  for (const place of places) if (place !== except) return place;
+  return undefined;
 }

@@ -13,7 +13,7 @@ const STATUS: Readonly<Record<string, readonly [status: number, body: object]>> 
   '/livez': [200, { status: 'ok' }],
   '/readyz': [503, { status: 'starting', shards: [] }],
 };
-const CONNECTION_LIMITS = { connectionsMax: 100, perAddressMax: 50 };
+const CONNECTION_LIMITS = { connectionsMax: 1000, perAddressMax: 500 };
 const ELSEWHERE = {
   type: 'about:blank',
   title: 'Service Unavailable',

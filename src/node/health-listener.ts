@@ -8,7 +8,7 @@ import { BRIEF_TIMEOUTS, ServerGuard } from '../listener/server-guard.js';
 import type { Readiness } from '../worker/wallet-service.js';
 
 /** A balancer needs one or two; strangers must not take the files of the other listeners. */
-const CONNECTION_LIMITS = { connectionsMax: 100, perAddressMax: 50 };
+const CONNECTION_LIMITS = { connectionsMax: 1000, perAddressMax: 500 };
 
 /**
  * `/livez` and `/readyz` for load balancers, which cannot keep a token: open from the first moment of a start to its last, and

@@ -28,6 +28,24 @@ test('an address at its limit makes room itself', () => {
   assert.equal(table.findExcess(table.enter(3, 'a')), first);
 });
 
+test('a burst of one address outlives older connections of addresses with one each', () => {
+  const table = new ConnectionTable<number>({ connectionsMax: 80, perAddressMax: 40 });
+  const strangers = Array.from({ length: 80 }, (_, n) => table.enter(n, `stranger ${n}`));
+  for (let n = 0; n < 8; n++) {
+    const excess = table.findExcess(table.enter(100 + n, 'platform'));
+    assert.equal(excess, strangers[n]);
+    if (excess !== undefined) table.leave(excess);
+  }
+});
+
+test('an address with an eighth of the limit loses its own connections first', () => {
+  const table = new ConnectionTable<number>({ connectionsMax: 80, perAddressMax: 40 });
+  for (let n = 0; n < 69; n++) table.enter(n, `platform ${n}`);
+  const first = table.enter(69, 'stranger');
+  for (let n = 0; n < 10; n++) table.enter(70 + n, 'stranger');
+  assert.equal(table.findExcess(table.enter(99, 'platform')), first);
+});
+
 /** The same choice by looking at everything. */
 function chosenBySearch(places: readonly Place<number>[], newcomer: Place<number>, limits: typeof LIMITS) {
   const there = places.filter(({ hasLeft }) => !hasLeft);

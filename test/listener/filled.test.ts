@@ -149,7 +149,7 @@ test('the health listener answers a balancer while strangers fill it', LOOPBACKS
   const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => 'ready', counts);
   assert.ok(health);
   t.after(() => health.close());
-  await fill(t, `http://127.0.0.1:${health.port}`, 160, '/readyz');
+  await fill(t, `http://127.0.0.1:${health.port}`, 1100, '/readyz');
   assert.equal(counts.refused.full, 0);
   assert.ok(counts.evicted.silent > 100, `${counts.evicted.silent}`);
 });
@@ -160,7 +160,7 @@ test('the early listener answers a supervisor while strangers fill it', LOOPBACK
   await free?.close();
   const early = await EarlyListener.open({ host: '127.0.0.1', port }, undefined, new ConnectionCounts());
   t.after(() => early.close());
-  await fill(t, `http://127.0.0.1:${port}`, 160, '/livez');
+  await fill(t, `http://127.0.0.1:${port}`, 1100, '/livez');
 });
 
 test('a member links up while strangers fill the listener for nodes', LOOPBACKS, async (t) => {

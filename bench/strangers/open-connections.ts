@@ -1,0 +1,26 @@
+import { connect, type Socket } from 'node:net';
+
+/*
+ * Opens connections to a port of loopback, from many of its addresses, says nothing on them, and holds the newest: what strangers
+ * without a key can do. Arguments: port, connections a second, how many are held. Linux answers to all of 127.0.0.0/8.
+ */
+
+const TICK_MS = 10;
+const ADDRESSES = 250;
+
+const [port = 0, perSecond = 0, heldMax = 0] = process.argv.slice(2).map(Number);
+const held: Socket[] = [];
+let opened = 0;
+
+const beganMs = performance.now();
+setInterval(() => {
+  const dueCount = ((performance.now() - beganMs) * perSecond) / 1000;
+  for (; opened < dueCount; opened++) open();
+}, TICK_MS);
+
+function open(): void {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: `127.0.1.${1 + (opened % ADDRESSES)}` });
+  socket.on('error', () => {});
+  held.push(socket);
+  if (held.length > heldMax) held.shift()?.destroy();
+}
