@@ -4,6 +4,7 @@ import type { ConnectionCounts } from '../listener/connection-counts.js';
 import type { AmountLimits, ScaleTable } from '../wallet/amount.js';
 import type { OperationCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
+import type { HandLimit, HandMaxima } from '../wallet/hand-limits.js';
 import type { LedgerKind } from '../wallet/ledger-kind.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
@@ -173,6 +174,7 @@ export interface AdminSettings {
   readonly storeId: string;
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
+  readonly handMaxima: HandMaxima;
   readonly importLinesMax: number;
   /** How long a connection stays open after an answer. */
   readonly idleMs: number;
@@ -193,6 +195,8 @@ export interface AdminObserver {
   /** `route` as in the OpenAPI document, `GET /v1/players/{username}`; `other` where there is none. */
   answered(route: string, status: number | 'aborted'): void;
   refused(reason: TokenRefusal): void;
+  /** An operation would have moved more money by hand than this limit allows. */
+  limited(limit: HandLimit): void;
 }
 
 export interface AdminDeps {

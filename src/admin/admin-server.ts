@@ -20,6 +20,7 @@ import { findRoute } from './find.js';
 import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
+import { MoneyByHand } from './money-by-hand.js';
 import { operatorPaths } from './openapi.js';
 import { operationsRoute } from './operations.js';
 import { playerLogRoute } from './player-log.js';
@@ -211,8 +212,9 @@ export class AdminServer {
   private routes(): readonly Route[] {
     const { deps } = this;
     const isWanted = ({ socket }: IncomingMessage) => !this.isDraining && !socket.destroyed;
+    const byHand = new MoneyByHand(deps);
     const routes: Route[] = [
-      ...playerRoutes(deps),
+      ...playerRoutes(deps, byHand),
       playerRoundsRoute(deps),
       playerLogRoute(deps, isWanted),
       findPlayersRoute(deps, isWanted),
@@ -221,7 +223,7 @@ export class AdminServer {
       operationsRoute(deps),
       auditRoute(deps, isWanted),
       shardPlayersRoute(deps),
-      importRoute(deps),
+      importRoute(deps, byHand),
       ...clusterRoutes(deps),
       ...verifyRoutes(deps),
       ...talliesRoutes(deps),

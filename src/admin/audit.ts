@@ -6,9 +6,9 @@ import type { AdminDeps } from './admin-deps.js';
 import { atOnce } from './at-once.js';
 import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
 import { before, id, page, wholeNumber } from './fields.js';
+import { scanOperations } from './known-operations.js';
 import { answer } from './openapi.js';
 import { operationBody } from './operations.js';
-import { Problem, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { cursor, exactly, list, ref } from './schemas.js';
 
@@ -75,15 +75,8 @@ export function auditRoute(
     isWanted: () => boolean,
   ): Promise<readonly AuditItem[]> {
     let found: readonly AuditItem[] = [];
-    for (let shard = 0; shard < service.shardCount; shard++) {
-      for (let from: number | undefined = 0; from !== undefined; ) {
-        if (!isWanted()) throw new Problem(503, 'the server is shutting down', 'shutting-down');
-        const result = await service.askShard(shard, { type: 'scan-operations', wanted, after, from, limit });
-        if (result.type === 'failed') throw problemOf(result.failure);
-        if (result.type !== 'operation-scan') throw new Error('a scan answers a scan');
-        if (result.items.length > 0) found = firstOf([...found, ...result.items], limit);
-        from = result.next;
-      }
+    for await (const items of scanOperations(service, wanted, after, limit, isWanted)) {
+      if (items.length > 0) found = firstOf([...found, ...items], limit);
     }
     return found;
   }

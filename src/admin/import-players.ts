@@ -5,11 +5,13 @@ import { withoutMark } from '../base/decode-text.js';
 import { object, type TypeOf } from '../base/json-schema.js';
 import { Slices } from '../base/slices.js';
 import { FAILURES } from '../callback/failures.js';
+import type { Answer } from '../wallet/decision.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, SignedCommand } from './admin-deps.js';
 import { isObject } from './cursor.js';
 import { amount, currency, id } from './fields.js';
 import { mustUnits } from './money.js';
+import type { MoneyByHand } from './money-by-hand.js';
 import { answer } from './openapi.js';
 import { badRequest, Problem, unsupportedMediaType } from './problem.js';
 import { type Route, route } from './route.js';
@@ -54,7 +56,7 @@ const validateLine = validatorOf(line, 'the line');
  * Creates players with their opening balances from newline-delimited JSON, and answers with a line for each: created,
  * skipped (the same line came before) or refused (and why); then one with the sums. It may be repeated as it is.
  */
-export function importRoute(deps: AdminDeps): Route {
+export function importRoute(deps: AdminDeps, byHand: MoneyByHand): Route {
   return route<object, object, unknown>('POST', '/v1/players:import', {
     operationId: 'importPlayers',
     tag: 'players',
@@ -67,12 +69,12 @@ export function importRoute(deps: AdminDeps): Route {
     handle: async ({ body, operator }, reply) => {
       if (!(body instanceof Readable)) throw NO_LINES;
       reply.header('Content-Type', 'application/x-ndjson');
-      return reply.send(Readable.from(report(body, operator, deps)));
+      return reply.send(Readable.from(report(body, operator, deps, byHand)));
     },
   });
 }
 
-async function* report(body: Readable, by: Operator, deps: AdminDeps): AsyncGenerator<string> {
+async function* report(body: Readable, by: Operator, deps: AdminDeps, byHand: MoneyByHand): AsyncGenerator<string> {
   const sums = { created: 0, skipped: 0, refused: 0 };
   let lineNumber = 0;
   let linesRead = 0;
@@ -84,7 +86,7 @@ async function* report(body: Readable, by: Operator, deps: AdminDeps): AsyncGene
       if (!isBlank(line)) read.push({ lineNumber, read: readLine(line, ++linesRead, by, deps) });
       await slices.maybeYield();
     }
-    const results = await Promise.all(read.map((one) => importLine(one, deps)));
+    const results = await Promise.all(read.map((one) => importLine(one, byHand)));
     let text = '';
     for (const result of results) {
       sums[result.result]++;
@@ -111,13 +113,13 @@ function readLine(line: Buffer | undefined, count: number, by: Operator, deps: A
   }
 }
 
-async function importLine({ lineNumber: line, read }: ReadLine, deps: AdminDeps) {
+async function importLine({ lineNumber: line, read }: ReadLine, byHand: MoneyByHand) {
   if ('reason' in read) {
     const { reason, ...names } = read;
     return { line, ...names, result: 'refused', reason } as const;
   }
   const { id, username } = read;
-  return { line, id, username, ...(await executePatiently(read, deps)) };
+  return { line, id, username, ...(await executePatiently(read, byHand)) };
 }
 
 function parse(line: Buffer | undefined, isFirst: boolean): unknown {
@@ -145,9 +147,10 @@ function namesIn(value: unknown): Pick<UnusableLine, 'id' | 'username'> {
 }
 
 /** An import is never urgent: where a shard is busy it waits, and gives up only when that does not end. */
-async function executePatiently(command: SignedCommand, deps: AdminDeps): Promise<Result> {
+async function executePatiently(command: SignedImport, byHand: MoneyByHand): Promise<Result> {
   for (let attempt = 0; ; attempt++) {
-    const answer = await deps.service.operate(command);
+    const answer = await moveOpening(command, byHand);
+    if (answer instanceof Problem) return { result: 'refused', reason: answer.detail };
     if (answer.type === 'accepted') return { result: answer.isRepeat ? 'skipped' : 'created' };
     const { httpStatus, sentence } = FAILURES[answer.failure];
     if (answer.failure === 'duplicate-transaction') {
@@ -155,6 +158,17 @@ async function executePatiently(command: SignedCommand, deps: AdminDeps): Promis
     }
     if (httpStatus !== 503 || attempt === BUSY_RETRIES_MAX) return { result: 'refused', reason: sentence };
     await new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS));
+  }
+}
+
+/** A line beyond a limit of its operator is refused as any other. */
+async function moveOpening(command: SignedImport, byHand: MoneyByHand): Promise<Answer | Problem> {
+  const { currency, balance: amount } = command;
+  try {
+    return await byHand.move({ command, currency, amount }, false);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
   }
 }
 

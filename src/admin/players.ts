@@ -6,6 +6,7 @@ import type { PlayerDetails } from '../wallet/query.js';
 import type { AdminDeps } from './admin-deps.js';
 import { amount, currency, endMillis, flag, id, reason, sessionToken } from './fields.js';
 import { money, mustSignedUnits, mustUnits } from './money.js';
+import type { MoneyByHand } from './money-by-hand.js';
 import { answer as answered } from './openapi.js';
 import { detailsBody } from './player-body.js';
 import { badRequest, noSuchPlayer, problemOf } from './problem.js';
@@ -19,7 +20,7 @@ const only = { additionalProperties: false };
 const PROBLEMS = [400, 403, 404, 409, 413, 415];
 
 /** Creating, funding, correcting, blocking and reading players. */
-export function playerRoutes({ service, settings }: AdminDeps): Route[] {
+export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHand): Route[] {
   const create = route('PUT', PLAYER, {
     operationId: 'createPlayer',
     tag: 'players',
@@ -105,7 +106,8 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
         const { username, currency } = await mustPlayer(params.username);
         const amount = mustUnits(settings, currency, sent);
         if (amount === 0) throw badRequest('amount must be a number above 0');
-        const answer = await service.operate({ type, id, username, amount, by: operator });
+        const command = { type, id, username, amount, by: operator } as const;
+        const answer = await byHand.move({ command, currency, amount });
         return movementBody({ id, username, currency, amount }, answer);
       },
     });
@@ -121,7 +123,8 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
     handle: async ({ params, body: { id, amount: sent, reason, allowNegativeBalance = false }, operator: by }) => {
       const { username, currency } = await mustPlayer(params.username);
       const amount = mustSignedUnits(settings, currency, sent);
-      const answer = await service.operate({ type: 'correct', id, username, amount, reason, allowNegativeBalance, by });
+      const command = { type: 'correct', id, username, amount, reason, allowNegativeBalance, by } as const;
+      const answer = await byHand.move({ command, currency, amount });
       return { ...movementBody({ id, username, currency, amount }, answer), reason };
     },
   });
@@ -151,6 +154,7 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
       amount: inCurrency(amount),
       balanceBefore: inCurrency(answer.before),
       balanceAfter: inCurrency(answer.after),
+      ...(answer.isRepeat && { repeated: true }),
     };
   }
 

@@ -55,6 +55,9 @@ const bookLines = Object.fromEntries(
 const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequence' };
 const player = { username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } };
 const movement = { id: text, username: text, currency, amount, balanceBefore: amount, balanceAfter: amount };
+const repeated = {
+  repeated: { const: true, description: 'An earlier request with this id moved the money; this one moved nothing.' },
+};
 const operationType = {
   enum: ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'],
 };
@@ -103,12 +106,12 @@ export const operatorSchemas = {
   }),
   FoundPlayer: exactly(player),
   ShardPlayer: exactly({ username: text, currency, version: count, balance: amount }),
-  Movement: exactly(movement),
+  Movement: exactly(movement, repeated),
   PlayerOperation: exactly(
     { username: text, currency, type: operationType, timeMillis: millis, by: operator },
     { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
   ),
-  Correction: exactly({ ...movement, reason }),
+  Correction: exactly({ ...movement, reason }, repeated),
   Operation: exactly(
     {
       type: operationType,

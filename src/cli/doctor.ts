@@ -9,6 +9,7 @@ import { hasArchive, openArchiveToRead } from '../node/drivers/open-archive.js';
 import { examinePostgres } from '../node/examine-archive.js';
 import { examineLogTime, judgeArchiveClock } from '../node/examine-time.js';
 import { EXIT } from '../node/exit-codes.js';
+import { handConcerns } from '../node/hand-warning.js';
 import { BRING_BACK } from '../node/open-store.js';
 import { readBackup } from '../node/overview/backup-file.js';
 import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
@@ -63,6 +64,9 @@ async function doctor(address: string | undefined): Promise<Outcome> {
       if (logTime !== undefined) findings.push(logTime);
       findings.push(...(await examineArchive(settings, meta)));
     }
+    findings.push(
+      ...handConcerns(settings).map((concern) => ({ about: 'money', verdict: 'look', ...concern }) as const),
+    );
     findings.push(...(await examineServer(settings)));
   } catch (error) {
     throw asStoreError(error as Error, driver.name);

@@ -17,6 +17,8 @@ export const TABLES: readonly string[] = [
   ...SECRET_TABLES,
   'money.scales',
   'money.amountMaxima',
+  'money.byHand.amountMaxima',
+  'money.byHand.dayMaxima',
   'products.list',
   'callbacks.aliases',
 ];

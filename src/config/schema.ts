@@ -17,7 +17,7 @@ import { STORE_PATTERN } from './store-kinds.js';
 /*
  * Every setting, its range and its meaning. Defaults are in config/default.json. The environment variable of a setting
  * is its path in capitals: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. Tables and lists
- * (money.scales, money.amountMaxima, products.list, callbacks.aliases) can only be set in a file. Null means unset: the value follows from other settings or
+ * (money.scales, money.amountMaxima, money.byHand.amountMaxima, products.list, callbacks.aliases) can only be set in a file. Null means unset: the value follows from other settings or
  * from the machine.
  */
 const MIB = 1024 * 1024;
@@ -222,6 +222,25 @@ export const settingsSchema = group({
     ),
     amountMaxima: record(CURRENCY, number({ exclusiveMinimum: 0, maximum: 1e15 }), {
       description: 'Largest single amount by currency, in whole currency, e.g. `{"IDR": 20000000000}`.',
+    }),
+    byHand: group({
+      amountMaxima: record(CURRENCY, number({ exclusiveMinimum: 0, maximum: 1e15 }), {
+        description:
+          'Most that an operator may move by hand in one operation, by currency, in whole currency, e.g. `{"THB": 50000}`. A currency that ' +
+          'is not listed has no such limit.',
+      }),
+      dayMaxima: record(CURRENCY, number({ exclusiveMinimum: 0, maximum: 1e15 }), {
+        description:
+          'Most that an operator may move by hand in one UTC day, deposits, withdrawals, corrections and imported balances together, by ' +
+          'currency, in whole currency.',
+      }),
+      perMinute: nullable(
+        count(
+          1,
+          100_000,
+          'How often an operator may move money by hand within a minute, on each node. Unset: as often as they like.',
+        ),
+      ),
     }),
   }),
   cluster: group({

@@ -5,6 +5,7 @@ import { callersOf, describeCallers } from './callers.js';
 import { Certificates } from './certificates.js';
 import { driverOf } from './drivers/drivers.js';
 import { type ArchivedMeta, findArchive } from './examine-archive.js';
+import { handConcerns } from './hand-warning.js';
 import { memoryShare } from './heap.js';
 import { checkRecord, initOf, openStore, recordOf } from './open-store.js';
 import { NoStoreError } from './store-error.js';
@@ -19,10 +20,11 @@ export async function checkStart(settings: Settings): Promise<readonly string[]>
   callersOf(settings);
   aliasesOf(settings);
   const certificates = new Certificates(settings, systemClock).concerns();
+  const byHand = handConcerns(settings).map(({ says, todo }) => `${says}: ${todo}.`);
   memoryShare(settings);
   const { name } = driverOf(settings);
   const record = recordOf(settings);
-  const first = [`Callbacks: ${describeCallers(settings)}.`, ...certificates.map((one) => `${one}.`)];
+  const first = [`Callbacks: ${describeCallers(settings)}.`, ...certificates.map((one) => `${one}.`), ...byHand];
   try {
     const { store, meta, durability } = await openStore(settings, 'never', record);
     const concerns = await store.concerns();

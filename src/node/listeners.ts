@@ -94,6 +94,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
       storeId: meta.storeId,
       scales,
       amountLimits: amountLimitsOf(settings, scales),
+      handMaxima: settings.money.byHand,
       importLinesMax: limits.importLinesMax,
       idleMs: limits.idleSeconds * 1000,
     },

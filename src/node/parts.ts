@@ -24,6 +24,7 @@ import { EarlyListener } from './early-listener.js';
 import { findArchive } from './examine-archive.js';
 import { EXIT } from './exit-codes.js';
 import { FolderLock } from './folder-lock.js';
+import { handConcerns } from './hand-warning.js';
 import { HealthListener } from './health-listener.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { type Identity, newIdentity } from './identity.js';
@@ -130,6 +131,7 @@ async function makeOtherParts(
   const aliases = aliasesOf(settings);
   const certificates = new Certificates(settings, systemClock);
   certificates.warn(log);
+  for (const { says, todo } of handConcerns(settings)) log.warn({ code: 'hand-unlimited', todo }, says);
   const heapMaxBytes = effectiveHeapMaxBytes(settings);
   const share = memoryShare(settings);
   if (heapMaxBytes < share.heapMaxBytes) {

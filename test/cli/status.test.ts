@@ -80,7 +80,7 @@ test('doctor examines LMDB, and leaves nothing behind', () =>
       .map((line) => JSON.parse(line) as Finding);
     assert.deepEqual(
       findings.map(({ about }) => about),
-      ['store', 'durability', 'durable write', 'room', 'archive'],
+      ['store', 'durability', 'durable write', 'room', 'archive', 'money'],
     );
     const bad = findings.some(({ verdict }) => verdict === 'bad');
     assert.equal(status, bad ? 1 : 0);
@@ -129,7 +129,7 @@ test('doctor examines Redis with the user that serves, names what it may not do,
       empty.findings
         .map(({ about, verdict }) => `${about}: ${verdict}`)
         .filter((one) => !/^(room|durable write)/.test(one)),
-      ['store: look', 'durability: good', 'rights: good', 'replicas: good', 'clock: good'],
+      ['store: look', 'durability: good', 'rights: good', 'replicas: good', 'clock: good', 'money: look'],
     );
     await runVerb(['init', url('walletd')]);
     assert.equal((await examine('walletd')).findings[0]?.verdict, 'good');

@@ -1,6 +1,7 @@
 import type { AdminObserver, TokenRefusal } from '../../admin/admin-deps.js';
 import type { Labels, Metric } from '../../base/metric.js';
 import { counter, perKey } from '../../telemetry/metric.js';
+import type { HandLimit } from '../../wallet/hand-limits.js';
 
 /** Counts what the operator API answers, and whom it turns away. */
 export class AdminMetrics implements AdminObserver {
@@ -15,6 +16,8 @@ export class AdminMetrics implements AdminObserver {
     'not sent by the console': 0,
   };
 
+  private readonly limits: Record<HandLimit, number> = { amount: 0, day: 0, minute: 0 };
+
   answered(route: string, status: number | 'aborted'): void {
     const key = `${status} ${route}`;
     const series = this.requests.get(key) ?? { labels: { route, status }, value: 0 };
@@ -26,6 +29,10 @@ export class AdminMetrics implements AdminObserver {
     this.refusals[reason]++;
   }
 
+  limited(limit: HandLimit): void {
+    this.limits[limit]++;
+  }
+
   metrics(): Metric[] {
     return [
       counter('walletd_operator_requests_total', 'Requests to the operator API by route and status.', [
@@ -35,6 +42,11 @@ export class AdminMetrics implements AdminObserver {
         'walletd_operator_refused_total',
         'Requests to the operator API that no operator was allowed to make.',
         perKey('reason', this.refusals),
+      ),
+      counter(
+        'walletd_hand_limited_total',
+        'Movements of money by hand that a limit of their operator refused.',
+        perKey('limit', this.limits),
       ),
     ];
   }

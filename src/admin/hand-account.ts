@@ -1,0 +1,55 @@
+import type { Units } from '../wallet/amount.js';
+import type { HandUse } from '../wallet/hand-limits.js';
+
+const MINUTE_MS = 60_000;
+
+/** Money that one operator has moved on one UTC day, and how often in the last minute. What is on its way counts. */
+export class HandAccount {
+  /** By currency, of operations that are done. */
+  private done = new Map<string, bigint>();
+  private readonly onItsWay = new Map<string, bigint>();
+  /** Monotonic, oldest first. No longer than the limit of a minute: what exceeds that is refused. */
+  private readonly times: number[] = [];
+
+  constructor(readonly day: number) {}
+
+  use(currency: string, nowMs: number): HandUse {
+    while (this.times.length > 0 && (this.times[0] as number) <= nowMs - MINUTE_MS) this.times.shift();
+    const dayUnits = (this.done.get(currency) ?? 0n) + (this.onItsWay.get(currency) ?? 0n);
+    return { dayUnits, lastMinute: this.times.length };
+  }
+
+  begin(currency: string, amount: Units, nowMs: number | undefined): void {
+    add(this.onItsWay, currency, sizeOf(amount));
+    if (nowMs !== undefined) this.times.push(nowMs);
+  }
+
+  end(currency: string, amount: Units, nowMs: number | undefined, hasMoved: boolean): void {
+    add(this.onItsWay, currency, -sizeOf(amount));
+    if (hasMoved) {
+      add(this.done, currency, sizeOf(amount));
+      return;
+    }
+    const at = nowMs === undefined ? -1 : this.times.lastIndexOf(nowMs);
+    if (at !== -1) this.times.splice(at, 1);
+  }
+
+  /**
+   * Takes over what the wallets remember. An operation that was on its way meanwhile may count twice until the next time, and
+   * none is left out.
+   */
+  async load(read: () => Promise<ReadonlyMap<string, bigint>>): Promise<void> {
+    const before = new Map(this.done);
+    const known = new Map(await read());
+    for (const [currency, units] of this.done) add(known, currency, units - (before.get(currency) ?? 0n));
+    this.done = known;
+  }
+}
+
+function add(sums: Map<string, bigint>, currency: string, units: bigint): void {
+  sums.set(currency, (sums.get(currency) ?? 0n) + units);
+}
+
+export function sizeOf(amount: Units): bigint {
+  return BigInt(Math.abs(amount));
+}

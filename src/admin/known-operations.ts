@@ -1,0 +1,44 @@
+import type { OperationView } from '../wallet/list-operations.js';
+import type { AuditItem, AuditPlace, WantedOperations } from '../wallet/scan-operations.js';
+import type { OperatorService } from './admin-deps.js';
+import { Problem, problemOf } from './problem.js';
+
+const PAGE = 1000;
+/** More than one turn of a scan finds. */
+const ALL = Number.MAX_SAFE_INTEGER;
+
+/** Goes over the memory of all players, and yields operations in no order. Each turn yields the first `limit` of its own. */
+export async function* scanOperations(
+  service: OperatorService,
+  wanted: WantedOperations,
+  after: AuditPlace | undefined = undefined,
+  limit = ALL,
+  isWanted: () => boolean = () => true,
+): AsyncGenerator<readonly AuditItem[]> {
+  for (let shard = 0; shard < service.shardCount; shard++) {
+    for (let from: number | undefined = 0; from !== undefined; ) {
+      if (!isWanted()) throw new Problem(503, 'the server is shutting down', 'shutting-down');
+      const result = await service.askShard(shard, { type: 'scan-operations', wanted, after, from, limit });
+      if (result.type === 'failed') throw problemOf(result.failure);
+      if (result.type !== 'operation-scan') throw new Error('a scan answers a scan');
+      yield result.items;
+      from = result.next;
+    }
+  }
+}
+
+/** The operation of this id that the player's wallet remembers. */
+export async function findOperation(
+  service: OperatorService,
+  username: string,
+  id: string,
+): Promise<OperationView | undefined> {
+  for (let after: { timeMs: number; shown: number } | undefined; ; ) {
+    const result = await service.ask({ type: 'list-operations', username, limit: PAGE, after });
+    if (result.type === 'failed') throw problemOf(result.failure);
+    if (result.type !== 'operations' || result.page === undefined) return undefined;
+    const found = result.page.items.find((operation) => operation.id === id);
+    if (found !== undefined || result.page.next === undefined) return found;
+    after = result.page.next;
+  }
+}

@@ -1,0 +1,61 @@
+import { type ScaleTable, type Units, unitsPerWhole } from './amount.js';
+
+/** How much money one operator may move by hand. Maxima are in whole currency; a currency that is not listed has no limit. */
+export interface HandMaxima {
+  readonly amountMaxima: Readonly<Record<string, number>>;
+  readonly dayMaxima: Readonly<Record<string, number>>;
+  readonly perMinute: number | null;
+}
+
+export type HandLimit = 'amount' | 'day' | 'minute';
+
+/** Units that an operator has moved on this UTC day in a currency, in either direction, and operations of the last minute. */
+export interface HandUse {
+  readonly dayUnits: bigint;
+  readonly lastMinute: number;
+}
+
+/** The limit that a movement would break: its maximum and the rest that is left, in units or in operations. */
+export interface BrokenLimit {
+  readonly limit: HandLimit;
+  readonly max: bigint;
+  readonly left: bigint;
+}
+
+export class HandLimits {
+  constructor(
+    private readonly maxima: HandMaxima,
+    private readonly scales: ScaleTable,
+  ) {}
+
+  /** False: no day has a sum, so nobody needs to know what was moved. */
+  get hasDays(): boolean {
+    return Object.keys(this.maxima.dayMaxima).length > 0;
+  }
+
+  /** The first limit that moving `amount` would break. `isCounted`: it is one of the operations of a minute. */
+  findBroken(currency: string, amount: Units, use: HandUse, isCounted = true): BrokenLimit | undefined {
+    const { amountMaxima, dayMaxima, perMinute } = this.maxima;
+    const units = BigInt(Math.abs(amount));
+    const amountMax = this.unitsOf(amountMaxima, currency);
+    if (amountMax !== undefined && units > amountMax) return { limit: 'amount', max: amountMax, left: amountMax };
+    const dayMax = this.unitsOf(dayMaxima, currency);
+    if (dayMax !== undefined && use.dayUnits + units > dayMax) {
+      const left = dayMax > use.dayUnits ? dayMax - use.dayUnits : 0n;
+      return { limit: 'day', max: dayMax, left };
+    }
+    if (isCounted && perMinute !== null && use.lastMinute >= perMinute) {
+      return { limit: 'minute', max: BigInt(perMinute), left: 0n };
+    }
+    return undefined;
+  }
+
+  /** A setting with more decimals than the currency is rounded down. */
+  private unitsOf(maxima: Readonly<Record<string, number>>, currency: string): bigint | undefined {
+    const whole = Object.hasOwn(maxima, currency) ? maxima[currency] : undefined;
+    if (whole === undefined) return undefined;
+    const units = whole * unitsPerWhole(this.scales.of(currency));
+    // 1.1 * 10^4 is a hair above 11000, and 0.29 * 100 a hair below 29.
+    return BigInt(Math.floor(units + Math.max(units * Number.EPSILON, 1e-6)));
+  }
+}
