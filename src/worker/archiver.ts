@@ -3,9 +3,8 @@ import type { Clock } from '../base/clock.js';
 import type { Replier } from '../base/replier.js';
 import { DAY_MS, dayOf } from '../base/time.js';
 import type { Cancel, Timers } from '../base/timers.js';
-import type { ShardArchive } from '../shard/archive/shard-archive.js';
+import type { Put, ShardArchive } from '../shard/archive/shard-archive.js';
 import type { Shard } from '../shard/shard.js';
-import type { ArchiveMark } from '../wallet/archive-mark.js';
 import type { Answer } from '../wallet/decision.js';
 import type { ArchivablePlace, ArchivablePlayer, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
@@ -69,6 +68,7 @@ export class Archiver {
   private readonly passMs: number;
   private cancels: readonly Cancel[] = [];
   private lastMs: number;
+  private keptSinceMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     shards: readonly (readonly [Shard, ShardArchive])[],
@@ -97,6 +97,14 @@ export class Archiver {
   stop(): void {
     for (const cancel of this.cancels) cancel();
     for (const { archive } of this.members) archive.close();
+  }
+
+  /**
+   * The archive has dropped all days before this moment, and takes none of their rounds any more. What memory forgets is older: else
+   * a put that was on its way would bring a forgotten round back, beside new ones with its ids.
+   */
+  get droppedBeforeMs(): number {
+    return this.members.length === 0 ? Number.POSITIVE_INFINITY : this.keptSinceMs;
   }
 
   private turn(): void {
@@ -156,11 +164,11 @@ export class Archiver {
     // What the other one has put would be older than these images.
     if (!isSameOwner()) return;
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
-    const mark = await spareTime.run(() => archive.put(lsn, players));
-    for (let next = 0; next < players.length; ) {
+    const put = await spareTime.run(() => archive.put(lsn, players));
+    for (let next = 0; next < put.players.length; ) {
       // The other one's clock may have been behind: what it changed may look older than it is.
       if (!isSameOwner()) return;
-      next = await spareTime.run(() => letGoFrom(shard, players, next, beforeMs, mark));
+      next = await spareTime.run(() => letGoFrom(shard, put, next, beforeMs));
     }
   }
 
@@ -184,6 +192,7 @@ export class Archiver {
       // Names without their day would let a forgotten round come back beside a new one with its ids. The next sweep tries again.
       return;
     }
+    this.keptSinceMs = Math.max(this.keptSinceMs, day * DAY_MS);
     for (const { archive } of this.members) archive.dropBefore(day);
   }
 }
@@ -200,13 +209,7 @@ async function scan(
 }
 
 /** Lets go of some of them, from the one with this index on; returns the index of the next one. */
-function letGoFrom(
-  shard: Shard,
-  players: readonly ArchivablePlayer[],
-  from: number,
-  beforeMs: number,
-  mark: ArchiveMark | undefined,
-): number {
+function letGoFrom(shard: Shard, { players, mark }: Put, from: number, beforeMs: number): number {
   let next = from;
   for (let gone = 0; gone < ROUNDS_PER_TURN && next < players.length; next++) {
     const { username, rounds } = players[next] as ArchivablePlayer;

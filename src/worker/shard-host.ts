@@ -474,8 +474,9 @@ export class ShardHost implements ThreadShards {
     this.snapshots.takeDue();
     const expiredMs = this.expiredBeforeMs(undefined);
     if (expiredMs === undefined) return;
+    const forgottenMs = Math.min(expiredMs, this.archiver.droppedBeforeMs);
     for (const shard of this.shards.values()) {
-      shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS), expiredMs);
+      shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS), forgottenMs);
     }
   }
 

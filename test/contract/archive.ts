@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Archive, ArchiveRecord, Days } from '../../src/shard/archive/archive.js';
 import { ArchiveBehindError } from '../../src/shard/archive/archive-behind-error.js';
+import { DroppedDayError } from '../../src/shard/archive/dropped-day-error.js';
 
 const STORE_ID = '00000000-0000-4000-8000-00000000000a';
 export const ARCHIVE_STORES = [STORE_ID, '00000000-0000-4000-8000-00000000000b'] as const;
@@ -228,8 +229,24 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
       );
       assert.equal(await find(one, 2, 7), 1);
     }
-    await archive.put([record({ day: DAY, round: 0 })]);
-    assert.equal(await find(archive, 1, 0), 1);
+  });
+
+  withArchive('a put of a day that was dropped is refused for good and changes nothing', async (archive, again) => {
+    const name = { player: record().player, kind: 'round', hash: 7 } as const;
+    const other = await again();
+    await archive.put([record(), record({ day: DAY + 1, index: 1 })]);
+    const late = [record({ day: DAY + 1, index: 2 }), record({ index: 3 })];
+    await other.dropBefore(DAY + 1);
+    await other.dropBefore(DAY - 5);
+    for (const one of [archive, other, await again()]) {
+      await assert.rejects(one.put(late), (error) => error instanceof DroppedDayError && error.firstDay === DAY + 1);
+      await assert.rejects(one.put([record({ day: DAY - 7 })]), DroppedDayError);
+      assert.deepEqual(await one.days(), [DAY + 1]);
+      assert.equal((await one.mark(1))?.index, 1);
+      assert.equal((await one.find(1, [name], ALWAYS)).length, 1);
+    }
+    await archive.put(late.slice(0, 1));
+    assert.equal((await other.find(1, [name], ALWAYS)).length, 2);
   });
 
   withArchive(

@@ -8,6 +8,7 @@ import {
   newestMarks,
 } from '../../src/shard/archive/archive.js';
 import { mustReach } from '../../src/shard/archive/archive-behind-error.js';
+import { mustKeep } from '../../src/shard/archive/dropped-day-error.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
 import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
@@ -31,6 +32,8 @@ export class SimulatedArchive {
   /** The clock of its server; undefined: it is on the nodes' own machine. */
   serverMs: (() => number) | undefined = undefined;
   private readonly marks = new Map<number, ArchiveMark>();
+  /** The oldest day that is kept. */
+  private firstDay = 0;
 
   /** What one process has of it. */
   for(call: Call): Archive {
@@ -64,7 +67,7 @@ export class SimulatedArchive {
         const isSaved = await call(() => this.saveNames(shard, parts, lsn));
         if (!isSaved) throw new Error('another node has the shard');
       },
-      dropBefore: (day) => call(() => this.keep((record) => record.day >= day)),
+      dropBefore: (day) => call(() => this.dropBefore(day)),
       dropAfter: (shard, lsn) =>
         call(() => this.keep((record) => record.shard !== shard || compareLsn(record.lsn, lsn) <= 0)),
       serverMs: () => call(() => this.serverMs?.()),
@@ -89,6 +92,7 @@ export class SimulatedArchive {
   private put(records: readonly ArchiveRecord[], required: ArchiveMark | undefined): void {
     const [first] = records;
     if (first !== undefined) mustReach(first.shard, this.marks.get(first.shard), required);
+    mustKeep(records, this.firstDay);
     for (const [shard, mark] of newestMarks(records)) this.raise(shard, mark);
     for (const record of records) {
       const { fresh } = this.shard(record.shard);
@@ -140,6 +144,11 @@ export class SimulatedArchive {
     }
     kept.fresh = kept.fresh.filter((one) => compareLsn(one.lsn, lsn) >= 0);
     return true;
+  }
+
+  private dropBefore(day: number): void {
+    this.firstDay = Math.max(this.firstDay, day);
+    this.keep((record) => record.day >= day);
   }
 
   private keep(isKept: (record: ArchiveRecord) => boolean): void {

@@ -68,7 +68,7 @@ export async function fill(archive: Archive): Promise<Book> {
       username,
       rounds: archivableRounds(domain.wallet(username), Number.POSITIVE_INFINITY, 0, 1000),
     }));
-    mark = await node.put(lsn, leaving);
+    ({ mark } = await node.put(lsn, leaving));
     for (const { username, rounds } of leaving) {
       for (const { productId, roundId, image, transactions } of rounds) {
         const facts = { username, productId, image: image.toString('hex') };

@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import type { ArchiveRecord } from '../../src/shard/archive/archive.js';
+import { DroppedDayError } from '../../src/shard/archive/dropped-day-error.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
 import { ARCHIVE_STORES } from '../contract/archive.js';
 import { PgBouncer, whyNoPgBouncer } from '../support/pg-bouncer.js';
@@ -17,7 +18,16 @@ const DAY = 20_000;
 
 function recordOf(day: number): ArchiveRecord {
   const lsn = { epoch: 1, sequence: day };
-  return { shard: 0, day, player: 1, round: 7, lsn, index: 0, ids: [], image: Buffer.from('image') };
+  return {
+    shard: 0,
+    day,
+    player: 1,
+    round: 7,
+    lsn,
+    index: 0,
+    ids: [{ id: 1, version: 1 }],
+    image: Buffer.from('image'),
+  };
 }
 
 /** Looks up, one lookup after the other, until it is told to end; a lookup that fails rejects at the end. */
@@ -131,14 +141,34 @@ if (reason !== undefined) {
     assert.deepEqual(await archive.days(), [DAY + 1]);
   });
 
-  test('a put of a day whose drop was cut off brings the day back', async (t) => {
+  test('a day whose drop was cut off is not attached again', async (t) => {
     const { archive, direct, holder } = await held(t, 'direct');
     await assert.rejects(archive.dropBefore(DAY + 1), /lock timeout/);
     const [first] = (await runSql(direct, PARTITIONS)) as { pending: boolean }[];
     assert.equal(first?.pending, true);
     await holder.query('COMMIT');
-    await archive.put([{ ...recordOf(DAY), round: 8 }]);
-    assert.deepEqual(await archive.days(), [DAY, DAY + 1]);
+    await assert.rejects(archive.put([{ ...recordOf(DAY), round: 8 }]), DroppedDayError);
+    assert.deepEqual(await archive.days(), [DAY + 1]);
+    await archive.dropBefore(DAY + 1);
+    assert.ok(
+      !(await runSql(direct, PARTITIONS)).some((one) => (one as { relname: string }).relname.endsWith(`_${DAY}`)),
+    );
+  });
+
+  test('records in a table that cannot be dropped yet are neither found nor listed', async (t) => {
+    const { archive, direct, holder } = await held(t, 'pooled');
+    await assert.rejects(archive.dropBefore(DAY + 1), /lock timeout/);
+    const [{ left }] = (await runSql(direct, `SELECT count(*)::int AS left FROM walletd_rounds_${DAY}`)) as [
+      { left: number },
+    ];
+    assert.equal(left, 1);
+    const daysOf = (records: readonly Pick<ArchiveRecord, 'day'>[]) => records.map(({ day }) => day);
+    assert.deepEqual(daysOf(await archive.find(0, [{ player: 1, kind: 'round', hash: 7 }], ALWAYS)), [DAY + 1]);
+    assert.deepEqual(daysOf((await archive.list(0, 1, 99, 99)).map(({ record }) => record)), [DAY + 1]);
+    assert.deepEqual(daysOf(await archive.read(0, [recordOf(DAY), recordOf(DAY + 1)], 1)), [DAY + 1]);
+    assert.deepEqual(await archive.days(), [DAY + 1]);
+    await assert.rejects(archive.put([recordOf(DAY)]), DroppedDayError);
+    await holder.query('COMMIT');
   });
 
   test('tables are made a day ahead, so that midnight finds its own', async (t) => {

@@ -9,6 +9,7 @@ import {
 } from '../../src/shard/archive/archive.js';
 import { mustReach } from '../../src/shard/archive/archive-behind-error.js';
 import { DamagedRecordError } from '../../src/shard/archive/damaged-record-error.js';
+import { mustKeep } from '../../src/shard/archive/dropped-day-error.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
 import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
@@ -25,6 +26,8 @@ export class MemoryArchive implements Archive {
     readonly day: number;
     readonly names: ArchiveName[];
   }[] = [];
+  /** The oldest day that is kept. */
+  private firstDay = 0;
   /** Names that were looked for. */
   looked = 0;
 
@@ -35,6 +38,7 @@ export class MemoryArchive implements Archive {
     await this.answer();
     const [first] = records;
     if (first !== undefined) mustReach(first.shard, this.marks.get(first.shard), required);
+    mustKeep(records, this.firstDay);
     for (const [shard, mark] of newestMarks(records)) this.raise(shard, mark);
     for (const record of records) {
       const { shard, lsn, day } = record;
@@ -148,6 +152,7 @@ export class MemoryArchive implements Archive {
 
   async dropBefore(day: number): Promise<void> {
     await this.answer();
+    this.firstDay = Math.max(this.firstDay, day);
     this.records = this.records.filter((record) => record.day >= day);
   }
 

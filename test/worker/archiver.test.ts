@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { systemTimers } from '../../src/base/timers.js';
-import type { ShardArchive } from '../../src/shard/archive/shard-archive.js';
+import type { Put, ShardArchive } from '../../src/shard/archive/shard-archive.js';
+import type { Lsn } from '../../src/shard/log/lsn.js';
 import type { Request } from '../../src/shard/request.js';
 import type { Shard } from '../../src/shard/shard.js';
 import type { ArchivablePlayer } from '../../src/wallet/query.js';
@@ -57,7 +58,7 @@ function archiving(t: TestContext) {
   const clock = { now: () => thread.nowMs, monotonicMs: () => thread.nowMs };
   const shard = new FakeShard();
   const archive = {
-    put: async (): Promise<void> => {},
+    put: async (_: Lsn, players: readonly ArchivablePlayer[]): Promise<Put> => ({ mark: undefined, players }),
     work: () => false,
     save: async () => {},
     check: async () => {},
@@ -108,8 +109,9 @@ test('all players are looked at in an eighth of the time that rounds stay in mem
 test('what was told before another fence is not let go of', async (t) => {
   const { shard, archive, archiver, pass } = archiving(t);
   let puts = 0;
-  archive.put = async () => {
+  archive.put = async (_, players) => {
     if (puts++ === 0) shard.source = { head: { nonce: 'a later fence' } };
+    return { mark: undefined, players };
   };
   while (puts === 0) await pass(TIMERS_MS);
   assert.equal(shard.left, 0);
@@ -144,6 +146,34 @@ test('names of expired days stay until the archive has dropped the days', async 
   done();
   await turns(3);
   assert.deepEqual(forgotten, [19_879]);
+  archiver.stop();
+});
+
+test('memory keeps what the archive has not dropped', async (t) => {
+  const { archiver, thread, days } = archiving(t);
+  thread.expiredMs = 19_880 * DAY_MS;
+  assert.equal(archiver.droppedBeforeMs, Number.NEGATIVE_INFINITY);
+  let done = () => {};
+  days.drop = () => new Promise((resolve) => (done = resolve));
+  t.mock.timers.tick(60_000);
+  await turns(3);
+  assert.equal(archiver.droppedBeforeMs, Number.NEGATIVE_INFINITY);
+  done();
+  await turns(3);
+  assert.equal(archiver.droppedBeforeMs, 19_879 * DAY_MS);
+  archiver.stop();
+});
+
+test('a round of a dropped day is not let go of', async (t) => {
+  const { shard, archive, archiver, pass } = archiving(t);
+  let players: readonly ArchivablePlayer[] = [];
+  archive.put = async (_, leaving) => {
+    players = [...players, ...leaving.slice(1)];
+    return { mark: undefined, players: leaving.slice(1) };
+  };
+  await pass(MEMORY_MS / 8);
+  assert.equal(shard.left, players.length);
+  assert.ok(shard.left < shard.looked);
   archiver.stop();
 });
 

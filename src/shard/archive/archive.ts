@@ -99,7 +99,8 @@ export interface Archive {
   /**
    * Durable when it resolves, and so is the mark of each shard: the newest record that was ever put. The same records again change
    * nothing. With `required` all records are of one shard: rejects with an `ArchiveBehindError`, and changes nothing, where the mark is
-   * older at the same moment. A put raises the mark, so an archive that lacks records would look as if it had them.
+   * older at the same moment. A put raises the mark, so an archive that lacks records would look as if it had them. Rejects with a
+   * `DroppedDayError`, and changes nothing, where a record is of a day that has been dropped.
    */
   put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void>;
   /** The newest record of a shard that was ever put; undefined where none was since archives have marks. */
@@ -149,7 +150,10 @@ export interface Archive {
    * one knows more.
    */
   saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void>;
-  /** Drops all slices of days before this one. Resolves when none of them is left; some may be gone where it rejects. */
+  /**
+   * Drops all slices of days before this one for good. From then on no record of these days is put or found, also while slices are
+   * left. Resolves when none of them is left; some may be gone where it rejects.
+   */
   dropBefore(day: number): Promise<void>;
   /** Removes all records of a shard that were put after this place of its log: of entries that were given up. */
   dropAfter(shard: number, lsn: Lsn): Promise<void>;

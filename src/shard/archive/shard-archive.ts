@@ -21,6 +21,7 @@ import { mustReach } from './archive-behind-error.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 import { ArchiveOutage, GivenUpError } from './archive-outage.js';
 import { DamagedArchiveError } from './damaged-archive-error.js';
+import { DroppedDayError } from './dropped-day-error.js';
 import { KnownNames, type SkippedSpan } from './known-names.js';
 import type { LeftNames } from './left-names.js';
 import { logUnusable } from './log-unusable.js';
@@ -48,6 +49,13 @@ const INDEXES = 2 ** 16;
 const LOAD_STEPS = 16;
 /** Names that are learnt between two looks at the clock. */
 const NAMES_PER_LOOK = 256;
+
+/** Rounds that the archive has durably. */
+export interface Put {
+  /** The newest record; undefined where there is none. */
+  readonly mark: ArchiveMark | undefined;
+  readonly players: readonly ArchivablePlayer[];
+}
 
 /** Of a record, without its image. */
 type Names = Pick<ArchiveRecord, 'day' | 'player' | 'round' | 'ids'>;
@@ -435,21 +443,31 @@ export class ShardArchive {
   }
 
   /**
-   * Resolves to the newest record when the archive has these rounds durably. `lsn`: an entry that is durable, and not before what they
-   * are of.
+   * Resolves when the archive has these rounds durably, but for those of days that have been dropped since: they stay in memory until
+   * they are forgotten. `lsn`: an entry that is durable, and not before what they are of.
    */
-  async put(lsn: Lsn, leaving: readonly ArchivablePlayer[]): Promise<ArchiveMark | undefined> {
-    const records: ArchiveRecord[] = [];
+  async put(lsn: Lsn, leaving: readonly ArchivablePlayer[]): Promise<Put> {
+    let records: ArchiveRecord[] = [];
+    let firstDay = 0;
     for (const { username, rounds } of leaving) {
       const player = hashOfPlayer(username);
       for (const round of rounds) records.push(this.recordOf(lsn, player, round, this.nextIndex(lsn)));
     }
     this.putting++;
-    await this.outage.untilItTakes(() => {
+    await this.outage.untilItTakes(async () => {
       // After a failover to a replica that lagged nothing is put, or its mark would hide what it lacks.
-      return this.deps.archive.put(records, newestMark(this.deps.required(), this.newestPut));
+      const put = () => this.deps.archive.put(records, newestMark(this.deps.required(), this.newestPut));
+      try {
+        await put();
+      } catch (error) {
+        if (!(error instanceof DroppedDayError)) throw error;
+        firstDay = error.firstDay;
+        records = records.filter(({ day }) => day >= error.firstDay);
+        await put();
+      }
     });
     this.putting--;
+    if (records.length === 0) return { mark: undefined, players: [] };
     this.lastPut = lsn;
     const mark = newestMarks(records).get(this.shard);
     this.newestPut = newestMark(this.newestPut, mark);
@@ -459,7 +477,7 @@ export class ShardArchive {
       if (!this.isComplete) this.putMeanwhile.push(names);
     }
     this.deps.observer.archived(this.shard, records.length);
-    return mark;
+    return { mark, players: firstDay === 0 ? leaving : keptOf(leaving, firstDay) };
   }
 
   dropBefore(day: number): void {
@@ -524,6 +542,14 @@ export class ShardArchive {
   private maybeDays(names: readonly ArchiveName[]): Days | undefined {
     return this.isComplete ? this.known.maybeDays(names) : ALL_DAYS;
   }
+}
+
+/** Rounds of this day and later ones. */
+function keptOf(players: readonly ArchivablePlayer[], firstDay: number): ArchivablePlayer[] {
+  return players.flatMap(({ username, rounds }) => {
+    const kept = rounds.filter(({ updatedMs }) => dayOf(updatedMs) >= firstDay);
+    return kept.length === 0 ? [] : [{ username, rounds: kept }];
+  });
 }
 
 async function learn(known: KnownNames, day: number, names: readonly ArchiveName[], slices: Slices): Promise<void> {

@@ -5,13 +5,15 @@ const MAP_BYTES = 1024 ** 3;
 const MARK = 0x6d;
 const DAY = 0x64;
 const NAMES = 0x6e;
+const FIRST_DAY = 0x66;
 const ROW_BYTES = 32;
 
 /**
  * The least that an LMDB archive must have, in a file of its own that is written behind each put: days, each with the number of its
- * records, and of each shard the newest record that was ever put.
+ * records, and of each shard the newest record that was ever put. All days before the first one have been dropped.
  *
  *   'd', day u32    -> records u32
+ *   'f'             -> the oldest day that is kept u32
  *   'm', shard u16  -> epoch u32, sequence u48, index u16
  *   'n', shard u16  -> checksum u32 of what was saved last of the shard's names; see saved-names.ts
  *
@@ -35,12 +37,17 @@ export class ArchiveMarks {
   days(): ReadonlyMap<number, number> {
     const { root } = this.file;
     root.resetReadTxn();
-    return new Map(
-      Array.from(root.getRange(DAYS), ({ key, value }) => [
-        Buffer.from(key as Buffer).readUInt32BE(1),
-        value.readUInt32BE(0),
-      ]),
-    );
+    const days = Array.from(root.getRange(DAYS), ({ key, value }): [number, number] => [
+      Buffer.from(key as Buffer).readUInt32BE(1),
+      value.readUInt32BE(0),
+    ]);
+    // A put that was on its way when its day was dropped may have listed the day once more.
+    return new Map(days.filter(([day]) => day >= this.firstDay));
+  }
+
+  /** The oldest day that is kept; 0 where no day has been dropped. */
+  get firstDay(): number {
+    return this.read(FIRST_DAY_KEY)?.readUInt32BE(0) ?? 0;
   }
 
   /** False where an older walletd has written all days that there are, or nobody any. */
@@ -55,9 +62,13 @@ export class ArchiveMarks {
     return this.read(dayKey(day))?.readUInt32BE(0) ?? 0;
   }
 
-  /** Durable when it resolves. A mark never goes down; 0 records: the day is gone. */
-  async write(marks: ReadonlyMap<number, ArchiveMark>, days: ReadonlyMap<number, number>): Promise<void> {
-    const rows = marks.size + days.size;
+  /** Durable when it resolves. A mark never goes down, and the first day neither; 0 records: the day is gone. */
+  async write(
+    marks: ReadonlyMap<number, ArchiveMark>,
+    days: ReadonlyMap<number, number>,
+    firstDay?: number,
+  ): Promise<void> {
+    const rows = marks.size + days.size + 1;
     const { root } = this.file;
     await this.file.replace(rows * ROW_BYTES, rows, () => {
       // Only the owner of a shard puts its records, so nobody else raises its mark meanwhile.
@@ -67,6 +78,7 @@ export class ArchiveMarks {
         if (records === 0) void root.remove(dayKey(day));
         else void root.put(dayKey(day), countValue(records));
       }
+      if (firstDay !== undefined && firstDay > this.firstDay) void root.put(FIRST_DAY_KEY, countValue(firstDay));
     });
   }
 
@@ -97,6 +109,7 @@ export class ArchiveMarks {
   }
 }
 
+const FIRST_DAY_KEY = Buffer.from([FIRST_DAY]);
 /** Keys of all days. */
 const DAYS = { start: dayKey(0), end: Buffer.from([DAY + 1]) };
 

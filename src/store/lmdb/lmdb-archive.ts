@@ -19,6 +19,7 @@ import {
   newestMarks,
 } from '../../shard/archive/archive.js';
 import { ArchiveBehindError, mustReach } from '../../shard/archive/archive-behind-error.js';
+import { mustKeep } from '../../shard/archive/dropped-day-error.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { type ArchiveTie, mustBeTied } from '../archive-tie.js';
@@ -117,13 +118,14 @@ export class LmdbArchive implements Archive {
 
   async acceptLoss(marks: ReadonlyMap<number, ArchiveMark>): Promise<void> {
     const counts = new Map([...this.marks.days().keys()].map((day) => [day, 0]));
-    for (const day of this.daysWithFile()) counts.set(day, this.dayOf(day).count);
+    for (const day of this.keptDays()) counts.set(day, this.dayOf(day).count);
     await this.marks.write(marks, counts);
   }
 
   async put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void> {
     const [first] = records;
     if (first !== undefined) mustReach(first.shard, this.marks.mark(first.shard), required);
+    mustKeep(records, this.marks.firstDay);
     if (this.about.version < ARCHIVE_VERSION && records.some(({ remembers }) => remembers)) {
       this.about = { ...this.about, version: ARCHIVE_VERSION };
       writeAbout(this.folder, this.about);
@@ -139,11 +141,15 @@ export class LmdbArchive implements Archive {
     this.proving ??= this.prove();
   }
 
-  /** Records of these days; of all days where nothing is listed yet, because an older walletd has written them. */
+  /**
+   * Records of those of these days that have not been dropped meanwhile; of all days where nothing is listed yet, because an older
+   * walletd has written them.
+   */
   private async countsOf(days: Iterable<number>): Promise<Map<number, number>> {
     const counts = new Map<number, number>();
     const slices = this.slices();
     for (const day of this.marks.hasDays ? [...days] : this.daysWithFile()) {
+      if (day < this.marks.firstDay) continue;
       counts.set(day, this.dayOf(day).count);
       await slices.maybeYield();
     }
@@ -152,7 +158,7 @@ export class LmdbArchive implements Archive {
 
   /** Does not reject: a day that cannot be read tells whoever looks something up in it. */
   private async prove(): Promise<void> {
-    for (const day of this.daysWithFile().reverse()) {
+    for (const day of this.keptDays().reverse()) {
       await turn();
       if (this.isClosed) return;
       try {
@@ -182,7 +188,7 @@ export class LmdbArchive implements Archive {
     mustReach(shard, this.marks.mark(shard), required);
     const found = new Map<string, ArchiveRecord>();
     const slices = this.slices();
-    for (const day of this.daysWithFile()) {
+    for (const day of this.keptDays()) {
       if (day < days.first || day > days.last) continue;
       await slices.maybeYield();
       for (const record of await this.dayOf(day).find(shard, names)) found.set(nameOf(record), record);
@@ -193,7 +199,7 @@ export class LmdbArchive implements Archive {
   async list(shard: number, player: number, version: number, limit: number): Promise<readonly ArchivedPlace[]> {
     const places: ArchivedPlace[] = [];
     const slices = this.slices();
-    for (const day of this.daysWithFile()) {
+    for (const day of this.keptDays()) {
       await slices.maybeYield();
       for (const place of await this.dayOf(day).places(shard, player, version)) places.push(place);
     }
@@ -218,7 +224,7 @@ export class LmdbArchive implements Archive {
   }
 
   async days(): Promise<readonly number[]> {
-    return this.daysWithFile();
+    return this.keptDays();
   }
 
   async *all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]> {
@@ -230,7 +236,7 @@ export class LmdbArchive implements Archive {
   }
 
   async *freshNames(shard: number): AsyncIterable<FreshNames | undefined> {
-    for (const day of this.daysWithFile()) yield* this.dayOf(day).freshNames(shard);
+    for (const day of this.keptDays()) yield* this.dayOf(day).freshNames(shard);
   }
 
   /** Parts that are not those that were saved last count as damaged. */
@@ -246,12 +252,15 @@ export class LmdbArchive implements Archive {
   async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
     await this.saved().write(shard, parts);
     await this.marks.writeNamesDigest(shard, this.saved().digest(shard));
-    for (const day of this.daysWithFile()) await this.dayOf(day).dropFresh(shard, lsn);
+    for (const day of this.keptDays()) await this.dayOf(day).dropFresh(shard, lsn);
   }
 
   async dropBefore(day: number): Promise<void> {
     const gone = [...this.marks.days().keys()].filter((old) => old < day);
-    if (gone.length > 0) await this.marks.write(new Map(), new Map(gone.map((old) => [old, 0])));
+    // Before their files go: a put that is on its way must not bring one back.
+    if (gone.length > 0 || day > this.marks.firstDay) {
+      await this.marks.write(new Map(), new Map(gone.map((old) => [old, 0])), day);
+    }
     for (const old of this.open.keys()) {
       if (old >= day) continue;
       const slice = this.open.get(old);
@@ -264,7 +273,7 @@ export class LmdbArchive implements Archive {
   }
 
   async dropAfter(shard: number, lsn: Lsn): Promise<void> {
-    const days = this.daysWithFile();
+    const days = this.keptDays();
     for (const day of days) await this.dayOf(day).dropAfter(shard, lsn);
     await this.marks.write(new Map(), await this.countsOf(days));
   }
@@ -331,10 +340,16 @@ export class LmdbArchive implements Archive {
   }
 
   private hasFile(day: number): boolean {
-    return this.open.has(day) || existsSync(this.pathOf(day));
+    return day >= this.marks.firstDay && (this.open.has(day) || existsSync(this.pathOf(day)));
   }
 
-  /** Oldest first. */
+  /** Days that have not been dropped, oldest first. */
+  private keptDays(): number[] {
+    const { firstDay } = this.marks;
+    return this.daysWithFile().filter((day) => day >= firstDay);
+  }
+
+  /** Oldest first; a dropped day is here until its file is gone. */
   private daysWithFile(): number[] {
     return readdirSync(this.folder)
       .flatMap((file) => {

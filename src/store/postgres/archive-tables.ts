@@ -13,6 +13,11 @@ const CREATE_MARKS = `
     shard int PRIMARY KEY, epoch bigint NOT NULL, sequence bigint NOT NULL, index int NOT NULL
   )`;
 
+/** Each row says that all days before this one have been dropped. */
+const CREATE_DROPPED = 'CREATE TABLE IF NOT EXISTS walletd_dropped (first_day int PRIMARY KEY)';
+/** The oldest day that is kept; null where none was dropped. */
+export const FIRST_DAY = 'SELECT max(first_day) FROM walletd_dropped';
+
 /** A table of its own: a column more of walletd_archive would wait for every session that has read that table, such as pg_dump. */
 const CREATE_IDENTITY = 'CREATE TABLE IF NOT EXISTS walletd_identity (archive_id text NOT NULL)';
 
@@ -34,11 +39,13 @@ const CREATE = `
 export async function createTables(client: ClientBase, version: number, storeId: string): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${TABLES_LOCK})`);
   const { rows } = await client.query(
-    "SELECT to_regclass('walletd_saved') IS NOT NULL AS exists, to_regclass('walletd_marks') IS NOT NULL AS marked",
+    `SELECT to_regclass('walletd_saved') IS NOT NULL AS exists, to_regclass('walletd_marks') IS NOT NULL AS marked,
+      to_regclass('walletd_dropped') IS NOT NULL AS drops`,
   );
-  const { exists, marked } = rows[0] as { exists: boolean; marked: boolean };
-  // A role without the right to create anything will do where the tables exist. An older walletd made all but the marks.
+  const { exists, marked, drops } = rows[0] as { exists: boolean; marked: boolean; drops: boolean };
+  // A role without the right to create anything will do where the tables exist. Older releases made neither of the two.
   if (!marked) await client.query(CREATE_MARKS);
+  if (!drops) await client.query(CREATE_DROPPED);
   if (exists) return;
   await client.query(CREATE);
   await client.query(

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, DatabaseError } from 'pg';
-import { PARTITION, ROUNDS, TABLES_LOCK } from './archive-tables.js';
+import { DroppedDayError } from '../../shard/archive/dropped-day-error.js';
+import { FIRST_DAY, PARTITION, ROUNDS, TABLES_LOCK } from './archive-tables.js';
 import type { Alone, Connections } from './connections.js';
 import { LOCK_MS } from './server-facts.js';
 
@@ -30,7 +31,10 @@ export class Partitions {
 
   constructor(private readonly connections: Connections) {}
 
-  /** Makes the tables of these days where they are missing; that of the day behind the newest beside whatever comes next. */
+  /**
+   * Makes the tables of these days where they are missing; that of the day behind the newest beside whatever comes next. Rejects with
+   * a `DroppedDayError` for a day that has been dropped.
+   */
   async ensure(days: ReadonlySet<number>): Promise<void> {
     for (const day of days) if (!this.known.has(day)) await this.make(day);
     const next = Math.max(...days) + 1;
@@ -45,10 +49,11 @@ export class Partitions {
   }
 
   /**
-   * Resolves when none of these days is left. Rejects where somebody holds a lock, or another process drops days just now: what is left
+   * From the first statement on none of these days is made or attached again. Resolves when none is left. Rejects where somebody holds a lock, or another process drops days just now: what is left
    * is dropped the next time.
    */
   async dropBefore(day: number): Promise<void> {
+    await this.connections.ask('first day', RAISE_FIRST_DAY, [day]);
     const tables = await this.connections.ask<Table>('tables', TABLES, []);
     const old = tables.filter((table) => table.day < day);
     if (old.length === 0) return;
@@ -73,6 +78,8 @@ export class Partitions {
     this.known.add(day);
   }
 }
+
+const RAISE_FIRST_DAY = 'INSERT INTO walletd_dropped (first_day) VALUES ($1) ON CONFLICT DO NOTHING';
 
 interface Table {
   readonly day: number;
@@ -99,6 +106,9 @@ async function attach(alone: Alone, day: number): Promise<void> {
     await client.query(`SELECT set_config('lock_timeout', '${LOCK_MS}', true), pg_advisory_xact_lock(${TABLES_LOCK})`);
     const state = await stateOf(client, day);
     if (state === 'attached') return;
+    const { rows } = await client.query(FIRST_DAY);
+    const [{ max: firstDay }] = rows as [{ max: number | null }];
+    if (firstDay !== null && day < firstDay) throw new DroppedDayError(firstDay);
     if (state === 'none') await client.query(createTable(day));
     // Takes SHARE UPDATE EXCLUSIVE on the parent, with which neither lookups nor puts nor pg_dump conflict.
     await client.query(

@@ -11,6 +11,7 @@ import {
   newestMarks,
 } from '../../shard/archive/archive.js';
 import { mustReach } from '../../shard/archive/archive-behind-error.js';
+import { mustKeep } from '../../shard/archive/dropped-day-error.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { type ArchiveTie, mustBeTied } from '../archive-tie.js';
@@ -26,7 +27,7 @@ import {
 } from '../format/archive-record.js';
 import { FormatError } from '../format/format-error.js';
 import type { Finding } from '../store.js';
-import { createTables, findArchiveId, makeArchiveId, PARTITION, ROUNDS } from './archive-tables.js';
+import { createTables, FIRST_DAY, findArchiveId, makeArchiveId, PARTITION, ROUNDS } from './archive-tables.js';
 import { byteaArray, int4Array, int8Array } from './binary-array.js';
 import { Connections, type ConnectionsOptions } from './connections.js';
 import { contentsOf, type Occupancy, occupancyOf, replicasOf, rightsOf } from './examine-archive.js';
@@ -57,8 +58,11 @@ interface MarkRow {
   readonly mark_index: number | null;
 }
 
-/** Null but for its mark where nothing was found. */
-type FoundRow = Row & MarkRow & { readonly record: Buffer | null };
+/** A mark, and the oldest day that is kept; null where no day has been dropped. */
+type StateRow = MarkRow & { readonly first_day: number | null };
+
+/** Null but for the state where nothing was found. */
+type FoundRow = Row & StateRow & { readonly record: Buffer | null };
 
 /** The archive in PostgreSQL (12 or later): a table with a partition for each day. It connects when it is used. */
 export class PostgresArchive implements Archive {
@@ -92,6 +96,7 @@ export class PostgresArchive implements Archive {
     const values = [
       ...[...placesOf(records), encoded(records), ...freshOf(records), ...marksOf(newestMarks(records))],
       ...[first.shard, required?.epoch, required?.sequence, required?.index],
+      Math.min(...records.map(({ day }) => day)),
     ];
     await this.prepare();
     if (this.version < ARCHIVE_VERSION && records.some(({ remembers }) => remembers)) {
@@ -99,15 +104,16 @@ export class PostgresArchive implements Archive {
       this.version = ARCHIVE_VERSION;
     }
     await this.partitions.ensure(new Set(records.map(({ day }) => day)));
-    const rows = await this.ask<MarkRow>('put', PUT, values).catch((error: DatabaseError) => {
-      if (error.code === UNIQUE_VIOLATION) return this.ask<MarkRow>('put again', PUT_AGAIN, values);
+    const rows = await this.ask<StateRow>('put', PUT, values).catch((error: DatabaseError) => {
+      if (error.code === UNIQUE_VIOLATION) return this.ask<StateRow>('put again', PUT_AGAIN, values);
       // Another process has dropped the partition of a day that is long gone.
       this.partitions.forget();
       throw error;
     });
     const [row] = rows;
-    // Nothing was put then, for it is the very mark that the statement has compared.
+    // Nothing was put then, for it is the very mark that the statement has compared, and the very first day.
     mustReach(first.shard, row && findMark(row), required);
+    mustKeep(records, row?.first_day ?? 0);
   }
 
   async mark(shard: number): Promise<ArchiveMark | undefined> {
@@ -146,7 +152,9 @@ export class PostgresArchive implements Archive {
     // Each row has the mark of the shard; where nothing is found, there is one row with nothing else.
     const [first] = rows;
     mustReach(shard, first === undefined ? undefined : findMark(first), required);
-    const found = new Map(rows.flatMap((row) => (row.record === null ? [] : [[nameOf(row), row]])));
+    const firstDay = first?.first_day ?? 0;
+    const isFound = ({ record, day }: FoundRow) => record !== null && day >= firstDay;
+    const found = new Map(rows.flatMap((row) => (isFound(row) ? [[nameOf(row), row]] : [])));
     return [...found.values()].map((row) => recordOf(shard, row));
   }
 
@@ -397,7 +405,7 @@ const PUT_AGAIN = put('ON CONFLICT DO NOTHING');
 
 /** A record that has the bytes of an id's hash somewhere else is found too: whoever asks looks at the ids. */
 const FIND = `
-  SELECT mark.*, found.* FROM (SELECT) AS always
+  SELECT mark.*, (${FIRST_DAY}) AS first_day, found.* FROM (SELECT) AS always
   LEFT JOIN (${MARK}) AS mark ON true
   LEFT JOIN (
   SELECT ${COLUMNS} FROM ${unnest(4, ['bigint', 'bigint'])} AS n(player, round)
@@ -413,12 +421,13 @@ const FIND = `
 const LIST = `
   SELECT day, player, round, epoch, sequence, index,
     substring(record FROM 1 FOR 6 + 8 * (256 * get_byte(record, 4) + get_byte(record, 5))) AS record
-  FROM ${ROUNDS} WHERE shard = $1 AND player = $2`;
+  FROM ${ROUNDS} WHERE shard = $1 AND player = $2 AND ${isKept('day')}`;
 
 const READ = `
   SELECT ${COLUMNS}, n.n FROM ${unnest(1, PLACE_TYPES)} WITH ORDINALITY AS n(${PLACE}, n)
   JOIN ${ROUNDS} r ON (r.day, r.shard, r.player, r.round, r.epoch, r.sequence, r.index)
     = (n.day, n.shard, n.player, n.round, n.epoch, n.sequence, n.index)
+  WHERE ${isKept('r.day')}
   ORDER BY n.n`;
 
 const ALL = `
@@ -433,6 +442,7 @@ const DAYS = `
     SELECT substring(c.relname FROM '[0-9]+$')::int AS day FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid
     WHERE h.inhparent = '${ROUNDS}'::regclass
   ) d CROSS JOIN LATERAL (SELECT FROM ${ROUNDS} r WHERE r.day = d.day LIMIT 1) found
+  WHERE ${isKept('d.day')}
   ORDER BY d.day`;
 
 const ROOM = `
@@ -451,16 +461,20 @@ const SAVE = `
 
 const DROP = `DELETE FROM ${ROUNDS} WHERE shard = $1 AND (epoch, sequence) > ($2::bigint, $3::bigint)`;
 
-/** Puts nothing where the mark is older than the one that is required ($19 to $21); returns the mark as it was before. */
+/**
+ * Puts nothing where the mark is older than the one that is required ($19 to $21), or the oldest day ($22) has been dropped; returns
+ * the state as it was before.
+ */
 function put(onConflict: string): string {
   const ifReached = 'WHERE EXISTS (SELECT FROM reached)';
   return `
   WITH before AS (
-    SELECT mark.* FROM (SELECT) AS always
+    SELECT mark.*, (${FIRST_DAY}) AS first_day FROM (SELECT) AS always
     LEFT JOIN (${MARK.replace('$1', '$18::int')}) AS mark ON true
   ), reached AS (
     SELECT FROM before
-    WHERE $19::bigint IS NULL OR (mark_epoch, mark_sequence, mark_index) >= ($19::bigint, $20::bigint, $21::int)
+    WHERE ($19::bigint IS NULL OR (mark_epoch, mark_sequence, mark_index) >= ($19::bigint, $20::bigint, $21::int))
+      AND (first_day IS NULL OR first_day <= $22::int)
   ), fresh AS (
     INSERT INTO walletd_fresh (shard, epoch, sequence, day, names)
     SELECT * FROM ${unnest(9, ['int', 'bigint', 'bigint', 'int', 'bytea'])} ${ifReached}
@@ -470,6 +484,11 @@ function put(onConflict: string): string {
     SELECT * FROM ${unnest(1, [...PLACE_TYPES, 'bytea'])} ${ifReached} ${onConflict}
   )
   SELECT * FROM before`;
+}
+
+/** Puts and drops that overlap, and slices that cannot be dropped yet, leave records of dropped days. */
+function isKept(day: string): string {
+  return `${day} >= coalesce((${FIRST_DAY}), 0)`;
 }
 
 /** Column by column, as `unnest` takes them. */

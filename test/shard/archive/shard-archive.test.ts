@@ -41,10 +41,10 @@ function knowing(
 }
 
 /** Puts a round of ann, as of the entry with this sequence. */
-function put(node: ShardArchive, roundId: string, sequence: number): Promise<ArchiveMark | undefined> {
+async function put(node: ShardArchive, roundId: string, sequence: number): Promise<ArchiveMark | undefined> {
   const image = Buffer.from(roundId);
   const round = { productId: 'p', roundId, image, updatedMs: 20_000 * DAY_MS, transactions: [], remembers: false };
-  return node.put({ epoch: 1, sequence }, [{ username: 'ann', rounds: [round] }]);
+  return (await node.put({ epoch: 1, sequence }, [{ username: 'ann', rounds: [round] }])).mark;
 }
 
 function mayHave(node: ShardArchive, roundId: string): boolean {
@@ -113,6 +113,27 @@ test('a put relies on the put before it, whose event the log need not have yet',
   await until('the archive is behind', () => node.measures.isBehind);
   node.close();
   assert.deepEqual([isOver, archive.records.length, archive.marks.size], [false, 0, 0]);
+});
+
+test('a put tells which rounds the archive has refused', async () => {
+  const archive = new MemoryArchive();
+  const node = knowing(archive);
+  await node.load();
+  await archive.dropBefore(20_000);
+  const roundOf = (roundId: string, day: number) => {
+    const updatedMs = day * DAY_MS;
+    return { productId: 'p', roundId, image: Buffer.from(roundId), updatedMs, transactions: [], remembers: false };
+  };
+  const late = roundOf('late', 19_999);
+  const kept = roundOf('kept', 20_000);
+  const put = await node.put({ epoch: 1, sequence: 1 }, [
+    { username: 'ann', rounds: [late, kept] },
+    { username: 'bob', rounds: [late] },
+  ]);
+  assert.deepEqual(put.players, [{ username: 'ann', rounds: [kept] }]);
+  assert.deepEqual([archive.records.length, mayHave(node, 'late'), mayHave(node, 'kept')], [1, false, true]);
+  const none = await node.put({ epoch: 1, sequence: 2 }, [{ username: 'bob', rounds: [late] }]);
+  assert.deepEqual(none, { mark: undefined, players: [] });
 });
 
 test('an archive whose names are not known yet may have everything', async () => {

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ArchiveRecord } from '../../src/shard/archive/archive.js';
+import { DroppedDayError } from '../../src/shard/archive/dropped-day-error.js';
+import { LmdbArchive } from '../../src/store/lmdb/lmdb-archive.js';
+import { ARCHIVE_STORES } from '../contract/archive.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+
+const [STORE_ID] = ARCHIVE_STORES;
+const RECORD: ArchiveRecord = {
+  shard: 0,
+  day: 20_000,
+  player: 1,
+  round: 2,
+  lsn: { epoch: 1, sequence: 1 },
+  index: 0,
+  ids: [{ id: 3, version: 4 }],
+  image: Buffer.from('image'),
+};
+
+test('a put on its way into a day that is dropped leaves nothing behind', async (t) => {
+  const { path: folder, remove } = makeTempFolder();
+  t.after(remove);
+  const [archive, other] = [LmdbArchive.open(folder, STORE_ID), LmdbArchive.open(folder, STORE_ID)];
+  await archive.put([RECORD, { ...RECORD, day: 20_001 }]);
+  const puts = [archive, other].map((one, i) => one.put([{ ...RECORD, round: 8 + i }]));
+  await archive.dropBefore(20_001);
+  await Promise.allSettled(puts);
+  await Promise.all([archive.close(), other.close()]);
+  const again = LmdbArchive.open(folder, STORE_ID);
+  assert.deepEqual(await again.days(), [20_001]);
+  assert.deepEqual(await again.missingDays(), []);
+  await assert.rejects(again.put([RECORD]), DroppedDayError);
+  await again.close();
+});
