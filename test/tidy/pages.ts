@@ -15,10 +15,10 @@ export function readPage(path: string): Page {
   return { path, text: readFileSync(join(ROOT, path), 'utf8') };
 }
 
-/** README, every page of docs/, the stored formats and the changelog. */
+/** README, changelog, security policy, every page of docs/ and the stored formats. */
 export function readPages(): Page[] {
   const docs = readdirSync(join(ROOT, 'docs')).map((file) => `docs/${file}`);
-  const others = ['README.md', 'CHANGELOG.md', 'src/store/format/FORMAT.md'].filter((path) =>
+  const others = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'src/store/format/FORMAT.md'].filter((path) =>
     existsSync(join(ROOT, path)),
   );
   return [...others, ...docs.filter((path) => path.endsWith('.md')).sort()].map(readPage);
