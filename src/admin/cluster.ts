@@ -12,7 +12,11 @@ const SHARD = /^\d{1,4}$/;
 const REFUSALS: Readonly<Record<ClusterRefusal, (node: string) => Problem>> = {
   'no-such-node': (node) => new Problem(404, `the cluster has no node ${node}`, 'no-such-node'),
   'node-takes-none': (node) =>
-    new Problem(409, `the node ${node} takes no shards: it is draining, or gone`, 'node-takes-none'),
+    new Problem(
+      409,
+      `the node ${node} takes no shards: it is draining, gone, or has not the archive of the others`,
+      'node-takes-none',
+    ),
   'table-has-changed': () =>
     new Problem(409, 'the plan has changed meanwhile: look, and ask again', 'table-has-changed'),
 };

@@ -7,6 +7,7 @@ import type { Copy, CopyOutcome } from '../shard/log/copies.js';
 import type { Head, Position, SealedEntry } from '../shard/log/wal.js';
 import { BACKGROUND, type SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Shards } from '../worker/shards.js';
+import { isOtherArchive } from './archive-ids.js';
 import { CallServer } from './call-server.js';
 import type { ClusterMeasures } from './cluster-measures.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
@@ -348,8 +349,7 @@ export class ClusterNode implements PeerEvents {
       const tag = this.tagNamed(name);
       const { view } = this.membership;
       if (tag === undefined || view === undefined) return 'no-such-node';
-      const isDraining = view.members.get(tag)?.isLeaving === true || view.drained.has(tag);
-      if (isDraining || this.watch.isGone(tag, this.deps.clock.monotonicMs())) return 'node-takes-none';
+      if (!this.takesShards(tag, view)) return 'node-takes-none';
       if (await this.planner.moveShard(view, shard, tag, by)) return undefined;
     }
     return 'table-has-changed';
@@ -411,10 +411,15 @@ export class ClusterNode implements PeerEvents {
 
   private hasHeirs(): boolean {
     const { view } = this.membership;
-    const nowMs = this.deps.clock.monotonicMs();
-    return [...(view?.members ?? [])].some(([tag, { isLeaving }]) => {
-      return tag !== this.deps.tag && !isLeaving && view?.drained.has(tag) !== true && !this.watch.isGone(tag, nowMs);
-    });
+    const others = [...(view?.members.keys() ?? [])].filter((tag) => tag !== this.deps.tag);
+    return view !== undefined && others.some((tag) => this.takesShards(tag, view));
+  }
+
+  /** It lives, and neither gives its shards away nor lacks the archive of the others. */
+  private takesShards(tag: string, { members, drained, plan }: TableView): boolean {
+    const member = members.get(tag);
+    if (member === undefined || member.isLeaving || drained.has(tag)) return false;
+    return !isOtherArchive(member.archiveId, plan?.archiveId) && !this.watch.isGone(tag, this.deps.clock.monotonicMs());
   }
 
   private tick(): void {

@@ -1,10 +1,11 @@
 import { hashString } from '../base/hash.js';
+import { isOtherArchive } from './archive-ids.js';
 import type { MemberRecord, Plan } from './table.js';
 
 export type Owners = Pick<Plan, 'owners' | 'followers' | 'pinned'>;
 
 export interface PlanMember
-  extends Pick<MemberRecord, 'name' | 'zone' | 'isFull' | 'hasRoom' | 'isTimeWrong' | 'unreachable'> {
+  extends Pick<MemberRecord, 'name' | 'zone' | 'isFull' | 'hasRoom' | 'isTimeWrong' | 'archiveId' | 'unreachable'> {
   readonly tag: string;
   readonly isDraining: boolean;
 }
@@ -24,6 +25,8 @@ export interface PlanInput {
   readonly stuck: ReadonlySet<number>;
   /** Shards that who is to have them has no memory for, or does not reach. */
   readonly refused: ReadonlySet<number>;
+  /** Id of the archive that logs may rely on. Undefined: none that is known. */
+  readonly archiveId: string | undefined;
 }
 
 export const NOBODY = '';
@@ -31,13 +34,16 @@ export const NOBODY = '';
 /**
  * Who should have which shard. A member that lives keeps what it has; a shard without an owner goes to a follower, else to
  * who has least and has memory for it, and has had it for a while if there is such a one; members that drain keep theirs
- * only when no other lives. For balance one shard moves at a time. Without members nobody has anything.
+ * only when no other lives. A member without the archive that logs rely on, or with another one, gets nothing. For balance one
+ * shard moves at a time. Without members nobody has anything.
  */
 export function makePlan(input: PlanInput): Owners {
-  const { shards, before, stuck, refused } = input;
+  const { shards, before, stuck, refused, archiveId } = input;
   const hosts = hostsOf(input);
   const byTag = new Map(hosts.map((member) => [member.tag, member]));
   const isHost = (tag: string | undefined): tag is string => tag !== undefined && byTag.has(tag);
+  const suits = (tag: string) => !isOtherArchive(byTag.get(tag)?.archiveId, archiveId);
+  const mayTake = (tag: string) => !byTag.get(tag)?.isTimeWrong && suits(tag);
   const owners: string[] = [];
   const load = new Map(hosts.map(({ tag }) => [tag, 0]));
   const count = (tag: string) => load.set(tag, (load.get(tag) ?? 0) + 1);
@@ -45,7 +51,7 @@ export function makePlan(input: PlanInput): Owners {
     const serving = input.ownerOf(shard);
     const planned = before?.owners[shard];
     const isStuck = stuck.has(shard) && planned === serving;
-    const keeps = (tag: string | undefined) => isHost(tag) && (tag === serving || !byTag.get(tag)?.isTimeWrong);
+    const keeps = (tag: string | undefined) => isHost(tag) && (tag === serving || mayTake(tag));
     const owner = isStuck ? undefined : [refused.has(shard) ? undefined : planned, serving].find(keeps);
     owners.push(owner ?? NOBODY);
     if (owner !== undefined) count(owner);
@@ -54,27 +60,28 @@ export function makePlan(input: PlanInput): Owners {
     if (owners[shard] !== NOBODY) continue;
     const former = stuck.has(shard) ? input.ownerOf(shard) : undefined;
     const refusing = refused.has(shard) ? before?.owners[shard] : undefined;
-    const others = hosts.filter(({ tag, isTimeWrong }) => tag !== former && tag !== refusing && !isTimeWrong);
+    const others = hosts.filter(({ tag }) => tag !== former && tag !== refusing && mayTake(tag));
     const followers = others.filter(({ tag }) => before?.followers[shard]?.includes(tag));
     const roomy = others.filter(({ isFull }) => !isFull);
     const roomyAgain = others.filter(({ hasRoom }) => hasRoom);
     const candidates = [followers, roomy, roomyAgain].find(({ length }) => length > 0) ?? [];
     // Nobody else: it may reach its log again, or have memory.
-    const owner = least(candidates, shard, load) ?? [former, refusing].find(isHost);
+    const mayTryAgain = (tag: string | undefined) => isHost(tag) && (tag === former || suits(tag));
+    const owner = least(candidates, shard, load) ?? [former, refusing].find(mayTryAgain);
     owners[shard] = owner ?? NOBODY;
     if (owner !== undefined) count(owner);
   }
   const pinned = (before?.pinned ?? []).filter((shard) => owners[shard] === before?.owners[shard]);
-  if (input.isCalm) balance(owners, hosts, load, { before, pinned });
+  if (input.isCalm) balance(owners, hosts, load, { before, pinned, mayTake });
   return { owners, followers: followersOf(owners, hosts, input), pinned };
 }
 
 /** Who may have shards. */
-function hostsOf({ members, shards, ownerOf }: PlanInput): readonly PlanMember[] {
+function hostsOf({ members, shards, ownerOf, archiveId }: PlanInput): readonly PlanMember[] {
   const serving = new Set(Array.from({ length: shards }, (_, shard) => ownerOf(shard)));
   const cutOff = cutOffOf(members, (tag) => serving.has(tag));
   const staying = members.filter(({ tag, isDraining }) => !isDraining && !cutOff.has(tag));
-  return staying.length > 0 ? staying : members;
+  return staying.some((member) => !isOtherArchive(member.archiveId, archiveId)) ? staying : members;
 }
 
 /**
@@ -113,10 +120,10 @@ function balance(
   owners: string[],
   hosts: readonly PlanMember[],
   load: ReadonlyMap<string, number>,
-  { before, pinned }: Pick<PlanInput, 'before'> & Pick<Plan, 'pinned'>,
+  { before, pinned, mayTake }: Pick<PlanInput, 'before'> & Pick<Plan, 'pinned'> & { mayTake: (tag: string) => boolean },
 ): void {
   const sorted = [...hosts].sort((a, b) => (load.get(a.tag) ?? 0) - (load.get(b.tag) ?? 0) || (a.tag < b.tag ? -1 : 1));
-  const poorest = sorted.find(({ isFull, isTimeWrong }) => !isFull && !isTimeWrong)?.tag;
+  const poorest = sorted.find(({ tag, isFull }) => !isFull && mayTake(tag))?.tag;
   const richest = sorted.at(-1)?.tag;
   if (poorest === undefined || richest === undefined) return;
   if ((load.get(richest) ?? 0) - (load.get(poorest) ?? 0) < 2) return;
@@ -129,11 +136,11 @@ function balance(
 function followersOf(
   owners: readonly string[],
   hosts: readonly PlanMember[],
-  { before, followers: wanted }: PlanInput,
+  { before, followers: wanted, archiveId }: PlanInput,
 ): string[][] {
   const load = new Map<string, number>();
   const zones = new Map(hosts.map(({ tag, zone }) => [tag, zone]));
-  const roomy = hosts.filter(({ isFull }) => !isFull);
+  const roomy = hosts.filter((member) => !member.isFull && !isOtherArchive(member.archiveId, archiveId));
   const followers = owners.map((owner, shard) => {
     const others = owner === NOBODY ? [] : roomy.filter(({ tag }) => tag !== owner).map(({ tag }) => tag);
     const former = before?.owners[shard];

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
+import { archiveOf } from './archive-ids.js';
 import { makePlan, NOBODY, type Owners, type PlanInput, type PlanMember } from './plan.js';
 import type { Plan, TableView } from './table.js';
 import type { Watch } from './watch.js';
@@ -111,13 +112,14 @@ export class Planner {
     const { tag: here, watch } = this.deps;
     return [...members]
       .filter(([tag]) => tag === here || !watch.isGone(tag, nowMs))
-      .map(([tag, { name, zone, isFull, hasRoom, isTimeWrong, unreachable, isLeaving }]) => ({
+      .map(([tag, { name, zone, isFull, hasRoom, isTimeWrong, archiveId, unreachable, isLeaving }]) => ({
         tag,
         name,
         zone,
         isFull,
         hasRoom,
         isTimeWrong,
+        archiveId,
         unreachable,
         isDraining: isLeaving || drained.has(tag),
       }))
@@ -153,20 +155,35 @@ export class Planner {
     if (!this.hasSeenOwner && !this.mayBegin(members, nowMs)) return undefined;
     const gone = [...view.members.keys()].filter((tag) => !living.has(tag));
     const [stuck, refused] = [this.stuckShards(view, lost), this.refusedShards(view, nowMs)];
+    const before = this.hasSeenOwner && plan?.owners.length === shardCount ? plan : undefined;
+    // After all have been away the archive may have been accepted as lost, and another one be in its place.
+    const archiveId = archiveOf(
+      members.map((member) => member.archiveId),
+      before?.archiveId,
+    );
     const planned = makePlan({
       shards: shardCount,
       members,
       ownerOf: (shard) => view.claims.get(shard)?.tag,
-      before: this.hasSeenOwner && plan?.owners.length === shardCount ? plan : undefined,
+      before,
       followers: settings.followers,
       isCalm: this.isCalm(view, nowMs),
       stuck,
       refused,
+      archiveId,
     });
     const format = this.formatFor(plan, nowMs);
-    if (plan !== undefined && gone.length === 0 && isSame(planned, plan) && format === plan.format) return undefined;
+    if (
+      plan !== undefined &&
+      gone.length === 0 &&
+      isSame(planned, plan) &&
+      format === plan.format &&
+      archiveId === plan.archiveId
+    ) {
+      return undefined;
+    }
     const why = whyOf(view, gone, { stuck, refused }, planned, format);
-    return { plan: { ...planned, format, why, by: name }, gone };
+    return { plan: { ...planned, format, archiveId, why, by: name }, gone };
   }
 
   /** Makes a first plan, or one after all have been away: one, once it is known of every member whether it lives. */
@@ -268,5 +285,6 @@ function whyOf(
   if (left.size > 0) return `${[...left].map(nameOf).join(', ')} drained`;
   if (moved.some((shard) => plan.owners[shard] === NOBODY)) return 'a shard had no owner';
   if (moved.length > 0) return 'balance';
-  return format === plan.format ? 'followers' : `format ${format}`;
+  if (format !== plan.format) return `format ${format}`;
+  return isSame(planned, plan) ? 'archive' : 'followers';
 }

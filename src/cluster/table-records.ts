@@ -14,7 +14,12 @@ const UNSAID_OF_MEMBER: Omit<MemberRecord, 'name' | 'host' | 'port' | 'version' 
   unreachable: [],
 };
 
-const UNSAID_OF_PLAN: Omit<Plan, 'owners' | 'followers' | 'format'> = { pinned: [], why: '', by: '' };
+const UNSAID_OF_PLAN: Omit<Plan, 'owners' | 'followers' | 'format'> = {
+  pinned: [],
+  archiveId: undefined,
+  why: '',
+  by: '',
+};
 
 /*
  * The table outlives every walletd that writes to it, and nodes of several versions share it: what one does not know is not

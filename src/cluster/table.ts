@@ -24,7 +24,7 @@ export interface MemberRecord {
   readonly isTimeWrong: boolean;
   /** How long it keeps closed rounds and ids. Undefined: an older walletd, which does not say. */
   readonly retentionMs: number | undefined;
-  /** Id of its archive; null: it has none. Undefined: an older walletd, which does not say, or one whose archive was away at its start. */
+  /** Id of its archive; null: it has none; empty: it has not seen its archive yet. Undefined: an older walletd, which does not say. */
   readonly archiveId: string | null | undefined;
   /** Tags of members that live and that it has no link to. */
   readonly unreachable: readonly string[];
@@ -40,6 +40,8 @@ export interface Plan {
   readonly pinned: readonly number[];
   /** The newest stored format that may be written: all members read it. Never lowered. */
   readonly format: number;
+  /** Id of the archive that logs may rely on, as `MemberRecord` has it; undefined: no member has told of one. */
+  readonly archiveId: string | undefined;
   /** For people: what made it, and who. */
   readonly why: string;
   readonly by: string;

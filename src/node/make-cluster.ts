@@ -7,6 +7,7 @@ import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import { systemTimers } from '../base/timers.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
+import { UNSEEN_ARCHIVE } from '../cluster/archive-ids.js';
 import { ClusterNode } from '../cluster/cluster-node.js';
 import type { OwnershipObserver } from '../cluster/ownership.js';
 import type { PeerAddress } from '../cluster/peer-protocol.js';
@@ -67,7 +68,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
       format: STORE_FORMAT,
       rulesHash: rulesHash(settings, meta),
       retentionMs: rulesOf(settings, meta).retentionMs,
-      archiveId: hasArchive(settings) ? meta.archiveId : null,
+      archiveId: archiveIdOf(settings, meta),
     },
     advertisedPort: reached.port,
     settings: { followers: cluster.followers, expect: cluster.expect },
@@ -99,6 +100,11 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
     timers: systemTimers,
     log,
   });
+}
+
+/** Id of this node's archive, as it tells the others. */
+export function archiveIdOf(settings: Settings, { archiveId }: StoreMeta): string | null {
+  return hasArchive(settings) ? (archiveId ?? UNSEEN_ARCHIVE) : null;
 }
 
 /** What people call this node. */

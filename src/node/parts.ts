@@ -45,6 +45,7 @@ import { LastHour } from './overview/last-hour.js';
 import { NodeOverview } from './overview/node-overview.js';
 import { keepPrivate } from './private-files.js';
 import { Recorder, servedHere } from './recorder.js';
+import { refuseOtherArchive } from './refuse-other-archive.js';
 import { rulesOf } from './rules.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, recentBytesMaxOf, type ShardThreadSettings } from './shard-thread.js';
@@ -295,6 +296,8 @@ async function makeOtherParts(
 /** The store, tied to its archive. An archive that is away does not hold a start up. One that must not be used ends the start. */
 async function withArchive(opened: OpenStore, settings: Settings, log: Logger): Promise<OpenStore> {
   try {
+    // A node that is refused leaves the record of the store as it is.
+    if (isShared(settings)) await refuseOtherArchive(settings, opened);
     const archive = await findArchive(settings, opened.meta);
     if (archive?.away === undefined) return { ...opened, meta: await tieArchive(settings, opened, log) };
     const { name, away } = archive;

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../base/clock.js';
 import { isConfirmedOn } from '../base/confirmed-on.js';
 import type { ClusterNode } from '../cluster/cluster-node.js';
-import type { MemberRecord } from '../cluster/table.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/patience.js';
@@ -22,6 +21,7 @@ import { livingMembers } from './living-members.js';
 import { nameOf } from './make-cluster.js';
 import type { OpenStore } from './open-store.js';
 import type { Parts } from './parts.js';
+import { refuseOtherArchive } from './refuse-other-archive.js';
 import { StoreError } from './store-error.js';
 
 const READY_POLL_MS = 50;
@@ -78,20 +78,6 @@ async function refuseTwin(settings: Settings, { store }: OpenStore): Promise<voi
   if (twin === undefined) return;
   throw new ConfigError(
     `another node at ${twin.host}:${twin.port} is called ${name}: give this one another name (cluster.name)`,
-  );
-}
-
-/** Rounds that members of the cluster have archived would be unknown to this node. Older members do not say where theirs are. */
-async function refuseOtherArchive(settings: Settings, { store, meta, name }: OpenStore): Promise<void> {
-  const mine = hasArchive(settings) ? meta.archiveId : null;
-  if (mine === undefined) return;
-  const isOther = ({ archiveId }: MemberRecord) => typeof archiveId === 'string' && archiveId !== mine;
-  const [other] = await livingMembers(store.table, isOther);
-  if (other === undefined) return;
-  const has = mine === null ? 'has none' : `has the archive ${mine}`;
-  throw new ConfigError(
-    `node ${other.name} at ${other.host}:${other.port} has the archive ${other.archiveId} of the store ${name}, and this node ` +
-      `${has}: set WALLETD_ARCHIVE to the same database on all nodes`,
   );
 }
 

@@ -8,6 +8,7 @@ const plan = (owners: readonly string[], why = 'the first plan', by = 'node-a'):
   owners,
   followers: [],
   pinned: [],
+  archiveId: undefined,
   format: 1,
   why,
   by,

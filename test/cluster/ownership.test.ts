@@ -97,7 +97,15 @@ class Bench {
   }
 
   private get view(): TableView {
-    const plan: Plan = { owners: [this.owner], followers: [[]], pinned: [], format: 1, why: '', by: '' };
+    const plan: Plan = {
+      owners: [this.owner],
+      followers: [[]],
+      pinned: [],
+      archiveId: undefined,
+      format: 1,
+      why: '',
+      by: '',
+    };
     return { version: '1', members: new Map(), drained: new Set(), plan, claims: this.claims };
   }
 }

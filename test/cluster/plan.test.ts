@@ -10,6 +10,7 @@ const member = (tag: string, isDraining = false): PlanMember => ({
   isFull: false,
   hasRoom: true,
   isTimeWrong: false,
+  archiveId: undefined,
   unreachable: [],
   isDraining,
 });
@@ -25,6 +26,7 @@ function planned(input: Partial<PlanInput>) {
     isCalm: false,
     stuck: new Set(),
     refused: new Set(),
+    archiveId: undefined,
     ...input,
   });
 }
@@ -158,6 +160,46 @@ test('balance moves no shard to a member whose clock is off', () => {
     before.owners,
   );
   assert.equal(loads(planned({ ...calm, members: ABC }).owners).c, 1);
+});
+
+test('a member without the archive of the others, or with another one, gets nothing', () => {
+  const has = (tag: string, archiveId: PlanMember['archiveId'], isDraining = false) => ({
+    ...member(tag, isDraining),
+    archiveId,
+  });
+  for (const other of [null, 'another']) {
+    const members = [has('a', 'one'), has('b', other)];
+    const first = planned({ members, archiveId: 'one' });
+    assert.deepEqual(loads(first.owners), { a: 12 });
+    assert.deepEqual(first.followers.flat(), []);
+    const ownerOf = () => 'a';
+    const calm = planned({ members, archiveId: 'one', before: first, ownerOf, isCalm: true });
+    assert.deepEqual(loads(calm.owners), { a: 12 }, 'not for balance');
+    const stuck = new Set(first.owners.keys());
+    assert.deepEqual(loads(planned({ members, archiveId: 'one', before: first, ownerOf, stuck }).owners), { a: 12 });
+    const draining = [has('a', 'one', true), has('b', other)];
+    const kept = planned({ members: draining, archiveId: 'one', before: first, ownerOf });
+    assert.deepEqual(loads(kept.owners), { a: 12 }, 'its owner drains in vain');
+    const followed = { ...first, followers: first.owners.map(() => ['b']) };
+    const alone = { members: [has('b', other)], archiveId: 'one', before: followed };
+    assert.deepEqual(loads(planned(alone).owners), { '': 12 }, 'its owner is gone');
+    const given = { ...followed, owners: first.owners.map(() => 'b') };
+    assert.deepEqual(loads(planned({ ...alone, before: given, refused: stuck }).owners), { '': 12 });
+  }
+});
+
+test('a member that has no archive keeps what it serves', () => {
+  const members = [member('a'), { ...member('b'), archiveId: null }];
+  const before = planned({ members: members.slice(1) });
+  const kept = planned({ members, archiveId: 'one', before, ownerOf: () => 'b' });
+  assert.deepEqual(loads(kept.owners), { b: 12 });
+});
+
+test('a member that has not seen its archive, or does not say, takes shards', () => {
+  for (const archiveId of ['', undefined]) {
+    const { owners } = planned({ members: [{ ...member('a'), archiveId }], archiveId: 'one' });
+    assert.deepEqual(loads(owners), { a: 12 });
+  }
 });
 
 test('of two that do not reach each other one gives everything away: who reaches fewer, or the greater tag', () => {

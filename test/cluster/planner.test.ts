@@ -84,6 +84,28 @@ test('who has room again gets what nobody could have, and the plan says so', asy
   assert.equal(unserved.plan.why, 'a shard had no owner');
 });
 
+test('the archive of a member that is gone is remembered in the plan', async () => {
+  const unserved = new Unserved();
+  unserved.tell('a', { archiveId: null });
+  unserved.tell('b', { archiveId: 'one' });
+  assert.deepEqual(await unserved.pass(1000), ['b']);
+  assert.equal(unserved.plan.archiveId, 'one');
+  unserved.members.delete('b');
+  assert.deepEqual(await unserved.pass(30_000), [''], 'nobody else may have it');
+  assert.equal(unserved.plan.archiveId, 'one');
+  unserved.tell('a', { archiveId: 'one' });
+  assert.deepEqual(await unserved.pass(1000), ['a']);
+});
+
+test('after all have been away the archive of the members counts', async () => {
+  const restarted = new Restarted(1, 'former');
+  restarted.join('a', { archiveId: 'new' });
+  await restarted.pass(5000);
+  const [plan] = restarted.plans;
+  assert.equal(plan?.archiveId, 'new');
+  assert.deepEqual(plan?.owners, ['a', 'a', 'a']);
+});
+
 /** `tag` is the planner's; the others of a first plan are processes of before, of which one refuses connections at once. */
 class Restarted {
   readonly plans: Plan[] = [];
@@ -92,7 +114,10 @@ class Restarted {
   private readonly watch = new Watch();
   private readonly planner: Planner;
 
-  constructor(expect: number) {
+  constructor(
+    expect: number,
+    private readonly archiveId?: string,
+  ) {
     for (const tag of ['x', 'y', 'z', 'a']) this.join(tag);
     this.planner = new Planner({
       tag: 'a',
@@ -113,14 +138,16 @@ class Restarted {
     this.watch.refused('x');
   }
 
-  join(tag: string): void {
-    const record = { name: `node-${tag}`, host: '127.0.0.1', port: 1, version: '1', format: 1, hasRoom: true };
-    this.members.set(tag, memberOf(JSON.stringify(record)));
+  join(tag: string, said: Partial<MemberRecord> = {}): void {
+    const all = { name: `node-${tag}`, host: '127.0.0.1', port: 1, version: '1', format: 1, hasRoom: true, ...said };
+    this.members.set(tag, memberOf(JSON.stringify(all)));
   }
 
   /** Who is to live does, from now on. */
   async pass(ms: number, ...living: readonly string[]): Promise<void> {
-    const before = planOf(JSON.stringify({ owners: ['x', 'y', 'z'], followers: [['y'], ['z'], ['x']], format: 1 }));
+    const { archiveId } = this;
+    const owners = { owners: ['x', 'y', 'z'], followers: [['y'], ['z'], ['x']] };
+    const before = planOf(JSON.stringify({ ...owners, format: 1, archiveId }));
     for (const untilMs = this.nowMs + ms; this.nowMs < untilMs; this.nowMs += TICK_MS) {
       const beats = [...this.members.keys()].map(
         (tag) => [tag, living.includes(tag) ? `${this.nowMs}` : 'old'] as const,

@@ -19,6 +19,7 @@ function planned(record: MemberRecord, before: Plan) {
     isCalm: false,
     stuck: new Set(),
     refused: new Set(),
+    archiveId: before.archiveId,
   });
 }
 
@@ -46,7 +47,7 @@ test('a member and a plan of a newer version say more: what is known of it count
   };
   const member = memberOf(JSON.stringify({ ...FIRST, ...said, cores: 8 }));
   assert.deepEqual({ ...member }, { ...FIRST, ...said, cores: 8 });
-  const known = { ...PLAN, pinned: [1], why: 'balance', by: 'node-1' };
+  const known = { ...PLAN, pinned: [1], archiveId: 'a1', why: 'balance', by: 'node-1' };
   const plan = planOf(JSON.stringify({ ...known, weights: [1, 2, 3] }));
   assert.deepEqual({ ...plan }, { ...known, weights: [1, 2, 3] });
   assert.deepEqual(planned(member, plan).owners, PLAN.owners);

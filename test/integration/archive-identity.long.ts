@@ -197,4 +197,31 @@ else {
       await cluster.close();
     }
   });
+
+  test('a node with an archive is refused where a member has none, and leaves no trace', async () => {
+    const cluster = await TestCluster.start(1);
+    const { redis } = cluster;
+    try {
+      const table = 'walletd:{walletd:meta}:table';
+      const meta = await redis.call('GET', 'walletd:meta');
+      const archive = await newDatabase();
+      await assert.rejects(
+        cluster.add(1, { archive }),
+        /node node-0 at .* has no archive of the store .*, and this node has an archive: .* stop all nodes first/,
+      );
+      assert.equal(await redis.call('GET', 'walletd:meta'), meta, 'the store names no archive');
+      const fields = (await redis.call('HGETALL', table)) as string[];
+      const member = fields.findIndex((field) => field.startsWith('n:'));
+      const [tag, record] = [String(fields[member]), String(fields[member + 1])];
+      assert.doesNotMatch(fields.join(), /node-1/);
+      // As a member of an older release, which does not say.
+      await redis.call('HSET', table, tag, record.replace('"archiveId":null,', ''));
+      await cluster.add(1, { archive });
+      await until('it is told', async () =>
+        /"archiveId":"[0-9a-f-]{36}"/.test(String(await redis.call('HGETALL', table))),
+      );
+    } finally {
+      await cluster.close();
+    }
+  });
 }

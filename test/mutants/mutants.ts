@@ -926,7 +926,7 @@ const CLUSTER: readonly Row[] = [
   [
     'a plan gives shards to a member whose clock is off',
     'src/cluster/plan.ts',
-    '&& tag !== refusing && !isTimeWrong',
+    '&& tag !== refusing && mayTake(tag)',
     '&& tag !== refusing',
     'test/cluster/plan.test.ts',
     'a member whose clock is off takes nothing, and keeps what it serves',
@@ -934,10 +934,18 @@ const CLUSTER: readonly Row[] = [
   [
     'a plan balances onto a member whose clock is off',
     'src/cluster/plan.ts',
-    '!isFull && !isTimeWrong',
+    '!isFull && mayTake(tag)',
     '!isFull',
     'test/cluster/plan.test.ts',
     'balance moves no shard to a member whose clock is off',
+  ],
+  [
+    'a plan gives shards to a member without their archive',
+    'src/cluster/plan.ts',
+    '!byTag.get(tag)?.isTimeWrong && suits(tag)',
+    '!byTag.get(tag)?.isTimeWrong',
+    'test/cluster/plan.test.ts',
+    'a member without the archive of the others, or with another one, gets nothing',
   ],
   [
     'a member is told to drain and keeps its shards',

@@ -1,0 +1,27 @@
+import { isOtherArchive, UNSEEN_ARCHIVE } from '../cluster/archive-ids.js';
+import type { MemberRecord } from '../cluster/table.js';
+import { ConfigError } from '../config/config-error.js';
+import type { Settings } from '../config/schema.js';
+import { livingMembers } from './living-members.js';
+import { archiveIdOf } from './make-cluster.js';
+import type { OpenStore } from './open-store.js';
+
+/**
+ * Throws a `ConfigError` where a living member of the cluster archives elsewhere than this node, or one of the two archives nowhere:
+ * the other one could not take back the shards whose rounds it does not know.
+ */
+export async function refuseOtherArchive(settings: Settings, { store, meta, name }: OpenStore): Promise<void> {
+  const mine = archiveIdOf(settings, meta);
+  const isOther = ({ archiveId }: MemberRecord) => isOtherArchive(archiveId, mine);
+  const [other] = await livingMembers(store.table, isOther);
+  if (other === undefined) return;
+  throw new ConfigError(
+    `node ${other.name} at ${other.host}:${other.port} has ${describe(other.archiveId)} of the store ${name}, and this node has ` +
+      `${describe(mine)}: set WALLETD_ARCHIVE to the same database on all nodes; to begin with an archive, stop all nodes first`,
+  );
+}
+
+function describe(archiveId: MemberRecord['archiveId']): string {
+  if (typeof archiveId !== 'string') return 'no archive';
+  return archiveId === UNSEEN_ARCHIVE ? 'an archive' : `the archive ${archiveId}`;
+}
