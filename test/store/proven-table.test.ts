@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { open } from 'lmdb';
 import type { ArchiveName, ArchiveRecord } from '../../src/shard/archive/archive.js';
 import { DamagedRecordError } from '../../src/shard/archive/damaged-record-error.js';
@@ -142,4 +143,20 @@ test('LMDB: the next put gives a file of an older walletd its second trees', asy
   await until('all keys stand twice', async () => (await keysOf(folder, 'rounds-keys')).length === 1200);
   await newer.close();
   assert.deepEqual(await keysOf(folder, 'rounds-keys'), await keysOf(folder, 'rounds'));
+});
+
+test('LMDB: the thread of shard 0 alone writes second trees, and others read them', async () => {
+  const folder = await filled(3);
+  for (const table of ['rounds-keys', 'fresh-keys']) await change(folder, table, (keys) => keys.drop());
+  const [first, other] = [LmdbArchive.open(folder, STORE_ID), LmdbArchive.open(folder, STORE_ID)];
+  assert.equal((await other.find(0, [round(1)], DAYS)).length, 1);
+  await other.put([record(1, { shard: 1, day: 20_001 })]);
+  await delay(200);
+  assert.deepEqual(await keysOf(folder, 'rounds-keys'), []);
+  await first.put([record(9, { day: 20_001 })]);
+  await until('all keys stand twice', async () => (await keysOf(folder, 'rounds-keys')).length === 3);
+  const lost = (await keysOf(folder, 'rounds'))[1] as Buffer;
+  await change(folder, 'rounds', (rounds) => rounds.remove(lost as never));
+  await assert.rejects(other.find(0, [round(1)], DAYS), isLost);
+  await Promise.all([first.close(), other.close()]);
 });

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../../base/clock.js';
 import { Slices } from '../../base/slices.js';
 import type { ArchivedPlace, ArchiveName, ArchiveRecord, FreshNames } from '../../shard/archive/archive.js';
@@ -24,6 +24,8 @@ const MAP_BYTES = 64 * 1024 ** 3;
 const TAIL_AT = 6;
 const ROUND_KEY_BYTES = TAIL_AT + TAIL_BYTES;
 const FRESH_KEY_BYTES = 16;
+/** Between two writes of keys behind the rows of an older walletd, each of which waits for the disk, as appends do. */
+const PROVE_REST_MS = 50;
 /**
  * What the archive has of one day: an LMDB environment of its own, in one file, so that a day is dropped as a file is.
  *
@@ -189,6 +191,7 @@ export class ArchiveDay {
       await this.file.write(keys.length * ROUND_KEY_BYTES, keys.length, () => {
         for (const key of keys) this.rounds.prove(key);
       });
+      await delay(PROVE_REST_MS);
     }
   }
 

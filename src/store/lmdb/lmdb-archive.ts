@@ -44,7 +44,7 @@ export class LmdbArchive implements Archive {
   private readonly open = new Map<number, ArchiveDay>();
 
   private savedNamesFile: SavedNames | undefined = undefined;
-  /** Writes second trees behind days of an older walletd; begins with the first put. */
+  /** Writes second trees behind days of an older walletd; begins with the first put of shard 0, which one thread has. */
   private proving: Promise<void> | undefined = undefined;
   private isClosed = false;
 
@@ -138,7 +138,7 @@ export class LmdbArchive implements Archive {
     }
     await Promise.all([...byDay].map(([day, ofDay]) => this.dayOf(day).put(ofDay)));
     await this.marks.write(newestMarks(records), await this.countsOf(byDay.keys()));
-    this.proving ??= this.prove();
+    if (records.some(({ shard }) => shard === 0)) this.proving ??= this.prove();
   }
 
   /**

@@ -33,8 +33,8 @@ export interface Batch {
  */
 export class ProvenTable {
   private readonly rows: Database<Buffer, Buffer>;
-  /** Undefined in a file of an older walletd, until something is written. */
-  private keys: Database<Buffer, Buffer> | undefined;
+  /** Undefined in a file of an older walletd, until something is written, here or by another thread. */
+  private found: Database<Buffer, Buffer> | undefined;
 
   /** `keyBytes`: length of a key. `path`: for people. */
   constructor(
@@ -44,8 +44,12 @@ export class ProvenTable {
     private readonly path: string,
   ) {
     this.rows = root.openDB<Buffer, Buffer>({ name, ...BINARY });
-    const existing = { name: keysOf(name), create: false, ...BINARY };
-    this.keys = root.openDB<Buffer, Buffer>(existing) as Database<Buffer, Buffer> | undefined;
+  }
+
+  private get keys(): Database<Buffer, Buffer> | undefined {
+    // The file has the name of each table as a key, with a NUL behind it. To open a table takes the lock of writers.
+    if (this.found === undefined && this.root.doesExist(Buffer.from(`${keysOf(this.name)}\0`))) this.prepare();
+    return this.found;
   }
 
   /** Number of rows. */
@@ -60,7 +64,7 @@ export class ProvenTable {
 
   /** Makes the second tree where there is none; to be called when there is room for it on the disk. */
   prepare(): void {
-    this.keys ??= this.root.openDB<Buffer, Buffer>({ name: keysOf(this.name), ...BINARY });
+    this.found ??= this.root.openDB<Buffer, Buffer>({ name: keysOf(this.name), ...BINARY });
   }
 
   /** Queues a write. */
