@@ -33,7 +33,7 @@ export const currency = string({
 /** Range and decimals depend on the currency: see `mustUnits`. */
 export const amount = number({
   description: 'In whole currency, exact to its last decimal.',
-  message: 'must be a number',
+  message: 'must be a number, such as 1234.56: without quotes, and with nothing between thousands',
 });
 
 /** Given to the platform when a game is started: some products take at most 20 characters. Nothing shows it again. */

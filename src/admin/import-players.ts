@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { withoutMark } from '../base/decode-text.js';
 import { object, type TypeOf } from '../base/json-schema.js';
 import { Slices } from '../base/slices.js';
+import { spreadsheetFault } from '../base/spreadsheet-cell.js';
 import { FAILURES } from '../callback/failures.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Operator } from '../wallet/state/operation.js';
@@ -26,6 +27,7 @@ const LINES_AT_ONCE = 512;
 const BUSY_RETRIES_MAX = 100;
 const BUSY_RETRY_MS = 20;
 const NEWLINE = 0x0a;
+const EXAMPLE = '{"id":"open-ann","username":"ann","currency":"THB","balance":100.25}';
 
 type SignedImport = Extract<SignedCommand, { type: 'import-player' }>;
 
@@ -128,7 +130,7 @@ function parse(line: Buffer | undefined, isFirst: boolean): unknown {
   try {
     return JSON.parse(isFirst ? withoutMark(line.toString()) : line.toString());
   } catch {
-    throw badRequest('the line is not JSON');
+    throw badRequest(`the line is not JSON, such as ${EXAMPLE} (from CSV: docs/operator-api.md)`);
   }
 }
 
@@ -136,6 +138,10 @@ function toCommand(value: unknown, by: Operator, deps: AdminDeps): SignedImport 
   const valid = validateLine(value);
   if (valid !== true) throw valid.error;
   const { id, username, currency, balance } = value as TypeOf<typeof line>;
+  for (const [name, text] of Object.entries({ id, username })) {
+    const fault = spreadsheetFault(text);
+    if (fault !== undefined) throw badRequest(`${name} ${fault}`);
+  }
   const opening = mustUnits(deps.settings, currency, balance, 'balance');
   return { type: 'import-player', id, username, currency, balance: opening, by };
 }

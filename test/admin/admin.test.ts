@@ -192,7 +192,8 @@ describe('the operator API', () => {
   });
 
   test('a line has the number that it has in the file', async () => {
-    const numbered = '\n{broken\n\n  \r\n[]\n{"id":"n","username":"numbered","currency":"THB","balance":1}\n\n';
+    const numbered =
+      '\n{broken\n\n  \r\n[]\n{"id":"n","username":"1.2E+9","currency":"THB","balance":1}\n{"id":"n","username":"x","currency":"THB","balance":"1,234.56"}\n{"id":"n","username":"numbered","currency":"THB","balance":1}\n\n';
     const answer = await call('POST', '/v1/players:import', numbered, ndjson);
     const report = answer.text.trim().split('\n').slice(0, -1);
     assert.deepEqual(
@@ -201,9 +202,17 @@ describe('the operator API', () => {
         return [number, reason];
       }),
       [
-        [2, 'the line is not JSON'],
+        [
+          2,
+          'the line is not JSON, such as {"id":"open-ann","username":"ann","currency":"THB","balance":100.25} (from CSV: docs/operator-api.md)',
+        ],
         [5, 'the line must be a JSON object'],
-        [6, undefined],
+        [
+          6,
+          'username 1.2E+9 was rounded by a spreadsheet: format the column as text there, and take it from its source again',
+        ],
+        [7, 'balance must be a number, such as 1234.56: without quotes, and with nothing between thousands'],
+        [8, undefined],
       ],
     );
   });

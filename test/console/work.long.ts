@@ -117,7 +117,7 @@ describe('what is done with the console', () => {
     await visit.page.getByRole('button', { name: 'Copy CSV' }).click();
     await visit.waitForText('Copied');
     const text = await visit.page.evaluate('navigator.clipboard.readText()');
-    const wanted = 'Player,Balance,Currency,Status\r\n"\'=HYPERLINK(""http://a.b"")",100,THB,active';
+    const wanted = 'Player,Balance,Currency,Status\r\n"\'=HYPERLINK(""http://a.b"")",100,THB,active\r\n';
     assert.equal(String(text).replaceAll('\r\n', '\n'), wanted.replaceAll('\r\n', '\n'));
     await visit.end();
   });

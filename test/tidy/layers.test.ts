@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 /** Who may import whom: a folder imports only what its row names. `node` is where all parts meet; `cli` runs it. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   base: [],
+  // One writer for the terminal and the page.
+  csv: [],
   wallet: ['base'],
   shard: ['wallet', 'base'],
   store: ['cluster', 'shard', 'wallet', 'base'],
@@ -19,8 +21,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   peer: ['cluster', 'listener', 'base'],
   http: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
   admin: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
-  // The page; of the API it knows the types of what is sent live.
-  console: ['admin'],
+  // The page: of the API the types of what is sent live, and the writer of CSV.
+  console: ['admin', 'csv'],
   config: ['base'],
   telemetry: ['base'],
 };

@@ -1,6 +1,6 @@
+import { toCsv } from '../../csv/to-csv.js';
 import { formatLsn } from '../../shard/log/lsn.js';
 import type { LostItem } from '../../tools/inspect/lost-items.js';
-import { csv } from './csv.js';
 import { isoTime } from './format.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
@@ -27,7 +27,7 @@ export function lostTable(items: readonly LostItem[]): string {
 
 /** CSV of all lost items, for the platform. */
 export function lostCsv(items: readonly LostItem[]): string {
-  return csv([COLUMNS, ...items.map(cellsOf)]);
+  return toCsv([COLUMNS, ...items.map(cellsOf)]);
 }
 
 function cellsOf({ timeMs, username, endpoint, productId, requestId, id, roundId, shard, lsn }: LostItem): string[] {

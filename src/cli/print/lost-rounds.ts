@@ -1,6 +1,6 @@
+import { toCsv } from '../../csv/to-csv.js';
 import { formatLsn } from '../../shard/log/lsn.js';
 import type { LostRound } from '../../tools/loss/archive-loss.js';
-import { csv } from './csv.js';
 import { isoTime } from './format.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
@@ -28,5 +28,5 @@ export function lostRoundsCsv(rounds: readonly (LostRound & { readonly shard: nu
   const rows = rounds.map(({ timeMs, username, productId, roundId, shard, lsn }) => {
     return [isoTime(timeMs), username, productId, roundId, String(shard), formatLsn(lsn)];
   });
-  return csv([COLUMNS, ...rows]);
+  return toCsv([COLUMNS, ...rows]);
 }

@@ -1,4 +1,5 @@
 import { CURRENCY } from '../../base/currency.js';
+import { isGrouped } from '../../base/spreadsheet-cell.js';
 import type { ScaleTable, Units } from '../../wallet/amount.js';
 import { isId } from '../../wallet/identifier.js';
 import { ToolError } from '../store-reader.js';
@@ -47,7 +48,8 @@ export function platformRecord({ line, fields }: RawRecord, columns: Columns, sc
   const amount = (field: 'stake' | 'payout') => {
     const text = must(field);
     const scale = scales.of(currency);
-    return maybeUnitsOf(text, scale) ?? fail(`${field} cannot be ${shown(text)}: ${currency} has ${scale} decimals`);
+    const cure = isGrouped(text) ? 'write 1234.56, not 1,234.56 or 1.234,56' : `${currency} has ${scale} decimals`;
+    return maybeUnitsOf(text, scale) ?? fail(`${field} cannot be ${shown(text)}: ${cure}`);
   };
   const isReversed = state === 'VOID' || state === 'CANCELLED';
   const time = maybe('time');

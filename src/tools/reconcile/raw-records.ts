@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse as csvParser, type Options } from 'csv-parse';
 import { withoutMark } from '../../base/decode-text.js';
+import { spreadsheetFault } from '../../base/spreadsheet-cell.js';
 import { ToolError } from '../store-reader.js';
 import { type Columns, FIELDS, type Field } from './columns.js';
 import { valuesOfLine } from './json-line.js';
@@ -38,7 +39,7 @@ export async function* rawRecords(
   const first = begin.trimStart().charAt(0);
   if (first === '[') throw new ToolError("it is a JSON array: give a record on each line, as jq -c '.[]' makes them");
   const whole = following(begin, texts);
-  yield* first === '{' ? jsonRecords(whole, columns) : csvRecords(whole, columns);
+  yield* first === '{' ? jsonRecords(whole, columns) : csvRecords(whole, columns, begin);
 }
 
 async function* following(begin: string, rest: AsyncIterable<string>): AsyncGenerator<string, void> {
@@ -118,13 +119,15 @@ type CsvLine = { readonly record: readonly string[]; readonly info: { readonly l
 async function* csvRecords(
   texts: AsyncIterable<string>,
   { names }: Columns,
+  begin: string,
 ): AsyncGenerator<readonly RawRecord[], void> {
+  const { delimiter, isNamed, header } = layoutOf(begin, names);
   // What its types lack: `info` makes each record stand beside its place.
-  const options = { info: true, max_record_size: RECORD_MAX_BYTES, skip_empty_lines: true } as Options;
+  const options = { delimiter, info: true, max_record_size: RECORD_MAX_BYTES, skip_empty_lines: true } as Options;
   const parser = csvParser(options);
   // Errors of the source come out of the parser.
-  pipeline(Readable.from(texts), parser, () => {});
-  let places: readonly (readonly [Field, number])[] | undefined;
+  pipeline(Readable.from(isNamed ? withoutFirstLine(texts) : texts), parser, () => {});
+  let places: readonly Place[] | undefined;
   let batch: RawRecord[] = [];
   try {
     for await (const { record, info } of parser as AsyncIterable<CsvLine>) {
@@ -132,30 +135,80 @@ async function* csvRecords(
         places = placesOf(record, names);
         continue;
       }
-      batch.push({ line: info.lines, fields: csvFields(record, places) });
+      batch.push({ line: info.lines, fields: csvFields(record, places, info.lines) });
       if (batch.length < BATCH_RECORDS) continue;
       yield batch;
       batch = [];
     }
   } catch (error) {
-    if (error instanceof CsvError) throw new ToolError(`line ${error.lines} is not CSV: ${error.message}`);
-    throw error;
+    if (!(error instanceof CsvError)) throw error;
+    // A quote behind the beginning of a cell: `="0017"`.
+    const { lines, field, index } = error as CsvError & { lines: number; field?: unknown; index?: number };
+    if (field === '=') mustBeUnspoilt('="', lines, header[index ?? -1] ?? '');
+    throw new ToolError(`line ${lines} is not CSV: ${error.message}`);
   }
   yield batch;
 }
 
-/** Which columns of a line are wanted, the best name first. */
-function placesOf(header: readonly string[], names: Columns['names']): (readonly [Field, number])[] {
-  const titles = header.map((title) => title.trim());
-  const places = FIELDS.flatMap((field) => names[field].map((name) => [field, titles.indexOf(name)] as const));
-  return places.filter(([, place]) => place !== -1);
+/** Line numbers stay as they are in the file. */
+async function* withoutFirstLine(texts: AsyncIterable<string>): AsyncGenerator<string, void> {
+  let isFirst = true;
+  for await (const text of texts) {
+    yield isFirst ? text.replace(/^\s*\S.*/, '') : text;
+    isFirst = false;
+  }
 }
 
-function csvFields(record: readonly string[], places: readonly (readonly [Field, number])[]): RawRecord['fields'] {
+const DELIMITERS = [',', ';', '\t', '|'];
+
+interface Layout {
+  readonly delimiter: string;
+  /** By a line `sep=;`, as spreadsheets have it. */
+  readonly isNamed: boolean;
+  readonly header: readonly string[];
+}
+
+/** A delimiter that nothing names is the one by which most columns are known. */
+function layoutOf(begin: string, names: Columns['names']): Layout {
+  const [first = '', second = ''] = begin.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const named = /^sep=([,;\t|])$/i.exec(first.trimStart())?.[1];
+  const header = (delimiter: string) =>
+    (named === undefined ? first : second)
+      .split(delimiter)
+      .map((title) => title.replace(/^\s*"(.*)"\s*$/, '$1').trim());
+  if (named !== undefined) return { delimiter: named, isNamed: true, header: header(named) };
+  const known = new Set(Object.values(names).flat());
+  const count = (delimiter: string) => header(delimiter).filter((title) => known.has(title)).length;
+  const delimiter = DELIMITERS.reduce((best, one) => (count(one) > count(best) ? one : best));
+  return { delimiter, isNamed: false, header: header(delimiter) };
+}
+
+/** A wanted column: its field, its title, and its place in a line. */
+interface Place {
+  readonly field: Field;
+  readonly title: string;
+  readonly at: number;
+}
+
+/** Which columns of a line are wanted, the best name first. */
+function placesOf(header: readonly string[], names: Columns['names']): Place[] {
+  const titles = header.map((title) => title.trim());
+  const places = FIELDS.flatMap((field) => names[field].map((title) => ({ field, title, at: titles.indexOf(title) })));
+  return places.filter(({ at }) => at !== -1);
+}
+
+function csvFields(record: readonly string[], places: readonly Place[], line: number): RawRecord['fields'] {
   const fields: Partial<Record<Field, string>> = {};
-  for (const [field, place] of places) {
-    const value = record[place];
-    if (fields[field] === undefined && value !== undefined && value !== '') fields[field] = value;
+  for (const { field, title, at } of places) {
+    const value = record[at];
+    if (fields[field] !== undefined || value === undefined || value === '') continue;
+    mustBeUnspoilt(value, line, title);
+    fields[field] = value;
   }
   return fields;
+}
+
+function mustBeUnspoilt(cell: string, line: number, title: string): void {
+  const fault = spreadsheetFault(cell);
+  if (fault !== undefined) throw new ToolError(`line ${line}, column ${title}: ${fault}`);
 }

@@ -88,6 +88,41 @@ test('a mapping names other columns, words and what is always so', async () => {
   ]);
 });
 
+test('the delimiter of a CSV is found in its header, or named before it', async () => {
+  const rows = ['betId,username,productId,currency,stake,payout,betStatus', '"b-1",ann,SLOTS,THB,10,25.5,SETTLED'];
+  const wanted = [{ id: 'b-1', stake: 100_000, payout: 255_000 }];
+  for (const delimiter of [',', ';', '\t', '|']) {
+    const lines = rows.map((row) => row.replaceAll(',', delimiter));
+    for (const history of [lines, [`sep=${delimiter}`, ...lines], ['', ...lines]]) {
+      const records = await read(history.join('\r\n'), DEFAULT_COLUMNS, 100);
+      const found = records.map(({ id, stake, payout }) => ({ id, stake, payout }));
+      assert.deepEqual(found, wanted, JSON.stringify(history));
+      assert.equal(records[0]?.line, history.length);
+    }
+  }
+  const quoted = '"betId";"username";"productId";"currency";"betStatus"\n"a,b";ann;"x;y";THB;void\n';
+  const [record] = await read(quoted);
+  assert.deepEqual([record?.id, record?.productId], ['a,b', 'x;y']);
+});
+
+test('a cell that a spreadsheet has changed is named with its cure', async () => {
+  const lineOf = (id: string, stake = '10') =>
+    `betId;username;productId;currency;stake;betStatus\nb-1;ann;P;THB;10;OPEN\n${id};ann;P;THB;${stake};OPEN\n`;
+  const cases: [string, RegExp][] = [
+    [lineOf('1E+15'), /^line 3, column betId: 1E\+15 was rounded by a spreadsheet: format the column as text/],
+    [lineOf('1.23457E+15'), /^line 3, column betId: 1\.23457E\+15 was rounded by a spreadsheet/],
+    [lineOf('b-2', '1,5E+9'), /^line 3, column stake: 1,5E\+9 was rounded by a spreadsheet/],
+    [lineOf('="0017"'), /^line 3, column betId: begins with =": the value alone is needed, 0017 and not ="0017"$/],
+    [lineOf('"=""0017"""'), /^line 3, column betId: begins with ="/],
+    [lineOf('b-2', '1,234.56'), /^line 3: stake cannot be "1,234\.56": write 1234\.56, not 1,234\.56 or 1\.234,56$/],
+    [lineOf('b-2', '1.234,56'), /^line 3: stake cannot be "1\.234,56": write 1234\.56/],
+    [lineOf('b-2', '1234,56'), /^line 3: stake cannot be "1234,56": write 1234\.56/],
+    [lineOf('b-2', '1\u00a0234'), /^line 3: stake cannot be "1.234": write 1234\.56/],
+    [lineOf('b-2', 'ten'), /^line 3: stake cannot be "ten": THB has 4 decimals$/],
+  ];
+  for (const [history, message] of cases) await assert.rejects(read(history), { message });
+});
+
 test('what cannot be read is said with its line', async () => {
   const good = json({});
   const cases: [string | Buffer, RegExp][] = [

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { toCsv } from '../csv.js';
+import { toCsv } from '../../../csv/to-csv.js';
 
 export interface Column<T> {
   readonly title: string;
