@@ -13,6 +13,8 @@ export class ConnectionCounts {
   readonly evicted: Record<EvictedBecause, number> = { silent: 0, idle: 0 };
   /** Connections of the callback listener that ended before anything readable was asked. */
   unread = 0;
+  /** Frames on links of nodes that no node had sealed. */
+  forgedFrames = 0;
 }
 
 export type CountsByListener = Readonly<Record<ListenerName, ConnectionCounts>>;

@@ -1,12 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { RawData, WebSocket } from 'ws';
 import { messageOf } from '../base/message-of.js';
 import type { PeerMessage } from '../cluster/peer-protocol.js';
-import { type Greeting, isProof, maybeGreeting, proofOf, type Side } from './proof.js';
+import type { Frame, Handshake, Heard, Proven } from './handshake.js';
+import { ForgedFrame } from './sealed-channel.js';
 
-/** Raised when what members say changes so that an older one would misread it. */
-export const WIRE = 1;
 const GREETING_MS = 2000;
 const GREETING_BYTES_MAX = 1024;
 /** A peer says something five times a second. Of a machine that is gone, or cut off, TCP itself says nothing for minutes. */
@@ -16,132 +14,109 @@ const CLOSED = 'the connection was closed';
 /** A peer that does not read is as one that is not there. */
 const BUFFERED_MAX = 64 * 1024 * 1024;
 
-export interface LinkDeps {
-  readonly storeId: string;
-  readonly tag: string;
-  readonly secret: string;
-}
-
 export interface LinkEvents {
-  /** The peer has proved that it is one; its tag. */
-  onOpen(link: PeerLink, tag: string): void;
+  /** The peer has proved that it is one. */
+  onOpen(link: PeerLink, peer: Proven): void;
   onMessage(tag: string, message: PeerMessage): void;
-  /** `reason` is for people. */
+  /** A frame of a link that was open is none of the peer's: somebody sits between. */
+  onForged(tag: string): void;
+  /** `tag` is that of a peer that has proved to be one; `reason` is for people. */
   onClose(link: PeerLink, tag: string | undefined, reason: string): void;
 }
 
-/**
- * One connection to a peer. Both prove first that they know the secret, in two texts of JSON each; nothing else is heard
- * before. Then messages go as bytes.
- *
- *   who dials                               who listens
- *   hello {wire, storeId, tag, nonce}  ──>  <──  hello
- *   proof "…"                          ──>
- *                                      <──  proof "…"
- *
- * Who listens proves nothing to whom it does not know: a stranger who dials two members gets no proof from either of them to
- * show to the other.
- */
+/** One connection to a peer: a handshake, then messages, each in a frame that the peer has sealed. */
 export class PeerLink {
   private readonly packr = new Packr({ useRecords: false, moreTypes: true });
-  private readonly mine: Greeting;
-  private theirs: Greeting | undefined = undefined;
-  private isOpen = false;
+  private peer: Proven | undefined = undefined;
   private reason = CLOSED;
+  private hasEnded = false;
   /** How often in a row nothing had come since the look before. */
   private silentLooks = 0;
   private timer: NodeJS.Timeout;
 
   constructor(
     private readonly socket: WebSocket,
-    private readonly side: Side,
-    private readonly deps: LinkDeps,
+    private readonly handshake: Handshake,
     private readonly events: LinkEvents,
   ) {
-    const { storeId, tag } = deps;
-    this.mine = { wire: WIRE, storeId, tag, nonce: randomBytes(16).toString('hex') };
     this.timer = setTimeout(() => this.end('it has not greeted in time'), GREETING_MS);
     socket.on('message', (data, isBytes) => this.receive(data, isBytes));
     socket.on('error', (error) => {
       this.reason = error.message;
     });
     socket.on('close', () => {
+      this.hasEnded = true;
       clearTimeout(this.timer);
-      events.onClose(this, this.theirs?.tag, this.reason);
+      events.onClose(this, this.peer?.tag, this.reason);
     });
-    if (socket.readyState === socket.OPEN) this.greet();
-    else socket.on('open', () => this.greet());
+    if (socket.readyState === socket.OPEN) this.sendAll(handshake.greeting);
+    else socket.on('open', () => this.sendAll(handshake.greeting));
   }
 
   /** False when the peer does not take it. */
   send(message: PeerMessage): boolean {
-    if (!this.isOpen || this.socket.readyState !== this.socket.OPEN) return false;
+    if (this.peer === undefined || this.hasEnded || this.socket.readyState !== this.socket.OPEN) return false;
     if (this.socket.bufferedAmount > BUFFERED_MAX) {
       this.end('it does not read what is sent to it');
       return false;
     }
-    this.socket.send(this.packr.pack(message));
+    this.socket.send(this.peer.channel.seal(this.packr.pack(message)));
     return true;
   }
 
   end(reason: string): void {
     this.reason = reason;
-    this.isOpen = false;
+    this.hasEnded = true;
     this.socket.terminate();
   }
 
-  private greet(): void {
-    this.socket.send(JSON.stringify(this.mine));
+  private sendAll(frames: readonly Frame[]): void {
+    for (const frame of frames) this.socket.send(frame);
   }
 
   private receive(data: RawData, isBytes: boolean): void {
+    // Frames can come after the one that ended the link: they were read together.
+    if (this.hasEnded) return;
     const bytes = data as Buffer;
     this.silentLooks = 0;
     try {
-      if (this.isOpen && isBytes) this.events.onMessage(this.theirs?.tag as string, this.packr.unpack(bytes));
-      else if (isBytes || this.isOpen || bytes.length > GREETING_BYTES_MAX) this.end('it has not greeted first');
-      else if (this.theirs === undefined) this.greeted(maybeGreeting(bytes.toString()));
-      else this.proved(bytes.toString(), this.theirs);
+      if (this.peer !== undefined) this.opened(bytes, isBytes, this.peer);
+      else if (bytes.length > GREETING_BYTES_MAX) this.end('it has not greeted first');
+      else this.heard(this.handshake.hear(bytes, isBytes));
     } catch (error) {
-      this.end(`it sent what cannot be read: ${messageOf(error)}`);
+      this.end(messageOf(error));
     }
   }
 
-  private greeted(theirs: Greeting | undefined): void {
-    const { storeId, tag } = this.deps;
-    if (theirs === undefined) {
-      this.end('it does not greet as a node of walletd does');
-    } else if (theirs.wire !== WIRE) {
-      this.end(`it speaks version ${theirs.wire} of the protocol, this node ${WIRE}`);
-    } else if (theirs.storeId !== storeId) {
-      this.end(`it serves another store, ${theirs.storeId}`);
-    } else if (theirs.tag === tag) {
-      this.end('it is this very process');
-    } else {
-      this.theirs = theirs;
-      if (this.side === 'listens') return;
-      this.prove(theirs);
-      this.reason = 'it has not taken the proof: is its cluster.secret the same?';
+  private heard({ send, hasProved, proven, refusal }: Heard): void {
+    this.sendAll(send);
+    if (hasProved) this.reason = 'it has not taken the proof: is its cluster.secret the same?';
+    if (refusal !== undefined) {
+      this.reason = refusal;
+      this.hasEnded = true;
+      // Its peer reads the last frame and closes; the timer ends the connection where the peer does not.
+      this.socket.close();
+    } else if (proven !== undefined) {
+      this.reason = CLOSED;
+      clearTimeout(this.timer);
+      this.timer = setInterval(() => this.look(), LOOK_MS);
+      this.peer = proven;
+      this.events.onOpen(this, proven);
     }
   }
 
-  private prove(theirs: Greeting): void {
-    this.socket.send(proofOf(this.deps.secret, this.side, this.mine, theirs));
+  private opened(frame: Buffer, isBytes: boolean, { tag, channel }: Proven): void {
+    let message: PeerMessage;
+    try {
+      if (!isBytes) throw new ForgedFrame('a frame of text was not sealed by the peer');
+      message = this.packr.unpack(channel.open(frame));
+    } catch (error) {
+      if (error instanceof ForgedFrame) this.events.onForged(tag);
+      throw new Error(`it sent what cannot be read: ${messageOf(error)}`);
+    }
+    this.events.onMessage(tag, message);
   }
 
-  private proved(proof: string, theirs: Greeting): void {
-    const other = this.side === 'dials' ? 'listens' : 'dials';
-    if (!isProof(proof, this.deps.secret, other, this.mine, theirs)) {
-      this.end('it does not know the secret (cluster.secret)');
-      return;
-    }
-    if (this.side === 'listens') this.prove(theirs);
-    this.reason = CLOSED;
-    clearTimeout(this.timer);
-    this.timer = setInterval(() => this.look(), LOOK_MS);
-    this.isOpen = true;
-    this.events.onOpen(this, theirs.tag);
-  }
   /** Counted, and not timed: where this thread was stopped itself, one look is all that was missed. */
   private look(): void {
     if (this.silentLooks++ >= SILENT_LOOKS_MAX) this.end('it does not say anything any more');

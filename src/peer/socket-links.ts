@@ -8,7 +8,10 @@ import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage } from '../cluster
 import type { ConnectionCounts } from '../listener/connection-counts.js';
 import { BRIEF_TIMEOUTS, HANDSHAKE_TIMEOUT_MS, ServerGuard } from '../listener/server-guard.js';
 import { TLS_CIPHERS } from '../listener/tls-ciphers.js';
-import { type LinkDeps, PeerLink } from './peer-link.js';
+import type { Handshake, LinkDeps, Proven } from './handshake.js';
+import { OldHandshake } from './old-handshake.js';
+import { PeerLink } from './peer-link.js';
+import { LINK_PATH, newHandshake } from './sealed-handshake.js';
 
 const REDIAL_MS = 100;
 /** A packet to a machine that is gone is not answered at all. */
@@ -22,6 +25,9 @@ const STRANGER_BYTES_MAX = 16 * 1024;
 
 const LISTENER_TLS = { ciphers: TLS_CIPHERS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, requestCert: true };
 
+const OLD_PEER = 'a node of an older release: nothing between it and this node is sealed until it is upgraded';
+const FORGED = 'a frame came from somebody between two nodes: the link was ended';
+
 /** PEM. Each end shows its certificate, and takes any that one of these authorities has signed. */
 export interface PeerTls {
   readonly cert: Buffer;
@@ -29,7 +35,7 @@ export interface PeerTls {
   readonly ca: Buffer;
 }
 
-export interface SocketLinksDeps extends LinkDeps {
+export interface SocketLinksDeps extends Omit<LinkDeps, 'isMember'> {
   /** Undefined: plain WebSockets. */
   readonly tls: PeerTls | undefined;
   readonly counts: ConnectionCounts;
@@ -56,6 +62,7 @@ export class SocketLinks implements PeerLinks {
   private readonly strangers = new Set<PeerLink>();
   /** Connections of links that this node has not dialled. */
   private readonly streams = new WeakMap<PeerLink, Socket>();
+  private readonly linkDeps: LinkDeps;
   private readonly server: Server;
   private readonly guard: ServerGuard;
   private tls: PeerTls | undefined;
@@ -67,6 +74,7 @@ export class SocketLinks implements PeerLinks {
   ) {
     const { tls } = deps;
     this.tls = tls;
+    this.linkDeps = { ...deps, isMember: (tag) => this.peers.has(tag) };
     this.server =
       tls === undefined
         ? createServer(BRIEF_TIMEOUTS, refuse)
@@ -85,8 +93,8 @@ export class SocketLinks implements PeerLinks {
     peers.on('error', (error) =>
       deps.log.error({ error: error.message }, 'the listener for other nodes has a problem'),
     );
-    peers.on('connection', (socket, { socket: stream }) => {
-      const link = this.newLink(socket);
+    peers.on('connection', (socket, { socket: stream, url }) => {
+      const link = this.newLink(socket, this.listening(url));
       this.streams.set(link, stream);
       this.limit(link, stream);
     });
@@ -140,7 +148,7 @@ export class SocketLinks implements PeerLinks {
     const { tls } = this;
     const { host, port } = dialled.address;
     const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-    const socket = new WebSocket(`${tls === undefined ? 'ws' : 'wss'}://${authority}`, {
+    const socket = new WebSocket(`${tls === undefined ? 'ws' : 'wss'}://${authority}${LINK_PATH}`, {
       handshakeTimeout: DIAL_MAX_MS,
       maxPayload: FRAME_BYTES_MAX,
       perMessageDeflate: false,
@@ -150,7 +158,11 @@ export class SocketLinks implements PeerLinks {
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') this.deps.events.onRefused(dialled.tag);
     });
-    this.newLink(socket, dialled);
+    this.newLink(socket, newHandshake(this.linkDeps, dialled.tag), dialled);
+  }
+
+  private listening(path: string | undefined): Handshake {
+    return path === LINK_PATH ? newHandshake(this.linkDeps, undefined) : new OldHandshake(this.linkDeps, 'listens');
   }
 
   /**
@@ -176,12 +188,13 @@ export class SocketLinks implements PeerLinks {
     });
   }
 
-  private newLink(socket: WebSocket, dialled?: Dialled): PeerLink {
-    const link = new PeerLink(socket, dialled === undefined ? 'listens' : 'dials', this.deps, {
-      onOpen: (link, tag) => this.opened(link, tag, dialled),
+  private newLink(socket: WebSocket, handshake: Handshake, dialled?: Dialled): PeerLink {
+    const link = new PeerLink(socket, handshake, {
+      onOpen: (link, peer) => this.opened(link, peer, dialled),
       onMessage: (tag, message) => {
         if (this.links.get(tag) === link) this.deps.events.onMessage(tag, message);
       },
+      onForged: (tag) => this.forged(tag),
       onClose: (link, tag, reason) => this.closed(link, tag, reason, dialled),
     });
     this.strangers.add(link);
@@ -197,7 +210,7 @@ export class SocketLinks implements PeerLinks {
     stream.on('data', look);
   }
 
-  private opened(link: PeerLink, tag: string, dialled: Dialled | undefined): void {
+  private opened(link: PeerLink, { tag, isOld }: Proven, dialled: Dialled | undefined): void {
     this.strangers.delete(link);
     const stream = this.streams.get(link);
     if (stream !== undefined) this.guard.trust(stream);
@@ -217,7 +230,13 @@ export class SocketLinks implements PeerLinks {
       this.deps.events.onDown(tag);
     }
     if (dialled !== undefined) dialled.trouble = undefined;
+    if (isOld) this.deps.log.warn({ code: 'link-not-sealed', peer: tag }, OLD_PEER);
     this.deps.events.onUp(tag);
+  }
+
+  private forged(tag: string): void {
+    this.deps.counts.forgedFrames++;
+    this.deps.log.warn({ code: 'link-forged', peer: tag, page: 'docs/security.md' }, FORGED);
   }
 
   /** A member can go and come again while it is dialled: two who dialled it in turn would end each other's links for ever. */

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { WebSocket } from 'ws';
 import { silentLogger } from '../../src/base/logger.js';
 import { ConnectionCounts } from '../../src/listener/connection-counts.js';
 import { EarlyListener } from '../../src/node/early-listener.js';
 import { HealthListener } from '../../src/node/health-listener.js';
+import { LINK_PATH } from '../../src/peer/sealed-handshake.js';
 import { SocketLinks } from '../../src/peer/socket-links.js';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';
@@ -163,7 +165,8 @@ test('the early listener answers a supervisor while strangers fill it', LOOPBACK
   await fill(t, `http://127.0.0.1:${port}`, 1100, '/livez');
 });
 
-test('a member links up while strangers fill the listener for nodes', LOOPBACKS, async (t) => {
+/** Two ends of links, the first of which listens where strangers come. */
+async function twoMembers(t: TestContext) {
   const heard: string[] = [];
   const counts = new ConnectionCounts();
   const linksOf = (tag: string) =>
@@ -186,16 +189,21 @@ test('a member links up while strangers fill the listener for nodes', LOOPBACKS,
     );
   const [a, b] = [linksOf('aaaaaaaa'), linksOf('bbbbbbbb')];
   const [port] = [await a.listen(), await b.listen()];
-  const strangers = new Strangers(port, 100);
-  t.after(async () => {
-    strangers.leave();
-    await Promise.all([a.close(), b.close()]);
-  });
-  await strangers.come();
-  const peer = new Map([['aaaaaaaa', { host: '127.0.0.1', port }]]);
-  b.keep(peer);
+  t.after(() => Promise.all([a.close(), b.close()]));
   a.keep(new Map([['bbbbbbbb', { host: '127.0.0.1', port: 1 }]]));
-  await until('the link is up', () => a.isUp('bbbbbbbb') && b.isUp('aaaaaaaa'));
+  const join = async () => {
+    b.keep(new Map([['aaaaaaaa', { host: '127.0.0.1', port }]]));
+    await until('the link is up', () => a.isUp('bbbbbbbb') && b.isUp('aaaaaaaa'));
+  };
+  return { a, b, port, heard, counts, join };
+}
+
+test('a member links up while strangers fill the listener for nodes', LOOPBACKS, async (t) => {
+  const { a, b, port, heard, counts, join } = await twoMembers(t);
+  const strangers = new Strangers(port, 100);
+  t.after(() => strangers.leave());
+  await strangers.come();
+  await join();
   for (let round = 0; round < ROUNDS; round++) await strangers.come();
   assert.ok(a.isUp('bbbbbbbb') && b.isUp('aaaaaaaa'), 'a link is no stranger');
   assert.deepEqual(
@@ -203,4 +211,25 @@ test('a member links up while strangers fill the listener for nodes', LOOPBACKS,
     [],
   );
   assert.ok(counts.evicted.silent > 500, `${counts.evicted.silent}`);
+});
+
+test('a member links up again and again while 64 strangers dial', LOOPBACKS, async (t) => {
+  const { b, port, counts, join } = await twoMembers(t);
+  let isOver = false;
+  t.after(() => {
+    isOver = true;
+  });
+  const dial = (n: number) => {
+    const stranger = new WebSocket(`ws://127.0.0.1:${port}${LINK_PATH}`, { localAddress: `127.0.1.${1 + (n % 3)}` });
+    // Half of them greet, with what is no proof, and the others say nothing.
+    stranger.on('open', () => n % 2 === 0 && stranger.send(Buffer.alloc(200, 2)));
+    stranger.on('error', () => {});
+    stranger.on('close', () => isOver || dial(n));
+  };
+  for (let n = 0; n < 64; n++) dial(n);
+  for (let round = 0; round < ROUNDS; round++) {
+    await join();
+    b.keep(new Map());
+  }
+  assert.ok(counts.accepted > 64 + ROUNDS, `${counts.accepted}`);
 });

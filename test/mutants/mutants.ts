@@ -1145,6 +1145,42 @@ const REDIS: readonly Row[] = [
   ],
 ];
 
-const ROWS = [...WALLET, ...SHARD, ...LOG, ...SNAPSHOTS, ...ARCHIVE, ...CLUSTER, ...REDIS];
+/** Links between nodes. */
+const LINKS: readonly Row[] = [
+  [
+    'frames of a link are not numbered',
+    'src/peer/sealed-channel.ts',
+    'this.count++',
+    'this.count',
+    'test/peer/sealed-links.test.ts',
+    'a repeated frame ends the link before it is heard',
+  ],
+  [
+    'a frame with a wrong tag is heard',
+    'src/peer/sealed-channel.ts',
+    "throw new ForgedFrame('a frame was not sealed by the peer, or not in this place');",
+    '',
+    'test/peer/sealed-links.test.ts',
+    'a frame with a flipped bit ends the link before it is heard',
+  ],
+  [
+    'the versions that were greeted with are in no key',
+    'src/peer/sealed-channel.ts',
+    'Buffer.concat(greetings)',
+    'Buffer.concat(greetings.map((greeting) => greeting.subarray(1, 2)))',
+    'test/peer/sealed-links.test.ts',
+    'a change of any byte of the handshake leaves both ends without a link',
+  ],
+  [
+    'newer nodes can be made to speak the older protocol',
+    'src/peer/old-handshake.ts',
+    'theirs.nonce.startsWith(MARK)',
+    'false',
+    'test/peer/old-links.test.ts',
+    'a relay cannot make two newer nodes speak the older protocol',
+  ],
+];
+
+const ROWS = [...WALLET, ...SHARD, ...LOG, ...SNAPSHOTS, ...ARCHIVE, ...CLUSTER, ...REDIS, ...LINKS];
 
 export const MUTANTS: readonly Mutant[] = ROWS.map(toMutant);

@@ -33,6 +33,7 @@ const NOT_IN_THE_CONSOLE: Readonly<Record<string, string>> = {
   WalletdCallersRefused: 'it needs two moments; the table of callbacks shows it',
   WalletdOperatorsRefused: 'it needs two moments',
   WalletdNodeFolderFailing: 'it needs two moments',
+  WalletdLinkForged: 'it needs two moments',
   WalletdBackupArchiveDiffers: 'the follower has ended with it; BackupBehind says what comes of that',
   WalletdBackupNotHandedOver: 'it needs two moments; the page Snapshots counts it',
 };

@@ -5,82 +5,15 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { WebSocket } from 'ws';
-import { silentLogger } from '../../src/base/logger.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
-import { ConnectionCounts } from '../../src/listener/connection-counts.js';
-import { proofOf } from '../../src/peer/proof.js';
-import { type PeerTls, SocketLinks } from '../../src/peer/socket-links.js';
+import { SealedChannel } from '../../src/peer/sealed-channel.js';
+import { LINK_PATH } from '../../src/peer/sealed-handshake.js';
 import { makeCertificate } from '../support/certificate.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
+import { A, B, between, End, SECRET, STORE_ID } from './link-end.js';
 
 const LOOK: PeerMessage = { type: 'look' };
-
-interface Options {
-  readonly tag: string;
-  readonly secret?: string;
-  readonly storeId?: string;
-  readonly tls?: PeerTls;
-}
-
-/** One end, and what it has heard. */
-class End {
-  readonly heard: string[] = [];
-  readonly reasons: string[] = [];
-  readonly messages: PeerMessage[] = [];
-  readonly links: SocketLinks;
-  readonly counts = new ConnectionCounts();
-  port = 0;
-
-  constructor({ tag, secret = 'a-secret-of-all-nodes', storeId = 'store', tls }: Options) {
-    const note = (fields: object) => {
-      this.reasons.push(String((fields as { reason?: unknown }).reason));
-    };
-    this.links = new SocketLinks(
-      { host: '127.0.0.1', port: 0 },
-      {
-        tag,
-        secret,
-        storeId,
-        tls,
-        counts: this.counts,
-        log: { ...silentLogger, info: note, debug: note },
-        events: {
-          onMessage: (from, message) => {
-            this.heard.push(`${from} ${message.type}`);
-            this.messages.push(message);
-          },
-          onUp: (peer) => this.heard.push(`up ${peer}`),
-          onDown: (peer) => this.heard.push(`down ${peer}`),
-          onRefused: (peer) => this.heard.push(`refused ${peer}`),
-        },
-      },
-    );
-  }
-
-  async listen(): Promise<void> {
-    this.port = await this.links.listen();
-  }
-
-  keep(...peers: readonly [tag: string, port: number][]): void {
-    this.links.keep(new Map(peers.map(([tag, port]) => [tag, { host: '127.0.0.1', port }])));
-  }
-}
-
-async function between(a: Options, b: Options, run: (a: End, b: End) => Promise<void>): Promise<void> {
-  const ends = [new End(a), new End(b)] as const;
-  const [one, other] = ends;
-  try {
-    for (const end of ends) await end.listen();
-    one.keep([b.tag, other.port]);
-    other.keep([a.tag, one.port]);
-    await run(one, other);
-  } finally {
-    await Promise.all(ends.map(({ links }) => links.close()));
-  }
-}
-
-const [A, B] = ['aaaaaaaa', 'bbbbbbbb'];
 
 test('of two the one with the greater tag dials, and both use the link', () =>
   between({ tag: A }, { tag: B }, async (a, b) => {
@@ -133,80 +66,114 @@ test('who was dialled, and is not any more, sees that nobody listens', () =>
     assert.deepEqual(a.heard, [`up ${B}`, `down ${B}`, `refused ${B}`]);
   }));
 
-test('what comes before the proof, or is none, ends the connection and is not heard', async () => {
-  const end = new End({ tag: B });
-  await end.listen();
-  const greeting = { wire: 1, storeId: 'store', tag: A, nonce: '0'.repeat(32) };
-  const mine = JSON.stringify(greeting);
-  const wrong: readonly (readonly (string | Buffer)[])[] = [
-    [Buffer.from([0x81, 0xa4])],
-    ['no JSON'],
-    ['null'],
-    ['{}'],
-    ['x'.repeat(2000)],
-    [JSON.stringify({ ...greeting, wire: 99 })],
-    [JSON.stringify({ ...greeting, tag: B })],
-    [JSON.stringify({ ...greeting, tag: '__proto__' })],
-    [mine, 'not the proof'],
-    [mine, ''],
-    [mine, Buffer.from('bytes')],
-  ];
-  for (const frames of wrong) {
-    const socket = new WebSocket(`ws://127.0.0.1:${end.port}`);
-    socket.on('open', () => {
-      for (const frame of frames) socket.send(frame);
-    });
-    await new Promise((resolve) => socket.on('close', resolve));
-  }
-  assert.deepEqual(end.heard, []);
-  await end.links.close();
-});
-
-test('a proof that was heard once is of no use another time, nor for the other end', async () => {
-  const end = new End({ tag: B });
-  await end.listen();
-  const mine = { wire: 1, storeId: 'store', tag: A, nonce: '0'.repeat(32) };
-  const attempt = (proof: (theirs: typeof mine) => string) =>
-    new Promise<void>((resolve) => {
-      const socket = new WebSocket(`ws://127.0.0.1:${end.port}`);
-      socket.on('open', () => socket.send(JSON.stringify(mine)));
-      socket.once('message', (data) => socket.send(proof(JSON.parse(String(data)))));
-      socket.on('close', () => resolve());
-      end.links.keep(new Map());
-    });
-  await attempt((theirs) => proofOf('a-secret-of-all-nodes', 'dials', { ...mine, nonce: '1'.repeat(32) }, theirs));
-  await attempt((theirs) => proofOf('a-secret-of-all-nodes', 'listens', mine, theirs));
-  await attempt((theirs) => proofOf('a-secret-of-all-nodes', 'dials', theirs, mine));
-  assert.deepEqual(end.heard, []);
-  const known = new WebSocket(`ws://127.0.0.1:${end.port}`);
-  known.on('open', () => known.send(JSON.stringify(mine)));
-  known.once('message', (data) => {
-    known.send(proofOf('a-secret-of-all-nodes', 'dials', mine, JSON.parse(String(data))));
+/** A process that dials `end` and says frames of its own; `greeted` gets the first frame of the listener. */
+async function stranger(end: End, greeted: (hello: Buffer) => readonly (string | Buffer)[], path = LINK_PATH) {
+  const socket = new WebSocket(`ws://127.0.0.1:${end.port}${path}`);
+  socket.once('message', (hello: Buffer) => {
+    for (const frame of greeted(hello)) socket.send(frame);
   });
-  await until('who knows the secret is heard', () => end.heard.includes(`up ${A}`));
-  known.terminate();
+  await new Promise((resolve) => socket.on('close', resolve));
+}
+
+/** First frame of a member that dials, sealed with a key of these greetings. */
+function dialling(greetings: readonly [Buffer, Buffer], member: object, secret = SECRET): Buffer {
+  const sealed = new SealedChannel(secret, 'dials', greetings).seal(Buffer.from(JSON.stringify(member)));
+  return Buffer.concat([greetings[1], sealed]);
+}
+
+const HELLO = Buffer.concat([Buffer.from([2]), Buffer.alloc(32, 7)]);
+const MEMBER = { storeId: STORE_ID, tag: A, dialled: B };
+
+test('frames before the proof end the connection and are not heard', async () => {
+  const end = new End({ tag: B });
+  await end.listen();
+  const greeted: readonly ((hello: Buffer) => readonly (string | Buffer)[])[] = [
+    () => [Buffer.from([0x81, 0xa4])],
+    () => [Buffer.alloc(0)],
+    () => ['no JSON'],
+    () => [JSON.stringify(MEMBER)],
+    () => [Buffer.alloc(2000)],
+    () => [HELLO],
+    () => [Buffer.concat([HELLO, Buffer.alloc(100)])],
+    () => [Buffer.concat([Buffer.from([1]), Buffer.alloc(100)])],
+    (hello) => [dialling([hello, HELLO], MEMBER, 'another-secret-of-all')],
+    (hello) => [dialling([hello, HELLO], { ...MEMBER, tag: B })],
+    (hello) => [dialling([hello, HELLO], { ...MEMBER, tag: '__proto__' })],
+    (hello) => [dialling([hello, HELLO], { ...MEMBER, storeId: 'other' })],
+    (hello) => [dialling([hello, HELLO], { ...MEMBER, dialled: 'cccccccc' })],
+    (hello) => [dialling([hello, HELLO], { storeId: STORE_ID })],
+    (hello) => [dialling([hello, HELLO], [])],
+  ];
+  await Promise.all(greeted.map((frames) => stranger(end, frames)));
+  assert.deepEqual(end.heard, []);
   await end.links.close();
 });
 
-test('a stranger who dials two members gets from neither what the other one wants to see', async () => {
+test('a proof counts once, and for the end it was made for', async () => {
+  const end = new End({ tag: B });
+  await end.listen();
+  let first: Buffer | undefined;
+  await stranger(end, (hello) => {
+    first = dialling([hello, HELLO], MEMBER);
+    setTimeout(() => end.links.keep(new Map()), 100);
+    return [first];
+  });
+  await until('the link is gone', () => end.heard.length === 2);
+  await stranger(end, () => [first as Buffer]);
+  await stranger(end, (hello) => {
+    const sealed = new SealedChannel(SECRET, 'listens', [hello, HELLO]).seal(Buffer.from(JSON.stringify(MEMBER)));
+    return [Buffer.concat([HELLO, sealed])];
+  });
+  await stranger(end, (hello) => [dialling([HELLO, hello], MEMBER)]);
+  assert.equal(end.heard.length, 2);
+  await end.links.close();
+});
+
+test('a stranger learns the version of the protocol, and nothing else', async () => {
+  const end = new End({ tag: B });
+  await end.listen();
+  const shown: Buffer[] = [];
+  const frames = [
+    HELLO,
+    JSON.stringify({ wire: 1, storeId: 'guessed', tag: A, nonce: '0'.repeat(32) }),
+    'x',
+    undefined,
+  ];
+  await Promise.all(
+    [LINK_PATH, '/'].flatMap((path) =>
+      frames.map(async (frame) => {
+        const socket = new WebSocket(`ws://127.0.0.1:${end.port}${path}`);
+        socket.on('message', (data: Buffer) => shown.push(data));
+        if (frame !== undefined) socket.on('open', () => socket.send(frame));
+        await new Promise((resolve) => socket.on('close', resolve));
+      }),
+    ),
+  );
+  assert.equal(shown.length, frames.length);
+  for (const hello of shown) assert.deepEqual([hello.length, hello[0]], [33, 2]);
+  assert.equal(new Set(shown.map((hello) => hello.toString('hex'))).size, shown.length);
+  await end.links.close();
+});
+
+test('a stranger who dials two members gets a proof from neither', async () => {
   const [a, b] = [new End({ tag: A }), new End({ tag: B })];
   const [toA, toB] = await Promise.all(
     [a, b].map(async (end) => {
       await end.listen();
-      return new WebSocket(`ws://127.0.0.1:${end.port}`);
+      return new WebSocket(`ws://127.0.0.1:${end.port}${LINK_PATH}`);
     }),
   );
   assert.ok(toA !== undefined && toB !== undefined);
   const ended = Promise.all([toA, toB].map((socket) => new Promise((resolve) => socket.on('close', resolve))));
-  const shown: string[] = [];
-  const tell = (to: WebSocket, text: string) => {
-    shown.push(text);
-    if (to.readyState === to.OPEN) to.send(text);
-    else to.once('open', () => to.send(text));
+  const shown: Buffer[] = [];
+  const tell = (to: WebSocket, frame: Buffer) => {
+    shown.push(frame);
+    if (to.readyState === to.OPEN) to.send(frame);
+    else to.once('open', () => to.send(frame));
   };
-  // What either says goes to the other one, as if they had dialled each other.
-  toA.on('message', (data) => tell(toB, String(data)));
-  toB.on('message', (data) => tell(toA, String(data)));
+  // All that either says goes to the other one, as if they had dialled each other.
+  toA.on('message', (data: Buffer) => tell(toB, data));
+  toB.on('message', (data: Buffer) => tell(toA, data));
   await ended;
   assert.deepEqual([a.heard, b.heard, shown.length], [[], [], 2]);
   await Promise.all([a.links.close(), b.links.close()]);
@@ -233,11 +200,11 @@ test('a stranger cannot make a member keep what it sends, nor a connection', asy
   await end.links.close();
 });
 
-/** What a stranger does at the port: raw bytes, or a WebSocket with frames of anything, some of which are nearly right. */
+/** Frames of a stranger, some of which are nearly those of a member, of this release or the one before. */
 const arbitraryGreeting = fc.record(
   {
     wire: fc.oneof(fc.constant(1), fc.integer(), fc.string()),
-    storeId: fc.oneof(fc.constant('store'), fc.string()),
+    storeId: fc.oneof(fc.constant(STORE_ID), fc.string()),
     tag: fc.oneof(fc.constant(B), fc.constant(A), fc.string(), fc.constant(null)),
     nonce: fc.oneof(fc.constant('0'.repeat(32)), fc.string(), fc.array(fc.integer())),
   },
@@ -248,6 +215,7 @@ const arbitraryFrame = fc.oneof(
   fc.string(),
   fc.json(),
   fc.uint8Array({ maxLength: 2000 }).map((bytes) => Buffer.from(bytes)),
+  fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.concat([HELLO, bytes])),
   fc.constant(Buffer.alloc(20_000)),
 );
 
@@ -262,9 +230,9 @@ function strangersRaw(port: number, bytes: Uint8Array): Promise<void> {
   });
 }
 
-function strangersFrames(port: number, frames: readonly (string | Buffer)[]): Promise<void> {
+function strangersFrames(port: number, path: string, frames: readonly (string | Buffer)[]): Promise<void> {
   return new Promise((resolve) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}`);
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
     socket.on('error', () => {});
     socket.on('close', () => resolve());
     socket.on('open', () => {
@@ -279,7 +247,11 @@ test('whatever strangers send, nobody hears it, and members link up all the same
   await a.listen();
   const arbitraryStranger = fc.oneof(
     fc.uint8Array({ maxLength: 3000 }).map((bytes) => () => strangersRaw(a.port, bytes)),
-    fc.array(arbitraryFrame, { maxLength: 4 }).map((frames) => () => strangersFrames(a.port, frames)),
+    fc.tuple(fc.constantFrom(LINK_PATH, '/'), fc.array(arbitraryFrame, { maxLength: 4 })).map(
+      ([path, frames]) =>
+        () =>
+          strangersFrames(a.port, path, frames),
+    ),
   );
   const sent = fc.asyncProperty(fc.array(arbitraryStranger, { minLength: 1, maxLength: 10 }), async (strangers) => {
     await Promise.all(strangers.map((stranger) => stranger()));

@@ -55,6 +55,11 @@ interface Manifest {
     readonly replicas?: number;
     readonly selector: unknown;
     readonly ports?: readonly (Named & { readonly port: number; readonly targetPort: string })[];
+    readonly podSelector?: { readonly matchLabels: unknown };
+    readonly ingress?: readonly {
+      readonly from?: readonly { readonly podSelector: unknown }[];
+      readonly ports: readonly { readonly port: string }[];
+    }[];
     readonly template: { readonly metadata: { readonly labels: unknown }; readonly spec: PodSpec };
     readonly volumeClaimTemplates?: readonly { readonly metadata: Named }[];
   };
@@ -69,6 +74,7 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   StatefulSet: 'apps/v1',
   Job: 'batch/v1',
   PodDisruptionBudget: 'policy/v1',
+  NetworkPolicy: 'networking.k8s.io/v1',
 };
 /** What an end takes beside `cluster.drainSeconds`. */
 const STOP_MAX_SECONDS = 10;
@@ -174,6 +180,15 @@ test('what is mounted is there, and what is written has a volume', () => {
   }
   const { mountPath } = container.volumeMounts.find(({ name }) => name === 'node') ?? { mountPath: 'nowhere' };
   assert.ok(settingsOfPod().nodeFolder.startsWith(`${mountPath}/`));
+});
+
+test('nodes alone reach the port of nodes, which have a secret', () => {
+  const { podSelector, ingress = [] } = one('NetworkPolicy').spec;
+  assert.deepEqual(podSelector, statefulSet.selector);
+  const ports = ingress.map((rule) => rule.ports.map(({ port }) => port));
+  assert.deepEqual(ports.flat().sort(), container.ports.map(({ name }) => name).sort());
+  assert.deepEqual(ingress[ports.findIndex((some) => some.includes('peers'))]?.from, [{ podSelector }]);
+  assert.ok(settingsOfPod().cluster.secret);
 });
 
 test('one node at a time is taken away, and none is held back', () => {

@@ -30,5 +30,10 @@ export function connectionMetrics(counts: CountsByListener): Metric[] {
       'Connections of the callback listener that ended before a request that could be read.',
       counts.callbacks.unread,
     ),
+    counter(
+      'walletd_cluster_forged_frames_total',
+      'Frames on links of nodes that no node had sealed; each ended its link.',
+      counts.nodes.forgedFrames,
+    ),
   ];
 }

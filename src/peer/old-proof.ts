@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Side } from './side.js';
 
-/** Two members prove to each other that they know the secret, without telling it. */
+/** WIRE 1: two members prove to each other that they know the secret, without telling it. */
 export interface Greeting {
   readonly wire: number;
   readonly storeId: string;
@@ -24,9 +25,6 @@ export function maybeGreeting(text: string): Greeting | undefined {
     NONCE.test(nonce);
   return isOne ? { wire, storeId, tag, nonce } : undefined;
 }
-
-/** Whether it has dialled, or has been dialled. */
-export type Side = 'dials' | 'listens';
 
 /** What `mine` on this side proves to `theirs`: nobody else's proof, and none of another time, is the same. */
 export function proofOf(secret: string, side: Side, mine: Greeting, theirs: Greeting): string {

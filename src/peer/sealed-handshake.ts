@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { type Handshake, type Heard, type LinkDeps, type Member, refusalOf } from './handshake.js';
+import { OldHandshake } from './old-handshake.js';
+import { type Channel, ForgedFrame, SealedChannel } from './sealed-channel.js';
+import type { Side } from './side.js';
+
+/**
+ * Version of the links' protocol. Raised when members say something that an older one would misread. Both ends send the newest that
+ * they speak, and the keys of a link are made of these bytes: nobody between them can lower one.
+ */
+export const WIRE = 2;
+/** A WebSocket is asked for under this path by members that wait for the listener's greeting. Those of WIRE 1 ask for `/`. */
+export const LINK_PATH = '/2';
+
+const NONCE_BYTES = 32;
+const HELLO_BYTES = 1 + NONCE_BYTES;
+
+/** The end that dials says which member it means. */
+interface DiallingMember extends Member {
+  readonly dialled?: string;
+}
+
+/**
+ * Both ends prove that they know the secret. Nothing else is heard before, and a stranger learns nothing but the version.
+ *
+ *   who dials                                       who listens
+ *                                              <──  version, nonce
+ *   version, nonce, sealed {member, dialled}   ──>
+ *                                              <──  sealed {member}
+ *
+ * Frames are sealed with keys made of the secret and both greetings, so that the first one is a proof for this link alone. The
+ * listener proves nothing to whom it does not know: a stranger who dials two members gets no proof from either of them to show to
+ * the other.
+ */
+export function newHandshake(deps: LinkDeps, dialled: string | undefined): Handshake {
+  return dialled === undefined ? new Listening(deps) : new Dialling(deps, dialled);
+}
+
+class Listening implements Handshake {
+  private readonly hello = newHello();
+  readonly greeting = [this.hello];
+
+  constructor(private readonly deps: LinkDeps) {}
+
+  hear(frame: Buffer, isBytes: boolean): Heard {
+    const theirs = helloOf(frame, isBytes);
+    const { storeId, tag } = this.deps;
+    const channel = channelOf(this.deps, 'listens', this.hello, theirs);
+    const member = openMember(channel, frame.subarray(HELLO_BYTES));
+    const send = [sealMember(channel, { storeId, tag })];
+    const refusal =
+      refusalOf(member, this.deps) ??
+      (member.dialled === tag ? undefined : 'it has dialled a process that had this address before');
+    if (refusal !== undefined) return { send, refusal };
+    return { send, proven: { tag: member.tag, channel, isOld: false } };
+  }
+}
+
+class Dialling implements Handshake {
+  readonly greeting = [];
+  private channel: Channel | undefined = undefined;
+  private old: Handshake | undefined = undefined;
+
+  constructor(
+    private readonly deps: LinkDeps,
+    private readonly dialled: string,
+  ) {}
+
+  hear(frame: Buffer, isBytes: boolean): Heard {
+    const { deps, dialled, channel } = this;
+    if (channel === undefined && !isBytes) this.old ??= new OldHandshake(deps, 'dials');
+    if (this.old !== undefined) return this.old.hear(frame, isBytes);
+    if (channel === undefined) {
+      const hello = newHello();
+      this.channel = channelOf(deps, 'dials', helloOf(frame, isBytes), hello);
+      const { storeId, tag } = deps;
+      return { send: [Buffer.concat([hello, sealMember(this.channel, { storeId, tag, dialled })])], hasProved: true };
+    }
+    const member = openMember(channel, frame);
+    const refusal = refusalOf(member, deps);
+    return refusal === undefined
+      ? { send: [], proven: { tag: member.tag, channel, isOld: false } }
+      : { send: [], refusal };
+  }
+}
+
+function newHello(): Buffer {
+  return Buffer.concat([Buffer.from([WIRE]), randomBytes(NONCE_BYTES)]);
+}
+
+/** Throws where this end does not speak the version. */
+function helloOf(frame: Buffer, isBytes: boolean): Buffer {
+  const wire = frame[0];
+  if (!isBytes || frame.length < HELLO_BYTES) throw new Error('it does not greet as a node of walletd does');
+  if (wire !== WIRE) throw new Error(`it speaks version ${wire} of the protocol, this node ${WIRE}`);
+  return frame.subarray(0, HELLO_BYTES);
+}
+
+function channelOf({ secret }: LinkDeps, side: Side, listener: Buffer, dialler: Buffer): Channel {
+  return new SealedChannel(secret, side, [listener, dialler]);
+}
+
+function sealMember(channel: Channel, member: DiallingMember): Buffer {
+  return channel.seal(Buffer.from(JSON.stringify(member)));
+}
+
+function openMember(channel: Channel, sealed: Buffer): DiallingMember {
+  try {
+    return JSON.parse(channel.open(sealed).toString());
+  } catch (error) {
+    throw error instanceof ForgedFrame ? new Error('it does not know the secret (cluster.secret)') : error;
+  }
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { Packr } from 'msgpackr';
+import { WebSocket, WebSocketServer } from 'ws';
+import { type Greeting, isProof, maybeGreeting, proofOf } from '../../src/peer/old-proof.js';
+import type { Side } from '../../src/peer/side.js';
+import { until } from '../support/until.js';
+import { A, B, End, SECRET, STORE_ID } from './link-end.js';
+
+const LOOK = new Packr({ useRecords: false, moreTypes: true }).pack({ type: 'look' });
+
+/** A member of the release before: greets at once, and proves on its own side. */
+class OldPeer {
+  readonly mine: Greeting;
+  /** Whether the other end has proved to know the secret. */
+  isUp = false;
+  isClosed = false;
+  private theirs: Greeting | undefined;
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly side: Side,
+    tag: string,
+    nonce = '0'.repeat(32),
+  ) {
+    this.mine = { wire: 1, storeId: STORE_ID, tag, nonce };
+    socket.on('message', (data, isBytes) => isBytes || this.hear(String(data)));
+    socket.on('close', () => {
+      this.isClosed = true;
+    });
+    socket.on('error', () => {});
+    if (socket.readyState === socket.OPEN) this.greet();
+    else socket.on('open', () => this.greet());
+  }
+
+  private greet(): void {
+    this.socket.send(JSON.stringify(this.mine));
+  }
+
+  private hear(text: string): void {
+    const { side, mine, theirs } = this;
+    if (theirs === undefined) {
+      this.theirs = maybeGreeting(text);
+      if (side === 'dials') this.socket.send(proofOf(SECRET, side, mine, this.theirs as Greeting));
+      return;
+    }
+    this.isUp = isProof(text, SECRET, side === 'dials' ? 'listens' : 'dials', mine, theirs);
+    if (this.isUp && side === 'listens') this.socket.send(proofOf(SECRET, side, mine, theirs));
+  }
+}
+
+async function withEnd(tag: string, run: (end: End) => Promise<void>): Promise<void> {
+  const end = new End({ tag });
+  await end.listen();
+  try {
+    await run(end);
+  } finally {
+    await end.links.close();
+  }
+}
+
+async function listening(run: (port: number, server: WebSocketServer) => Promise<void>): Promise<void> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  try {
+    await run((server.address() as AddressInfo).port, server);
+  } finally {
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+  }
+}
+
+const dial = ({ port }: End) => new WebSocket(`ws://127.0.0.1:${port}`);
+
+test('an older node that dials gets a link, with a warning', () =>
+  withEnd(A, async (end) => {
+    end.keep([B, 1]);
+    const socket = dial(end);
+    const peer = new OldPeer(socket, 'dials', B);
+    await until('the link is up', () => end.links.isUp(B) && peer.isUp);
+    socket.send(LOOK);
+    await until('it is heard', () => end.heard.includes(`${B} look`));
+    assert.deepEqual(end.warned, ['link-not-sealed']);
+  }));
+
+test('an older node that is dialled gets a link, with a warning', () =>
+  withEnd(B, (end) =>
+    listening(async (port, server) => {
+      server.on('connection', (socket) => new OldPeer(socket, 'listens', A));
+      end.keep([A, port]);
+      await until('the link is up', () => end.links.isUp(A));
+      assert.deepEqual(end.warned, ['link-not-sealed']);
+    }),
+  ));
+
+test('an older greeting that names no member gets no answer', () =>
+  withEnd(A, async (end) => {
+    const socket = dial(end);
+    let answers = 0;
+    socket.on('message', () => answers++);
+    const peer = new OldPeer(socket, 'dials', B);
+    await until('it is closed', () => peer.isClosed);
+    assert.deepEqual([answers, end.heard], [0, []]);
+  }));
+
+test('a relay cannot make two newer nodes speak the older protocol', async () => {
+  const [a, b] = [new End({ tag: A }), new End({ tag: B })];
+  await Promise.all([a.listen(), b.listen()]);
+  await listening(async (port, server) => {
+    // It greets either end in the name of the other, as a node of the release before, and passes on what they answer.
+    for (const [nonce, refusing, refusal] of [
+      ['theirs', b, 'somebody between made it speak an older version'],
+      ['0'.repeat(32), a, 'it does not know the secret (cluster.secret)'],
+    ] as const) {
+      server.removeAllListeners('connection');
+      server.on('connection', (near) => {
+        const far = dial(a);
+        const greeting = { wire: 1, storeId: STORE_ID, tag: B, nonce: '0'.repeat(32) };
+        far.on('open', () => far.send(JSON.stringify(greeting)));
+        far.on('message', (data) => {
+          const text = String(data);
+          near.send(
+            nonce === 'theirs' || !text.startsWith('{') ? text : JSON.stringify({ ...JSON.parse(text), nonce }),
+          );
+        });
+        let heard = 0;
+        near.on('message', (data) => {
+          if (heard++ > 0) far.send(String(data));
+        });
+        near.on('close', () => far.terminate());
+        far.on('close', () => near.terminate());
+        for (const socket of [near, far]) socket.on('error', () => {});
+      });
+      a.keep([B, b.port]);
+      b.keep([A, port]);
+      await until('an end refuses, or both speak', () => refusing.reasons.includes(refusal) || b.heard.length > 0);
+      a.keep();
+      b.keep();
+    }
+  });
+  assert.deepEqual([a.heard, b.heard], [[], []]);
+  await Promise.all([a.links.close(), b.links.close()]);
+});
