@@ -294,6 +294,15 @@ export const settingsSchema = group({
     1_000_000,
     'Maximum number of adjustments and of rollbacks of one bet, of payouts of one round, and of its cancels, voids and rollbacks; of messages without an effect that one round remembers, where it is below 100.',
   ),
+  decisions: group({
+    version: nullable(
+      count(
+        1,
+        2,
+        'Version of the decisions that hold (docs/decisions-versions.md): 2 is that of today, 1 the one before. Null: as when the store was created.',
+      ),
+    ),
+  }),
   duplicates: option(['replay', 'reject'], '`replay` answers a repeat with its first answer, `reject` with 20002.'),
   sessionToken: option(
     ['ignore', 'check'],

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { maybeKindSettings } from '../config/store-kinds.js';
 import type { Archive } from '../shard/archive/archive.js';
-import { differences, META_VERSION, type StoreMeta, UNKNOWN_TIPS_OF_TODAY } from '../store/meta.js';
+import { DECISIONS_OF_TODAY, differences, META_VERSION, type StoreMeta, UNKNOWN_TIPS_OF_TODAY } from '../store/meta.js';
 import { NodeRecord } from '../store/node-record.js';
 import type { Store } from '../store/store.js';
 import type { Driver, StoreSettings } from './drivers/driver.js';
@@ -126,6 +126,7 @@ function newMeta(settings: NewStoreSettings): StoreMeta {
     hash: HASH_NAME,
     createdMs: Date.now(),
     unknownTips: UNKNOWN_TIPS_OF_TODAY,
+    decisions: DECISIONS_OF_TODAY,
     ...metaSettings(settings),
   };
 }

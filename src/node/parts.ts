@@ -12,6 +12,7 @@ import type { CallbackServer } from '../http/callback-server.js';
 import type { CallbackTracer } from '../http/callback-trace.js';
 import { type CountsByListener, newCounts } from '../listener/connection-counts.js';
 import type { PutCopies } from '../shard/log/copies.js';
+import { DECISIONS_OF_TODAY } from '../store/meta.js';
 import { shardsOf } from '../tools/store-reader.js';
 import type { OnFenced } from '../worker/host-observer.js';
 import type { Shards } from '../worker/shards.js';
@@ -46,7 +47,7 @@ import { NodeOverview } from './overview/node-overview.js';
 import { keepPrivate } from './private-files.js';
 import { Recorder, servedHere } from './recorder.js';
 import { refuseOtherArchive } from './refuse-other-archive.js';
-import { rulesOf } from './rules.js';
+import { decisionsOf, rulesOf } from './rules.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, recentBytesMaxOf, type ShardThreadSettings } from './shard-thread.js';
 import { tieArchive } from './tie-archive.js';
@@ -151,6 +152,10 @@ async function makeOtherParts(
   if (wasCreated) log.info({ store: name, storeId: found.meta.storeId }, 'store created');
   const opened = await withArchive(found, settings, log);
   const { meta } = opened;
+  const decisions = decisionsOf(settings, meta);
+  if (decisions < DECISIONS_OF_TODAY) {
+    log.info({ decisions, newest: DECISIONS_OF_TODAY }, 'this store keeps earlier decisions: see decisions.version');
+  }
   const clock = new SteadyClock(systemClock);
   const thread: ShardThreadSettings = {
     settings: shardSettingsOf(settings),

@@ -1,15 +1,16 @@
 import { DAY_MS } from '../base/time.js';
 import type { Settings } from '../config/schema.js';
-import { type StoreMeta, UNKNOWN_TIPS_OF_TODAY } from '../store/meta.js';
+import { DECISIONS_OF_TODAY, type StoreMeta, UNKNOWN_TIPS_OF_TODAY } from '../store/meta.js';
 import type { Rules } from '../wallet/decide/rules.js';
 
 /** What of a store shapes decisions: those of today where it is not given. */
-export type RuleMeta = Pick<StoreMeta, 'unknownTips'>;
-const TODAY: RuleMeta = { unknownTips: UNKNOWN_TIPS_OF_TODAY };
+export type RuleMeta = Pick<StoreMeta, 'unknownTips' | 'decisions'>;
+const TODAY: RuleMeta = { unknownTips: UNKNOWN_TIPS_OF_TODAY, decisions: DECISIONS_OF_TODAY };
 
 /** The settings that shape decisions. */
 export type RuleSettings = Pick<
   Settings,
+  | 'decisions'
   | 'duplicates'
   | 'round'
   | 'void'
@@ -23,7 +24,14 @@ export type RuleSettings = Pick<
   | 'products'
 >;
 
-export function rulesOf(settings: RuleSettings, { unknownTips }: RuleMeta = TODAY): Rules {
+/** Version of the decisions in force: a store from before a change of them goes on as it did, unless the setting says otherwise. */
+export function decisionsOf({ decisions }: Pick<Settings, 'decisions'>, meta: Pick<StoreMeta, 'decisions'>): number {
+  return decisions.version ?? meta.decisions ?? 1;
+}
+
+export function rulesOf(settings: RuleSettings, meta: RuleMeta = TODAY): Rules {
+  const { unknownTips } = meta;
+  const isOfToday = decisionsOf(settings, meta) >= 2;
   return {
     duplicates: settings.duplicates,
     roundEnded: settings.round.ended,
@@ -35,6 +43,7 @@ export function rulesOf(settings: RuleSettings, { unknownTips }: RuleMeta = TODA
     remembersMessages: true,
     // A store from before there were tips to place goes on as it did.
     tipsUnknown: settings.tips.unknown ?? unknownTips ?? 'credit',
+    cancelStopsSingleState: isOfToday,
     tipsUnknownMax: settings.tips.unknownMax,
     tombstonesMax: settings.tombstonesMax,
     openBetsMax: settings.openBetsMax,

@@ -20,6 +20,7 @@ const NAMES = [
   'requestDeadlineMs',
   'statusCodes',
   // decisions
+  'decisions',
   'duplicates',
   'round',
   'void',

@@ -17,6 +17,8 @@ export interface StoreMeta {
   readonly createdMs: number;
   /** What becomes of the cancel of an unknown tip where no setting says so; absent in stores from before placeTips: `credit`. */
   readonly unknownTips?: 'credit' | 'reject';
+  /** Version of the decisions that hold where no setting says so (src/node/rules.ts); absent in stores from before there were two: 1. */
+  readonly decisions?: number;
   /** Id of the archive that the store's closed rounds are in, a UUID; absent before the first start that had one. */
   readonly archiveId?: string;
   /** A restore is writing the store, or was interrupted: nothing else may use it. */
@@ -26,6 +28,7 @@ export interface StoreMeta {
 export const META_VERSION = 1;
 /** Of a store that is created now. */
 export const UNKNOWN_TIPS_OF_TODAY = 'reject';
+export const DECISIONS_OF_TODAY = 2;
 
 export function encodeMeta(meta: StoreMeta): Buffer {
   return Buffer.from(JSON.stringify(meta));

@@ -26,7 +26,15 @@ const WALLET: readonly Row[] = [
   [
     'a bet that comes after the cancel of its round is taken',
     'src/wallet/decide/place-bets.ts',
-    'command.timestampMillis <= round.markMs',
+    'isOfCancelledRound(round, command)',
+    'false',
+    'test/scenarios/scenarios.test.ts',
+    'scenario 4-cancel.txt',
+  ],
+  [
+    'a single-state round is taken that the cancel of its round has overtaken',
+    'src/wallet/decide/settle-bets.ts',
+    'rules.cancelStopsSingleState && isOfCancelledRound(round, command)',
     'false',
     'test/scenarios/scenarios.test.ts',
     'scenario 4-cancel.txt',

@@ -2,7 +2,7 @@ import type { OnProgress } from '../progress.js';
 import { CannotKnow, NotServed } from './cannot-know.js';
 import { messagesOf, type Step } from './case.js';
 import { ENDPOINTS, type Endpoint, type Message } from './message.js';
-import { Platform, SKIP } from './platform.js';
+import { BY_ROUND, Platform, SKIP } from './platform.js';
 import { play, type Table } from './play.js';
 import type { Players } from './players.js';
 import { CHOICES, type Choices, DECIMALS_MAX, maybeMissing, type Profile } from './profile.js';
@@ -70,6 +70,13 @@ const QUESTIONS: readonly Question[] = [
       const late = p.settle('b1', 250);
       const settle = p.settle('b1', 250);
       return plain(bet, settle, p.rollback('b1', 0, 250), p.later(settle), late);
+    },
+  },
+  {
+    choice: 'lateSingleState',
+    steps: (p) => {
+      const late = p.single('b1', 100, 250);
+      return plain(p.cancel('c1', 100, BY_ROUND), late);
     },
   },
   { choice: 'tips.unknown', steps: (p) => plain(p.cancelTip('t1', 50)) },

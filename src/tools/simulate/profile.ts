@@ -20,6 +20,8 @@ export const CHOICES = {
   'rollback.allowNegativeBalance': [true, false],
   'rollback.stale': ['request', 'time', 'off'],
   'tips.unknown': ['reject', 'credit'],
+  /** A single-state settle that the cancel of its round has overtaken: `decisions.version` 2 and 1. */
+  lateSingleState: ['refuse', 'take'],
   /** Requests with several elements apply as a whole; or have one element, always. */
   arrays: ['atomic', 'one'],
   /** `skipBalanceUpdate` is known; or never sent. */
@@ -90,6 +92,7 @@ export function rulesOf(profile: Profile): ReferenceRules {
     rollbackAllowNegativeBalance: profile['rollback.allowNegativeBalance'],
     rollbackStale: profile['rollback.stale'],
     tipsUnknown: profile['tips.unknown'],
+    cancelStopsSingleState: profile.lateSingleState === 'refuse',
     ...{ tipsUnknownMax: none, tombstonesMax: none, openBetsMax: none, historyMax: none },
     ...{ sessionToken: 'ignore', productsUnlisted: 'accept', products: new Map() },
   };

@@ -1,5 +1,6 @@
-import type { CheckBalanceCommand, PlaceBetsCommand, PlaceTipsCommand } from '../command.js';
+import type { CheckBalanceCommand, PlaceBetsCommand, PlaceTipsCommand, SettleBetsCommand } from '../command.js';
 import type { Rejection } from '../rejection.js';
+import type { Round } from '../state/round.js';
 import { admits } from '../state/session.js';
 import type { Wallet } from '../state/wallet.js';
 import { sessionOf } from '../state/wallet-body.js';
@@ -30,4 +31,12 @@ export function refusalOfToken(
   if (rules.sessionToken === 'ignore') return undefined;
   const session = sessionOf(wallet);
   return session !== undefined && admits(session, given, nowMs) ? undefined : 'invalid-token';
+}
+
+/** True for a bet that its round's cancel BY_ROUND has overtaken: the platform, by its own clock, sent the cancel no earlier. */
+export function isOfCancelledRound(
+  round: Round | undefined,
+  { timestampMillis }: PlaceBetsCommand | SettleBetsCommand,
+): boolean {
+  return round !== undefined && timestampMillis <= round.markMs;
 }

@@ -1,7 +1,7 @@
 import type { PlaceBetsCommand, PlaceTxn } from '../command.js';
 import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
-import { refusalOfNew } from './admission.js';
+import { isOfCancelledRound, refusalOfNew } from './admission.js';
 import { firstAnswer, ownPlacing } from './idempotency.js';
 import type { Rules } from './rules.js';
 import { change, covers, fail, repeatIn, type Verdict } from './verdict.js';
@@ -24,7 +24,7 @@ function decideNewBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, 
   const refusal = refusalOfNew(wallet, command, rules, nowMs);
   if (refusal !== undefined) return fail(refusal);
   const round = wallet.round(command.productId, txn.roundId);
-  if (round !== undefined && command.timestampMillis <= round.markMs) return fail('already-cancelled');
+  if (isOfCancelledRound(round, command)) return fail('already-cancelled');
   if (round?.ended && rules.roundEnded === 'refuse-all') return fail('already-settled');
   if (wallet.openBets >= rules.openBetsMax) return fail('limit-reached');
   const skip = txn.skipBalanceUpdate;

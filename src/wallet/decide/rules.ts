@@ -27,6 +27,8 @@ export interface Rules {
   readonly remembersMessages: boolean;
   /** The cancel of a tip that was never seen: `credit` its amount once, or `reject` with 20001 and a tombstone. */
   readonly tipsUnknown: 'credit' | 'reject';
+  /** A single-state settle of a round that was cancelled BY_ROUND later than the platform sent it is refused. */
+  readonly cancelStopsSingleState: boolean;
   /** Unknown tips credited per player and UTC day. */
   readonly tipsUnknownMax: number;
   /** Tombstones and marks of unknown rounds per player. */

@@ -3,6 +3,7 @@ import type { Remark } from '../decision.js';
 import type { Round, Settlement, Transaction } from '../state/round.js';
 import { hashOfRequest } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
+import { isOfCancelledRound } from './admission.js';
 import { firstAnswer } from './idempotency.js';
 import { type Rules, refusesProduct } from './rules.js';
 import { isStale, isStaleInRound } from './stale.js';
@@ -33,8 +34,10 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
   if (bet !== undefined && !paysLater) {
     return fail(bet.isOpen || bet.state === 'TIPS' ? 'duplicate-transaction' : closedFailure(bet));
   }
-  if (bet === undefined && rules.roundEnded === 'refuse-all' && wallet.round(command.productId, txn.roundId)?.ended) {
-    return fail('already-settled');
+  if (bet === undefined) {
+    const round = wallet.round(command.productId, txn.roundId);
+    if (rules.cancelStopsSingleState && isOfCancelledRound(round, command)) return fail('already-cancelled');
+    if (rules.roundEnded === 'refuse-all' && round?.ended) return fail('already-settled');
   }
   if (!skip && !covers(wallet, txn.betAmount)) return fail('insufficient-balance');
   const remarks: Remark[] = bet !== undefined && bet.round.id !== txn.roundId ? ['round-mismatch'] : [];

@@ -70,7 +70,12 @@ test('what an operator has chosen is learnt by asking', async () => {
     {},
     { duplicates: 'reject', 'tips.unknown': 'credit', 'void.allowNegativeBalance': false },
     { 'round.ended': 'refuse-all', 'void.amounts': 'request', 'rollback.stale': 'off' },
-    { 'round.ended': 'ignore', 'rollback.stale': 'time', 'rollback.allowNegativeBalance': false },
+    {
+      'round.ended': 'ignore',
+      'rollback.stale': 'time',
+      'rollback.allowNegativeBalance': false,
+      lateSingleState: 'take',
+    },
   ];
   for (const choices of others) {
     const learnt = await atReferenceOperator({ choices }, (table, players) => learn(table, players));

@@ -218,6 +218,7 @@ const WALLET: readonly Row[] = [
     "kept.bets.push(newBet(product, txn.id, txn.roundId, 'tombstone', 'REFUND', 0));",
     '',
   ],
+  ['late', 'a late single-state settle of a cancelled round is taken', 'this.rules.cancelStopsSingleState', 'false'],
   ['late', 'the cancel of an unknown round is forgotten', 'command.timestampMillis <= mark.at', 'false'],
   ['late', 'the cancel of a round stops all bets that come later', 'command.timestampMillis <= mark.at', 'true'],
   [
@@ -258,8 +259,8 @@ const WALLET: readonly Row[] = [
   [
     'names',
     'the cancel of a round is for all products',
-    'one.product === command.productId && one.round === txn.roundId',
-    'one.round === txn.roundId',
+    'one.product === command.productId && one.round === round',
+    'one.round === round',
   ],
   ['names', 'the end of a round is for all products', 'return JSON.stringify([product, round]);', 'return round;'],
   [

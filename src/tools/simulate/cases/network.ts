@@ -31,6 +31,20 @@ export const NETWORK: readonly Case[] = [
   },
   {
     rule: 'late',
+    name: 'a single-state settle that comes after the cancel of its round takes and pays nothing, a later one does',
+    steps: (p) => {
+      const late = p.single('b1', 100, 250);
+      return [
+        [p.cancel('c1', 100, BY_ROUND), 20001],
+        [late, 20003],
+        [p.single('b2', 100, 250), [1000, 1150]],
+        [late, 20003],
+        [p.balance(), [1150]],
+      ];
+    },
+  },
+  {
+    rule: 'late',
     name: 'a bet comes too late also where the round was known, or all its bets had been cancelled',
     steps: (p) => {
       const r2 = { roundId: 'r2' };

@@ -293,12 +293,12 @@ export const SETTLES: readonly Case[] = [
   },
   {
     rule: 'singleState',
-    name: 'it is taken in a round that was cancelled, and in one that has ended',
+    name: 'it is taken when it was sent after the cancel of its round, and in a round that has ended',
     steps: (p) => {
       const late = p.single('b1', 100, 250);
       return [
         [p.cancel('c1', 100, BY_ROUND), 20001],
-        [late, [1000, 1150]],
+        [p.later(late), [1000, 1150]],
         [p.bet('b2', 100, { roundId: 'r2' }), [1150, 1050]],
         [p.settle('b2', 0, { roundId: 'r2', ...LAST }), [1050, 1050]],
         [p.single('b3', 100, 30, { roundId: 'r2' }), [1050, 980]],

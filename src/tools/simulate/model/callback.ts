@@ -104,6 +104,7 @@ export interface ReferenceRules {
   readonly voidAllowNegativeBalance: boolean;
   readonly rollbackAllowNegativeBalance: boolean;
   readonly rollbackStale: 'request' | 'time' | 'off';
+  readonly cancelStopsSingleState: boolean;
   readonly tipsUnknown: 'credit' | 'reject';
   readonly tipsUnknownMax: number;
   readonly tombstonesMax: number;

@@ -365,8 +365,7 @@ export class ReferenceWallet {
     const skip = txn.skipBalanceUpdate;
     if (bet === undefined) {
       this.refuseStranger(player, command, nowMs);
-      const mark = player.marks.find((one) => one.product === command.productId && one.round === txn.roundId);
-      if (mark !== undefined && command.timestampMillis <= mark.at) throw new Refused(20003);
+      if (isMarked(player, command, txn.roundId)) throw new Refused(20003);
       if (this.rules.roundEnded === 'refuse-all' && isEnded(player, command.productId, txn.roundId))
         throw new Refused(20004);
       if (player.bets.filter(isOpen).length >= this.rules.openBetsMax) throw new Refused(40003);
@@ -426,6 +425,9 @@ export class ReferenceWallet {
     if (bet !== undefined && !pays && !again) {
       if (isOpen(bet) || bet.state === 'TIPS') throw new Refused(20002);
       throw new Refused(bet.state === 'SETTLED' ? 20004 : 20003);
+    }
+    if (bet === undefined && this.rules.cancelStopsSingleState && isMarked(player, command, txn.roundId)) {
+      throw new Refused(20003);
     }
     if (
       bet === undefined &&
@@ -1136,6 +1138,12 @@ function isReversed(bet: { state: string }): boolean {
 
 function key(product: string, round: string): string {
   return JSON.stringify([product, round]);
+}
+
+/** The round was cancelled as a whole, and the platform sent this no later. */
+function isMarked(player: ReferencePlayer, command: Callback, round: string): boolean {
+  const mark = player.marks.find((one) => one.product === command.productId && one.round === round);
+  return mark !== undefined && command.timestampMillis <= mark.at;
 }
 
 function isEnded(player: ReferencePlayer, product: string, round: string): boolean {
