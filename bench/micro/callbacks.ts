@@ -21,6 +21,7 @@ export const codecs = requestCodecs({
   creditMax: null,
   movementMax: null,
   txnsMax: settings.txnsMax,
+  isStrict: false,
   sessionToken: settings.sessionToken,
 });
 

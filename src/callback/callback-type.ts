@@ -41,6 +41,14 @@ export type Envelope = TypeOf<ObjectSchema<{ [K in keyof typeof envelope]: TypeO
 /** Real traffic has null there, and more: what is no token is looked at only where tokens are checked. */
 export const sessionToken: Schema = { description: "Of the player's session; looked at with sessionToken: check." };
 
+/** What the settings say about the shape of bodies. */
+export interface BodyRules {
+  /** Most elements of a request. */
+  readonly txnsMax: number;
+  /** A stake of 0 needs `isFeature` (`callbacks.strict`). */
+  readonly isStrict: boolean;
+}
+
 export type AnswerShape = 'balances' | 'balance';
 
 /** One callback in the platform's language: its shape, what it means as a command, and what the docs say. */
@@ -53,7 +61,7 @@ export interface CallbackType<E extends Endpoint = Endpoint> {
   /** It comes from a player who is in a game, whose session can have a token. */
   readonly hasSession: boolean;
   /** The schema of its body. Unknown fields are tolerated: real traffic carries some in many places. */
-  schema(txnsMax: number): ObjectSchema;
+  schema(rules: BodyRules): ObjectSchema;
   /** Converts a body that the schema accepts; refuses what the schema cannot judge. */
   toCommand(body: Envelope, money: Money): CommandOf<E> | Refusal;
 }
@@ -67,8 +75,8 @@ interface WithTxns<E extends Endpoint, P extends Properties, O extends Propertie
   readonly txn: P;
   readonly optional?: O;
   readonly hasSession?: true;
-  /** What `toTxn` checks and JSON Schema could say too: for the docs. */
-  readonly rules?: object;
+  /** What `toTxn` checks with `isStrict` and JSON Schema could say too: for the docs. */
+  readonly strictRules?: object;
   /** Throws an `InvalidField`. */
   readonly toTxn: (txn: TxnBody<P, O>, money: Money) => TxnOf<E>;
 }
@@ -84,16 +92,16 @@ export function withTxns<E extends Endpoint, P extends Properties, O extends Pro
 /** As `withTxns`; `txn` has all fields of an element. */
 export function withElements<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
-  { summary, example, txn, optional, hasSession, rules, toTxn }: WithTxns<E, P, O>,
+  { summary, example, txn, optional, hasSession, strictRules, toTxn }: WithTxns<E, P, O>,
 ): CallbackType<E> {
-  const txnSchema = object(txn, optional, rules && { published: rules });
   return {
     summary,
     example: { ...ENVELOPE_EXAMPLE, txns: [example] },
     answer: 'balances',
     hasSession: hasSession === true,
-    schema: (txnsMax) => {
-      const txns = array(txnSchema, { minItems: 1, maxItems: txnsMax });
+    schema: ({ txnsMax, isStrict }) => {
+      const published = isStrict && strictRules !== undefined ? { published: strictRules } : {};
+      const txns = array(object(txn, optional, published), { minItems: 1, maxItems: txnsMax });
       return object({ ...envelope, txns }, hasSession && { sessionToken });
     },
     // Copies into objects of one shape: parsed ones have as many shapes as there are orders of fields.

@@ -48,6 +48,8 @@ export interface Money {
   readonly creditMax: number;
   /** The same of adjustBalance. */
   readonly movementMax: number;
+  /** See `BodyRules`. */
+  readonly isStrict: boolean;
 }
 
 /** Throws an `InvalidField`, in which the amount is called `field`. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { asPublished } from '../base/json-schema.js';
-import type { AnswerShape } from './callback-type.js';
+import type { AnswerShape, BodyRules } from './callback-type.js';
 import { CALLBACKS } from './callbacks.js';
 import { FAILURES } from './failures.js';
 import { balanceSchema, failureSchema, successSchema } from './response-codec.js';
@@ -43,10 +43,10 @@ export function callbackPaths(): Record<string, object> {
 }
 
 /** The named schemas behind them: those that the listener checks requests and writes answers with. */
-export function callbackSchemas(txnsMax: number): Record<string, object> {
+export function callbackSchemas(rules: BodyRules): Record<string, object> {
   const requests = Object.entries(CALLBACKS).map(([endpoint, { schema }]) => [
     nameOf(endpoint),
-    asPublished(schema(txnsMax)),
+    asPublished(schema(rules)),
   ]);
   return {
     ...Object.fromEntries(requests),

@@ -5,16 +5,22 @@ import { InvalidField } from './refusal.js';
 
 export const placeBets = withTxns('placeBets', {
   summary: 'Bets are placed: stakes are taken',
-  txn: { status: choice(['OPEN', 'WAITING']), betAmount: amountOf('Stake; 0 only with isFeature'), ...game },
+  txn: {
+    status: choice(['OPEN', 'WAITING']),
+    betAmount: amountOf('Stake; 0 without isFeature is counted, and refused with callbacks.strict'),
+    ...game,
+  },
   optional: { skipBalanceUpdate, ...features },
   hasSession: true,
   // No element has betAmount 0 and isFeature absent or false.
-  rules: { not: { required: ['betAmount'], properties: { betAmount: { const: 0 }, isFeature: { const: false } } } },
+  strictRules: {
+    not: { required: ['betAmount'], properties: { betAmount: { const: 0 }, isFeature: { const: false } } },
+  },
   example: { id: 'bet-1', roundId: 'round-1', status: 'OPEN', betAmount: 10, gameCode: 'fortune', playInfo: 'spin' },
   toTxn: (txn, money) => {
     const betAmount = mustUnits(txn.betAmount, money, 'betAmount');
-    if (betAmount === 0 && txn.isFeature !== true)
-      throw new InvalidField('betAmount', 'zero-stake', '0 only with isFeature');
+    if (money.isStrict && betAmount === 0 && txn.isFeature !== true)
+      throw new InvalidField('betAmount', 'zero-stake', '0 only with isFeature (callbacks.strict)');
     return {
       id: txn.id,
       roundId: txn.roundId,

@@ -4,19 +4,18 @@ import { withoutMark } from '../base/decode-text.js';
 import type { AmountLimits, ScaleTable } from '../wallet/amount.js';
 import type { Endpoint, PlatformCommand } from '../wallet/command.js';
 import { isId, isLongerThan } from '../wallet/identifier.js';
-import type { CallbackType, Envelope } from './callback-type.js';
+import type { BodyRules, CallbackType, Envelope } from './callback-type.js';
 import { CALLBACKS } from './callbacks.js';
 import { NOT_JSON, type Refusal, refusalOf } from './refusal.js';
 import { sessionDigest } from './session-token.js';
 
-export interface CodecSettings {
+export interface CodecSettings extends BodyRules {
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
   /** Largest single credit that no bet answers for, in whole currency. Null: that of any amount. */
   readonly creditMax: number | null;
   /** The same of adjustBalance alone. Null: `creditMax`. */
   readonly movementMax: number | null;
-  readonly txnsMax: number;
   /** `ignore`: what a request says about its session is not looked at. */
   readonly sessionToken: 'ignore' | 'check';
 }
@@ -69,11 +68,11 @@ export class RequestCodec {
     const surrogate = text.includes('\\u') ? maybeLoneSurrogate(body) : undefined;
     if (surrogate !== undefined) return invalid(body, surrogate);
     const { id, productId, currency, username } = body;
-    const { scales, amountLimits } = this.settings;
+    const { scales, amountLimits, isStrict } = this.settings;
     const amountMax = amountLimits.of(currency);
     const creditMax = this.settings.creditMax ?? amountMax;
     const movementMax = this.settings.movementMax ?? creditMax;
-    const money = { scale: scales.of(currency), amountMax, creditMax, movementMax };
+    const money = { scale: scales.of(currency), amountMax, creditMax, movementMax, isStrict };
     const command = this.type.toCommand(body, money);
     if ('kind' in command) return invalid(body, command);
     return { id, productId, currency, username, command: this.withSession(command, body), refusal: undefined };
@@ -89,7 +88,7 @@ export class RequestCodec {
 
 /** Compiles the schemas, once a thread. */
 export function requestCodecs(settings: CodecSettings): Readonly<Record<Endpoint, RequestCodec>> {
-  const validators = compileValidators(settings.txnsMax);
+  const validators = compileValidators(settings);
   return mapCallbacks((endpoint, type) => new RequestCodec(type, validators[endpoint], settings));
 }
 
@@ -97,7 +96,7 @@ export function requestCodecs(settings: CodecSettings): Readonly<Record<Endpoint
  * Whether they are schemas is checked by a test, and not at each start. Code that ajv has not gone over once more is as fast,
  * and there in 60 % of the time.
  */
-export function compileValidators(txnsMax: number): Readonly<Record<Endpoint, Validate>> {
+export function compileValidators(rules: BodyRules): Readonly<Record<Endpoint, Validate>> {
   const ajv = new Ajv({ strict: true, validateSchema: false, meta: false, verbose: true, code: { optimize: false } });
   ajv.addVocabulary(['published']);
   ajv.addKeyword({
@@ -115,7 +114,7 @@ export function compileValidators(txnsMax: number): Readonly<Record<Endpoint, Va
     schemaType: 'boolean',
     compile: () => (value: unknown) => value === null || (Array.isArray(value) && value.length === 0),
   });
-  return mapCallbacks((_, type) => ajv.compile<Envelope>(type.schema(txnsMax)));
+  return mapCallbacks((_, type) => ajv.compile<Envelope>(type.schema(rules)));
 }
 
 function mapCallbacks<T>(make: (endpoint: Endpoint, type: CallbackType) => T): Readonly<Record<Endpoint, T>> {

@@ -115,6 +115,11 @@ export const settingsSchema = group({
         'Further paths of endpoints, for platforms that call them otherwise: `{"/balance": "checkBalance"}`. Signatures, metrics and ' +
         "logs are the endpoint's.",
     }),
+    strict: nullable(
+      boolean({
+        description: 'True: a placeBets of 0 needs `isFeature`. Null: false, but true where `decisions.version` is 1.',
+      }),
+    ),
     prefix: maybeText(
       'Path before the endpoints for platforms that put one there, e.g. `/wallet` for `/wallet/placeBets`; without it they are served as well.',
     ),

@@ -23,6 +23,7 @@ import type { KeptSnapshots } from './kept-snapshots.js';
 import { isShared, nameOf } from './make-cluster.js';
 import { affordableConnections } from './open-files.js';
 import { openapiDocument } from './openapi.js';
+import { isStrict } from './rules.js';
 import { StoreSearches } from './store-searches.js';
 import type { Tls } from './tls.js';
 import { VERSION } from './version.js';
@@ -101,7 +102,11 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     service,
     searcher: new StoreSearches(settings),
     cluster,
-    observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
+    observability: {
+      metrics: scrape,
+      openapi: (paths, schemas) =>
+        openapiDocument({ ...settings, isStrict: isStrict(settings, meta) }, VERSION, paths, schemas),
+    },
     overview,
     verifier,
     settingsInForce: () => ({

@@ -1,3 +1,4 @@
+import type { BodyRules } from '../callback/callback-type.js';
 import { callbackPaths, callbackSchemas } from '../callback/openapi.js';
 import type { Settings } from '../config/schema.js';
 
@@ -11,7 +12,7 @@ const TAGS = {
 
 /** Both listeners in one document: the callbacks' paths name their own server. */
 export function openapiDocument(
-  { host, port, txnsMax }: Pick<Settings, 'host' | 'port' | 'txnsMax'>,
+  { host, port, txnsMax, isStrict }: Pick<Settings, 'host' | 'port'> & BodyRules,
   version: string,
   operatorPaths: object,
   operatorSchemas: object,
@@ -44,7 +45,7 @@ export function openapiDocument(
     paths: { ...Object.fromEntries(callbacks), ...operatorPaths },
     components: {
       securitySchemes: { operatorToken: { type: 'http', scheme: 'bearer' } },
-      schemas: { ...callbackSchemas(txnsMax), ...operatorSchemas },
+      schemas: { ...callbackSchemas({ txnsMax, isStrict }), ...operatorSchemas },
     },
   };
 }

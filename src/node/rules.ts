@@ -29,6 +29,14 @@ export function decisionsOf({ decisions }: Pick<Settings, 'decisions'>, meta: Pi
   return decisions.version ?? meta.decisions ?? 1;
 }
 
+/** Whether callbacks need what decides nothing. */
+export function isStrict(
+  settings: Pick<Settings, 'callbacks' | 'decisions'>,
+  meta: Pick<StoreMeta, 'decisions'>,
+): boolean {
+  return settings.callbacks.strict ?? decisionsOf(settings, meta) < 2;
+}
+
 export function rulesOf(settings: RuleSettings, meta: RuleMeta = TODAY): Rules {
   const { unknownTips } = meta;
   const isOfToday = decisionsOf(settings, meta) >= 2;

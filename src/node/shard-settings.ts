@@ -15,6 +15,7 @@ const NAMES = [
   'postgres',
   'nodeFolder',
   // callbacks
+  'callbacks',
   'money',
   'txnsMax',
   'requestDeadlineMs',

@@ -38,7 +38,7 @@ import { keepTied } from './keep-tied.js';
 import { ShardTelemetry } from './metrics/shard-telemetry.js';
 import { storeRoomMetrics } from './metrics/store-room-metrics.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
-import { rulesOf } from './rules.js';
+import { isStrict, rulesOf } from './rules.js';
 import type { ShardSettings } from './shard-settings.js';
 import { StoreGauge } from './store-gauge.js';
 import type { StoreNews } from './store-watch.js';
@@ -79,7 +79,8 @@ export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings'
   const amountLimits = amountLimitsOf(settings, scales);
   const limits = { creditMax: money.creditMax, movementMax: adjustBalance.creditMax };
   const { closed } = statusCodes;
-  return new CallbackCodec({ scales, amountLimits, ...limits, txnsMax, sessionToken, closed }, systemClock);
+  const shape = { txnsMax, isStrict: isStrict(settings, meta) };
+  return new CallbackCodec({ scales, amountLimits, ...limits, ...shape, sessionToken, closed }, systemClock);
 }
 
 /** What a thread has to know of the process. Plain data: it crosses to a worker as it is. */

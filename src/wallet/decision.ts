@@ -24,5 +24,6 @@ export const REMARKS = [
   'unknown-tip',
   'tombstone',
   'rollback-skipped',
+  'zero-stake',
   'repeat',
 ] as const;

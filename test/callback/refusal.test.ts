@@ -14,6 +14,7 @@ const codecs = requestCodecs({
   creditMax: null,
   movementMax: null,
   txnsMax: 2,
+  isStrict: true,
   sessionToken: 'ignore',
 });
 
@@ -43,7 +44,7 @@ for (const [body, reason] of [
   [withTxns({}, { status: 'LOST' }), 'choice, txns[1].status: must be OPEN or WAITING'],
   [withTxns({ betAmount: '10' }), 'type, txns[0].betAmount: must be a number'],
   [withTxns({ betAmount: -1 }), 'range, txns[0].betAmount: must be >= 0'],
-  [withTxns({ betAmount: 0 }), 'zero-stake, txns[0].betAmount: 0 only with isFeature'],
+  [withTxns({ betAmount: 0 }), 'zero-stake, txns[0].betAmount: 0 only with isFeature (callbacks.strict)'],
   [withTxns({ betAmount: 0, isFeature: true }), undefined],
   [withTxns({}, { betAmount: 0.001 }), 'decimals, txns[1].betAmount: must have at most 2 decimals'],
   [withTxns({ betAmount: 1001 }), 'range, txns[0].betAmount: must be at most 1000 (money.amountMax)'],

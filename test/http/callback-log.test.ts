@@ -66,7 +66,7 @@ async function aLineEach(workers: number): Promise<void> {
 // On workers a callback is read there; the reason is found here.
 for (const workers of [0, 2]) {
   test(`malformed callbacks: a line with field and rule, few however many come, and a counter; ${workers} workers`, async () => {
-    const node = await TestNode.start({ workers });
+    const node = await TestNode.start({ workers, 'callbacks.strict': true });
     const client = new PlatformClient(node.callbackUrl);
     try {
       await importPlayers(node.adminUrl, ['ann'], 1000);
@@ -74,7 +74,7 @@ for (const workers of [0, 2]) {
       const lines = node.logLines.filter(({ message }) => message === 'callbacks malformed');
       assert.deepEqual(
         lines.map(({ refused, from }) => [refused, from]),
-        [[{ 'placeBets txns[].betAmount: 0 only with isFeature': 1 }, 'request q-b0']],
+        [[{ 'placeBets txns[].betAmount: 0 only with isFeature (callbacks.strict)': 1 }, 'request q-b0']],
       );
       const metrics = await (await fetch(`${node.adminUrl}/metrics`)).text();
       assert.match(

@@ -44,6 +44,7 @@ async function withSilentStore(
           creditMax: null,
           movementMax: null,
           txnsMax: 100,
+          isStrict: false,
           sessionToken: 'ignore',
           closed: 'own',
         },

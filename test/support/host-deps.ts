@@ -20,6 +20,7 @@ const CODEC_SETTINGS = {
   creditMax: null,
   movementMax: null,
   txnsMax: 200,
+  isStrict: false,
   sessionToken: 'ignore',
   closed: 'own',
 } as const;

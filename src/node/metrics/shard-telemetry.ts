@@ -7,7 +7,6 @@ import { counter, gauge, histogram, perKey, perShard } from '../../telemetry/met
 import { RefusalLog } from '../../telemetry/refusal-log.js';
 import type { ScaleTable } from '../../wallet/amount.js';
 import type { Endpoint } from '../../wallet/command.js';
-import { REMARKS, type Remark } from '../../wallet/decision.js';
 import type { Failure } from '../../wallet/rejection.js';
 import type { FirstEndpointsMeasures } from '../../worker/first-endpoints.js';
 import type { HostObserver } from '../../worker/host-observer.js';
@@ -18,6 +17,7 @@ import { VoidWarning } from '../void-warning.js';
 import { Credits } from './credits.js';
 import { MetricsLine } from './metrics-line.js';
 import { MoneyMoved } from './money-moved.js';
+import { RemarkCounts } from './remark-counts.js';
 import { shardMetrics } from './shard-metrics.js';
 import { stageMetric } from './stages.js';
 
@@ -45,7 +45,7 @@ export class ShardTelemetry implements HostObserver {
   private readonly appends = new Histogram(SECONDS_BOUNDS);
   private readonly batchEvents = new Histogram(COUNT_BOUNDS);
   private readonly batchReplies = new Histogram(COUNT_BOUNDS);
-  private readonly remarks = Object.fromEntries(REMARKS.map((remark) => [remark, 0])) as Record<Remark, number>;
+  private readonly remarks = new RemarkCounts();
   private readonly failures = new Map<Failure, number>();
   private readonly money: MoneyMoved;
   private readonly credits: Credits;
@@ -95,7 +95,7 @@ export class ShardTelemetry implements HostObserver {
     }
     if (answer.type === 'failed') this.failures.set(answer.failure, (this.failures.get(answer.failure) ?? 0) + 1);
     for (const remark of remarks) {
-      this.remarks[remark]++;
+      this.remarks.add(remark, 'productId' in command ? command.productId : undefined);
       if (remark === 'amount-mismatch' && command.type === 'voidSettled') {
         this.voidWarning.note(shard, command, endedMs);
       }
@@ -183,11 +183,7 @@ export class ShardTelemetry implements HostObserver {
       stageMetric('queue', this.queue),
       stageMetric('decide', this.decide),
       stageMetric('durable', this.durable),
-      counter(
-        'walletd_remarks_total',
-        'Commands that were accepted but are worth a look, by kind: repeats, amount mismatches, unusual ways of money.',
-        perKey('remark', this.remarks),
-      ),
+      ...this.remarks.metrics(),
       this.money.metric(),
       this.credits.metric(),
       gauge('walletd_memory_full', "1: a thread's memory is nearly full, and what opens something is refused.", [
@@ -274,6 +270,6 @@ export class ShardTelemetry implements HostObserver {
   /** For the line in the log. */
   private counters() {
     const { commands, events, bytes, remarks } = this;
-    return { commands, events, bytes, ...Object.fromEntries(this.failures), ...remarks };
+    return { commands, events, bytes, ...Object.fromEntries(this.failures), ...remarks.byRemark };
   }
 }

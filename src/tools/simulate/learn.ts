@@ -72,6 +72,7 @@ const QUESTIONS: readonly Question[] = [
       return plain(bet, settle, p.rollback('b1', 0, 250), p.later(settle), late);
     },
   },
+  { choice: 'callbacks.strict', steps: (p) => plain(p.bet('b1', 0)) },
   {
     choice: 'lateSingleState',
     steps: (p) => {
@@ -83,7 +84,10 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /** With these a platform leaves something out, so there is nothing to ask: they are taken when the other value does not fit. */
-const NOT_SENT: Partial<Choices> = { arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false };
+const NOT_SENT: Partial<Choices> = {
+  ...{ arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false },
+  'callbacks.strict': true,
+};
 
 export interface Learnt {
   readonly profile: Profile;

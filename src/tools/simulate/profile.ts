@@ -28,6 +28,8 @@ export const CHOICES = {
   skip: [true, false],
   /** So are settles of a round that had no bet before. */
   singleState: [true, false],
+  /** Bets of 0 need `isFeature`, and others are never sent. */
+  'callbacks.strict': [false, true],
   /** So is `BY_ROUND`. */
   byRound: [true, false],
   /** So are bets that wait for their confirmation. */
@@ -100,7 +102,7 @@ export function rulesOf(profile: Profile): ReferenceRules {
 
 /** What these messages need that is not sent to this operator; undefined: nothing. */
 export function maybeMissing(
-  { endpoints, arrays, skip, singleState, byRound, waiting, decimals }: Profile,
+  { endpoints, arrays, skip, singleState, byRound, waiting, decimals, 'callbacks.strict': isStrict }: Profile,
   messages: readonly Message[],
 ): string | undefined {
   const missing = messages.filter(({ endpoint }) => !endpoints.includes(endpoint));
@@ -111,6 +113,9 @@ export function maybeMissing(
   if (!singleState && has('isSingleState', true)) return 'isSingleState';
   if (!byRound && has('transactionType', 'BY_ROUND')) return 'BY_ROUND';
   if (!waiting && has('status', 'WAITING')) return 'WAITING';
+  const isFree = ({ endpoint, txns }: Message) =>
+    endpoint === 'placeBets' && txns.some(({ betAmount, isFeature }) => betAmount === 0 && isFeature !== true);
+  if (isStrict && messages.some(isFree)) return 'bets of 0';
   const isFiner = (amount: unknown) => amount !== undefined && Number.isNaN(unitsOf(Number(amount), decimals));
   const hasFiner = ({ betAmount, payoutAmount, amount }: Element) =>
     isFiner(betAmount) || isFiner(payoutAmount) || isFiner(amount);

@@ -1,4 +1,5 @@
 import type { PlaceBetsCommand, PlaceTxn } from '../command.js';
+import type { Remark } from '../decision.js';
 import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { isOfCancelledRound, refusalOfNew } from './admission.js';
@@ -29,19 +30,23 @@ function decideNewBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, 
   if (wallet.openBets >= rules.openBetsMax) return fail('limit-reached');
   const skip = txn.skipBalanceUpdate;
   if (!skip && !covers(wallet, txn.betAmount)) return fail('insufficient-balance');
-  return change({
-    type: 'bet-placed',
-    id: txn.id,
-    roundId: txn.roundId,
-    status: txn.status,
-    skip,
-    stake: txn.betAmount,
-    after: wallet.balance - (skip ? 0 : txn.betAmount),
-    gameCode: txn.gameCode,
-    playInfo: txn.playInfo,
-    isFeature: txn.isFeature,
-    isFeatureBuy: txn.isFeatureBuy,
-  });
+  const remarks: Remark[] = txn.betAmount === 0 && !txn.isFeature ? ['zero-stake'] : [];
+  return change(
+    {
+      type: 'bet-placed',
+      id: txn.id,
+      roundId: txn.roundId,
+      status: txn.status,
+      skip,
+      stake: txn.betAmount,
+      after: wallet.balance - (skip ? 0 : txn.betAmount),
+      gameCode: txn.gameCode,
+      playInfo: txn.playInfo,
+      isFeature: txn.isFeature,
+      isFeatureBuy: txn.isFeatureBuy,
+    },
+    remarks,
+  );
 }
 
 /**

@@ -25,7 +25,12 @@ export async function atReferenceOperator<T>(
 ): Promise<T> {
   const { ReferenceWallet, serveOperator } = await load(mutant);
   const rules = rulesOf({ ...DEFAULT_PROFILE, ...choices });
-  const operator = await serveOperator({ Wallet: ReferenceWallet, rules, secret: SECRET });
+  const operator = await serveOperator({
+    Wallet: ReferenceWallet,
+    rules,
+    isStrict: choices['callbacks.strict'],
+    secret: SECRET,
+  });
   const client = new Client(operator.url, PATIENCE_MS, (body, atMs) => {
     const signature = sign(KEY, Buffer.from(body), String(atMs));
     return { 'sapi-timestamp': String(atMs), 'sapi-signature': signature };

@@ -14,6 +14,8 @@ export interface OperatorSettings {
     rules: ReferenceRules,
   ) => ReferenceWallet;
   readonly rules: ReferenceRules;
+  /** Bets of 0 need `isFeature`. */
+  readonly isStrict?: boolean | undefined;
   /** Undefined: requests are not signed. */
   readonly secret?: string;
 }
@@ -107,7 +109,7 @@ class Operator {
       if (typeof id !== 'string' || id === '') return false;
       if (endpoint !== 'adjustBalance' && typeof txn.roundId !== 'string') return false;
       if (!STATUSES[endpoint]?.includes(txn.status as string)) return false;
-      if (endpoint === 'placeBets' && txn.betAmount === 0 && txn.isFeature !== true) return false;
+      if (this.settings.isStrict && endpoint === 'placeBets' && txn.betAmount === 0 && !txn.isFeature) return false;
       return AMOUNTS[endpoint]?.every((name) => this.isAmount(txn[name]));
     });
   }

@@ -71,6 +71,15 @@ export const BETS: readonly Case[] = [
   },
   {
     rule: 'stake',
+    name: 'a bet of 0 is one also where it is no feature, and its win is paid',
+    steps: (p) => [
+      [p.bet('b1', 0), [1000, 1000]],
+      [p.settle('b1', 40), [1000, 1040]],
+      [p.balance(), [1040]],
+    ],
+  },
+  {
+    rule: 'stake',
     name: 'buying a feature takes its price',
     steps: (p) => [
       [p.bet('b1', 300, { isFeature: true, isFeatureBuy: true }), [1000, 700]],

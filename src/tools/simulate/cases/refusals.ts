@@ -31,7 +31,6 @@ export const REFUSALS: readonly Case[] = [
   refused('player', 'a reward in another currency is refused', (p) => foreign(p.reward('w1', 100))),
 
   wrong('a negative stake', (p) => p.bet('b1', -100)),
-  wrong('a stake of 0 that is no feature', (p) => p.bet('b1', 0)),
   wrong('a stake that is text', (p) => p.bet('b1', 0, { betAmount: '100' })),
   wrong('a stake that is missing', (p) => without(p.bet('b1', 100), 'betAmount')),
   wrong('a stake with more decimals than there are', (p) => p.bet('b1', 0.123456)),

@@ -1,0 +1,49 @@
+import type { Metric } from '../../base/metric.js';
+import { counter, perKey } from '../../telemetry/metric.js';
+import { REMARKS, type Remark } from '../../wallet/decision.js';
+
+/** Products with a count of their own; a platform can send any name, and further ones are counted as `other`. */
+const PRODUCTS_MAX = 100;
+const OTHERS = 'other';
+
+/** Remarks about how a product talks to us, which its developer has to mend. */
+const OF_PRODUCTS: ReadonlySet<Remark> = new Set<Remark>(['zero-stake']);
+
+/** Counts what was accepted and is worth a look. */
+export class RemarkCounts {
+  readonly byRemark = Object.fromEntries(REMARKS.map((remark) => [remark, 0])) as Record<Remark, number>;
+  private readonly products = new Set<string>();
+  private readonly byProduct = new Map<string, { readonly labels: Record<string, string>; value: number }>();
+
+  add(remark: Remark, productId: string | undefined): void {
+    this.byRemark[remark]++;
+    if (productId === undefined || !OF_PRODUCTS.has(remark)) return;
+    const product = this.named(productId);
+    const key = `${remark} ${product}`;
+    const series = this.byProduct.get(key) ?? { labels: { remark, product }, value: 0 };
+    series.value++;
+    this.byProduct.set(key, series);
+  }
+
+  metrics(): Metric[] {
+    return [
+      counter(
+        'walletd_remarks_total',
+        'Commands that were accepted but are worth a look, by kind: repeats, amount mismatches, unusual ways of money.',
+        perKey('remark', this.byRemark),
+      ),
+      counter(
+        'walletd_product_remarks_total',
+        'Those of them that tell how a product talks to walletd, by product: the first hundred, and `other`.',
+        [...this.byProduct.values()],
+      ),
+    ];
+  }
+
+  private named(productId: string): string {
+    if (this.products.has(productId)) return productId;
+    if (this.products.size >= PRODUCTS_MAX) return OTHERS;
+    this.products.add(productId);
+    return productId;
+  }
+}
