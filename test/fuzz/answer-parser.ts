@@ -2,6 +2,7 @@ import { HTTPParser } from 'http-parser-js';
 import type { HttpAnswer } from '../support/openapi-document.js';
 
 const CONTINUE = 100;
+const SWITCHING = 101;
 
 /** Takes what comes out of a connection to pieces. */
 export class AnswerParser {
@@ -11,6 +12,8 @@ export class AnswerParser {
   error: string | undefined;
   /** A part of an answer is there. */
   isBetween = false;
+  /** The connection is a WebSocket from here on: no answer of HTTP follows. */
+  private isUpgraded = false;
   private readonly parser = new HTTPParser(HTTPParser.RESPONSE);
 
   /** `methodOf` tells the method of the nth request: the answer to a HEAD has no body. */
@@ -24,6 +27,11 @@ export class AnswerParser {
       contentType = name === -1 ? '' : (headers[name + 1] ?? '');
       body = [];
       this.isBetween = true;
+      if (status === SWITCHING) {
+        this.isUpgraded = true;
+        this.isBetween = false;
+        this.answers.push({ status, contentType, text: '' });
+      }
       return status !== CONTINUE && methodOf(this.answers.length) === 'HEAD' ? 1 : 0;
     };
     this.parser[HTTPParser.kOnBody] = (chunk, offset, length) => {
@@ -36,8 +44,11 @@ export class AnswerParser {
   }
 
   add(bytes: Buffer): void {
+    if (this.isUpgraded) return;
     this.isBetween = true;
-    this.check(this.parser.execute(bytes));
+    const result = this.parser.execute(bytes);
+    if (this.isUpgraded) this.isBetween = false;
+    else this.check(result);
   }
 
   /** The other side has closed: an answer without a length ends here. */

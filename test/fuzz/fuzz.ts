@@ -1,13 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { formatTable } from '../../src/cli/print/table.js';
+import { EarlyTarget } from './early-target.js';
 import { Finding } from './finding.js';
-import { HonestPlayer } from './honest-player.js';
+import type { Honest } from './honest.js';
 import { KINDS } from './kinds.js';
+import { LinkSiege } from './link-siege.js';
 import { Random } from './random.js';
-import { Target } from './target.js';
+import { type Besieged, Target } from './target.js';
 
 /** Attackers of one target; each does one thing after the other. */
 const ATTACKERS = 4;
+/** Pairs of nodes with somebody between them. */
+const LINKS = 8;
 const LOOK_MS = 500;
 /** Looks between two SIGHUPs. */
 const LOOKS = 3;
@@ -21,14 +25,24 @@ export type GoesOn = (attacks: number) => boolean;
  */
 export async function fuzz(seed: number, goesOn: GoesOn): Promise<string> {
   const stop = new AbortController();
-  const targets: Target[] = [];
+  const targets: Besieged[] = [];
   try {
     for (const kind of KINDS) targets.push(await Target.start(kind));
-    const rows = await all(
-      targets.map((target) => new Siege(target, seed, goesOn, stop).run()),
-      stop,
-    );
-    return formatTable(COLUMNS, rows);
+    targets.push(await EarlyTarget.start());
+    const random = new Random(seed).fork('links');
+    const links = random.list(LINKS, (n) => new LinkSiege(random.fork(`link ${n}`)));
+    const [rows, linkRows] = await Promise.all([
+      all(
+        targets.map((target) => new Siege(target, seed, goesOn, stop).run()),
+        stop,
+      ),
+      all(
+        links.map((link) => link.run((attacks) => !stop.signal.aborted && goesOn(attacks))),
+        stop,
+      ),
+    ]);
+    const sums = LINK_COLUMNS.map((_, column) => linkRows.reduce((sum, row) => sum + (row[column] ?? 0), 0));
+    return `${formatTable(COLUMNS, rows)}\n\n${formatTable(LINK_COLUMNS, [sums.map(String)])}`;
   } finally {
     for (const target of targets) await target.remove();
   }
@@ -41,27 +55,34 @@ const COLUMNS = [
     { right: 'connections' },
     { right: 'honest answers' },
     { right: 'repeats' },
+    { right: 'probes' },
   ],
   ...[{ right: 'descriptors' }, { right: 'resident MB' }, 'HTTP status (0: closed) and how often'],
 ];
 
+const LINK_COLUMNS = ['links made', 'bytes changed', 'forged frames', 'messages sent', 'messages heard'].map(
+  (right) => ({
+    right,
+  }),
+);
+
 class Siege {
-  private readonly honest: HonestPlayer;
+  private readonly honest: Honest;
   private attacks = 0;
   private isOver = false;
 
   constructor(
-    private readonly target: Target,
+    private readonly target: Besieged,
     private readonly seed: number,
     private readonly goesOn: GoesOn,
     private readonly stop: AbortController,
   ) {
-    this.honest = new HonestPlayer(target.table, stop.signal);
+    this.honest = target.callers(stop.signal);
   }
 
   async run(): Promise<string[]> {
     const { target, honest, stop } = this;
-    const random = new Random(this.seed).fork(target.kind.name);
+    const random = new Random(this.seed).fork(target.name);
     const attackers = Array.from({ length: ATTACKERS }, (_, n) => this.attack(n, random.fork(`attacker ${n}`)));
     const attacking = all(attackers, stop).finally(() => {
       this.isOver = true;
@@ -71,20 +92,23 @@ class Siege {
     const { start, end } = await target.finish();
     const statuses = [...target.statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`);
     return [
-      ...[target.kind.name, this.attacks, target.connections, honest.answers, honest.repeats].map(String),
-      ...[`${start?.descriptors} to ${end?.descriptors}`, `${start?.residentMb} to ${end?.residentMb}`],
+      ...[target.name, this.attacks, target.connections, honest.answers, honest.repeats, honest.probes].map(String),
+      ...[
+        `${start?.descriptors ?? '-'} to ${end?.descriptors ?? '-'}`,
+        `${start?.residentMb ?? '-'} to ${end?.residentMb ?? '-'}`,
+      ],
       statuses.join(', '),
     ];
   }
 
   private async attack(attacker: number, random: Random): Promise<void> {
-    const { kind } = this.target;
+    const { name, attacks, aim } = this.target;
     for (let n = 0; !this.stop.signal.aborted && this.goesOn(n); n++) {
-      const attack = random.pick(kind.attacks);
-      const plan = attack.plan(random.fork(`attack ${n}`), { bodyBytesMax: kind.bodyBytesMax, secrets: kind.secrets });
+      const attack = random.pick(attacks);
+      const plan = attack.plan(random.fork(`attack ${n}`), aim);
       await this.target.suffer(plan).catch((error) => {
         throw error instanceof Finding
-          ? error.during(`${kind.name}, attack ${n} of attacker ${attacker}: ${attack.name}`)
+          ? error.during(`${name}, attack ${n} of attacker ${attacker}: ${attack.name}`)
           : error;
       });
       this.attacks++;

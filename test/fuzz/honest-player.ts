@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { everyCallback, type Step } from '../faults/rounds.js';
 import { type CallbackAnswer, PlatformClient } from '../support/client.js';
 import { Finding } from './finding.js';
+import type { Honest } from './honest.js';
 
 const CURRENCY = 'THB';
 const BALANCE = 1000;
@@ -27,7 +28,8 @@ export interface Table {
  * Plays rounds of all callbacks that move money beside the attacks, as one player after the other, and knows every answer before it
  * comes. Who is told 503, or loses the connection, sends the same again: the outcome must be the same.
  */
-export class HonestPlayer {
+export class HonestPlayer implements Honest {
+  readonly probes = 0;
   answers = 0;
   repeats = 0;
   private readonly client: PlatformClient;

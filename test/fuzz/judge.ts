@@ -2,7 +2,7 @@ import { ENDPOINTS } from '../../src/callback/callbacks.js';
 import type { HttpAnswer, OpenApiDocument } from '../support/openapi-document.js';
 import type { Exchange } from './exchange.js';
 import { Finding } from './finding.js';
-import type { RequestLine, Sending } from './sending.js';
+import type { Listener, RequestLine, Sending } from './sending.js';
 
 /** What the HTTP library of the callback listener answers by itself (docs/limits.md). */
 const REFUSAL_STATUSES = [400, 431, 505];
@@ -16,6 +16,19 @@ const BARE_REFUSALS = [400, 417, 431];
 /** Is told before anybody is asked who he is. */
 const BAD_URL = /is not a valid url component/;
 const HEALTH = /^\/(?:livez|readyz)$/;
+
+/** Statuses of listeners that answer by one line, and of Node where a request cannot be read. */
+type PlainListener = Exclude<Listener, 'callbacks' | 'operator'>;
+const PLAIN_STATUSES: Readonly<Record<PlainListener, readonly number[]>> = {
+  health: [200, 404, 405],
+  early: [200, 503],
+  nodes: [101, 426, 405],
+};
+const UNREADABLE_STATUSES = [400, 408, 417, 431];
+const HELLO_FRAME_BYTES = 35;
+const HELLO_FRAME = Buffer.from([0x82, 33, 2]);
+const CLOSE_FRAME = 0x88;
+const PONG_FRAME = 0x8a;
 
 /** Tells whether what came back is what the documents say. */
 export class Judge {
@@ -36,6 +49,10 @@ export class Judge {
 
   /** Throws a `Finding` when an answer is not one of the documented ones. */
   check({ sending, received, parser }: Exchange): void {
+    if (isPlain(sending.to)) {
+      checkPlain({ sending, received, parser });
+      return;
+    }
     const complaint = this.maybeComplaint(sending, parser.answers, received) ?? parser.error;
     if (complaint !== undefined) throw new Finding(complaint, sending.parts, received);
   }
@@ -96,6 +113,44 @@ export class Judge {
     if (!isProblem(problem)) return `no problem: ${JSON.stringify(isProblem.errors)}`;
     return (problem as { status: number }).status === status ? undefined : 'a problem of another status';
   }
+}
+
+/** Throws a `Finding` when a listener that answers by one line, or none, has answered anything else. */
+export function checkPlain({ sending, received, parser }: Exchange): void {
+  const { to } = sending;
+  if (!isPlain(to)) throw new Error(`answers of ${to} are those of a document`);
+  const complaint = complaintOfPlain(to, sending, parser.answers, received) ?? parser.error;
+  if (complaint !== undefined) throw new Finding(complaint, sending.parts, received);
+}
+
+function isPlain(listener: Listener): listener is PlainListener {
+  return listener in PLAIN_STATUSES;
+}
+
+function complaintOfPlain(
+  to: PlainListener,
+  { requests, areSound }: Sending,
+  answers: readonly HttpAnswer[],
+  received: Buffer,
+): string | undefined {
+  if (areSound && requests.length > 0 && answers.length > requests.length)
+    return `${answers.length} answers to ${requests.length} requests`;
+  const known = [...PLAIN_STATUSES[to], ...UNREADABLE_STATUSES];
+  const other = answers.find(({ status }) => !known.includes(status));
+  if (other !== undefined) return `HTTP ${other.status} of the listener ${to}`;
+  return answers.some(({ status }) => status === 101) ? maybeTold(received) : undefined;
+}
+
+/** Frames that tell a stranger more than the version of the protocol and a random number. */
+function maybeTold(received: Buffer): string | undefined {
+  let rest = received.subarray(received.indexOf(END_OF_HEAD) + END_OF_HEAD.length);
+  if (rest.subarray(0, HELLO_FRAME.length).equals(HELLO_FRAME)) rest = rest.subarray(HELLO_FRAME_BYTES);
+  while (rest.length > 1) {
+    const [kind, length = 0] = rest;
+    if (kind !== CLOSE_FRAME && kind !== PONG_FRAME) return `a stranger was sent a frame ${kind}`;
+    rest = rest.subarray(2 + length);
+  }
+  return undefined;
 }
 
 function maybeJson(text: string): unknown {

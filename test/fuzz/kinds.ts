@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { aimedAt } from './attacks/aimed-at.js';
 import type { Attack, Secrets } from './attacks/attack.js';
 import { forgedSignatures } from './attacks/forged-signatures.js';
 import { headerSets } from './attacks/header-sets.js';
 import { mutatedCallbacks } from './attacks/mutated-callbacks.js';
 import { operatorCalls } from './attacks/operator-calls.js';
 import { randomBytes } from './attacks/random-bytes.js';
+import { strangeLinks } from './attacks/strange-links.js';
 import { cutOffUploads, floods, oversizedUploads, pipelining, slowUploads } from './attacks/uploads.js';
 
 /** A way to set walletd up, and what is done to it. */
@@ -15,6 +17,8 @@ export interface Kind {
   readonly requestDeadlineMs: number;
   readonly bodyBytesMax: number;
   readonly secrets?: Secrets;
+  /** Two nodes on one Redis, of which the first is attacked. */
+  readonly isCluster?: true;
   /** One that is named twice comes twice as often. */
   readonly attacks: readonly Attack[];
 }
@@ -26,6 +30,9 @@ const CONNECTIONS_MAX = 32;
 const UPLOADS = [slowUploads, cutOffUploads, cutOffUploads, oversizedUploads, pipelining, pipelining, floods];
 const REQUESTS = [mutatedCallbacks, mutatedCallbacks, mutatedCallbacks, headerSets, headerSets, randomBytes];
 const OPERATORS = [operatorCalls, operatorCalls];
+const onPlain = (listener: 'health' | 'nodes' | 'early') =>
+  [headerSets, randomBytes, slowUploads, cutOffUploads, pipelining, floods].map((attack) => aimedAt(listener, attack));
+const HEALTH = onPlain('health');
 
 const secrets: Secrets = { signatureKey: 'a-secret-of-the-platform', readToken: 'a-token-of-the-auditor' };
 export const OPERATOR_TOKEN = 'a-token-of-the-operator';
@@ -41,14 +48,14 @@ export const KINDS: readonly Kind[] = [
     },
     requestDeadlineMs: TINY.requestDeadlineMs,
     bodyBytesMax: TINY.limits.bodyBytesMax,
-    attacks: [...REQUESTS, ...UPLOADS, ...OPERATORS],
+    attacks: [...REQUESTS, ...UPLOADS, ...OPERATORS, ...HEALTH],
   },
   {
     name: 'default limits',
     settings: { workers: 1 },
     requestDeadlineMs: DEFAULT.requestDeadlineMs,
     bodyBytesMax: DEFAULT.limits.bodyBytesMax,
-    attacks: [...REQUESTS, ...UPLOADS, ...OPERATORS],
+    attacks: [...REQUESTS, ...UPLOADS, ...OPERATORS, ...HEALTH],
   },
   {
     name: 'keys and tokens',
@@ -60,6 +67,17 @@ export const KINDS: readonly Kind[] = [
     requestDeadlineMs: DEFAULT.requestDeadlineMs,
     bodyBytesMax: DEFAULT.limits.bodyBytesMax,
     secrets,
-    attacks: [forgedSignatures, forgedSignatures, forgedSignatures, ...REQUESTS, ...UPLOADS, ...OPERATORS],
+    attacks: [forgedSignatures, forgedSignatures, forgedSignatures, ...REQUESTS, ...UPLOADS, ...OPERATORS, ...HEALTH],
+  },
+  {
+    name: 'two nodes',
+    settings: { workers: 0, cluster: { secret: 'a-secret-of-all-nodes', expect: 2, drainSeconds: 5 } },
+    requestDeadlineMs: DEFAULT.requestDeadlineMs,
+    bodyBytesMax: DEFAULT.limits.bodyBytesMax,
+    isCluster: true,
+    attacks: [...Array.from({ length: 12 }, () => strangeLinks), ...onPlain('nodes'), ...REQUESTS],
   },
 ];
+
+/** A start that waits for its store. */
+export const EARLY_ATTACKS = onPlain('early');

@@ -1,5 +1,5 @@
-/** Who listens. */
-export type Listener = 'callbacks' | 'operator';
+/** Listeners of walletd; `early` holds the port of the operator API while a start waits for the store. */
+export type Listener = 'callbacks' | 'operator' | 'health' | 'nodes' | 'early';
 
 /** The method and the target of a request that a server can understand. */
 export interface RequestLine {

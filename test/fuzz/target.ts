@@ -1,18 +1,22 @@
 import { createSecretKey } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { freePort } from '../../bench/support/free-port.js';
 import { OpenApiDocument } from '../support/openapi-document.js';
+import { RedisServer } from '../support/redis-server.js';
 import { Scrape } from '../support/scrape.js';
 import { signedHeaders } from '../support/signed-headers.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
+import type { Aim, Attack } from './attacks/attack.js';
 import { VICTIMS } from './callbacks.js';
-import { exchange } from './exchange.js';
+import { type Exchange, exchange } from './exchange.js';
 import { Finding } from './finding.js';
-import type { Table } from './honest-player.js';
+import { Company, type Honest, Prober } from './honest.js';
+import { HonestPlayer, type Table } from './honest-player.js';
 import { Judge } from './judge.js';
 import { type Kind, OPERATOR_TOKEN } from './kinds.js';
-import type { Sending } from './sending.js';
+import type { Listener, Sending } from './sending.js';
 
 const OPENING_BALANCE = 100_000;
 const CURRENCY = 'THB';
@@ -24,16 +28,45 @@ const STOP_MAX_MS = 20_000;
 /** Sockets of whoever watches, and files that an engine opens when it likes. */
 const DESCRIPTORS_SPARE = 8;
 const LAST_SENDINGS = 12;
+/** Counters of what strangers cannot bring about. */
+const NEVER = ['walletd_assertion_failures_total', 'walletd_cluster_forged_frames_total'];
 const BAD_LEVELS = ['error', 'fatal'];
 
 /** What a process holds; undefined where the system does not tell. */
-interface Held {
+export interface Held {
   readonly descriptors: number;
   readonly residentMb: number;
 }
 
-/** A walletd under attack, with a store of its own. */
-export class Target {
+/** Processes under attack. */
+export interface Besieged {
+  readonly name: string;
+  readonly attacks: readonly Attack[];
+  readonly aim: Aim;
+  readonly connections: number;
+  /** How often each HTTP status came; 0: a connection was closed without an answer. */
+  readonly statuses: ReadonlyMap<number, number>;
+  /** Sends all of this at once. Throws a `Finding` when something comes of it that must not. */
+  suffer(sendings: readonly Sending[]): Promise<void>;
+  /** What can be seen while it goes on. Throws a `Finding` when it is no good sight. */
+  look(): Promise<void>;
+  readCallersAgain(): void;
+  /** Friendly callers beside the attackers. */
+  callers(stop: AbortSignal): Honest;
+  /** When all attackers are gone: nothing is held for them any more, and it ends in good order. */
+  finish(): Promise<{ start: Held | undefined; end: Held | undefined }>;
+  /** Whatever has become of it. */
+  remove(): Promise<void>;
+}
+
+/** A node beside the attacked one, and the store that both share. */
+interface Shared {
+  readonly redis: RedisServer;
+  readonly peer: WalletdProcess;
+}
+
+/** A walletd under attack, with a store of its own, or one of two nodes. */
+export class Target implements Besieged {
   connections = 0;
   /** How often each HTTP status came; 0: a connection was closed without an answer. */
   readonly statuses = new Map<number, number>();
@@ -45,52 +78,105 @@ export class Target {
     private readonly folder: ReturnType<typeof makeTempFolder>,
     private readonly env: Record<string, string>,
     private readonly walletd: WalletdProcess,
+    private readonly ports: { readonly health: number; readonly nodes: number },
     private readonly judge: Judge,
+    private readonly shared: Shared | undefined,
   ) {
     this.atStart = this.maybeHeld();
+  }
+
+  get name(): string {
+    return this.kind.name;
+  }
+
+  get attacks(): readonly Attack[] {
+    return this.kind.attacks;
+  }
+
+  get aim(): Aim {
+    return this.kind;
   }
 
   static async start(kind: Kind): Promise<Target> {
     const folder = makeTempFolder();
     const config = `${folder.path}/settings.json`;
     writeFileSync(config, JSON.stringify(kind.settings));
-    const env = { WALLETD_CONFIG: config, WALLETD_STORE: `lmdb:${folder.path}/data` };
-    let walletd: WalletdProcess | undefined;
+    const [health, nodes] = [await freePort(), await freePort()];
+    const redis = kind.isCluster && (await RedisServer.start());
+    const env: Record<string, string> = {
+      WALLETD_CONFIG: config,
+      WALLETD_STORE: redis?.url ?? `lmdb:${folder.path}/data`,
+      WALLETD_HEALTH_PORT: String(health),
+      ...(redis && {
+        WALLETD_INIT: 'auto',
+        WALLETD_CLUSTER_PORT: String(nodes),
+        WALLETD_CLUSTER_NAME: 'attacked',
+        WALLETD_NODE_FOLDER: `${folder.path}/attacked`,
+      }),
+    };
+    const beside = { WALLETD_CLUSTER_NAME: 'beside', WALLETD_NODE_FOLDER: `${folder.path}/beside` };
+    const starting = [
+      env,
+      ...(redis ? [{ ...env, ...beside, WALLETD_HEALTH_PORT: '0', WALLETD_CLUSTER_PORT: '0' }] : []),
+    ];
+    const started = await Promise.allSettled(starting.map((one) => WalletdProcess.start(one)));
+    const processes = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     try {
-      walletd = await WalletdProcess.start(env);
-      const judge = new Judge(await OpenApiDocument.of(walletd.adminUrl, headersFor(kind)), kind.secrets !== undefined);
-      const target = new Target(kind, folder, env, walletd, judge);
+      for (const one of started) if (one.status === 'rejected') throw one.reason;
+      const [walletd, peer] = processes as [WalletdProcess, WalletdProcess | undefined];
+      const document = await OpenApiDocument.of(walletd.adminUrl, headersFor(kind));
+      const judge = new Judge(document, kind.secrets !== undefined);
+      const ports = { health, nodes };
+      const shared = redis && peer && { redis, peer };
+      if (shared) await linked(walletd);
+      const target = new Target(kind, folder, env, walletd, ports, judge, shared);
       await target.importVictims();
       return target;
     } catch (error) {
-      await walletd?.end('SIGKILL');
+      for (const one of processes) await one.end('SIGKILL');
+      await redis?.destroy();
       folder.remove();
       throw error;
     }
   }
 
+  callers(stop: AbortSignal): Honest {
+    const { health } = this.ports;
+    const probed = { '/livez': 200, '/readyz': 200 };
+    return new Company([
+      new HonestPlayer(this.table, stop),
+      new Prober(`http://127.0.0.1:${health}`, probed, this.patienceMs),
+    ]);
+  }
+
   /** Where an honest player finds it. */
-  get table(): Table {
+  private get table(): Table {
     const { callbackUrl, adminUrl } = this.walletd;
     const { secrets } = this.kind;
     const key = secrets && createSecretKey(secrets.signatureKey, 'utf8');
     const signatureOf = (body: string) => (key === undefined ? {} : signedHeaders(key, body));
-    const patienceMs = this.kind.requestDeadlineMs + MARGIN_MS;
+    const { patienceMs } = this;
     return { callbackUrl, adminUrl, adminHeaders: headersFor(this.kind), patienceMs, signatureOf };
   }
 
-  /** Sends all of this at once. Throws a `Finding` when something comes of it that must not. */
+  private get patienceMs(): number {
+    return this.kind.requestDeadlineMs + MARGIN_MS;
+  }
+
   async suffer(sendings: readonly Sending[]): Promise<void> {
     await Promise.all(sendings.map((sending) => this.sufferOne(sending)));
   }
 
-  /** What can be seen while it goes on. Throws a `Finding` when it is no good sight. */
   async look(): Promise<void> {
     this.mustLive();
     const bad = this.walletd.log.find(({ level }) => BAD_LEVELS.includes(level));
     if (bad !== undefined) throw this.finding(`the log says ${JSON.stringify(bad)}`);
-    const failures = (await this.scrape()).value('walletd_assertion_failures_total');
-    if (failures !== 0) throw this.finding(`${failures} assertions have failed`);
+    const scrape = await this.scrape();
+    for (const counter of NEVER) {
+      const times = scrape.value(counter) ?? 0;
+      if (times !== 0) throw this.finding(`${counter} is ${times}`);
+    }
+    if (this.shared !== undefined && scrape.value('walletd_cluster_links') !== 1) throw this.finding('a link is down');
   }
 
   /** Has it read again who may call. */
@@ -115,9 +201,10 @@ export class Target {
     return { start: this.atStart, end };
   }
 
-  /** Whatever has become of it. */
   async remove(): Promise<void> {
     await this.walletd.end('SIGKILL');
+    await this.shared?.peer.end('SIGKILL');
+    await this.shared?.redis.destroy();
     this.folder.remove();
   }
 
@@ -125,15 +212,16 @@ export class Target {
     this.connections++;
     this.last.push(sending);
     if (this.last.length > LAST_SENDINGS) this.last.shift();
-    const { callbackUrl, adminUrl } = this.walletd;
-    const port = Number(new URL(sending.to === 'callbacks' ? callbackUrl : adminUrl).port);
-    const patienceMs = (sending.ending === 'outstays' ? IDLE_MS : this.kind.requestDeadlineMs) + MARGIN_MS;
-    const result = await exchange(port, sending, patienceMs);
-    const statuses = result.parser.answers.map(({ status }) => status);
-    for (const status of statuses.length === 0 ? [0] : statuses) {
-      this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
-    }
+    const patienceMs = sending.ending === 'outstays' ? IDLE_MS + MARGIN_MS : this.patienceMs;
+    const result = await exchange(this.portOf(sending.to), sending, patienceMs);
+    countStatuses(this.statuses, result);
     this.judge.check(result);
+  }
+
+  private portOf(listener: Listener): number {
+    const { callbackUrl, adminUrl } = this.walletd;
+    if (listener === 'health' || listener === 'nodes') return this.ports[listener];
+    return Number(new URL(listener === 'callbacks' ? callbackUrl : adminUrl).port);
   }
 
   private async importVictims(): Promise<void> {
@@ -200,17 +288,35 @@ export class Target {
     const startMs = performance.now();
     const exitCode = await this.walletd.end('SIGTERM');
     const tookMs = performance.now() - startMs;
+    await this.shared?.peer.end('SIGTERM');
     if (exitCode !== 0 || tookMs > STOP_MAX_MS) {
       throw this.finding(`walletd ended with ${exitCode} ${Math.round(tookMs)} ms after SIGTERM`);
     }
   }
 
   private maybeHeld(): Held | undefined {
-    const folder = `/proc/${this.walletd.pid}`;
-    if (!existsSync(folder)) return undefined;
-    const residentKb = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`${folder}/status`, 'utf8'))?.[1];
-    return { descriptors: readdirSync(`${folder}/fd`).length, residentMb: Math.round(Number(residentKb) / 1024) };
+    return maybeHeldBy(this.walletd.pid);
   }
+}
+
+/** Undefined where the system does not tell. */
+export function maybeHeldBy(pid: number): Held | undefined {
+  const folder = `/proc/${pid}`;
+  if (!existsSync(folder)) return undefined;
+  const residentKb = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`${folder}/status`, 'utf8'))?.[1];
+  return { descriptors: readdirSync(`${folder}/fd`).length, residentMb: Math.round(Number(residentKb) / 1024) };
+}
+
+export function countStatuses(statuses: Map<number, number>, { parser }: Exchange): void {
+  const answers = parser.answers.map(({ status }) => status);
+  for (const status of answers.length === 0 ? [0] : answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+}
+
+async function linked({ adminUrl }: WalletdProcess): Promise<void> {
+  await until('the nodes have a link, and every shard an owner', async () => {
+    const scrape = await Scrape.of(adminUrl, {});
+    return scrape.value('walletd_cluster_links') === 1 && scrape.value('walletd_cluster_unowned_shards') === 0;
+  });
 }
 
 function headersFor({ secrets }: Kind): Record<string, string> {

@@ -5,7 +5,7 @@ import type { Sending } from '../sending.js';
 export interface Aim {
   readonly bodyBytesMax: number;
   /** Where callbacks are to be signed and operators have tokens. */
-  readonly secrets: Secrets | undefined;
+  readonly secrets?: Secrets;
 }
 
 export interface Secrets {

@@ -1,0 +1,10 @@
+import type { Listener } from '../sending.js';
+import type { Attack } from './attack.js';
+
+/** The same attack on another listener. */
+export function aimedAt(listener: Listener, attack: Attack): Attack {
+  return {
+    name: `${attack.name} to ${listener}`,
+    plan: (random, aim) => attack.plan(random, aim).map((sending) => ({ ...sending, to: listener })),
+  };
+}

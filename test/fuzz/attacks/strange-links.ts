@@ -1,0 +1,87 @@
+import { headAndBody } from '../http-request.js';
+import { mutateBytes } from '../mutate-bytes.js';
+import type { Random } from '../random.js';
+import { sending } from '../sending.js';
+import type { Attack } from './attack.js';
+
+const PATHS = ['/2', '/2', '/2', '/', '/3', '/2/', '//', '*'];
+const HELLO_BYTES = 33;
+const FRAMES_MAX = 4;
+const PAYLOAD_MAX = 3000;
+const MUTATIONS_MAX = 3;
+const PAUSE_MAX_MS = 20;
+
+const TEXT = 1;
+const BYTES = 2;
+/** Also a continuation of nothing, what is reserved, close, ping and pong. */
+const OPCODES = [0, 3, 8, 9, 10, 15];
+
+/** WebSockets to the port of nodes, from somebody who does not know the secret: greetings that are nearly right, and frames that are none. */
+export const strangeLinks: Attack = {
+  name: 'strange links',
+  plan: (random) => {
+    const path = random.pick(PATHS);
+    const request = headAndBody(
+      [
+        `GET ${path} HTTP/1.1`,
+        'Host: localhost',
+        'Upgrade: websocket',
+        'Connection: Upgrade',
+        'Sec-WebSocket-Version: 13',
+        `Sec-WebSocket-Key: ${random.bytes(16).toString('base64')}`,
+        ...(random.oneIn(6) ? ['Sec-WebSocket-Extensions: permessage-deflate'] : []),
+        ...(random.oneIn(6) ? ['Sec-WebSocket-Protocol: walletd'] : []),
+      ],
+      Buffer.alloc(0),
+    );
+    const frames = random.list(random.between(0, FRAMES_MAX), () => mutated(random, frame(random)));
+    const parts = [random.oneIn(8) ? mutateBytes(random, request) : request, ...frames].filter(
+      ({ length }) => length > 0,
+    );
+    // Strangers that wait find that they are not waited for.
+    const ending = random.oneIn(20) ? 'outstays' : random.pick(['waits', 'half-closes', 'vanishes', 'resets'] as const);
+    return [sending('nodes', parts, { pause: random.between(0, PAUSE_MAX_MS), areSound: false, ending })];
+  },
+};
+
+function frame(random: Random): Buffer {
+  return random.pick<() => Buffer>([
+    () => masked(random, BYTES, hello(random)),
+    () => masked(random, BYTES, Buffer.concat([hello(random), random.bytes(random.between(0, 300))])),
+    () => masked(random, TEXT, Buffer.from(oldGreeting(random))),
+    () => masked(random, TEXT, Buffer.from(random.text(64, '0123456789abcdef'))),
+    () => masked(random, random.pick([TEXT, BYTES]), random.bytes(random.between(0, PAYLOAD_MAX))),
+    () => masked(random, random.pick(OPCODES), random.bytes(random.between(0, 130))),
+    () => random.bytes(random.between(1, 200)),
+    // A length of which nothing comes.
+    () => Buffer.concat([Buffer.from([0x82, 0xff]), random.bytes(8)]),
+  ])();
+}
+
+function hello(random: Random): Buffer {
+  return Buffer.concat([Buffer.from([random.pick([2, 2, 2, 1, 3, 0, 255])]), random.bytes(HELLO_BYTES - 1)]);
+}
+
+/** As the release before greets. */
+function oldGreeting(random: Random): string {
+  const text = (length: number) => random.text(length, '0123456789abcdef');
+  return JSON.stringify({
+    wire: random.pick([1, 1, 2, '1', null]),
+    storeId: text(32),
+    tag: text(random.pick([8, 8, 7])),
+    nonce: text(random.pick([32, 32, 31])),
+  });
+}
+
+/** A frame as a client sends it. */
+function masked(random: Random, opcode: number, payload: Buffer): Buffer {
+  const mask = random.bytes(4);
+  const length = payload.length < 126 ? [payload.length] : [126, payload.length >> 8, payload.length & 0xff];
+  const head = Buffer.from([0x80 | opcode, 0x80 | (length[0] ?? 0), ...length.slice(1)]);
+  return Buffer.concat([head, mask, payload.map((byte, n) => byte ^ (mask[n % 4] ?? 0))]);
+}
+
+function mutated(random: Random, bytes: Buffer): Buffer {
+  if (random.oneIn(2)) return bytes;
+  return random.list(random.between(1, MUTATIONS_MAX), () => 0).reduce((one) => mutateBytes(random, one), bytes);
+}

@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Finding } from './finding.js';
+
+const REST_MS = 50;
+
+/** Whether those who attack go on. */
+type GoesOn = () => boolean;
+
+/** A friendly caller beside the attackers. */
+export interface Honest {
+  /** Answers to its callbacks and requests. */
+  readonly answers: number;
+  readonly repeats: number;
+  readonly probes: number;
+  /** Throws a `Finding` at an answer that is not the right one. */
+  play(goesOn: GoesOn): Promise<void>;
+  close(): void;
+}
+
+/** A balancer or supervisor that asks again and again how a process is. */
+export class Prober implements Honest {
+  readonly answers = 0;
+  readonly repeats = 0;
+  probes = 0;
+
+  /** `expected`: the HTTP status of each path. */
+  constructor(
+    private readonly url: string,
+    private readonly expected: Readonly<Record<string, number>>,
+    private readonly patienceMs: number,
+  ) {}
+
+  async play(goesOn: GoesOn): Promise<void> {
+    do {
+      for (const [path, status] of Object.entries(this.expected)) await this.probe(path, status);
+      await delay(REST_MS);
+    } while (goesOn());
+  }
+
+  close(): void {}
+
+  private async probe(path: string, expected: number): Promise<void> {
+    const signal = AbortSignal.timeout(this.patienceMs);
+    const answer = await fetch(this.url + path, { signal }).catch((error: Error) => error);
+    this.probes++;
+    if (answer instanceof Error) throw new Finding(`a probe of ${path} got no answer: ${answer.cause ?? answer}`);
+    await answer.text();
+    if (answer.status !== expected) throw new Finding(`a probe of ${path} got HTTP ${answer.status}`);
+  }
+}
+
+/** Several of them at the same process. */
+export class Company implements Honest {
+  constructor(private readonly members: readonly Honest[]) {}
+
+  get answers(): number {
+    return this.sum(({ answers }) => answers);
+  }
+
+  get repeats(): number {
+    return this.sum(({ repeats }) => repeats);
+  }
+
+  get probes(): number {
+    return this.sum(({ probes }) => probes);
+  }
+
+  async play(goesOn: GoesOn): Promise<void> {
+    await Promise.all(this.members.map((member) => member.play(goesOn)));
+  }
+
+  close(): void {
+    for (const member of this.members) member.close();
+  }
+
+  private sum(of: (member: Honest) => number): number {
+    return this.members.reduce((sum, member) => sum + of(member), 0);
+  }
+}
