@@ -172,6 +172,8 @@ export interface AdminSettings {
   readonly tls: Certificate | undefined;
   /** The id of the store behind all of it, so that tools know whether they look at the same one. */
   readonly storeId: string;
+  /** Ids of the stores that it was made from. */
+  readonly restoredFrom: readonly string[];
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
   readonly handMaxima: HandMaxima;

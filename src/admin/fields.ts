@@ -1,7 +1,8 @@
 import { CURRENCY } from '../base/currency.js';
-import { boolean, choice, integer, number, type Schema, string } from '../base/json-schema.js';
+import { boolean, choice, integer, number, object, type Schema, string } from '../base/json-schema.js';
 import { ID_LENGTH_MAX, REASON_LENGTH_MAX } from '../wallet/identifier.js';
 import { OPEN_SINCE } from '../wallet/query.js';
+import { RESERVED_ID_PREFIX, UNDOABLES, type Undone } from '../wallet/undo-id.js';
 
 /*
  * Fields of requests. `message` is what a caller is told about a value that does not fit; `codePoints`, `wellFormed` and
@@ -16,6 +17,24 @@ export const id = string({
   wellFormed: true,
   message: `must be a string of 1 to ${ID_LENGTH_MAX} characters`,
 });
+
+/** Of an operation: with one that walletd makes itself, a request could stand in the way of an undo. */
+export const operationId = string({
+  codePoints: [1, ID_LENGTH_MAX],
+  wellFormed: true,
+  pattern: `^(?!${RESERVED_ID_PREFIX})`,
+  message: `must be a string of 1 to ${ID_LENGTH_MAX} characters that does not begin with ${RESERVED_ID_PREFIX}`,
+});
+
+export const undoes: Schema<Undone> = object(
+  { type: choice(UNDOABLES, { message: `must be one of ${UNDOABLES.join(', ')}` }), id },
+  { productId: id },
+  {
+    additionalProperties: false,
+    description: 'What a correction takes back, in the place of an id: the id is made of it and of the amount.',
+    message: 'must say what is taken back: its type and id, and of a credit or reward the productId',
+  },
+);
 
 export const reason = string({
   codePoints: [1, REASON_LENGTH_MAX],

@@ -10,7 +10,7 @@ import type { Answer } from '../wallet/decision.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, SignedCommand } from './admin-deps.js';
 import { isObject } from './cursor.js';
-import { amount, currency, id } from './fields.js';
+import { amount, currency, id, operationId } from './fields.js';
 import { mustUnits } from './money.js';
 import type { MoneyByHand } from './money-by-hand.js';
 import { answer } from './openapi.js';
@@ -47,7 +47,7 @@ interface ReadLine {
 type Result = { readonly result: 'created' | 'skipped' } | { readonly result: 'refused'; readonly reason: string };
 
 const line = object(
-  { id, username: id, currency, balance: amount },
+  { id: operationId, username: id, currency, balance: amount },
   {},
   // A line may be taken from another system's export as it is.
   { additionalProperties: true },

@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 import { object } from '../base/json-schema.js';
 import { sessionDigest } from '../callback/session-token.js';
-import type { Units } from '../wallet/amount.js';
+import { formatUnits, type Units } from '../wallet/amount.js';
 import type { Answer } from '../wallet/decision.js';
 import type { PlayerDetails } from '../wallet/query.js';
+import { UNDOABLE_CREDITS, type Undone, undoId } from '../wallet/undo-id.js';
 import type { AdminDeps } from './admin-deps.js';
-import { amount, currency, endMillis, flag, id, reason, sessionToken } from './fields.js';
+import { amount, currency, endMillis, flag, id, operationId, reason, sessionToken, undoes } from './fields.js';
 import { money, mustSignedUnits, mustUnits } from './money.js';
 import type { MoneyByHand } from './money-by-hand.js';
 import { answer as answered } from './openapi.js';
@@ -99,7 +101,11 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
       tag: 'players',
       summary,
       params,
-      body: object({ id, amount: { ...amount, exclusiveMinimum: 0, message: 'must be a number above 0' } }, {}, only),
+      body: object(
+        { id: operationId, amount: { ...amount, exclusiveMinimum: 0, message: 'must be a number above 0' } },
+        {},
+        only,
+      ),
       responses: { 200: answered('Done, now or by an earlier request with this id', ref('Movement')) },
       problems: PROBLEMS,
       handle: async ({ params, body: { id, amount: sent }, operator }) => {
@@ -117,12 +123,14 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
     tag: 'players',
     summary: 'Corrects a balance by an amount of either sign, for a reason',
     params,
-    body: object({ id, amount, reason }, { allowNegativeBalance: flag }, only),
+    body: object({ amount, reason }, { id: operationId, undoes, allowNegativeBalance: flag }, only),
     responses: { 200: answered('Done, now or by an earlier request with this id', ref('Correction')) },
     problems: PROBLEMS,
-    handle: async ({ params, body: { id, amount: sent, reason, allowNegativeBalance = false }, operator: by }) => {
+    handle: async ({ params, body, operator: by }) => {
+      const { amount: sent, reason, allowNegativeBalance = false } = body;
       const { username, currency } = await mustPlayer(params.username);
       const amount = mustSignedUnits(settings, currency, sent);
+      const id = mustCorrectionId(body, formatUnits(amount, settings.scales.of(currency)));
       const command = { type: 'correct', id, username, amount, reason, allowNegativeBalance, by } as const;
       const answer = await byHand.move({ command, currency, amount });
       return { ...movementBody({ id, username, currency, amount }, answer), reason };
@@ -169,4 +177,18 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
     if (result.type !== 'player' || result.player === undefined) throw noSuchPlayer(username);
     return result.player;
   }
+}
+
+/** The id that a correction bears, or one that is made of what it takes back. `amount`: in decimals, signed. */
+function mustCorrectionId({ id, undoes }: { readonly id?: string; readonly undoes?: Undone }, amount: string): string {
+  if (undoes === undefined) {
+    if (id !== undefined) return id;
+    throw badRequest('id must be there, or undoes in its place');
+  }
+  if (id !== undefined) throw badRequest('id and undoes are both there: an undo has an id of its own');
+  const isCredit = (UNDOABLE_CREDITS as readonly string[]).includes(undoes.type);
+  if (isCredit !== (undoes.productId !== undefined)) {
+    throw badRequest(`undoes.productId must ${isCredit ? 'name the product of' : 'not be there for'} a ${undoes.type}`);
+  }
+  return undoId(undoes, amount, (text) => createHash('sha256').update(text).digest('hex'));
 }

@@ -10,6 +10,7 @@ import { exactly, list, ref, text } from './schemas.js';
 /** Unpacking this many takes about 2 ms, which an inline shard may take from the others. */
 const LIMIT_MAX = 500;
 const FROM_MAX = 2 ** 32;
+const restoredFrom = { ...list(text), description: 'Ids of the stores that it was made from, the first one first.' };
 const SHARD = /^\d{1,4}$/;
 
 /** All players of a shard with version and balance: what `walletd verify` compares. */
@@ -29,7 +30,12 @@ export function shardPlayersRoute({ service, settings }: AdminDeps): Route {
     responses: {
       200: answer(
         'A page',
-        exactly({ storeId: text, players: list(ref('ShardPlayer')), next: { type: ['integer', 'null'] } }),
+        exactly({
+          storeId: text,
+          restoredFrom,
+          players: list(ref('ShardPlayer')),
+          next: { type: ['integer', 'null'] },
+        }),
       ),
     },
     problems: [400, 404],
@@ -44,7 +50,7 @@ export function shardPlayersRoute({ service, settings }: AdminDeps): Route {
         ...player,
         balance: money(settings.scales, player.currency, player.balance),
       }));
-      return { storeId: settings.storeId, players, next: result.next ?? null };
+      return { storeId: settings.storeId, restoredFrom: settings.restoredFrom, players, next: result.next ?? null };
     },
   });
 }

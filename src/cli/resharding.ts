@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { HASH_NAME } from '../base/hash.js';
-import { decodeMeta, encodeMeta } from '../store/meta.js';
+import { decodeMeta, encodeMeta, restoredMeta } from '../store/meta.js';
 import type { TargetStore } from '../tools/copy-ports.js';
 import type { Frames } from '../tools/frame.js';
 import { restoreResharded } from '../tools/restore/reshard.js';
@@ -42,7 +42,8 @@ export async function restoreInShards(
   return await restoreResharded(frames, target, {
     ...restoring,
     shards,
-    newMeta: (meta) => encodeMeta({ ...decodeMeta(meta), storeId: randomUUID(), createdMs: Date.now(), shards }),
+    newMeta: (meta) =>
+      encodeMeta(restoredMeta(decodeMeta(meta), { storeId: randomUUID(), createdMs: Date.now(), shards })),
     shardOf,
     owner: { host: hostname(), pid: process.pid, startedMs: Date.now() },
     newId: () => randomBytes(ID_BYTES).toString('hex'),

@@ -36,11 +36,33 @@ export async function look(
 
 /** The server of these settings, if it answers and serves this store: the port can be that of another walletd. */
 export async function maybeRunningServer(settings: Settings, storeId: string): Promise<OperatorApi | undefined> {
+  const found = await findServer(settings);
+  return found?.storeId === storeId ? found.server : undefined;
+}
+
+/** A server of this store, or of one that was made from it by a restore into other shards. */
+export interface ServerOfPlayers {
+  readonly server: OperatorApi;
+  /** Its store is not this one: what has happened there since is not in this one. */
+  readonly isLater: boolean;
+}
+
+/** As `maybeRunningServer`, but also of a store that was made from this one: the players are the same. */
+export async function findServerOfPlayers(settings: Settings, storeId: string): Promise<ServerOfPlayers | undefined> {
+  const found = await findServer(settings);
+  if (found === undefined) return undefined;
+  const isLater = found.storeId !== storeId;
+  return isLater && !found.restoredFrom.includes(storeId) ? undefined : { server: found.server, isLater };
+}
+
+/** The server of these settings with its store; undefined when nothing answers, or no walletd. */
+async function findServer(settings: Settings) {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;
   const certificate = maybeTls(tls, 'admin.tls')?.certificate;
   const api = new OperatorApi(operatorApiUrl(settings), tokenForTools(settings), certificate);
-  return (await api.answers()) && (await api.storeId()) === storeId ? api : undefined;
+  const store = (await api.answers()) ? await api.store() : undefined;
+  return store && { ...store, server: api };
 }
 
 export function operatorApiUrl({ admin: { host, port, tls } }: Settings): string {

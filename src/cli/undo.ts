@@ -1,46 +1,75 @@
+import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { decodeText } from '../base/decode-text.js';
+import { messageOf } from '../base/message-of.js';
+import { ConfigError } from '../config/config-error.js';
 import { EXIT } from '../node/exit-codes.js';
 import { inspect } from '../tools/inspect/inspect.js';
-import { UNDOABLE, type Undo, type Undoable, undoPlan } from '../tools/inspect/undo-plan.js';
+import { UNDOABLE_ENDPOINTS, type Undo, type UndoWish, undoPlan } from '../tools/inspect/undo-plan.js';
 import { parseAt } from '../tools/point-in-time.js';
 import { shardsOf, ToolError } from '../tools/store-reader.js';
-import type { OperatorApi } from '../tools/verify/operator-api.js';
-import { formatUnits } from '../wallet/amount.js';
-import { isoTime, plural } from './print/format.js';
-import { printable } from './print/printable.js';
+import type { Corrected, OperatorApi } from '../tools/verify/operator-api.js';
+import { formatUnits, type Units, unitsPerWhole } from '../wallet/amount.js';
+import { UNDOABLE_OPERATIONS, type Undoable } from '../wallet/undo-id.js';
+import { argument } from './argument.js';
+import { confirm } from './confirm.js';
+import { isoTime } from './print/format.js';
 import { Progress } from './print/progress.js';
-import { formatTable } from './print/table.js';
-import { maybeRunningServer, operatorApiUrl } from './running-server.js';
+import { leftOf, sumsOf, sumsText, type UndoReport, undoCsv, undoEnded, undoShown } from './print/undo.js';
+import { findServerOfPlayers, operatorApiUrl } from './running-server.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
-import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
+import { conclude, helpText, type Outcome, type OutputOptions, print } from './verb.js';
 import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
+import { writePrivate } from './write-private.js';
 
 interface UndoOptions extends OutputOptions {
-  readonly operator: string;
+  readonly operator?: string;
+  readonly callbacks?: true;
   readonly since: number;
   readonly until?: number;
+  readonly player?: string;
+  readonly ids?: string;
   readonly type?: Undoable;
+  readonly product?: string;
+  readonly endpoint?: string;
+  readonly maxCount?: number;
+  readonly maxAmount?: number;
   readonly allowNegativeBalance?: true;
+  readonly csv?: string;
+  readonly dryRun?: true;
   readonly yes?: true;
   readonly store?: string;
 }
 
 /** Corrections on their way at once. */
 const AT_ONCE = 16;
+/** More than this is written only where the options say so: a slip of the filters must not empty a casino. */
+const COUNT_MAX = 100;
+const AMOUNT_MAX = 10_000;
 
 export function addUndo(program: Command): void {
   program
     .command('undo')
-    .description('take back what an operator did, by one correction for each deposit, withdrawal and import')
-    .requiredOption(
-      '--operator <name>',
-      'whose operations: the name of a token, as `walletd inspect operators` shows it',
-    )
+    .description('take back what an operator did, or credits that callbacks brought, by one correction for each')
+    .option('--operator <name>', 'whose operations: the name of a token, as `walletd inspect operators` shows it')
+    .option('--callbacks', 'credits of adjustBalance and rewards of winRewards, which no bet answers for')
     .requiredOption('--since <time>', 'from this time on, such as 2026-01-31T12:00:00Z', parseTime)
     .option('--until <time>', 'up to this time (default: now)', parseTime)
-    .addOption(new Option('--type <type>', 'operations of this type only').choices(Object.keys(UNDOABLE)))
+    .option('--player <name>', 'of this player only')
+    .option('--ids <file>', 'only those whose id (refId of adjustBalance) is a line of this file')
+    .addOption(new Option('--type <type>', 'with --operator: this type only').choices([...UNDOABLE_OPERATIONS]))
+    .option('--product <id>', 'with --callbacks: of this product only')
+    .addOption(new Option('--endpoint <name>', 'with --callbacks: of this one only').choices(UNDOABLE_ENDPOINTS))
+    .option('--max-count <number>', `write at most so many corrections (default: ${COUNT_MAX})`, argument(parseCount))
+    .option(
+      '--max-amount <amount>',
+      `write at most so much of each currency, in whole currency (default: ${AMOUNT_MAX})`,
+      argument(parseAmount),
+    )
     .option('--allow-negative-balance', 'take back also what has been spent: such a player has a debt then')
-    .option('--yes', 'write the corrections; without it they are shown')
+    .option('--csv <file>', 'write all of them into a new file, too')
+    .option('--dry-run', 'show the corrections and their sums, and write nothing')
+    .option('--yes', 'write the corrections without a question; a terminal is asked, else they are shown')
     .option('--json', 'print a JSON object per correction instead of a table')
     .option(...STORE_OPTION)
     .addHelpText(
@@ -49,24 +78,22 @@ export function addUndo(program: Command): void {
         notes: [
           STORE_ADDRESS_HELP,
           `\
-Operations are read in the store, and corrections go through the operator API of the server that serves it, with the token
-of the settings. Each has an id that is made of the operation's: who runs it again, in whatever state, changes nothing twice.
-Bets and what they won stay as they are.`,
+Operations and credits are read in the store, and corrections go through the operator API of the server that serves it, or a store
+that was made from it, with the token of the settings. The server's limits and approvals are in force. The id of a correction is made
+of what it takes back, and no request can choose it: a second run, in whatever state, changes nothing twice. Bets and what they won
+stay as they are. A reward that is taken back must not be voided by the platform as well.`,
         ],
-        exitCodes: `${EXIT.ok} shown, or all are written; ${EXIT.failure} some were refused, nothing was found, or it could not be done.`,
+        exitCodes: `\
+${EXIT.ok} shown, or all are written; ${EXIT.failure} some were refused or wait for an approval, nothing was found, or it could not be done.`,
         examples: [
           'walletd undo --operator backoffice --since 2026-01-31T12:00:00Z --type deposit',
           'walletd undo --operator backoffice --since 2026-01-31T12:00:00Z --type deposit --yes',
+          'walletd undo --callbacks --endpoint adjustBalance --since 2026-01-31T12:00:00Z --dry-run',
+          'walletd undo --callbacks --ids refids --since 2026-01-31T12:00:00Z --max-count 500 --max-amount 13000 --yes',
         ],
       }),
     )
-    .action((options: UndoOptions) => {
-      const progress = new Progress('Looking', !options.json);
-      return conclude(
-        withStoreToRead(options.store, progress, (opened) => undo(opened, options)),
-        options,
-      );
-    });
+    .action((options: UndoOptions) => conclude(run(options), options));
 }
 
 function parseTime(text: string): number {
@@ -81,64 +108,170 @@ function parseTime(text: string): number {
   throw new InvalidArgumentError('it must be a time with its zone, such as 2026-01-31T12:00:00Z.');
 }
 
-/** How it ended for one operation: undefined while it is only shown. */
-type Ended = 'done' | 'done before' | { readonly refused: string } | undefined;
+function parseCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new Error('it must be a whole number above 0');
+}
 
-async function undo(opened: ReadStore, options: UndoOptions): Promise<Outcome | number> {
+function parseAmount(text: string): number {
+  if (/^\d{1,15}(\.\d{1,8})?$/.test(text) && Number(text) > 0) return Number(text);
+  throw new Error('it must be an amount above 0, such as 12999.50');
+}
+
+async function run(options: UndoOptions): Promise<Outcome | number> {
+  const wish = await wishOf(options);
+  const progress = new Progress('Looking', !options.json);
+  return await withStoreToRead(options.store, progress, (opened) => undo(opened, wish, options));
+}
+
+async function wishOf(options: UndoOptions): Promise<UndoWish> {
+  const { operator, callbacks, since, until = Date.now(), ids, type, product, endpoint } = options;
+  if ((operator === undefined) === (callbacks === undefined)) {
+    throw new ConfigError('name --operator NAME or --callbacks: whose money is to be taken back');
+  }
+  if (callbacks && type !== undefined) throw new ConfigError('--type goes with --operator: name an --endpoint');
+  if (!callbacks && (product !== undefined || endpoint !== undefined)) {
+    throw new ConfigError('--product and --endpoint go with --callbacks');
+  }
+  return {
+    by: operator === undefined ? 'platform' : { operator },
+    sinceMs: since,
+    untilMs: until,
+    type,
+    productId: product,
+    endpoint,
+    ids: ids === undefined ? undefined : await readIds(ids),
+  };
+}
+
+async function readIds(file: string): Promise<ReadonlySet<string>> {
+  const text = await readFile(file)
+    .then(decodeText)
+    .catch((error: unknown) => {
+      throw new ConfigError(`--ids ${file}: ${messageOf(error)}`);
+    });
+  return new Set(text.split(/\r?\n/).filter((line) => line !== ''));
+}
+
+async function undo(opened: ReadStore, wish: UndoWish, options: UndoOptions): Promise<Outcome | number> {
   const { reader, meta, settings, progress } = opened;
   const found = await inspect(
     reader,
-    shardsOf(reader),
-    { type: 'operators', sinceMs: options.since, username: undefined },
+    options.player === undefined ? shardsOf(reader) : [reader.shardOf(options.player)],
+    { type: wish.by === 'platform' ? 'credits' : 'operators', sinceMs: wish.sinceMs, username: options.player },
     progress.update,
   );
   progress.stop();
   for (const note of found.notes) progress.warn(note);
   const currencies = new Map(found.players.map(({ wallet }) => [wallet.username, wallet.currency]));
-  const wish = { operator: options.operator, untilMs: options.until ?? Date.now(), type: options.type };
-  const plan = undoPlan(found.items, wish).filter(({ username }) => currencies.has(username));
+  const { scales } = reader;
+  const items = found.items.filter(({ username }) => currencies.has(username));
+  const decimalOf = (username: string, amount: Units) =>
+    formatUnits(amount, scales.of(currencies.get(username) as string));
+  const plan = undoPlan(items, wish, decimalOf);
+  if (wish.ids !== undefined) warnOfMissing(wish.ids, plan, progress);
   if (plan.length === 0) {
-    console.error(`walletd: ${options.operator} did nothing of that kind since ${isoTime(options.since)}`);
+    const who = wish.by === 'platform' ? 'callbacks' : wish.by.operator;
+    console.error(`walletd: ${who} did nothing of that kind since ${isoTime(wish.sinceMs)}`);
     return EXIT.failure;
   }
-  const amountOf = ({ username, amount }: Undo) =>
-    formatUnits(amount, reader.scales.of(currencies.get(username) as string));
-  const ended = new Map<Undo, Ended>();
-  if (options.yes) {
-    const server = await maybeRunningServer(settings, meta.storeId);
-    if (server === undefined) {
+  const ended = new Map<Undo, Corrected>();
+  const report: UndoReport = { plan, ended, scales, currencyOf: ({ username }) => currencies.get(username) as string };
+  const outcome = await finish(report, options, async () => {
+    const served = await findServerOfPlayers(settings, meta.storeId);
+    if (served === undefined) {
       throw new ToolError(
         `corrections go through the operator API, and no server of this store answers at ${operatorApiUrl(settings)}`,
       );
     }
-    await write(plan, server, amountOf, ended, options);
+    if (served.isLater && leftOf(plan).some(({ type }) => type === 'reward')) {
+      throw new ToolError(
+        `the server at ${served.server.url} serves a store that was made from this one, where a reward can have been voided since: ` +
+          'name that store in --store to take rewards back',
+      );
+    }
+    await write(plan, served.server, decimalOf, ended, options);
+  });
+  if (options.csv !== undefined) await writePrivate(options.csv, undoCsv(report));
+  return outcome;
+}
+
+/** An id that is not found is money that stays given. */
+function warnOfMissing(ids: ReadonlySet<string>, plan: readonly Undo[], progress: Progress): void {
+  const found = new Set(plan.map(({ id }) => id));
+  const missing = [...ids].filter((id) => !found.has(id));
+  if (missing.length > 0) {
+    progress.warn(`${missing.length} of ${ids.size} ids were not found, such as ${JSON.stringify(missing[0])}`);
   }
-  return outcome(plan, ended, amountOf, (one) => currencies.get(one.username) as string, options);
+}
+
+/** Shows, asks and writes, as the options say. */
+async function finish(
+  report: UndoReport,
+  options: UndoOptions,
+  writeAll: () => Promise<void>,
+): Promise<Outcome | number> {
+  const beyond = beyondLimits(report, options);
+  const asks = !options.yes && !options.dryRun && !options.json && process.stdin.isTTY === true;
+  if (options.dryRun || !(options.yes || asks)) {
+    return undoShown(report, beyond === undefined ? '--yes writes them' : `--yes ${beyond.needed} writes them`);
+  }
+  if (beyond !== undefined) throw new ToolError(beyond.sentence);
+  if (asks) {
+    print(undoShown(report, 'nothing is written yet'), options);
+    if (!(await confirm('Write these corrections?', options))) return EXIT.failure;
+  }
+  await writeAll();
+  return undoEnded(report);
+}
+
+/** What is more than the limits allow, and the options that would. */
+function beyondLimits(
+  { plan, currencyOf, scales }: UndoReport,
+  { maxCount = COUNT_MAX, maxAmount = AMOUNT_MAX }: UndoOptions,
+): { readonly sentence: string; readonly needed: string } | undefined {
+  const left = leftOf(plan);
+  const sums = sumsOf(left, currencyOf, Math.abs);
+  const tooLarge = [...sums].filter(([currency, sum]) => Number(sum) > maxAmount * unitsPerWhole(scales.of(currency)));
+  const needed: string[] = [];
+  const reasons: string[] = [];
+  if (left.length > maxCount) {
+    needed.push(`--max-count ${left.length}`);
+    reasons.push(`${left.length} corrections are more than --max-count ${maxCount}`);
+  }
+  if (tooLarge.length > 0) {
+    const amounts = tooLarge.map(([currency, sum]) => Number(formatUnits(Number(sum) as Units, scales.of(currency))));
+    needed.push(`--max-amount ${Math.max(...amounts)}`);
+    reasons.push(`${sumsText(new Map(tooLarge), scales)} are more than --max-amount ${maxAmount}`);
+  }
+  if (needed.length === 0) return undefined;
+  return {
+    needed: needed.join(' '),
+    sentence: `${reasons.join(', and ')}: nothing was written. Look at all of them (--dry-run), then allow it: ${needed.join(' ')}`,
+  };
 }
 
 async function write(
   plan: readonly Undo[],
   server: OperatorApi,
-  amountOf: (one: Undo) => string,
-  ended: Map<Undo, Ended>,
-  { operator, allowNegativeBalance, json }: UndoOptions,
+  decimalOf: (username: string, amount: Units) => string,
+  ended: Map<Undo, Corrected>,
+  { allowNegativeBalance, json }: UndoOptions,
 ): Promise<void> {
   const progress = new Progress('Correcting', !json);
-  const rest = [...plan].reverse();
+  const left = leftOf(plan);
+  const rest = [...left].reverse();
   const next = async () => {
     for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
-      const { username, undoId, type, id, isDone } = one;
-      // The same each time, as a repeat has to be.
-      const reason = `undo of ${type} ${id} by ${operator}`.slice(0, REASON_MAX);
+      const { username, type, id, productId, amount, reason } = one;
       const correction = {
-        id: undoId,
-        amount: amountOf(one),
+        undoes: { type, id, ...(productId !== undefined && { productId }) },
+        amount: decimalOf(username, amount),
         reason,
         allowNegativeBalance: allowNegativeBalance === true,
       };
-      const refused = isDone ? undefined : await server.correct(username, correction);
-      ended.set(one, refused !== undefined ? { refused } : isDone ? 'done before' : 'done');
-      progress.update(ended.size, plan.length);
+      ended.set(one, await server.correct(username, correction));
+      progress.update(ended.size, left.length);
     }
   };
   try {
@@ -146,45 +279,4 @@ async function write(
   } finally {
     progress.stop();
   }
-}
-
-const REASON_MAX = 400;
-
-function outcome(
-  plan: readonly Undo[],
-  ended: ReadonlyMap<Undo, Ended>,
-  amountOf: (one: Undo) => string,
-  currencyOf: (one: Undo) => string,
-  { yes }: UndoOptions,
-): Outcome {
-  const refused = [...ended.values()].filter((one) => typeof one === 'object').length;
-  const wordsOf = (one: Undo) => {
-    const state = ended.get(one) ?? (one.isDone ? 'done before' : 'would be written');
-    return typeof state === 'object' ? `refused: ${state.refused}` : state;
-  };
-  const rows = plan.map((one) => [
-    one.timeMs === undefined ? '-' : isoTime(one.timeMs),
-    printable(one.username),
-    one.type,
-    printable(one.id),
-    `${amountOf(one)} ${currencyOf(one)}`,
-    printable(wordsOf(one)),
-  ]);
-  const columns = ['time', 'player', 'operation', 'id', { right: 'correction' }, ''];
-  const sum = yes
-    ? `${plural(plan.length - refused, 'correction')} are written${refused > 0 ? `, ${refused} were refused` : ''}.`
-    : `${plural(plan.length, 'correction')}; --yes writes them.`;
-  return {
-    text: () => `${formatTable(columns, rows)}\n\n${sum}`,
-    json: () =>
-      plan.map((one) => ({
-        username: one.username,
-        type: one.type,
-        id: one.id,
-        time: one.timeMs === undefined ? null : isoTime(one.timeMs),
-        correction: { id: one.undoId, amount: amountOf(one), currency: currencyOf(one) },
-        state: wordsOf(one),
-      })),
-    exitCode: refused > 0 ? EXIT.failure : EXIT.ok,
-  };
 }

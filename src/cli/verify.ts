@@ -155,7 +155,7 @@ async function serverOf(
 
 async function serverAt(url: string, settings: Settings, storeId: string): Promise<OperatorApi> {
   const api = new OperatorApi(url, tokenForTools(settings));
-  const served = await api.storeId();
+  const served = (await api.store())?.storeId;
   if (served === undefined || served === storeId) return api;
   throw new ToolError(`the server at ${url} serves another store: ${served}, not ${storeId}`);
 }

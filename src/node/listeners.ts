@@ -93,6 +93,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
       tokens: operatorTokens(settings),
       tls,
       storeId: meta.storeId,
+      restoredFrom: meta.restoredFrom ?? [],
       scales,
       amountLimits: amountLimitsOf(settings, scales),
       handMaxima: settings.money.byHand,

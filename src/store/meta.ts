@@ -21,6 +21,8 @@ export interface StoreMeta {
   readonly decisions?: number;
   /** Id of the archive that the store's closed rounds are in, a UUID; absent before the first start that had one. */
   readonly archiveId?: string;
+  /** Ids of the stores that it was made from by `restore --shards`, the first one first; absent in every other store. */
+  readonly restoredFrom?: readonly string[];
   /** A restore is writing the store, or was interrupted: nothing else may use it. */
   readonly incomplete?: true;
 }
@@ -32,6 +34,11 @@ export const DECISIONS_OF_TODAY = 2;
 
 export function encodeMeta(meta: StoreMeta): Buffer {
   return Buffer.from(JSON.stringify(meta));
+}
+
+/** The record of a new store into which the one with this record is restored. */
+export function restoredMeta(meta: StoreMeta, made: Pick<StoreMeta, 'storeId' | 'createdMs' | 'shards'>): StoreMeta {
+  return { ...meta, ...made, restoredFrom: [...(meta.restoredFrom ?? []), meta.storeId] };
 }
 
 /** The same record with another archive, or with none. */

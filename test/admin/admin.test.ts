@@ -313,9 +313,10 @@ test('the players of a shard come page by page, by order of creation, with versi
     await fetch(`${node.adminUrl}/v1/players/p4/block`, { method: 'POST' });
     const storeIds = new Set();
     const page = async (query: string) => {
-      const { storeId, ...rest } = (await (await fetch(`${node.adminUrl}/v1/shards/${query}`)).json()) as {
-        storeId: string;
-      };
+      const { storeId, restoredFrom, ...rest } = (await (
+        await fetch(`${node.adminUrl}/v1/shards/${query}`)
+      ).json()) as { storeId: string; restoredFrom: string[] };
+      assert.deepEqual(restoredFrom, []);
       storeIds.add(storeId);
       return rest;
     };

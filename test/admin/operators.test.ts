@@ -55,6 +55,41 @@ describe('operators have names and roles', () => {
     ['POST', '/v1/players:import', { id: 'o', username: 'imp', currency: 'THB', balance: 5 }],
   ];
 
+  test('no request chooses the id of an undo', async () => {
+    const reserved = { id: 'walletd:undo:deposit:-10:d', amount: 1 };
+    await call(TOKENS.anna, 'PUT', '/v1/players/uma', { currency: 'THB' });
+    for (const path of ['deposits', 'withdrawals', 'corrections']) {
+      const body = path === 'corrections' ? { ...reserved, reason: 'a trap' } : reserved;
+      const { status, body: problem } = await call(TOKENS.anna, 'POST', `/v1/players/uma/${path}`, body);
+      assert.equal(status, 400, path);
+      assert.match(problem.detail, /^id must be .* that does not begin with walletd:$/);
+    }
+    const line = { ...reserved, username: 'uma2', currency: 'THB', balance: 1 };
+    const imported = await call(TOKENS.anna, 'POST', '/v1/players:import', line);
+    assert.match(imported.body, /"result":"refused","reason":"id must be .* does not begin with walletd:"/);
+  });
+
+  test('an undo has an id of kind, amount and target, and moves once', async () => {
+    await call(TOKENS.anna, 'PUT', '/v1/players/una', { currency: 'THB' });
+    const undo = (undoes: object, more: object = {}) =>
+      call(TOKENS.anna, 'POST', '/v1/players/una/corrections', { undoes, amount: 2.5, reason: 'a slip', ...more });
+    const first = await undo({ type: 'credit', id: 'a:b', productId: 'SLOTS' });
+    assert.equal(first.body.id, 'walletd:undo:credit:2.5:SLOTS:a%3Ab');
+    const again = await undo({ type: 'credit', id: 'a:b', productId: 'SLOTS' });
+    assert.deepEqual([again.status, again.body.balanceAfter], [200, first.body.balanceAfter]);
+    const other = await undo({ type: 'credit', id: 'b', productId: 'SLOTS:a' });
+    assert.deepEqual([other.body.balanceBefore, other.body.balanceAfter], [2.5, 5], 'another target');
+    for (const [undoes, more, detail] of [
+      [{ type: 'deposit', id: 'd' }, { id: 'c' }, 'id and undoes are both there: an undo has an id of its own'],
+      [{ type: 'deposit', id: 'd', productId: 'P' }, {}, 'undoes.productId must not be there for a deposit'],
+      [{ type: 'reward', id: 'd' }, {}, 'undoes.productId must name the product of a reward'],
+      [{ type: 'bet', id: 'd' }, {}, 'undoes/type must be one of deposit, withdrawal, import, credit, reward'],
+    ] as const) {
+      const refused = await undo(undoes, more);
+      assert.deepEqual([refused.status, refused.body.detail], [400, detail]);
+    }
+  });
+
   test('read may GET, and nothing else: 403 as a problem', async () => {
     for (const [method, path, body] of [
       ...CHANGES,

@@ -77,7 +77,7 @@ test('undo shows what it would write, writes it once however often it runs, and 
       username,
       type,
       id,
-      { id: `undo-${id}`, amount, currency: 'THB' },
+      { id: `walletd:undo:${type}:${amount}:${id}`, amount, currency: 'THB' },
       'would be written',
     ];
     assert.deepEqual(plan, [
@@ -91,7 +91,7 @@ test('undo shows what it would write, writes it once however often it runs, and 
     const deposits = await runVerb([...args, '--type', 'deposit', '--yes'], settings);
     assert.equal(deposits.status, 1);
     assert.match(deposits.stdout, /bob .* refused: the balance is too small|bob .* refused: /);
-    assert.match(deposits.stdout, /^2 corrections are written, 1 were refused\.$/m);
+    assert.match(deposits.stdout, /^2 corrections of -51\.25 THB written; 1 correction of -50 THB refused\.$/m);
     assert.deepEqual(await balances(walletd), [100, 30, 75]);
 
     for (const state of ['done', 'done before']) {
@@ -121,12 +121,42 @@ test('an import is taken back too, an id without room for more has a made one, a
       assert.equal(status, 0);
       const [only, ...more] = jsonLines(stdout) as { type: string; state: string; correction: { id: string } }[];
       assert.deepEqual([only?.type, only?.state, more], ['import', state, []]);
-      assert.match(only?.correction.id ?? '', /^undo-[0-9a-f]{64}$/);
+      assert.match(only?.correction.id ?? '', /^walletd:undo-hash:import:-40:[0-9a-f]{64}$/);
     }
     const { stdout } = await runVerb([...args, '--json'], settings);
     assert.deepEqual(jsonLines(stdout).length, 1, 'what came later is left out');
     const dan = await fetch(`${walletd.adminUrl}/v1/players/dan`, { headers: headersOf('support') });
     assert.equal(((await dan.json()) as { balance: number }).balance, 1);
+  }));
+
+test('undo believes corrections by kind, target and amount, and not by their id', () =>
+  withOperators(async (walletd, settings, sinceMs) => {
+    // Named as undo named its corrections once.
+    await send(walletd, 'support', '/ann/corrections', { id: 'undo-gift', amount: -0.01, reason: 'a trap' });
+    await send(walletd, 'support', '/ann/deposits', { id: 'undo-gift-2', amount: 0.01 });
+    const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs), '--player', 'ann', '--yes', '--json'];
+    for (const state of ['done', 'done before']) {
+      const { status, stdout, stderr } = await runVerb(args, settings);
+      assert.equal(status, 0, stdout + stderr);
+      assert.deepEqual(
+        jsonLines(stdout).map((one) => one.state),
+        [state, state],
+      );
+      assert.equal((await balances(walletd))[0], 100);
+    }
+  }));
+
+test('what an older undo wrote is done before, and not written again', () =>
+  withOperators(async (walletd, settings, sinceMs) => {
+    const correction = { id: 'undo-gift', amount: -50.25, reason: 'undo of deposit gift by backoffice' };
+    await send(walletd, 'support', '/ann/corrections', correction);
+    const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs), '--player', 'ann', '--yes', '--json'];
+    const { stdout } = await runVerb(args, settings);
+    assert.deepEqual(
+      jsonLines(stdout).map((one) => one.state),
+      ['done before', 'done'],
+    );
+    assert.equal((await balances(walletd))[0], 100);
   }));
 
 test('undo says when there is nothing to undo, and when no server of the store answers', () =>

@@ -223,7 +223,7 @@ interface Concerned {
 
 /** The transactions of the round, or with the id, as they are now; oldest first. */
 function* concernedNow(players: readonly Player[], query: InspectQuery): Generator<Concerned> {
-  if (query.type === 'player' || query.type === 'operators') return;
+  if (query.type !== 'round' && query.type !== 'transaction') return;
   for (const player of players) {
     for (const item of [...player.wallet.transactions()].reverse()) {
       const { id, round } = item;

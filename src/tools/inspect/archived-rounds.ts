@@ -1,3 +1,4 @@
+import { dayOf } from '../../base/time.js';
 import { type ArchiveRecord, compareAge } from '../../shard/archive/archive.js';
 import { hashOfPlayer } from '../../shard/archive/archive-hash.js';
 import { addRoundOf, nameOfImage } from '../../wallet/state/round-image.js';
@@ -23,7 +24,10 @@ export async function addArchivedRounds(
   if (archive === undefined || query.type === 'operators') return;
   const player = query.username === undefined ? undefined : hashOfPlayer(query.username);
   const wanted = new Map<string, ArchiveRecord>();
+  // A round is archived under the day of its last change.
+  const sinceDay = query.type === 'credits' ? dayOf(query.sinceMs) : 0;
   for (const day of await archive.days()) {
+    if (day < sinceDay) continue;
     for await (const records of archive.all(shard, day)) {
       for (const record of records) {
         if (player === undefined || record.player === player) noteIfWanted(wanted, record, query);
@@ -42,7 +46,7 @@ function noteIfWanted(wanted: Map<string, ArchiveRecord>, record: ArchiveRecord,
   const { username, productId, roundId } = nameOfImage(record.image);
   if (query.username !== undefined && username !== query.username) return;
   if (query.type === 'round' && (productId !== query.productId || roundId !== query.roundId)) return;
-  if (query.type === 'transaction' && !isNamedIn(record, username, query)) return;
+  if ((query.type === 'transaction' || query.type === 'credits') && !isNamedIn(record, username, query)) return;
   const key = JSON.stringify([username, productId, roundId]);
   const known = wanted.get(key);
   // Of a round that came back and left again, the newest counts.

@@ -40,6 +40,7 @@ function effectsOf(item: Transaction, base: Base): HistoryItem[] {
       version,
       timeMs: i === 0 ? createdMs : lastMs,
       type,
+      kind,
       requestId: requestId === '' ? undefined : requestId,
       productId: round.productId,
       roundId: round.id,

@@ -1,7 +1,8 @@
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { Units } from '../../wallet/amount.js';
-import type { CallbackApplied, Event, OperatorEvent } from '../../wallet/event.js';
+import type { CallbackApplied, Change, Event, OperatorEvent } from '../../wallet/event.js';
 import type { OperationType, Operator } from '../../wallet/state/operation.js';
+import type { TransactionKind } from '../../wallet/state/transaction-kind.js';
 import { changeKind, type EventAddress, eventKind } from '../event-kinds.js';
 
 /** One thing that happened to one wallet: a plain event, a change of a callback, or a memory of a snapshot. */
@@ -18,6 +19,8 @@ export interface HistoryItem {
   readonly version: number | undefined;
   /** The type of the event or change; from a snapshot the kind of message. */
   readonly type: string;
+  /** Of the transaction; a snapshot alone tells it. */
+  readonly kind: TransactionKind | undefined;
   readonly requestId: string | undefined;
   readonly productId: string | undefined;
   readonly roundId: string | undefined;
@@ -59,15 +62,30 @@ export function isOperation({ type }: HistoryItem): boolean {
   return OPERATIONS.has(type);
 }
 
-/** The type that the log has for an item, which may come from a snapshot. */
-export function typeInLog({ type }: HistoryItem): string {
-  return LOGGED_AS[type as OperationType] ?? type;
+/** Changes as the log names them, by the kind of transaction and of message that a snapshot has for them. */
+const CREDITS_LOGGED_AS: Readonly<Record<string, Change['type']>> = {
+  'credit settle': 'balance-credited',
+  'reward settle': 'reward-credited',
+  'reward void': 'reward-voided',
+};
+
+const CORRECTED_CREDITS: ReadonlySet<string> = new Set([...Object.values(CREDITS_LOGGED_AS), 'corrected']);
+
+/** The type that the log has for an item, which may come from a snapshot: an operation, or a credit that no bet answers for. */
+export function typeInLog({ type, kind }: HistoryItem): string {
+  return LOGGED_AS[type as OperationType] ?? CREDITS_LOGGED_AS[`${kind} ${type}`] ?? type;
+}
+
+/** True for a credit that no bet answers for, and for the void or the correction that can take it back. */
+export function isCorrectedCredit(item: HistoryItem): boolean {
+  return CORRECTED_CREDITS.has(typeInLog(item));
 }
 
 /** Finds the round of a transaction that a change only names by its id. */
 export type FindRound = (username: string, productId: string, id: string) => string | undefined;
 
 const NOTHING = {
+  kind: undefined,
   requestId: undefined,
   productId: undefined,
   roundId: undefined,

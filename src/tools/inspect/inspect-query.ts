@@ -1,4 +1,4 @@
-import { type HistoryItem, isOperation } from './history-item.js';
+import { type HistoryItem, isCorrectedCredit, isOperation } from './history-item.js';
 
 /** What an inspection searches for. */
 export type InspectQuery =
@@ -16,7 +16,9 @@ export type InspectQuery =
       readonly username: string | undefined;
     }
   /** What operators did to any player, from this time on. */
-  | { readonly type: 'operators'; readonly sinceMs: number; readonly username: undefined };
+  | { readonly type: 'operators'; readonly sinceMs: number; readonly username: string | undefined }
+  /** Credits of the platform that no bet answers for, from this time on, with voids and corrections. */
+  | { readonly type: 'credits'; readonly sinceMs: number; readonly username: string | undefined };
 
 export function isAbout({ username }: InspectQuery, name: string): boolean {
   return username === undefined || username === name;
@@ -33,10 +35,13 @@ export function isWanted(query: InspectQuery, one: HistoryItem): boolean {
       return one.id === query.id || one.others.includes(query.id);
     case 'operators':
       return isOperation(one) && (one.timeMs ?? 0) >= query.sinceMs;
+    case 'credits':
+      // A void can be without a time: it came after its credit in any case.
+      return isCorrectedCredit(one) && (one.timeMs ?? query.sinceMs) >= query.sinceMs;
   }
 }
 
 /** False when nothing from before this time can be wanted. */
 export function mayBeBefore(query: InspectQuery, timeMs: number): boolean {
-  return query.type !== 'operators' || query.sinceMs < timeMs;
+  return !('sinceMs' in query) || query.sinceMs < timeMs;
 }

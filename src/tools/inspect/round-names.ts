@@ -37,7 +37,7 @@ export class RoundNames {
     const { query } = this;
     if (!isAbout(query, username)) return false;
     if (query.type === 'round') return productId === query.productId && roundId === query.roundId;
-    if (query.type === 'operators') return false;
+    if (query.type === 'operators' || query.type === 'credits') return false;
     return query.type === 'player' || id === query.id;
   }
 }

@@ -1,70 +1,119 @@
 import { createHash } from 'node:crypto';
 import type { Units } from '../../wallet/amount.js';
+import type { ChangingEndpoint } from '../../wallet/command.js';
 import { ID_LENGTH_MAX } from '../../wallet/identifier.js';
+import { type Undoable, type Undone, undoId } from '../../wallet/undo-id.js';
 import { type HistoryItem, typeInLog } from './history-item.js';
 
-/** What can be taken back: how much it gave to a player. */
-const MOVED: Readonly<Record<string, (amount: Units) => Units>> = {
-  deposited: (amount) => amount,
-  'player-imported': (amount) => amount,
-  withdrawn: (amount) => -amount as Units,
+interface Movement {
+  readonly type: Undoable;
+  /** 1: the player got the amount; -1: the amount was taken. */
+  readonly sign: 1 | -1;
+  /** Of a credit. */
+  readonly endpoint?: ChangingEndpoint;
+}
+
+/** What can be taken back, by its type in the log. */
+const MOVEMENTS: Readonly<Record<string, Movement>> = {
+  deposited: { type: 'deposit', sign: 1 },
+  'player-imported': { type: 'import', sign: 1 },
+  withdrawn: { type: 'withdrawal', sign: -1 },
+  'balance-credited': { type: 'credit', sign: 1, endpoint: 'adjustBalance' },
+  'reward-credited': { type: 'reward', sign: 1, endpoint: 'winRewards' },
 };
 
-/** For the option, by the name of an operation. */
-export const UNDOABLE = { deposit: 'deposited', withdrawal: 'withdrawn', import: 'player-imported' } as const;
-export type Undoable = keyof typeof UNDOABLE;
+/** Endpoints whose credits can be taken back: no bet answers for them, and no other message takes them back. */
+export const UNDOABLE_ENDPOINTS: readonly string[] = Object.values(MOVEMENTS).flatMap(({ endpoint = [] }) => endpoint);
 
-/** A correction that takes an operation back. */
-export interface Undo {
+/** Why nothing is left to be done: a correction took it back, or the platform did. */
+export type DoneBefore = 'done before' | 'voided before';
+
+/** A correction that takes an operation or a credit back. */
+export interface Undo extends Undone {
   readonly username: string;
-  readonly type: Undoable;
-  /** The operation's. */
-  readonly id: string;
   readonly timeMs: number | undefined;
-  /** Of the correction: made of the operation's, so that a repeat changes nothing. */
+  readonly endpoint: ChangingEndpoint | undefined;
+  /** Of the correction. */
   readonly undoId: string;
   readonly amount: Units;
-  /** It has been written already. */
-  readonly isDone: boolean;
+  /** For the log; the same each time, as a repeat has to be. */
+  readonly reason: string;
+  readonly doneBefore: DoneBefore | undefined;
 }
 
 export interface UndoWish {
-  /** The operator's name. */
-  readonly operator: string;
+  /** An operator by name, or the platform. */
+  readonly by: { readonly operator: string } | 'platform';
+  readonly sinceMs: number;
   readonly untilMs: number;
-  /** Undefined: all that can be. */
-  readonly type: Undoable | undefined;
+  /** What is wanted only; undefined: all that can be. */
+  readonly type?: Undoable | undefined;
+  readonly productId?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly ids?: ReadonlySet<string> | undefined;
 }
 
-/** One correction for each operation of an operator, in their order. `items` are those of all operators. */
-export function undoPlan(items: readonly HistoryItem[], { operator, untilMs, type: only }: UndoWish): Undo[] {
-  const corrected = new Set(items.filter((one) => typeInLog(one) === 'corrected').map(keyOf));
+/** One correction for each movement that is wanted, in their order. `items` are of all operators, or of all of the platform's credits. */
+export function undoPlan(
+  items: readonly HistoryItem[],
+  wish: UndoWish,
+  decimalOf: (username: string, amount: Units) => string,
+): Undo[] {
+  const corrections = new Map<string, HistoryItem>();
+  const voided = new Set<string>();
+  for (const one of items) {
+    const type = typeInLog(one);
+    if (type === 'corrected') corrections.set(keyOf(one), one);
+    else if (type === 'reward-voided') voided.add(keyOf(one));
+  }
   const plan: Undo[] = [];
   for (const one of items) {
-    const { username, id, amount, timeMs, by } = one;
-    const moved = MOVED[typeInLog(one)];
-    if (moved === undefined || id === undefined || amount === undefined || amount === 0) continue;
-    if (by?.name !== operator || (timeMs ?? 0) > untilMs) continue;
-    const type = undoableOf(one);
-    if (only !== undefined && type !== only) continue;
-    const undoId = undoIdOf(id);
-    const isDone = corrected.has(keyOf({ username, id: undoId }));
-    plan.push({ username, type, id, timeMs, undoId, amount: -moved(amount) as Units, isDone });
+    const movement = MOVEMENTS[typeInLog(one)];
+    const { username, id, amount: moved, timeMs, productId } = one;
+    if (movement === undefined || id === undefined || moved === undefined || moved === 0) continue;
+    if (!isWished(one, movement, wish)) continue;
+    const { type, endpoint } = movement;
+    const amount = (-movement.sign * moved) as Units;
+    const made = undoId({ type, id, productId }, decimalOf(username, amount), sha256);
+    const reason = reasonOf(type, one, wish);
+    const isSame = (known: HistoryItem | undefined) => known?.amount === amount;
+    const byAnOlder = corrections.get(keyOf({ username, id: olderIdOf(id) }));
+    const isUndone =
+      isSame(corrections.get(keyOf({ username, id: made }))) || (isSame(byAnOlder) && byAnOlder?.reason === reason);
+    const isVoided = type === 'reward' && voided.has(keyOf(one));
+    const doneBefore = isUndone ? 'done before' : isVoided ? 'voided before' : undefined;
+    plan.push({ username, type, id, productId, timeMs, endpoint, undoId: made, amount, reason, doneBefore });
   }
   return plan;
 }
 
-function undoableOf(item: HistoryItem): Undoable {
-  const logged = typeInLog(item);
-  return (Object.keys(UNDOABLE) as Undoable[]).find((type) => UNDOABLE[type] === logged) as Undoable;
+function isWished({ id, by, timeMs, productId }: HistoryItem, movement: Movement, wish: UndoWish): boolean {
+  if (wish.by === 'platform' ? movement.endpoint === undefined : by?.name !== wish.by.operator) return false;
+  // A snapshot knows when each of them came.
+  if (timeMs === undefined || timeMs < wish.sinceMs || timeMs > wish.untilMs) return false;
+  if (wish.type !== undefined && movement.type !== wish.type) return false;
+  if (wish.productId !== undefined && productId !== wish.productId) return false;
+  if (wish.endpoint !== undefined && movement.endpoint !== wish.endpoint) return false;
+  return wish.ids === undefined || wish.ids.has(id as string);
 }
 
-/** An id that leaves no room for more is told by its hash. */
-function undoIdOf(id: string): string {
+const REASON_MAX = 400;
+
+function reasonOf(type: Undoable, { id, productId }: HistoryItem, { by }: UndoWish): string {
+  const who = by === 'platform' ? productId : by.operator;
+  return `undo of ${type} ${id} by ${who}`.slice(0, REASON_MAX).toWellFormed();
+}
+
+/** The id of an undo by a walletd of before ids were reserved. Any correction could have it: its reason and amount tell. */
+function olderIdOf(id: string): string {
   const made = `undo-${id}`;
-  return [...made].length <= ID_LENGTH_MAX ? made : `undo-${createHash('sha256').update(id).digest('hex')}`;
+  return [...made].length <= ID_LENGTH_MAX ? made : `undo-${sha256(id)}`;
 }
 
-function keyOf({ username, id }: Pick<HistoryItem, 'username' | 'id'>): string {
-  return JSON.stringify([username, id]);
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function keyOf({ username, productId, id }: Partial<Pick<HistoryItem, 'username' | 'productId' | 'id'>>): string {
+  return JSON.stringify([username, productId, id]);
 }

@@ -3,12 +3,17 @@ import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { parse } from 'lossless-json';
 import type { SnapshotResult } from '../../shard/snapshot/snapshotter.js';
+import type { Undone } from '../../wallet/undo-id.js';
 import { ToolError } from '../store-reader.js';
 import type { PlayerSource, ServerPlayer } from './server-comparison.js';
 
 const TIMEOUT_MS = 30_000;
 const SNAPSHOTS_TIMEOUT_MS = 600_000;
 const TEXT_MAX = 200;
+/** It waits for the approval of another operator. */
+const PENDING = 202;
+/** Answers about one player or one amount: forbidden, not found, in conflict, too often. */
+const REFUSALS: ReadonlySet<number> = new Set([403, 404, 409, 429]);
 
 interface Page {
   readonly players: readonly { username: string; currency: string; version: string; balance: string }[];
@@ -56,13 +61,23 @@ interface Reply {
   readonly text: string;
 }
 
-export interface Correction {
-  readonly id: string;
+interface ServedStore {
+  readonly storeId: string;
+  /** Ids of the stores that it was made from; none of an older walletd. */
+  readonly restoredFrom: readonly string[];
+}
+
+/** A correction that takes something back. */
+export interface UndoCorrection {
+  readonly undoes: Undone;
   /** Decimal, signed. */
   readonly amount: string;
   readonly reason: string;
-  readonly allowNegativeBalance?: boolean;
+  readonly allowNegativeBalance: boolean;
 }
+
+/** How it ended. Pending: it waits for a second operator. */
+export type Corrected = 'done' | 'done before' | 'pending' | { readonly refused: string };
 
 /** A running server, asked over its operator API. */
 export class OperatorApi implements PlayerSource {
@@ -86,14 +101,14 @@ export class OperatorApi implements PlayerSource {
     }
   }
 
-  /** The id of the store that it serves; undefined when it is not walletd, or one that does not name it yet. */
-  async storeId(): Promise<string | undefined> {
+  /** The store that it serves; undefined when it is not walletd, or one that does not name it yet. */
+  async store(): Promise<ServedStore | undefined> {
     const { status, text } = await this.reply('GET', '/v1/shards/0/players?limit=1', this.timeoutMs);
     if (status === 404) return undefined;
     if (status >= 300) throw this.refused(status, text);
     try {
-      const { storeId } = JSON.parse(text) as { storeId?: unknown };
-      return typeof storeId === 'string' ? storeId : undefined;
+      const { storeId, restoredFrom = [] } = JSON.parse(text) as Partial<ServedStore>;
+      return typeof storeId === 'string' && Array.isArray(restoredFrom) ? { storeId, restoredFrom } : undefined;
     } catch {
       return undefined;
     }
@@ -126,15 +141,16 @@ export class OperatorApi implements PlayerSource {
     return parse(text, undefined, (digits) => digits) as Pick<ServerPlayer, 'currency' | 'balance'>;
   }
 
-  /** Undefined when it was done, now or before; else why not, in a sentence. Throws a `ToolError` without an answer. */
-  async correct(username: string, correction: Correction): Promise<string | undefined> {
+  /** Throws a `ToolError` without an answer, and where the server does not know such corrections. */
+  async correct(username: string, correction: UndoCorrection): Promise<Corrected> {
     const { amount, ...rest } = correction;
     // The amount is text with all its digits, and a number in JSON.
     const body = `{"amount":${amount},${JSON.stringify(rest).slice(1)}`;
     const path = `/v1/players/${encodeURIComponent(username)}/corrections`;
     const { status, text } = await this.reply('POST', path, this.timeoutMs, body);
-    if (status < 300) return undefined;
-    if (status === 409 || status === 404) return detailOf(text);
+    if (status === PENDING) return 'pending';
+    if (status < 300) return isRepeated(text) ? 'done before' : 'done';
+    if (REFUSALS.has(status)) return { refused: detailOf(text) };
     throw this.refused(status, text);
   }
 
@@ -235,6 +251,14 @@ function trustOf(certificate: Buffer | undefined): object {
   const checkServerIdentity = (_host: string, shown: { fingerprint256: string }) =>
     shown.fingerprint256 === fingerprint256 ? undefined : new Error("it has another certificate than the settings'");
   return { ca: certificate, allowPartialTrustChain: true, checkServerIdentity };
+}
+
+function isRepeated(text: string): boolean {
+  try {
+    return (JSON.parse(text) as { repeated?: unknown }).repeated === true;
+  } catch {
+    return false;
+  }
 }
 
 /** The detail of an error answer of walletd; the beginning of the answer of any other server. */

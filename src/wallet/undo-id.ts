@@ -1,0 +1,32 @@
+import { ID_LENGTH_MAX } from './identifier.js';
+
+/** Ids of operations that begin so are made by walletd: a request that chooses one is refused. */
+export const RESERVED_ID_PREFIX = 'walletd:';
+
+/** Operations that a correction can take back. */
+export const UNDOABLE_OPERATIONS = ['deposit', 'withdrawal', 'import'] as const;
+/** Credits of the platform that no bet answers for: of adjustBalance, and of winRewards. */
+export const UNDOABLE_CREDITS = ['credit', 'reward'] as const;
+export const UNDOABLES = [...UNDOABLE_OPERATIONS, ...UNDOABLE_CREDITS] as const;
+export type Undoable = (typeof UNDOABLES)[number];
+
+/** The operation or credit that a correction takes back. */
+export interface Undone {
+  readonly type: Undoable;
+  readonly id: string;
+  /** Of a credit; an operation has none. */
+  readonly productId?: string | undefined;
+}
+
+/**
+ * The id of the correction that takes this back: `walletd:undo:credit:-26:SLOTS:purse-1`. Kind, amount and target are in it, so
+ * no other correction can stand in its way, and its repeat moves nothing. `amount` is that of the correction, in decimals.
+ * Parts are encoded, so that no two targets have the same id; a digest stands for parts that leave no room.
+ */
+export function undoId({ type, id, productId }: Undone, amount: string, sha256: (text: string) => string): string {
+  const target = productId === undefined ? [id] : [productId, id];
+  const encoded = target.map(encodeURIComponent).join(':');
+  const whole = `${RESERVED_ID_PREFIX}undo:${type}:${amount}:${encoded}`;
+  if (whole.length <= ID_LENGTH_MAX) return whole;
+  return `${RESERVED_ID_PREFIX}undo-hash:${type}:${amount}:${sha256(encoded)}`;
+}

@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { Random } from '../fuzz/random.js';
+import { endAfterTests } from '../support/children.js';
+import { bet, type CallbackAnswer, importPlayers, PlatformClient } from '../support/client.js';
+import { runVerb } from '../support/run-verb.js';
+import { jsonLines, NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
+import { until } from '../support/until.js';
+import { environment, UNLAUNCHED } from '../support/walletd-process.js';
+
+const SINCE = ['--since', '2020-01-01T00:00:00Z'];
+const UNDO = ['undo', '--callbacks', ...SINCE, '--allow-negative-balance'];
+const UNLIMITED = ['--max-count', '100000', '--max-amount', '1000000000'];
+
+interface Credit {
+  readonly username: string;
+  readonly id: string;
+  readonly amount: number;
+  readonly product?: string;
+}
+
+function envelope(username: string, id: string, product = 'P') {
+  return { id, timestampMillis: 1, productId: product, currency: 'THB', username };
+}
+
+/** A credit of adjustBalance. */
+function credit({ username, id, amount, product }: Credit): [endpoint: string, body: object] {
+  return [
+    'adjustBalance',
+    { ...envelope(username, `c-${id}`, product), txns: [{ refId: id, status: 'CREDIT', amount }] },
+  ];
+}
+
+function reward({ username, id, amount, product }: Credit): [endpoint: string, body: object] {
+  const txns = [{ id, roundId: `r-${id}`, status: 'SETTLED', payoutAmount: amount }];
+  return ['winRewards', { ...envelope(username, `w-${id}`, product), txns }];
+}
+
+function voidOf({ username, id, amount, product }: Credit): [endpoint: string, body: object] {
+  const fixed = { status: 'VOID', betAmount: 0, transactionType: 'BY_TRANSACTION', gameCode: 'g', playInfo: 'p' };
+  const txns = [{ id, roundId: `r-${id}`, payoutAmount: amount, ...fixed }];
+  return ['voidSettled', { ...envelope(username, `v-${id}`, product), txns }];
+}
+
+class Casino {
+  private constructor(
+    readonly node: StoredNode,
+    private platform: PlatformClient,
+  ) {}
+
+  static async open(t: TestContext, shards = 2, env: Record<string, string> = {}): Promise<Casino> {
+    const node = new StoredNode(t, shards);
+    const { adminUrl, callbackUrl } = await node.start(env);
+    await importPlayers(adminUrl, NODE_PLAYERS, 1000);
+    const casino = new Casino(node, new PlatformClient(callbackUrl));
+    t.after(() => casino.platform.close());
+    return casino;
+  }
+
+  async post(endpoint: string, body: object): Promise<CallbackAnswer> {
+    return await this.platform.post(endpoint, body);
+  }
+
+  async send(endpoint: string, body: object): Promise<void> {
+    assert.equal((await this.post(endpoint, body)).statusCode, 0);
+  }
+
+  async restart(env: Record<string, string> = {}): Promise<void> {
+    await this.node.stop();
+    this.platform.close();
+    this.platform = new PlatformClient((await this.node.start(env)).callbackUrl);
+  }
+
+  /** What all players have together, in units of a satang: sums of doubles would not be exact. */
+  async satang(): Promise<number> {
+    return (await this.node.balances()).reduce((sum, balance) => sum + Math.round(balance * 100), 0);
+  }
+}
+
+type Row = { username: string; id: string; state: string; correction: { id: string; amount: string } };
+
+async function undone(casino: Casino, ...args: string[]): Promise<readonly Row[]> {
+  const { status, stdout, stderr } = await casino.node.run([...UNDO, ...UNLIMITED, '--json', ...args]);
+  assert.equal(status, 0, stdout + stderr);
+  return jsonLines(stdout) as unknown as Row[];
+}
+
+test('undone credits sum up to those given, however often undo and repeats run', async (t) => {
+  const seed = Date.now() % 100_000;
+  t.diagnostic(`seed ${seed}`);
+  const random = new Random(seed);
+  const casino = await Casino.open(t);
+  const before = await casino.satang();
+  const sent: [string, object][] = [];
+  let given = 0;
+  for (let i = 0; i < 120; i++) {
+    const one = { username: random.pick(NODE_PLAYERS), id: `id-${i}`, amount: (1 + random.between(0, 99_999)) / 100 };
+    const isReward = random.oneIn(2);
+    const message = isReward ? reward(one) : credit(one);
+    sent.push(message);
+    await casino.send(...message);
+    if (isReward && random.oneIn(4)) await casino.send(...voidOf(one));
+    else given += Math.round(one.amount * 100);
+  }
+  assert.equal((await casino.satang()) - before, given);
+  const rows = await undone(casino, '--yes');
+  const written = rows.filter(({ state }) => state === 'done');
+  const sum = written.reduce((units, { correction }) => units + Math.round(Number(correction.amount) * 100), 0);
+  assert.equal(-sum, given, 'the sum of the corrections');
+  assert.equal(await casino.satang(), before);
+  for (let i = 0; i < 2; i++) {
+    for (const message of sent) {
+      const { statusCode } = await casino.post(...message);
+      assert.ok(statusCode === 0 || statusCode === 20003, 'a repeat gets its first answer; of a void 20003');
+    }
+    const again = await undone(casino, '--yes');
+    assert.deepEqual(new Set(again.map(({ state }) => state)), new Set(['done before', 'voided before']));
+    assert.equal(await casino.satang(), before);
+  }
+  const books = await casino.node.run(['verify', '--json']);
+  assert.equal(jsonLines(books.stdout)[0]?.clean, true);
+});
+
+test('filters take product, endpoint, player, time span and a file of ids', async (t) => {
+  const casino = await Casino.open(t);
+  await casino.send(...credit({ username: 'ann', id: 'a', amount: 1 }));
+  await casino.send(...credit({ username: 'ann', id: 'a', amount: 2, product: 'Q' }));
+  await casino.send(...reward({ username: 'bob', id: 'b', amount: 4 }));
+  const halfMs = Date.now();
+  await until('the clock has gone on', () => Date.now() > halfMs);
+  await casino.send(...credit({ username: 'bob', id: 'c', amount: 8 }));
+  // A bet that wins and a debit are none of its business.
+  await casino.send('placeBets', bet('ann', 'won', 16));
+  const amounts = async (...args: string[]) =>
+    (await undone(casino, ...args)).map(({ correction }) => correction.amount);
+  assert.deepEqual(await amounts(), ['-1', '-2', '-4', '-8']);
+  assert.deepEqual(await amounts('--product', 'Q'), ['-2']);
+  assert.deepEqual(await amounts('--endpoint', 'winRewards'), ['-4']);
+  assert.deepEqual(await amounts('--player', 'bob'), ['-4', '-8']);
+  assert.deepEqual(await amounts('--until', String(halfMs)), ['-1', '-2', '-4']);
+  assert.deepEqual(await amounts('--since', String(halfMs + 1)), ['-8']);
+  const ids = `${casino.node.folder.path}/ids`;
+  writeFileSync(ids, '\uFEFFa\r\nc\r\nnever-sent\r\n');
+  const { stderr, stdout } = await casino.node.run([...UNDO, '--ids', ids, '--product', 'P', '--dry-run']);
+  assert.match(stderr, /1 of 3 ids were not found, such as "never-sent"/);
+  assert.match(stdout, /^2 corrections of -9 THB; --yes writes them\.$/m);
+  for (const [args, why] of [
+    [['undo', ...SINCE], /name --operator NAME or --callbacks/],
+    [[...UNDO, '--type', 'deposit'], /--type goes with --operator/],
+    [['undo', '--operator', 'x', ...SINCE, '--product', 'P'], /--product and --endpoint go with --callbacks/],
+    [[...UNDO, '--ids', `${ids}.not`], /--ids .*ENOENT/],
+    [[...UNDO, '--max-count', 'many'], /a whole number above 0/],
+  ] as const) {
+    const refused = await casino.node.run(args);
+    assert.deepEqual([refused.status, why.test(refused.stderr)], [2, true], refused.stderr);
+  }
+});
+
+test('more than the limits is refused before anything is written, and the options named', async (t) => {
+  const casino = await Casino.open(t);
+  for (let i = 0; i < 3; i++) await casino.send(...credit({ username: 'ann', id: `c${i}`, amount: 4000.5 }));
+  const before = await casino.satang();
+  const dry = await casino.node.run([...UNDO, '--dry-run', '--max-count', '2']);
+  assert.match(
+    dry.stdout,
+    /^3 corrections of -12001\.5 THB; --yes --max-count 3 --max-amount 12001\.5 writes them\.$/m,
+  );
+  const tooMuch = await casino.node.run([...UNDO, '--yes']);
+  assert.equal(tooMuch.status, 1);
+  assert.match(tooMuch.stderr, /12001\.5 THB are more than --max-amount 10000: nothing was written/);
+  const tooMany = await casino.node.run([...UNDO, '--yes', '--max-count', '2', '--max-amount', '12001.5']);
+  assert.match(tooMany.stderr, /3 corrections are more than --max-count 2: nothing was written/);
+  assert.equal(await casino.satang(), before);
+  const csv = `${casino.node.folder.path}/undone.csv`;
+  const done = await casino.node.run([...UNDO, '--yes', '--max-amount', '12001.5', '--csv', csv]);
+  assert.match(done.stdout, /^3 corrections of -12001\.5 THB written\.$/m);
+  assert.equal(await casino.satang(), before - 1_200_150);
+  const [head, first] = readFileSync(csv, 'utf8').split('\r\n');
+  assert.equal(head, 'time,username,endpoint,productId,type,id,amount,currency,correction,state');
+  assert.match(first ?? '', /,ann,adjustBalance,P,credit,c0,4000\.5,THB,walletd:undo:credit:-4000\.5:P:c0,done$/);
+});
+
+test('an undo that is killed in the middle is completed by the next', async (t) => {
+  const casino = await Casino.open(t);
+  const before = await casino.satang();
+  for (let i = 0; i < 400; i++) await casino.send(...credit({ username: 'ann', id: `c${i}`, amount: 1 }));
+  const port = new URL(casino.node.walletd?.adminUrl ?? '').port;
+  const [command = '', ...program] = UNLAUNCHED;
+  const args = [...program, ...UNDO, ...UNLIMITED, '--yes'];
+  const env = environment({ ...casino.node.env, WALLETD_ADMIN_PORT: port });
+  const child = endAfterTests(spawn(command, args, { env, stdio: 'ignore' }));
+  const exited = once(child, 'exit');
+  await until('a correction is written', async () => (await casino.satang()) < before + 40_000);
+  child.kill('SIGKILL');
+  await exited;
+  await undone(casino, '--yes');
+  assert.equal(await casino.satang(), before);
+});
+
+test('credits of a trimmed log are undone from the snapshot, voided ones left', async (t) => {
+  const casino = await Casino.open(t, 1, { WALLETD_HISTORY_MAX_BYTES: '0', WALLETD_SNAPSHOTS_KEEP: '1' });
+  const before = await casino.satang();
+  await casino.send(...credit({ username: 'ann', id: 'c', amount: 1 }));
+  await casino.send(...reward({ username: 'ann', id: 'w', amount: 2 }));
+  await casino.send(...reward({ username: 'ann', id: 'v', amount: 4 }));
+  await casino.send(...voidOf({ username: 'ann', id: 'v', amount: 4 }));
+  for (let i = 0; i < 3; i++) {
+    await casino.node.play(10);
+    const { adminUrl } = casino.node.walletd ?? { adminUrl: '' };
+    assert.ok((await fetch(`${adminUrl}/v1/snapshots`, { method: 'POST' })).ok);
+  }
+  const played = 3000;
+  const seen = await casino.node.run(['inspect', 'player', 'ann']);
+  assert.match(seen.stdout + seen.stderr, /the log of shard 0 begins at/);
+  const rows = await undone(casino, '--yes');
+  assert.deepEqual(
+    rows.map(({ id, state }) => [id, state]),
+    [
+      ['c', 'done'],
+      ['w', 'done'],
+      ['v', 'voided before'],
+    ],
+  );
+  assert.equal(await casino.satang(), before - played);
+});
+
+test('the old store of a restore into other shards undoes credits, not rewards', async (t) => {
+  const casino = await Casino.open(t, 2);
+  const before = await casino.satang();
+  await casino.send(...credit({ username: 'ann', id: 'c', amount: 1 }));
+  await casino.send(...reward({ username: 'ann', id: 'w', amount: 2 }));
+  const old = casino.node.env.WALLETD_STORE as string;
+  await casino.node.stop();
+  for (const [from, to, shards] of [
+    ['data', 'three', '3'],
+    ['three', 'five', '5'],
+  ] as const) {
+    const places = [
+      '--from',
+      `lmdb:${casino.node.folder.path}/${from}`,
+      '--to',
+      `lmdb:${casino.node.folder.path}/${to}`,
+    ];
+    assert.equal((await casino.node.run(['restore', ...places, '--shards', shards])).status, 0);
+  }
+  Object.assign(casino.node.env, { WALLETD_STORE: `lmdb:${casino.node.folder.path}/five`, WALLETD_SHARDS: '5' });
+  await casino.restart();
+  const fromOld = [...UNDO, '--store', old, '--yes'];
+  const rewards = await casino.node.run(fromOld);
+  assert.match(rewards.stderr, /a reward can have been voided since: name that store in --store/);
+  for (const sentence of [
+    /^1 correction of -1 THB written\.$/m,
+    /^No correction was written\. Besides, 1 done before\.$/m,
+  ]) {
+    const credits = await casino.node.run([...fromOld, '--endpoint', 'adjustBalance']);
+    assert.equal(credits.status, 0, credits.stderr);
+    if (sentence.source.startsWith('^1')) assert.match(credits.stdout, sentence);
+    assert.equal(await casino.satang(), before + 200);
+  }
+  // The new store remembers both in its first snapshot.
+  const rows = await undone(casino, '--yes');
+  assert.deepEqual(
+    rows.map(({ id, state }) => [id, state]),
+    [
+      ['c', 'done before'],
+      ['w', 'done'],
+    ],
+  );
+  assert.equal(await casino.satang(), before);
+});
+
+test('a correction that waits for another operator is pending, then done before', async (t) => {
+  const casino = await Casino.open(t);
+  await casino.send(...credit({ username: 'ann', id: 'c', amount: 1 }));
+  const { storeId } = (await (await fetch(`${casino.node.walletd?.adminUrl}/v1/shards/0/players`)).json()) as {
+    storeId: string;
+  };
+  await casino.node.stop();
+  const asked: unknown[] = [];
+  let isApproved = false;
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const part of request) text += part;
+    if (text !== '') asked.push(JSON.parse(text));
+    response.statusCode = request.method === 'POST' && !isApproved ? 202 : 200;
+    response.end(JSON.stringify({ storeId, players: [], next: null, repeated: true }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const env = { ...casino.node.env, WALLETD_ADMIN_PORT: String((server.address() as AddressInfo).port) };
+  const waiting = await runVerb([...UNDO, '--yes'], env);
+  assert.equal(waiting.status, 1);
+  assert.match(
+    waiting.stdout,
+    /^No correction was written; 1 correction of -1 THB pending until another operator approves\.$/m,
+  );
+  isApproved = true;
+  const approved = await runVerb([...UNDO, '--yes'], env);
+  assert.deepEqual([approved.status, /Besides, 1 done before\.$/m.test(approved.stdout)], [0, true]);
+  const correction = {
+    undoes: { type: 'credit', id: 'c', productId: 'P' },
+    amount: -1,
+    reason: 'undo of credit c by P',
+    allowNegativeBalance: true,
+  };
+  assert.deepEqual(asked, [correction, correction]);
+});
