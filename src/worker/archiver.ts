@@ -174,7 +174,9 @@ export class Archiver {
 
   /** Days are dropped for good, also those that other nodes have put there: an outage of the archive delays it. */
   private async sweep(): Promise<void> {
-    for (const { archive } of this.members) void archive.check();
+    await Promise.all(this.members.map(({ archive }) => archive.check()));
+    // An archive that is behind the log may be another one: the right one would keep its days.
+    if (this.members.some(({ archive }) => archive.measures.isBehind)) return;
     if (this.deps.expiredBeforeMs(undefined) === undefined) return;
     let serverMs: number | undefined;
     try {

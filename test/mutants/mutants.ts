@@ -728,6 +728,14 @@ const ARCHIVE: readonly Row[] = [
     'the clock of the archive server decides on days that are dropped',
   ],
   [
+    'days of an archive that is behind the log are dropped',
+    'src/worker/archiver.ts',
+    'if (this.members.some(({ archive }) => archive.measures.isBehind))',
+    'if (false)',
+    'test/worker/archiver.test.ts',
+    'no day is dropped in an archive that is behind the log',
+  ],
+  [
     'names of the archive go before their days',
     'src/worker/archiver.ts',
     'await this.deps.dropBefore(day)',

@@ -26,11 +26,22 @@ interface Kept {
   readonly saved: Map<number, Buffer | undefined>;
 }
 
+/** Contents of an archive at some moment. */
+export interface ArchiveState {
+  readonly shards: ReadonlyMap<number, Kept>;
+  readonly marks: ReadonlyMap<number, ArchiveMark>;
+  readonly firstDay: number;
+}
+
+export const EMPTY_ARCHIVE: ArchiveState = { shards: new Map(), marks: new Map(), firstDay: 0 };
+
 /** The archive as nodes share it: one server, in memory. */
 export class SimulatedArchive {
   private readonly shards = new Map<number, Kept>();
   /** The clock of its server; undefined: it is on the nodes' own machine. */
   serverMs: (() => number) | undefined = undefined;
+  /** Contents of the right archive while another one has its place. */
+  private right: ArchiveState | undefined = undefined;
   private readonly marks = new Map<number, ArchiveMark>();
   /** The oldest day that is kept. */
   private firstDay = 0;
@@ -74,6 +85,44 @@ export class SimulatedArchive {
       room: async () => ({ usedBytes: 0 }),
       close: async () => {},
     };
+  }
+
+  /** Copy of the contents. */
+  state(): ArchiveState {
+    const shards = new Map([...this.shards].map(([shard, kept]) => [shard, copyOf(kept)]));
+    return { shards, marks: new Map(this.marks), firstDay: this.firstDay };
+  }
+
+  /** Answers as an older archive, or an empty one, until `mend`. */
+  rollBack({ shards, marks, firstDay }: ArchiveState): void {
+    if (this.right !== undefined) return;
+    this.right = this.state();
+    this.firstDay = firstDay;
+    for (const [shard, mark] of this.right.marks) {
+      const older = marks.get(shard);
+      if (compareMarks(older, mark) >= 0) continue;
+      const kept = shards.get(shard);
+      if (older === undefined || kept === undefined) {
+        this.marks.delete(shard);
+        this.shards.delete(shard);
+      } else {
+        this.marks.set(shard, older);
+        this.shards.set(shard, copyOf(kept));
+      }
+    }
+  }
+
+  /** The right archive is back. The other one stays where it took newer records: then it had all that the log relied on. */
+  mend(): void {
+    const { right } = this;
+    if (right === undefined) return;
+    this.right = undefined;
+    this.firstDay = right.firstDay;
+    for (const [shard, mark] of right.marks) {
+      if (compareMarks(this.marks.get(shard), mark) > 0) continue;
+      this.marks.set(shard, mark);
+      this.shards.set(shard, right.shards.get(shard) as Kept);
+    }
   }
 
   private shard(shard: number): Kept {
@@ -164,6 +213,11 @@ export class SimulatedArchive {
   private of(shard: number, day: number): ArchiveRecord[] {
     return [...this.shard(shard).byPlayer.values()].flat().filter((record) => record.day === day);
   }
+}
+
+function copyOf({ byPlayer, fresh, saved }: Kept): Kept {
+  const records = new Map([...byPlayer].map(([player, records]) => [player, [...records]]));
+  return { byPlayer: records, fresh: [...fresh], saved: new Map(saved) };
 }
 
 /** Of the same shard and player. */

@@ -177,7 +177,14 @@ export class SimulatedStore {
           if (!isLate) time.after(this.latencyMs(one), () => fail('the connection was lost'));
           return;
         }
-        const answer = run();
+        let answer: T;
+        try {
+          answer = run();
+        } catch (error) {
+          // A refusal is an answer.
+          time.after(this.latencyMs(one), () => end(() => reject(error)));
+          return;
+        }
         if (random.chance(faults.answerLost)) return;
         time.after(waitsMs + this.latencyMs(one), () => {
           if (one.life !== life) fail('the connection was lost');

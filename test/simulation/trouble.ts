@@ -1,6 +1,7 @@
 import { must } from '../../src/base/assert.js';
 import { leap } from './leap.js';
 import type { Random } from './random.js';
+import { EMPTY_ARCHIVE } from './simulated-archive.js';
 import { ARCHIVE, type SimulatedNode, serverName } from './simulated-node.js';
 import { NO_FAULTS, type StoreFaults } from './simulated-store.js';
 import type { World } from './world.js';
@@ -94,6 +95,12 @@ const ARCHIVE_TROUBLES: Readonly<Record<string, Trouble>> = {
     const node = oneOf(world, random);
     if (node !== undefined) world.network.cut(node.tag, ARCHIVE);
     world.time.after(random.between(100, LONG_MS), () => world.network.mend());
+  },
+  'archive-empty': (world, random) => {
+    world.replaceArchive(EMPTY_ARCHIVE, 0, random.between(100, LONG_MS));
+  },
+  'archive-older': (world, random) => {
+    world.replaceArchive(world.archive.state(), random.between(100, LONG_MS), random.between(100, LONG_MS));
   },
   'archive-slow': (world, random) => world.archiveServer.slow(0, random.between(5, 200), LONG_MS),
   'archive-weather': (world, random) => {

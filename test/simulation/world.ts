@@ -12,7 +12,7 @@ import { Bettors } from './bettors.js';
 import type { ForgettingTimes } from './forgetting.js';
 import { Network } from './network.js';
 import { Random } from './random.js';
-import { SimulatedArchive } from './simulated-archive.js';
+import { type ArchiveState, SimulatedArchive } from './simulated-archive.js';
 import { SimulatedNode } from './simulated-node.js';
 import { SimulatedStore } from './simulated-store.js';
 import { SimulatedTable } from './simulated-table.js';
@@ -43,6 +43,8 @@ const PATIENCE_MS = 3000;
 /** A platform waits no longer. */
 const GIVE_UP_MS = PATIENCE_MS + 500;
 const LOG_LINES_MAX = 400;
+/** Connections to another archive take so long. */
+const ARCHIVE_AWAY_MS = 50;
 /** Of each timer, in one leap. */
 const SWEEPS_MAX = 10;
 /** The reference wallet has no limits. */
@@ -158,6 +160,17 @@ export class World {
     this.stampsBehindMs = Math.max(this.stampsBehindMs, -aheadMs);
   }
 
+  /** Another archive takes the place of the right one, with all connections lost; later the right one is back. */
+  replaceArchive(other: ArchiveState, afterMs: number, forMs: number): void {
+    const { time, archive, archiveServer } = this;
+    const change = (replace: () => void) => {
+      archiveServer.failOver(0, ARCHIVE_AWAY_MS);
+      replace();
+    };
+    time.after(afterMs, () => change(() => archive.rollBack(other)));
+    time.after(afterMs + forMs, () => change(() => archive.mend()));
+  }
+
   /** So much time goes by at once. */
   leap(ms: number): void {
     this.time.leapedMs += ms;
@@ -214,6 +227,7 @@ export class World {
     this.network.mend();
     this.store.calm();
     this.archiveServer.calm();
+    this.archive.mend();
     for (const node of this.living) node.process.goOn();
     for (const [i, node] of this.nodes.entries()) if (node === undefined) this.startNode(i);
   }

@@ -62,6 +62,7 @@ function archiving(t: TestContext) {
     work: () => false,
     save: async () => {},
     check: async () => {},
+    measures: { isBehind: false },
     dropBefore: (day: number) => void forgotten.push(day),
     close() {},
   };
@@ -146,6 +147,18 @@ test('names of expired days stay until the archive has dropped the days', async 
   done();
   await turns(3);
   assert.deepEqual(forgotten, [19_879]);
+  archiver.stop();
+});
+
+test('no day is dropped in an archive that is behind the log', async (t) => {
+  const { archive, archiver, thread, dropped } = archiving(t);
+  thread.expiredMs = 19_880 * DAY_MS;
+  archive.check = async () => {
+    archive.measures.isBehind = true;
+  };
+  t.mock.timers.tick(60_000);
+  await turns(5);
+  assert.deepEqual(dropped, []);
   archiver.stop();
 });
 
