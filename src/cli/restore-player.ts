@@ -8,10 +8,13 @@ import { type BackupInputOptions, backupInput, maybeBackupFile, PIPE } from './b
 import { isoTime, plural } from './print/format.js';
 import { printable } from './print/printable.js';
 import { Progress } from './print/progress.js';
-import { maybeRunningServer } from './running-server.js';
+import { findServerOfPlayers } from './running-server.js';
 import { isStoreAddress, settingsToRead } from './store-address.js';
 import type { Outcome } from './verb.js';
 import { withStoreToRead } from './with-store.js';
+
+/** A player who had a debt gets it back only where that is said. */
+const DEBT = { allowNegativeBalance: true } as const;
 
 interface ShowOptions extends BackupInputOptions {
   readonly from: string;
@@ -31,17 +34,24 @@ export async function showPlayer(username: string, options: ShowOptions): Promis
     }
     const { currency, balance, version, openBets, blocked } = wallet;
     const scale = reader.scales.of(currency);
-    const server = await maybeRunningServer(settingsToRead(undefined), meta.storeId).catch(() => undefined);
+    const served = await findServerOfPlayers(settingsToRead(undefined), meta.storeId).catch(() => undefined);
+    const server = served?.server;
     const now = await server?.player(username);
     const nowUnits = now === undefined ? undefined : unitsOf(now.balance, scale);
     const then = { time: isoTime(timeMs), shard, lsn: formatLsn(lsn), version, currency, blocked, openBets };
     const id = `restore-${shard}-${formatLsn(lsn)}`;
-    const difference = nowUnits === undefined ? undefined : formatUnits(balance - nowUnits, scale);
     const reason = `balance as of ${isoTime(timeMs)}`;
-    const correction = difference === undefined || balance === nowUnits ? null : { id, amount: difference, reason };
+    const correction =
+      nowUnits === undefined || balance === nowUnits
+        ? null
+        : // Exact: amounts that the operator API accepts have at most 15 digits.
+          { id, amount: Number(formatUnits(balance - nowUnits, scale)), reason, ...(balance < 0 && DEBT) };
     const was = `${printable(username)} as of ${then.time} (shard ${shard}, entry ${then.lsn}): ${formatUnits(balance, scale)} ${currency}, ${plural(openBets, 'open bet')}`;
     return {
-      text: () => [was, ...comparison(server?.url, now?.balance, currency, correction)].join('\n'),
+      text: () =>
+        [was, ...comparison({ username, since: then.time }, server?.url, now?.balance, currency, correction)].join(
+          '\n',
+        ),
       json: () => [{ username, ...then, balance: formatUnits(balance, scale), now: now?.balance ?? null, correction }],
     };
   });
@@ -59,12 +69,34 @@ async function placeToLookInto(options: ShowOptions): Promise<string> {
   return (await backupInput(from, at, options)).source.name;
 }
 
-function comparison(url: string | undefined, now: string | undefined, currency: string, correction: object | null) {
+function comparison(
+  { username, since }: { readonly username: string; readonly since: string },
+  url: string | undefined,
+  now: string | undefined,
+  currency: string,
+  correction: object | null,
+): string[] {
   if (url === undefined || now === undefined)
     return ['No server of this store answers: what the player has now is not known.'];
   const there = `At ${url} now: ${now} ${currency}`;
   if (correction === null) return [`${there}, the same.`];
-  return [there, `The correction that would bring him there: ${JSON.stringify(correction)}`];
+  const player = shellQuoted(username);
+  return [
+    there,
+    '',
+    'To take back one credit alone, put its id into a file, and run one of these (with --yes to write):',
+    `  walletd undo --callbacks --player ${player} --since ${since} --ids FILE`,
+    `  walletd undo --operator NAME --player ${player} --since ${since} --ids FILE`,
+    '',
+    `To bring the balance back as it was, which also takes back what ${printable(username)} has won and lost since, send this:`,
+    `  POST ${url}/v1/players/${encodeURIComponent(username)}/corrections`,
+    `  ${JSON.stringify(correction)}`,
+  ];
+}
+
+/** A word of a command line, as a shell reads it. */
+function shellQuoted(text: string): string {
+  return /^[\w.@-]+$/.test(text) ? text : `'${printable(text).replaceAll("'", "'\\''")}'`;
 }
 
 /** The units in a decimal of our own printing, exactly. */

@@ -42,8 +42,10 @@ function headersOf(name: Name): Record<string, string> {
   return { 'Content-Type': 'application/json', Authorization: `Bearer ${TOKENS[name]}` };
 }
 
-async function send(walletd: WalletdProcess, name: Name, path: string, body: object): Promise<void> {
-  const init = { method: 'POST', headers: headersOf(name), body: JSON.stringify(body) };
+/** A body that is text is sent as it stands. */
+async function send(walletd: WalletdProcess, name: Name, path: string, body: object | string): Promise<void> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const init = { method: 'POST', headers: headersOf(name), body: text };
   const answer = await fetch(`${walletd.adminUrl}/v1/players${path}`, init);
   assert.ok(answer.ok, await answer.text());
 }
@@ -185,10 +187,14 @@ test('a player alone out of a backup: as he was then, as he is now, and the corr
     await send(walletd, 'support', '/ann/withdrawals', { id: 'w', amount: 51.2499 });
     const moved = await runVerb(args, settings);
     const [{ correction } = {}] = jsonLines(moved.stdout) as {
-      correction: { id: string; amount: string; reason: string };
+      correction: { id: string; amount: number; reason: string };
     }[];
-    assert.equal(correction?.amount, '51.2499');
-    await send(walletd, 'support', '/ann/corrections', { ...correction, amount: Number(correction?.amount) });
+    assert.equal(correction?.amount, 51.2499);
+    const { stdout: text } = await runVerb(args.slice(0, -1), settings);
+    assert.match(text, /^ {2}walletd undo --callbacks --player ann --since \S+Z --ids FILE$/m);
+    assert.match(text, /also takes back what ann has won and lost since/);
+    const [, path = '', body = ''] = /^ {2}POST http\S+\/v1\/players(\/\S+)\n {2}(\{.*\})$/m.exec(text) ?? [];
+    await send(walletd, 'support', path, body);
     assert.deepEqual((await balances(walletd))[0], 151.25);
 
     const nobody = await runVerb(['restore', '--from', file, '--player', 'eve', '--show'], settings);

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeCertificate } from '../support/certificate.js';
-import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
+import { balanceOf, importPlayers, PlatformClient } from '../support/client.js';
 import { until } from '../support/until.js';
 import { archivedMachine } from './archived-machine.js';
-import { PLAYERS } from './load.js';
 import { Machine } from './machine.js';
 import { Night, rareReplay, replay } from './night.js';
 import { betsAndCredits, proveNothingLost } from './night-proof.js';
@@ -20,61 +19,6 @@ import { SmallDisk } from './small-disk.js';
 const FENCED = 3;
 const DISK_MIB = 24;
 const MIB = 1024 * 1024;
-const OWN_TOKEN = 'of-the-person-on-call';
-const SCRIPT_TOKEN = 'of-the-script-that-ran-twice';
-
-function authorized(token: string, body?: object): RequestInit {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  return body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
-}
-
-async function balanceFor(token: string, { walletd }: Machine, username: string): Promise<number> {
-  const response = await fetch(`${walletd.adminUrl}/v1/players/${username}`, authorized(token));
-  return ((await response.json()) as { balance: number }).balance;
-}
-
-rareReplay(4, 'a wrong mass deposit is taken back, and the script can do no more', async (scene) => {
-  const redis = await scene.redis();
-  const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);
-  await importPlayers(machine.walletd.adminUrl, ['poor'], 100);
-  const config = join(machine.folder, 'config.json');
-  const writeTokens = (...tokens: object[]) => writeFileSync(config, JSON.stringify({ admin: { tokens } }));
-  writeTokens({ name: 'script', role: 'operate', token: SCRIPT_TOKEN });
-  machine.set('WALLETD_CONFIG', config);
-  machine.set('WALLETD_ADMIN_TOKEN', OWN_TOKEN);
-  await machine.systemctl('stop', 'walletd');
-  await machine.systemctl('start', 'walletd');
-  const since = new Date().toISOString();
-  await delay(20);
-  const gift = async (username: string) => {
-    const body = { id: `gift-${username}`, amount: 50 };
-    const url = `${machine.walletd.adminUrl}/v1/players/${username}/deposits`;
-    return (await fetch(url, authorized(SCRIPT_TOKEN, body))).status;
-  };
-  for (const username of [...PLAYERS, 'poor']) assert.equal(await gift(username), 200);
-  const platform = new PlatformClient(machine.walletd.callbackUrl);
-  assert.equal((await platform.post('placeBets', bet('poor', 'spent', 120))).statusCode, 0);
-  platform.close();
-
-  const night = new Night(machine, 4, { SINCE: since, OPERATOR: 'script' });
-  await night.byHand('Take the token of the script out of the settings', () => writeTokens());
-  await night.run();
-  assert.equal(await gift('late'), 401, 'the script can do no more');
-  const shown = await night.run();
-  assert.match(shown, new RegExp(`^${PLAYERS.length + 1} corrections; --yes writes them\\.$`, 'm'));
-  assert.equal(await balanceFor(OWN_TOKEN, machine, 'poor'), 30);
-  await night.run();
-  assert.equal(await balanceFor(OWN_TOKEN, machine, 'poor'), 100 - 120);
-  await night.runAgain();
-  assert.equal(await balanceFor(OWN_TOKEN, machine, 'poor'), 100 - 120, 'a second run changes nothing');
-  await night.run();
-  night.end();
-  machine.set('WALLETD_CONFIG', '');
-  machine.set('WALLETD_ADMIN_TOKEN', '');
-  await machine.systemctl('stop', 'walletd');
-  await machine.systemctl('start', 'walletd');
-  scene.say(await proveNothingLost(machine));
-});
 
 replay(5, 'the disk of Redis is full, and Redis has ended', async (scene) => {
   const disk = SmallDisk.maybeMount(scene, DISK_MIB);

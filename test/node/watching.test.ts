@@ -130,7 +130,10 @@ before(async () => {
   const { certificateFile, keyFile } = makeCertificate(folder.path, 'callbacks.test');
   node = await TestNode.start({ 'tls.certificateFile': certificateFile, 'tls.keyFile': keyFile });
   await importPlayers(node.adminUrl, ['ann'], 1000);
-  await post(node.callbackUrl.replace('http:', 'https:'), 'placeBets', bet('ann', 'b1', 10));
+  const callbackUrl = node.callbackUrl.replace('http:', 'https:');
+  await post(callbackUrl, 'placeBets', bet('ann', 'b1', 10));
+  const txns = [{ refId: 'c1', status: 'CREDIT', amount: 1 }];
+  await post(callbackUrl, 'adjustBalance', { ...bet('ann', 'c1'), txns });
   await (await fetch(`${node.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
   const alone = await until('the store has said how large it is', async () => {
     const scrape = await Scrape.of(node.adminUrl);
