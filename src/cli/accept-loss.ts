@@ -73,7 +73,7 @@ async function acceptWhatIsLost(options: AcceptLossOptions): Promise<number> {
     return await withStore(settings, async (opened) => {
       const { storeId } = opened.meta;
       const isKnown = record.storeId === undefined || record.storeId === storeId;
-      if (isKnown) return await acceptLostEntries(settings, opened, record, options);
+      if (isKnown) return await acceptLostHere(settings, opened, record, options);
       return await acceptLostStore(`There is another store, ${storeId},`, opened.name, record, options);
     });
   } catch (error) {
@@ -96,6 +96,28 @@ async function acceptLostStore(
   record.remove();
   console.log('This node has forgotten it.');
   return EXIT.ok;
+}
+
+async function acceptLostHere(
+  settings: Settings,
+  opened: ArchivedStore,
+  record: NodeRecord,
+  options: AcceptLossOptions,
+): Promise<number> {
+  for (const [former, ends] of Object.entries(opened.meta.restoredUpTo ?? {})) {
+    const lacking = record.lackingOf(former, ends);
+    if (lacking.length === 0) continue;
+    console.log(`The store was made from ${former}, and lacks entries that this node has acknowledged there:`);
+    for (const { shard, end, acknowledged } of lacking) {
+      console.log(
+        `  shard ${shard}: it has ${formatLsn(end.lsn)}, and ${formatLsn(acknowledged.lsn)} was acknowledged`,
+      );
+    }
+    if (options.dryRun) continue;
+    if (!(await confirm('Go on without these entries?', options))) return EXIT.failure;
+    record.forget(former);
+  }
+  return await acceptLostEntries(settings, opened, record, options);
 }
 
 async function acceptLostEntries(

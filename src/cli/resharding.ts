@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { HASH_NAME } from '../base/hash.js';
 import { decodeMeta, encodeMeta, restoredMeta } from '../store/meta.js';
+import { formatPosition } from '../store/position-text.js';
 import type { TargetStore } from '../tools/copy-ports.js';
 import type { Frames } from '../tools/frame.js';
 import { restoreResharded } from '../tools/restore/reshard.js';
@@ -44,6 +45,11 @@ export async function restoreInShards(
     shards,
     newMeta: (meta) =>
       encodeMeta(restoredMeta(decodeMeta(meta), { storeId: randomUUID(), createdMs: Date.now(), shards })),
+    withEnds: (meta, storeId, positions) => {
+      const complete = decodeMeta(meta);
+      const restoredUpTo = { ...complete.restoredUpTo, [storeId]: positions.map(formatPosition) };
+      return encodeMeta({ ...complete, restoredUpTo });
+    },
     shardOf,
     owner: { host: hostname(), pid: process.pid, startedMs: Date.now() },
     newId: () => randomBytes(ID_BYTES).toString('hex'),

@@ -24,6 +24,7 @@ export function stoppedStoreDeps(
   { store, meta, archive }: Pick<ArchivedStore, 'store' | 'meta' | 'archive'>,
   record: NodeRecord,
 ): AcceptLossDeps {
+  record.addOtherAddresses(meta.storeId);
   return {
     ...formatsOf(meta),
     archive,

@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { maybeKindSettings } from '../config/store-kinds.js';
 import type { Archive } from '../shard/archive/archive.js';
+import { formatLsn } from '../shard/log/lsn.js';
 import { DECISIONS_OF_TODAY, differences, META_VERSION, type StoreMeta, UNKNOWN_TIPS_OF_TODAY } from '../store/meta.js';
 import { NodeRecord } from '../store/node-record.js';
 import type { Store } from '../store/store.js';
@@ -46,6 +47,7 @@ export async function openStore(
     }
     const meta = await store.meta.maybeRead();
     if (meta === undefined) throw new StoreError(`${name} could not be created`);
+    record?.addOtherAddresses(meta.storeId);
     const [difference] = differences(meta, metaSettings(settings));
     if (difference !== undefined) throw new ConfigError(`${difference} (store ${name})`);
     return { store, name, durability, meta, wasCreated };
@@ -109,14 +111,33 @@ async function opened(
 export const BRING_BACK =
   'bring that back: docs/runbook.md, night 1 while a walletd runs that has served it, night 2 when none does';
 
-/** An empty store where there was one would be a casino without players. */
-export function checkRecord({ storeId }: NodeRecord, found: StoreMeta | undefined, name: string): void {
+/**
+ * An empty store where there was one would be a casino without players; one that was made from too old a copy of another would take
+ * repeats of what this node has answered there for new.
+ */
+export function checkRecord(record: NodeRecord, found: StoreMeta | undefined, name: string): void {
+  checkFormer(record, found, name);
+  const { storeId } = record;
   if (storeId === undefined || found?.storeId === storeId) return;
   const what = found === undefined ? 'there is no store' : `there is another store, ${found.storeId},`;
   throw new StoreError(
     `${what} at ${name}, where this node has served ${storeId}: ${BRING_BACK}; ` +
       'as a last resort `walletd accept-loss` asks whether to go on without it',
   );
+}
+
+function checkFormer(record: NodeRecord, found: StoreMeta | undefined, name: string): void {
+  for (const [former, ends] of Object.entries(found?.restoredUpTo ?? {})) {
+    const [first, ...others] = record.lackingOf(former, ends);
+    if (first === undefined) continue;
+    const { shard, end, acknowledged } = first;
+    const more = others.length === 0 ? '' : `, and ${others.length} more of its shards lack some`;
+    throw new StoreError(
+      `the store at ${name} was made from ${former} up to ${formatLsn(end.lsn)} of its shard ${shard}, and this node has ` +
+        `acknowledged ${formatLsn(acknowledged.lsn)} there${more}: restore again from a copy that has it; ` +
+        'as a last resort `walletd accept-loss` asks whether to go on without it',
+    );
+  }
 }
 
 function newMeta(settings: NewStoreSettings): StoreMeta {

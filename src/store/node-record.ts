@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { formatLsn, isSameLsn, maybeLsn } from '../shard/log/lsn.js';
+import { isSameLsn } from '../shard/log/lsn.js';
 import type { Position } from '../shard/log/wal.js';
 import { FormatError } from './format/format-error.js';
+import { formatPosition, maybePosition } from './position-text.js';
 
 interface Stored {
   readonly store: string;
@@ -16,8 +17,18 @@ interface Stored {
   readonly times?: Readonly<Record<string, number>>;
 }
 
-/** 3-1042:9b1deb4d */
-const ENTRY = /^([^:]+)(?::([0-9a-f]{8}))?$/;
+const NAME = /^acknowledged-[0-9a-f]{8}\.json$/;
+
+/** A shard of a former store that this node has acknowledged more of than a restore took over. */
+export interface Lacking {
+  readonly shard: number;
+  /** The newest entry that came with the restore. */
+  readonly end: Position;
+  readonly acknowledged: Position;
+}
+
+/** Entries by shard, and when they were noted; zero where the record does not say. */
+type Noted = ReadonlyMap<number, { readonly entry: Position; readonly timeMs: number }>;
 
 /**
  * What this node has acknowledged, recorded beside the store and not in it: a store that comes back older than that, or
@@ -44,15 +55,45 @@ export class NodeRecord {
   static open(folder: string, store: string): NodeRecord {
     const path = join(folder, `acknowledged-${crc32(store).toString(16).padStart(8, '0')}.json`);
     const stored = read(path);
-    const shards = new Map<number, Position>();
-    for (const [shard, text] of Object.entries(stored?.shards ?? {})) {
-      const [, place = '', checksum] = ENTRY.exec(text) ?? [];
-      const lsn = maybeLsn(place);
-      if (lsn === undefined) throw damaged(path);
-      shards.set(Number(shard), { lsn, checksum: checksum === undefined ? undefined : Number.parseInt(checksum, 16) });
+    return new NodeRecord(path, store, stored?.storeId, positionsOf(path, stored), timesOf(stored));
+  }
+
+  /**
+   * Takes over entries that this node has acknowledged in the store of this id at other addresses, where they were noted later:
+   * a copy at a new address may lack them. Throws a `FormatError` when a record cannot be read.
+   */
+  addOtherAddresses(storeId: string): void {
+    for (const path of pathsOf(dirname(this.path), storeId)) {
+      if (path === this.path) continue;
+      for (const [shard, { entry, timeMs }] of notedIn(path)) {
+        if (this.shards.has(shard) && (this.times.get(shard) ?? 0) >= timeMs) continue;
+        this.shards.set(shard, entry);
+        if (timeMs > 0) this.times.set(shard, timeMs);
+      }
     }
-    const times = Object.entries(stored?.times ?? {}).map(([shard, timeMs]) => [Number(shard), timeMs] as const);
-    return new NodeRecord(path, store, stored?.storeId, shards, new Map(times));
+  }
+
+  /**
+   * Shards of a store that another one was made from, up to these ends, of which this node has acknowledged more, at any address.
+   */
+  lackingOf(storeId: string, ends: readonly string[]): readonly Lacking[] {
+    const newest = new Map<number, { readonly entry: Position; readonly timeMs: number }>();
+    for (const path of pathsOf(dirname(this.path), storeId)) {
+      for (const [shard, noted] of notedIn(path)) {
+        if (noted.timeMs >= (newest.get(shard)?.timeMs ?? 0)) newest.set(shard, noted);
+      }
+    }
+    const lacking: Lacking[] = [];
+    for (const [shard, { entry }] of newest) {
+      const end = maybePosition(ends[shard] ?? '');
+      if (end !== undefined && !reaches(end, entry)) lacking.push({ shard, end, acknowledged: entry });
+    }
+    return lacking;
+  }
+
+  /** Removes all records of a store from the folder, of whatever addresses. */
+  forget(storeId: string): void {
+    for (const path of pathsOf(dirname(this.path), storeId)) rmSync(path, { force: true });
   }
 
   /** When it was written last, by the clock of the file system; undefined where there is none. Milliseconds. */
@@ -83,7 +124,8 @@ export class NodeRecord {
     for (const [shard, entry] of acknowledged) {
       const before = this.shards.get(shard);
       const isNew = before === undefined || !isSameLsn(before.lsn, entry.lsn);
-      if (isNew) this.times.set(shard, nowMs);
+      // Later than all before, whatever the clock says: of several addresses the entry counts that was noted last.
+      if (isNew) this.times.set(shard, Math.max(nowMs, (this.times.get(shard) ?? 0) + 1));
       this.shards.set(shard, entry);
     }
     const text = this.text(storeId);
@@ -109,14 +151,51 @@ export class NodeRecord {
   }
 
   private text(storeId: string): string {
-    const shards = Object.fromEntries([...this.shards].map(([shard, entry]) => [shard, textOf(entry)]));
+    const shards = Object.fromEntries([...this.shards].map(([shard, entry]) => [shard, formatPosition(entry)]));
     const times = Object.fromEntries(this.times);
     return JSON.stringify({ store: this.store, storeId, shards, times } satisfies Stored);
   }
 }
 
-function textOf({ lsn, checksum }: Position): string {
-  return checksum === undefined ? formatLsn(lsn) : `${formatLsn(lsn)}:${checksum.toString(16).padStart(8, '0')}`;
+function positionsOf(path: string, stored: Stored | undefined): Map<number, Position> {
+  const shards = new Map<number, Position>();
+  for (const [shard, text] of Object.entries(stored?.shards ?? {})) {
+    const position = maybePosition(text);
+    if (position === undefined) throw damaged(path);
+    shards.set(Number(shard), position);
+  }
+  return shards;
+}
+
+function timesOf(stored: Stored | undefined): Map<number, number> {
+  return new Map(Object.entries(stored?.times ?? {}).map(([shard, timeMs]) => [Number(shard), timeMs] as const));
+}
+
+function notedIn(path: string): Noted {
+  const stored = read(path);
+  const times = timesOf(stored);
+  return new Map(
+    Array.from(positionsOf(path, stored), ([shard, entry]) => [shard, { entry, timeMs: times.get(shard) ?? 0 }]),
+  );
+}
+
+/** The records of a store in a folder, one for each address that it had. */
+function pathsOf(folder: string, storeId: string): string[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
+    throw error;
+  }
+  const paths = names.filter((name) => NAME.test(name)).map((name) => join(folder, name));
+  return paths.filter((path) => read(path)?.storeId === storeId);
+}
+
+/** False also where another entry is in the place of the acknowledged one. */
+function reaches(end: Position, { lsn, checksum }: Position): boolean {
+  if (end.lsn.sequence !== lsn.sequence) return end.lsn.sequence > lsn.sequence;
+  return isSameLsn(end.lsn, lsn) && (checksum === undefined || end.checksum === checksum);
 }
 
 function read(path: string): Stored | undefined {

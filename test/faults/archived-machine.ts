@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
 import { Scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';
@@ -24,4 +25,21 @@ export async function archivedMachine(scene: Scene, store: string, settings: Rec
 
 export async function archivedRounds(machine: Machine): Promise<number> {
   return (await Scrape.of(machine.walletd.adminUrl)).value('walletd_archived_rounds_total');
+}
+
+/** Such a machine on a Redis of its own, whose callers do not wait long. */
+export async function archivedScene(scene: Scene) {
+  const redis = await scene.redis();
+  const archived = await archivedMachine(scene, redis.url, { WALLETD_REQUEST_DEADLINE_MS: '500' });
+  return archived && { ...archived, redis };
+}
+
+export const dumpOf = (database: string) =>
+  execFileSync('pg_dump', [database], { maxBuffer: 2 ** 30, encoding: 'utf8' });
+
+/** As people restore a dump beneath whoever uses the database: at one moment the older tables are there. */
+export function restoreDump(database: string, dump: string): void {
+  const args = ['--quiet', '--single-transaction', '--set', 'ON_ERROR_STOP=1', database];
+  const input = `DROP SCHEMA public CASCADE; CREATE SCHEMA public;\n${dump}`;
+  execFileSync('psql', args, { input, stdio: ['pipe', 'ignore', 'pipe'] });
 }

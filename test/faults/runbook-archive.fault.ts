@@ -3,31 +3,15 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../support/until.js';
-import { archivedMachine, archivedRounds } from './archived-machine.js';
+import { archivedRounds, archivedScene, dumpOf, restoreDump } from './archived-machine.js';
 import { Night, rareReplay } from './night.js';
 import { proveNothingLost } from './night-proof.js';
-import type { Scene } from './scene.js';
 
 /*
- * docs/runbook-archive.md, carried out: nights in which the archive in PostgreSQL is away or moves. Night 11 is in
- * test/cli/accept-archive-loss.long.ts.
+ * docs/runbook-archive.md, carried out: nights in which the archive in PostgreSQL is away or moves. Night 11, which can lead on
+ * to night 3, is in runbook.fault.ts.
  */
 const OTHER_ARCHIVE = 5;
-
-async function archivedScene(scene: Scene) {
-  const redis = await scene.redis();
-  const archived = await archivedMachine(scene, redis.url, { WALLETD_REQUEST_DEADLINE_MS: '500' });
-  return archived && { ...archived, redis };
-}
-
-const dumpOf = (database: string) => execFileSync('pg_dump', [database], { maxBuffer: 2 ** 30, encoding: 'utf8' });
-
-/** As people restore a dump beneath whoever uses the database: at one moment the older tables are there. */
-function restoreDump(database: string, dump: string): void {
-  const args = ['--quiet', '--single-transaction', '--set', 'ON_ERROR_STOP=1', database];
-  const input = `DROP SCHEMA public CASCADE; CREATE SCHEMA public;\n${dump}`;
-  execFileSync('psql', args, { input, stdio: ['pipe', 'ignore', 'pipe'] });
-}
 
 rareReplay(14, 'PostgreSQL crashes, and comes back', async (scene) => {
   const archived = await archivedScene(scene);

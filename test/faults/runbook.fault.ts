@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../bench/support/free-port.js';
 import type { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 import { runWalletd } from '../support/walletd-process.js';
-import { archivedMachine, archivedRounds } from './archived-machine.js';
+import { archivedMachine, archivedRounds, archivedScene, dumpOf, restoreDump } from './archived-machine.js';
+import type { Sent } from './load.js';
 import { Machine } from './machine.js';
 import { Night, rareReplay, replay } from './night.js';
-import { betsAndCredits, proveLoss, proveNothingLost } from './night-proof.js';
+import { betsAndCredits, proveLoss, proveNothingLost, proveRepeats } from './night-proof.js';
 import type { Scene } from './scene.js';
 import { Sentinels } from './sentinels.js';
 
 /*
- * docs/runbook.md, carried out: nights in which the store is lost. What walletd does by itself in night 6 is in failover.fault.ts.
+ * docs/runbook.md, carried out: nights in which the store is lost; and night 11 of docs/runbook-archive.md, in which it may be given up.
+ * What walletd does by itself in night 6 is in failover.fault.ts.
  */
 const HEALED = 'the store has lost acknowledged entries: appending them again';
 
@@ -186,6 +188,83 @@ rareReplay(3, 'the backup is behind, and something newer is found', async (scene
   await night.run();
   night.end();
   scene.say(await proveNothingLost(machine));
+});
+
+/** A dump of PostgreSQL is restored beneath walletd, and the log relies on more than that. Players play on. */
+async function dumpRestored(scene: Scene) {
+  const archived = await archivedScene(scene);
+  if (archived === undefined) return undefined;
+  const { machine, variables } = archived;
+  const archive = machine.get('WALLETD_ARCHIVE');
+  const dump = dumpOf(archive);
+  const before = await archivedRounds(machine);
+  await until('more rounds are in the archive', async () => (await archivedRounds(machine)) > before + 200);
+  restoreDump(archive, dump);
+  await machine.walletd.waitFor(({ code }) => code === 'archive-behind-log');
+  const night = new Night(machine, 11, variables);
+  assert.match(await night.run({ exit: 1 }), /behind/i);
+  await night.byHand('Look for the right archive');
+  return { ...archived, night };
+}
+
+rareReplay(11, 'the followed backup is behind, and is restored at a new address', async (scene) => {
+  const begun = await dumpRestored(scene);
+  if (begun === undefined) return;
+  const { machine, variables, night } = begun;
+  // A follower that was at the end of the log goes on: no round leaves memory any more.
+  await machine.systemctl('stop', 'walletd-backup');
+  const before = machine.load.count('answered');
+  await until('more is answered', () => machine.load.count('answered') > before + 200);
+  await night.run();
+  const lostAtMs = performance.now();
+  await night.run();
+  const next = await scene.redis();
+  await night.byHand('write `$NEW_ARCHIVE`', () => {
+    machine.set('WALLETD_ARCHIVE', variables.NEW_ARCHIVE);
+    machine.set('WALLETD_STORE', next.url);
+  });
+  await night.run();
+  night.leaveOut('there is no backup');
+  night.leaveOut('you go on without the rounds');
+  await night.run();
+  assert.match(machine.refusal, /this node has acknowledged.*accept-loss/);
+  night.goOnIn('go to [night 3]');
+  const third = new Night(machine, 3, variables);
+  await third.run();
+  await third.byHand('Look for something newer');
+  third.leaveOut('there is something newer');
+  const shown = await third.run({ yes: true });
+  await third.run();
+  const exported = await third.run();
+  await third.run();
+  third.end();
+  scene.say(await proveLoss(machine, lostAtMs, shown, exported));
+});
+
+rareReplay(11, 'no backup has the rounds, and walletd goes on without them', async (scene) => {
+  const begun = await dumpRestored(scene);
+  if (begun === undefined) return;
+  const { machine, night } = begun;
+  for (let step = 3; step <= 5; step++) night.leaveOut('backup');
+  night.leaveOut('restore it');
+  await night.run();
+  await night.run({ yes: true });
+  await night.run();
+  await night.run();
+  await night.byHand('Compare with the platform');
+  night.end();
+  await machine.load.stop();
+  const lists = readdirSync(scene.nodeFolder).filter((name) => name.startsWith('lost-rounds-'));
+  const lost = readFileSync(join(scene.nodeFolder, lists.sort().at(-1) ?? ''), 'utf8');
+  const isKept = ({ username, body: { txns } }: Sent) => {
+    const { roundId, refId } = txns[0] as { readonly roundId?: string; readonly refId?: string };
+    return !lost.includes(`"${username}","P","${roundId ?? refId}"`);
+  };
+  const answered = machine.load.sent.filter(({ answer }) => answer !== undefined);
+  const kept = answered.filter(isKept);
+  assert.ok(kept.length < answered.length, 'something is lost');
+  await proveRepeats(machine, kept);
+  scene.say(`${kept.length} of ${answered.length} answers repeated, the others are of rounds that are listed`);
 });
 
 /** A replica is promoted that lacks what was answered last, and walletd was restarted meanwhile. */

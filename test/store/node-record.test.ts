@@ -66,3 +66,56 @@ test('a record of an older walletd, without checksums, is read', () => {
   assert.deepEqual([...all], [[0, { lsn: { epoch: 1, sequence: 5 }, checksum: undefined }]]);
   folder.remove();
 });
+
+test('a copy of a store at a new address must have what was acknowledged at the old one', async () => {
+  const folder = makeTempFolder();
+  await NodeRecord.open(folder.path, STORE).write('id', at(1, 5), 1000);
+  const copy = NodeRecord.open(folder.path, 'redis://new');
+  assert.equal(copy.acknowledged(0), undefined);
+  copy.addOtherAddresses('another id');
+  assert.equal(copy.acknowledged(0), undefined);
+  copy.addOtherAddresses('id');
+  assert.deepEqual(copy.acknowledged(0)?.lsn, { epoch: 1, sequence: 5 });
+  assert.equal(copy.acknowledgedMs(0), 1000);
+  folder.remove();
+});
+
+test('of two addresses of a store the entry counts that was noted last', async () => {
+  const folder = makeTempFolder();
+  await NodeRecord.open(folder.path, STORE).write('id', at(5, 90), 1000);
+  // A loss was accepted here, which may leave a smaller LSN.
+  await NodeRecord.open(folder.path, 'redis://new').write('id', at(4, 20), 2000);
+  for (const store of [STORE, 'redis://new']) {
+    const record = NodeRecord.open(folder.path, store);
+    record.addOtherAddresses('id');
+    assert.deepEqual(record.acknowledged(0)?.lsn, { epoch: 4, sequence: 20 });
+  }
+  folder.remove();
+});
+
+test('an entry counts as noted later, though the clock has been set back', async () => {
+  const folder = makeTempFolder();
+  await NodeRecord.open(folder.path, STORE).write('id', at(5, 90), 9000);
+  const copy = NodeRecord.open(folder.path, 'redis://new');
+  copy.addOtherAddresses('id');
+  await copy.write('id', at(6, 20), 2000);
+  const record = NodeRecord.open(folder.path, STORE);
+  record.addOtherAddresses('id');
+  assert.deepEqual(record.acknowledged(0)?.lsn, { epoch: 6, sequence: 20 });
+  folder.remove();
+});
+
+test('a store lacks what was acknowledged in its former store behind its end', async () => {
+  const folder = makeTempFolder();
+  await NodeRecord.open(folder.path, STORE).write('id', at(1, 5), 1000);
+  const record = NodeRecord.open(folder.path, 'redis://new');
+  const numbers = (end: string) => record.lackingOf('id', [end]).map(({ acknowledged }) => acknowledged.lsn.sequence);
+  assert.deepEqual(numbers('1-4:00000000'), [5]);
+  assert.deepEqual(numbers('1-5:00c0ffee'), []);
+  assert.deepEqual(numbers('1-5:ffffffff'), [5], 'another entry in its place');
+  assert.deepEqual(numbers('2-6:00000000'), []);
+  assert.deepEqual(record.lackingOf('another', ['1-4']), []);
+  record.forget('id');
+  assert.deepEqual(numbers('1-4:00000000'), []);
+  folder.remove();
+});

@@ -4,8 +4,6 @@ import { test } from 'node:test';
 import { commandsInText, NIGHTS, VARIABLES } from '../faults/runbook-page.js';
 
 const FAULTS = new URL('../../../test/faults/', import.meta.url);
-/** Nights whose steps are taken by another test, not yet from the page. */
-const ELSEWHERE: ReadonlySet<number> = new Set([11]);
 const sources = readdirSync(FAULTS)
   .filter((name) => name.endsWith('.fault.ts'))
   .map((name) => readFileSync(new URL(name, FAULTS), 'utf8'));
@@ -24,7 +22,6 @@ test('every night of the runbook has steps, numbered from 1', () => {
 
 test('every night of the runbook is replayed, in one file of the faults', () => {
   for (const { title } of NIGHTS) {
-    if (ELSEWHERE.has(Number.parseInt(title, 10))) continue;
     const replays = new RegExp(`\\b(?:replay|rareReplay)\\(${Number.parseInt(title, 10)}, `);
     const files = sources.filter((source) => replays.test(source));
     assert.equal(files.length, 1, title);

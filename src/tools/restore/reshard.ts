@@ -1,6 +1,6 @@
 import { assert, must } from '../../base/assert.js';
 import { LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
-import type { Append, Owner, SealedEntry } from '../../shard/log/wal.js';
+import type { Append, Owner, Position, SealedEntry } from '../../shard/log/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import type { Frame, Frames } from '../frame.js';
@@ -37,6 +37,8 @@ export interface ReshardOptions extends RestoreOptions {
   readonly shards: number;
   /** The record of a new store, with this number of shards and else like the one with this record. */
   readonly newMeta: (meta: Buffer) => Buffer;
+  /** The same record once the ends of the source are known, by its shards. */
+  readonly withEnds: (meta: Buffer, storeId: string, ends: readonly Position[]) => Buffer;
   readonly shardOf: (username: string, shards: number) => number;
   /** Whom the fences name. */
   readonly owner: Owner;
@@ -102,10 +104,12 @@ class Resharding {
   }
 
   async finish(copiedMs: number): Promise<Restored> {
-    const { folds, formats, meta } = this.mustBegun();
+    const { source, folds, formats, meta } = this.mustBegun();
     for (const fold of folds) fold.checkBooks();
     const shards = await this.writeShards(folds, formats);
-    await keepTrying('complete the store', this.options.patience, () => this.target.complete(meta));
+    const ends = folds.map(({ reached }) => reached.head);
+    const complete = this.options.withEnds(meta, source.storeId, ends);
+    await keepTrying('complete the store', this.options.patience, () => this.target.complete(complete));
     return { storeId: formats.storeId, copiedMs, shards };
   }
 
