@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { ArchiveRecord } from '../../src/shard/archive/archive.js';
 import { DroppedDayError } from '../../src/shard/archive/dropped-day-error.js';
+import { ArchiveMarks } from '../../src/store/lmdb/archive-marks.js';
 import { LmdbArchive } from '../../src/store/lmdb/lmdb-archive.js';
 import { ARCHIVE_STORES } from '../contract/archive.js';
 import { makeTempFolder } from '../support/temp-folder.js';
@@ -32,4 +35,28 @@ test('a put on its way into a day that is dropped leaves nothing behind', async 
   assert.deepEqual(await again.missingDays(), []);
   await assert.rejects(again.put([RECORD]), DroppedDayError);
   await again.close();
+});
+
+test('a day that is dropped while the first put of an upgrade lists all days stays dropped', async (t) => {
+  const { path: folder, remove } = makeTempFolder();
+  t.after(remove);
+  const older = LmdbArchive.open(folder, STORE_ID);
+  await older.put([RECORD, { ...RECORD, day: 20_001 }]);
+  await older.close();
+  // As an older walletd leaves it: no day is listed.
+  rmSync(join(folder, 'marks.mdb'));
+  const [archive, other] = [LmdbArchive.open(folder, STORE_ID), LmdbArchive.open(folder, STORE_ID)];
+  const { write } = ArchiveMarks.prototype;
+  let isDropped = false;
+  t.mock.method(ArchiveMarks.prototype, 'write', async function (this: ArchiveMarks, ...row: Parameters<typeof write>) {
+    if (!isDropped) {
+      isDropped = true;
+      await other.dropBefore(20_001);
+    }
+    await write.apply(this, row);
+  });
+  await archive.put([{ ...RECORD, round: 9, day: 20_001 }]);
+  assert.deepEqual(await archive.missingDays(), []);
+  await Promise.all([archive.close(), other.close()]);
+  await LmdbArchive.open(folder, STORE_ID).close();
 });
