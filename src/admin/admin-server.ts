@@ -19,6 +19,7 @@ import { SIGN_IN_PAUSE_SECONDS } from './console/sign-in-throttle.js';
 import { findRoute } from './find.js';
 import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
+import { limitBody } from './limit-body.js';
 import { toJson } from './money.js';
 import { MoneyByHand } from './money-by-hand.js';
 import { operatorPaths } from './openapi.js';
@@ -41,13 +42,16 @@ import { verifyRoutes } from './verify.js';
 const BODY_BYTES_MAX = 64 * 1024;
 /** A username of 256 characters of four bytes, each byte written as %xx. */
 const PARAM_LENGTH_MAX = 256 * 4 * 3;
-/** For a whole request to come; an import is the longest. */
-const REQUEST_TIMEOUT_MS = 600_000;
+/** For a whole body to come; an import may take longer, as long as it goes on. */
+const BODY_TIMEOUT_MS = 60_000;
 /** For its headers, and for a handshake before them. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const CONNECTIONS_CHECK_MS = 1000;
-/** How long a connection may stand still: a client that does not read its answers would keep its place for good. */
-const SILENCE_MAX_MS = 30_000;
+/**
+ * Milliseconds. A connection may stand still for `connectionTimeout`: a client that does not read its answers would keep its place
+ * for good. `requestTimeout`, of a whole request, is 0 (none): an import may take hours, and `limitBody` ends other ones.
+ */
+export const TIMES = { requestTimeout: 0, connectionTimeout: 30_000 };
 /** Half of them for one address: a proxy may have all of that. */
 const CONNECTION_LIMITS = { connectionsMax: 1000, perAddressMax: 500 };
 /** Errors of Node's parser that have a status of their own. */
@@ -74,7 +78,7 @@ declare module 'fastify' {
 export class AdminServer {
   private readonly app: FastifyInstance;
   private readonly feed: LiveFeed;
-  private isDraining = false;
+  private readonly draining = new AbortController();
   /** By connection, the answer to its newest request until all of it has left. */
   private readonly asking = new Map<Socket, ServerResponse>();
 
@@ -90,8 +94,7 @@ export class AdminServer {
       exposeHeadRoutes: false,
       routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
       forceCloseConnections: true,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionTimeout: SILENCE_MAX_MS,
+      ...TIMES,
       keepAliveTimeout: deps.settings.idleMs,
       ...(tls === undefined
         ? { http }
@@ -141,12 +144,13 @@ export class AdminServer {
         deps.observer.answered(config.route ?? 'other', reply.raw.writableFinished ? reply.raw.statusCode : 'aborted');
       });
       reply.headers(protection);
+      if (announcesBody(request.raw) && !isImport(request)) limitBody(request.raw, reply.raw, BODY_TIMEOUT_MS);
       // Health is for anybody who watches the process, and tells strangers nothing about players; nor does the console's empty page.
       if (request.routeOptions.config.isOpen) return;
       request.operator = authentication.operatorOf(request);
-      if (this.isDraining) throw new Problem(503, 'the server is shutting down', 'shutting-down');
+      if (this.draining.signal.aborted) throw new Problem(503, 'the server is shutting down', 'shutting-down');
     });
-    // A client that is answered before its body is there could go on sending it, and keep its place, for ten minutes.
+    // A client that is answered before its body is there could go on sending it, and keep its place.
     this.app.addHook('onSend', async ({ raw }, reply) => {
       if (announcesBody(raw) && !raw.complete) reply.header('Connection', 'close');
     });
@@ -184,7 +188,7 @@ export class AdminServer {
 
   /** From now on requests are refused, but for those of health. */
   drain(): void {
-    this.isDraining = true;
+    this.draining.abort();
     this.feed.close();
     this.deps.searcher.close();
   }
@@ -199,7 +203,7 @@ export class AdminServer {
     this.app.removeAllContentTypeParsers();
     this.app.addContentTypeParser('*', (request, _payload, done) => {
       if (!announcesBody(request.raw)) done(null, undefined);
-      else done(request.routeOptions.url?.endsWith(':import') ? NO_LINES : NO_JSON);
+      else done(isImport(request) ? NO_LINES : NO_JSON);
     });
     this.app.addContentTypeParser(LINES_TYPES, (_request, payload, done) => done(null, payload));
     this.app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
@@ -211,7 +215,7 @@ export class AdminServer {
 
   private routes(): readonly Route[] {
     const { deps } = this;
-    const isWanted = ({ socket }: IncomingMessage) => !this.isDraining && !socket.destroyed;
+    const isWanted = ({ socket }: IncomingMessage) => !this.draining.signal.aborted && !socket.destroyed;
     const byHand = new MoneyByHand(deps);
     const routes: Route[] = [
       ...playerRoutes(deps, byHand),
@@ -223,7 +227,7 @@ export class AdminServer {
       operationsRoute(deps),
       auditRoute(deps, isWanted),
       shardPlayersRoute(deps),
-      importRoute(deps, byHand),
+      importRoute(deps, byHand, this.draining.signal),
       ...clusterRoutes(deps),
       ...verifyRoutes(deps),
       ...talliesRoutes(deps),
@@ -255,6 +259,10 @@ function toProblem(error: unknown, { method, url }: FastifyRequest, deps: AdminD
 
 function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function isImport({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.url?.endsWith(':import') === true;
 }
 
 /** What is no HTTP gets to no route and to no error handler. */

@@ -22,7 +22,7 @@ const TELL_MS = 500;
  * read by a process of its own. What is found is told at once, line by line; a search ends when its client goes.
  */
 export function findRoute(
-  { service, searcher, clock }: AdminDeps,
+  { service, searcher, clock, log }: AdminDeps,
   isWanted: (request: FastifyRequest['raw']) => boolean,
 ): Route {
   let searches = 0;
@@ -51,7 +51,7 @@ export function findRoute(
         place === 'memory'
           ? inMemory(id, () => isWanted(raw))
           : mustBegin(searcher, { in: place, id, hitsMax: HITS_MAX });
-      return sendLines(reply, search, (line) => bodyOf(line, place));
+      return sendLines(reply, search, (line) => bodyOf(line, place), log);
     },
   });
 

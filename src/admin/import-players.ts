@@ -3,12 +3,14 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { withoutMark } from '../base/decode-text.js';
 import { object, type TypeOf } from '../base/json-schema.js';
+import { messageOf } from '../base/message-of.js';
 import { Slices } from '../base/slices.js';
 import { spreadsheetFault } from '../base/spreadsheet-cell.js';
 import { FAILURES } from '../callback/failures.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, SignedCommand } from './admin-deps.js';
+import { bodyUntilCut } from './body-until-cut.js';
 import { isObject } from './cursor.js';
 import { amount, currency, id, operationId } from './fields.js';
 import { mustUnits } from './money.js';
@@ -29,6 +31,10 @@ const BUSY_RETRY_MS = 20;
 const NEWLINE = 0x0a;
 const EXAMPLE = '{"id":"open-ann","username":"ann","currency":"THB","balance":100.25}';
 
+export type ImportDeps = Pick<AdminDeps, 'clock' | 'log'> & {
+  readonly settings: Pick<AdminDeps['settings'], 'importLinesMax' | 'scales' | 'amountLimits'>;
+};
+type MoneyMover = Pick<MoneyByHand, 'move'>;
 type SignedImport = Extract<SignedCommand, { type: 'import-player' }>;
 
 /** A line that cannot be carried out: why, and what could be read of whom it is about. */
@@ -56,9 +62,10 @@ const validateLine = validatorOf(line, 'the line');
 
 /**
  * Creates players with their opening balances from newline-delimited JSON, and answers with a line for each: created,
- * skipped (the same line came before) or refused (and why); then one with the sums. It may be repeated as it is.
+ * skipped (the same line came before) or refused (and why); then one with the sums, which says so when not all lines came. It may
+ * be repeated as it is.
  */
-export function importRoute(deps: AdminDeps, byHand: MoneyByHand): Route {
+export function importRoute(deps: ImportDeps, byHand: MoneyMover, stopping: AbortSignal): Route {
   return route<object, object, unknown>('POST', '/v1/players:import', {
     operationId: 'importPlayers',
     tag: 'players',
@@ -68,20 +75,58 @@ export function importRoute(deps: AdminDeps, byHand: MoneyByHand): Route {
       200: answer('A line for each line, then one with the sums', ref('ImportLine'), 'application/x-ndjson'),
     },
     problems: [400, 403, 413, 415],
-    handle: async ({ body, operator }, reply) => {
+    handle: async ({ body, operator, raw }, reply) => {
       if (!(body instanceof Readable)) throw NO_LINES;
       reply.header('Content-Type', 'application/x-ndjson');
-      return reply.send(Readable.from(report(body, operator, deps, byHand)));
+      const chunks = bodyUntilCut(body, raw, reply.raw, stopping);
+      return reply.send(Readable.from(report(chunks, operator, deps, byHand)));
     },
   });
 }
 
-async function* report(body: Readable, by: Operator, deps: AdminDeps, byHand: MoneyByHand): AsyncGenerator<string> {
+async function* report(
+  chunks: AsyncIterable<Buffer>,
+  by: Operator,
+  deps: ImportDeps,
+  byHand: MoneyMover,
+): AsyncGenerator<string> {
   const sums = { created: 0, skipped: 0, refused: 0 };
+  let lines = 0;
+  let cut: string | undefined = 'its client has gone';
+  try {
+    for await (const { text, results, lineNumber } of answers(chunks, by, deps, byHand)) {
+      for (const result of results) sums[result]++;
+      lines = lineNumber;
+      if (text !== '') yield text;
+    }
+    cut = undefined;
+  } catch (error) {
+    cut = messageOf(error);
+  } finally {
+    const fields = { operator: by.name, lines, ...sums };
+    if (cut === undefined) deps.log.info(fields, 'import ended');
+    else deps.log.warn({ code: 'import-cut', ...fields, reason: cut }, 'import cut off');
+  }
+  yield `${JSON.stringify(cut === undefined ? sums : { ...sums, lines, cut })}\n`;
+}
+
+/** Answers to some lines, as text and by result, and the number of the last one. */
+interface Answers {
+  readonly text: string;
+  readonly results: readonly Result['result'][];
+  readonly lineNumber: number;
+}
+
+async function* answers(
+  chunks: AsyncIterable<Buffer>,
+  by: Operator,
+  deps: ImportDeps,
+  byHand: MoneyMover,
+): AsyncGenerator<Answers> {
   let lineNumber = 0;
   let linesRead = 0;
   const slices = new Slices(deps.clock, setImmediate);
-  for await (const lines of inGroups(linesOf(body), LINES_AT_ONCE)) {
+  for await (const lines of inGroups(linesOf(chunks), LINES_AT_ONCE)) {
     const read: ReadLine[] = [];
     for (const line of lines) {
       lineNumber++;
@@ -91,17 +136,20 @@ async function* report(body: Readable, by: Operator, deps: AdminDeps, byHand: Mo
     const results = await Promise.all(read.map((one) => importLine(one, byHand)));
     let text = '';
     for (const result of results) {
-      sums[result.result]++;
       text += `${JSON.stringify(result)}\n`;
       await slices.maybeYield();
     }
-    if (text !== '') yield text;
+    yield { text, results: results.map(({ result }) => result), lineNumber: read.at(-1)?.lineNumber ?? lineNumber };
   }
-  yield `${JSON.stringify(sums)}\n`;
 }
 
 /** `count` of the lines that are not blank have been read, this one included. */
-function readLine(line: Buffer | undefined, count: number, by: Operator, deps: AdminDeps): SignedImport | UnusableLine {
+function readLine(
+  line: Buffer | undefined,
+  count: number,
+  by: Operator,
+  deps: ImportDeps,
+): SignedImport | UnusableLine {
   let value: unknown;
   try {
     if (count > deps.settings.importLinesMax) {
@@ -115,7 +163,7 @@ function readLine(line: Buffer | undefined, count: number, by: Operator, deps: A
   }
 }
 
-async function importLine({ lineNumber: line, read }: ReadLine, byHand: MoneyByHand) {
+async function importLine({ lineNumber: line, read }: ReadLine, byHand: MoneyMover) {
   if ('reason' in read) {
     const { reason, ...names } = read;
     return { line, ...names, result: 'refused', reason } as const;
@@ -134,7 +182,7 @@ function parse(line: Buffer | undefined, isFirst: boolean): unknown {
   }
 }
 
-function toCommand(value: unknown, by: Operator, deps: AdminDeps): SignedImport {
+function toCommand(value: unknown, by: Operator, deps: ImportDeps): SignedImport {
   const valid = validateLine(value);
   if (valid !== true) throw valid.error;
   const { id, username, currency, balance } = value as TypeOf<typeof line>;
@@ -153,7 +201,7 @@ function namesIn(value: unknown): Pick<UnusableLine, 'id' | 'username'> {
 }
 
 /** An import is never urgent: where a shard is busy it waits, and gives up only when that does not end. */
-async function executePatiently(command: SignedImport, byHand: MoneyByHand): Promise<Result> {
+async function executePatiently(command: SignedImport, byHand: MoneyMover): Promise<Result> {
   for (let attempt = 0; ; attempt++) {
     const answer = await moveOpening(command, byHand);
     if (answer instanceof Problem) return { result: 'refused', reason: answer.detail };
@@ -168,7 +216,7 @@ async function executePatiently(command: SignedImport, byHand: MoneyByHand): Pro
 }
 
 /** A line beyond a limit of its operator is refused as any other. */
-async function moveOpening(command: SignedImport, byHand: MoneyByHand): Promise<Answer | Problem> {
+async function moveOpening(command: SignedImport, byHand: MoneyMover): Promise<Answer | Problem> {
   const { currency, balance: amount } = command;
   try {
     return await byHand.move({ command, currency, amount }, false);
@@ -179,7 +227,7 @@ async function moveOpening(command: SignedImport, byHand: MoneyByHand): Promise<
 }
 
 /** Lines without their newline; undefined stands for one that is too long. */
-async function* linesOf(body: Readable): AsyncGenerator<Buffer | undefined> {
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
   let parts: Buffer[] = [];
   let length = 0;
   const take = () => {
@@ -188,7 +236,7 @@ async function* linesOf(body: Readable): AsyncGenerator<Buffer | undefined> {
     length = 0;
     return line;
   };
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       add(chunk.subarray(start, end));

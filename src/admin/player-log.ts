@@ -12,7 +12,10 @@ const EVENTS_MAX = 10_000;
 const VERSION_MAX = 2 ** 32 - 1;
 
 /** What the log alone knows of a player's events: the ids of their requests, their times, and where they are. */
-export function playerLogRoute({ searcher }: AdminDeps, isWanted: (request: FastifyRequest['raw']) => boolean): Route {
+export function playerLogRoute(
+  { searcher, log }: AdminDeps,
+  isWanted: (request: FastifyRequest['raw']) => boolean,
+): Route {
   return route('GET', '/v1/players/{username}/log', {
     operationId: 'readPlayerLog',
     tag: 'transactions',
@@ -31,7 +34,7 @@ export function playerLogRoute({ searcher }: AdminDeps, isWanted: (request: Fast
     handle: async ({ params: { username }, query: { from: fromVersion = 0 }, raw }, reply) => {
       if (!isWanted(raw)) throw SHUTTING_DOWN;
       const search = mustBegin(searcher, { in: 'player', username, fromVersion, hitsMax: EVENTS_MAX });
-      return sendLines(reply, search, bodyOf);
+      return sendLines(reply, search, bodyOf, log);
     },
   });
 }

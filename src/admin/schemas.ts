@@ -83,7 +83,7 @@ const searchEnds = [
     isCut: { type: 'boolean', description: 'There were more hits.' },
     notes: { ...list(text), description: 'What cannot be known, in sentences.' },
   }),
-  exactly({ type: { const: 'failed' }, reason: text }),
+  exactly({ type: { const: 'failed' }, reason: text, done: { type: 'number', minimum: 0, maximum: 1 } }),
 ];
 
 export const operatorSchemas = {
@@ -337,7 +337,13 @@ export const operatorSchemas = {
     oneOf: [
       exactly({ line: count, id: text, username: text, result: { enum: ['created', 'skipped'] } }),
       exactly({ line: count, result: { const: 'refused' }, reason: text }, { id: text, username: text }),
-      exactly({ created: count, skipped: count, refused: count }),
+      exactly(
+        { created: count, skipped: count, refused: count },
+        {
+          lines: { ...count, description: 'Where not all came: so many lines of what was sent have been carried out.' },
+          cut: { type: 'string', description: 'Why no more lines were carried out.' },
+        },
+      ),
     ],
   },
 };

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import { toJson } from './money.js';
 import { Problem } from './problem.js';
@@ -18,21 +19,36 @@ export function sendLines(
   reply: FastifyReply,
   { lines, stop }: StoreSearch,
   bodyOf: (line: SearchLine) => object,
+  log: Logger,
 ): FastifyReply {
   reply.raw.once('close', stop);
   // A proxy would collect it.
   reply.headers({ 'Content-Type': 'application/x-ndjson', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
-  return reply.send(Readable.from(written(lines, bodyOf)));
+  return reply.send(Readable.from(written(lines, bodyOf, log)));
 }
 
-/** The status has left already: what goes wrong from then on is a line. */
+/** The status has left already: a fault from then on is a line, which says how far the search came. */
 async function* written(
   lines: AsyncIterable<SearchLine>,
   bodyOf: (line: SearchLine) => object,
+  log: Logger,
 ): AsyncGenerator<string> {
+  let done = 0;
+  let hits = 0;
+  let failure: string | undefined = 'its client has gone';
   try {
-    for await (const line of lines) yield `${toJson(bodyOf(line))}\n`;
+    for await (const line of lines) {
+      if (line.type === 'progress') done = line.done;
+      if (line.type === 'hit' || line.type === 'event') hits++;
+      if (line.type === 'failed') throw new Error(line.reason);
+      if (line.type === 'end') failure = undefined;
+      yield `${toJson(bodyOf(line))}\n`;
+    }
   } catch (error) {
-    yield `${toJson({ type: 'failed', reason: messageOf(error) })}\n`;
+    failure = messageOf(error);
+    yield `${toJson({ type: 'failed', reason: failure, done })}\n`;
+  } finally {
+    if (failure === undefined) log.info({ hits }, 'search ended');
+    else log.warn({ code: 'search-cut', hits, done, reason: failure }, 'search cut off');
   }
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT } from '../node/exit-codes.js';
-import type { Lsn } from '../shard/log/lsn.js';
+import { formatLsn, type Lsn } from '../shard/log/lsn.js';
 import type { Head, Position } from '../shard/log/wal.js';
 import { exportEvents } from '../tools/export/export.js';
 import { ExportCursor } from '../tools/export/export-cursor.js';
@@ -9,6 +9,7 @@ import { startOf } from '../tools/export/export-start.js';
 import { parseLsns } from '../tools/point-in-time.js';
 import { type StoreReader, shardsOf, ToolError } from '../tools/store-reader.js';
 import { argument } from './argument.js';
+import { plural } from './print/format.js';
 import { Progress } from './print/progress.js';
 import { stdoutSink } from './print/stdout-sink.js';
 import { stopSignal } from './stop-signal.js';
@@ -60,7 +61,12 @@ async function exportStore({ reader, live, progress }: ReadStore, options: Expor
   const starts = await startsOf(reader, options, cursor);
   const following = options.follow ? { live, warn: progress.warn } : undefined;
   const batches = exportEvents(reader, { starts, following, signal });
-  await pumpExport(batches, stdoutSink(), cursor, () => performance.now());
+  const exported = { events: 0, positions: starts };
+  try {
+    await pumpExport(batches, stdoutSink(), cursor, () => performance.now(), exported);
+  } finally {
+    console.error(`walletd: exported ${plural(exported.events, 'event')}, up to ${positionsOf(exported.positions)}`);
+  }
   if (signal.aborted && !options.follow) throw new ToolError('interrupted: not everything was exported');
 }
 
@@ -84,6 +90,12 @@ async function startsOf(
     heads.push(head);
   }
   return heads;
+}
+
+/** Fit for --from. A shard without an entry has no position. */
+function positionsOf(heads: readonly Head[]): string {
+  const places = heads.map(({ lsn }, shard) => (lsn.sequence === 0 ? [] : [`${shard}:${formatLsn(lsn)}`]));
+  return places.flat().join(',') || 'the beginning';
 }
 
 function positionOf(lsn: Lsn | undefined): Position | undefined {

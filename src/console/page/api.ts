@@ -65,7 +65,10 @@ export async function postLines(
   const response = await ask('POST', path, new Blob([lines], { type: 'application/x-ndjson' }), signal);
   const answers = (await answered(response.text(), signal)).trim().split('\n').map(parseExact);
   const last = answers.pop();
-  if (typeof last === 'object' && last !== null && 'created' in last) return answers;
+  if (typeof last === 'object' && last !== null && 'created' in last) {
+    if ('cut' in last) throw new CallError(0, `walletd has not carried all lines out: ${last.cut}.`);
+    return answers;
+  }
   throw new CallError(0, 'walletd does not answer.');
 }
 

@@ -11,6 +11,12 @@ export interface PositionKeeper {
   write(positions: readonly Head[]): Promise<void>;
 }
 
+/** How far an export has come: lines that the reader has taken, and the entries that they end with. */
+export interface Exported {
+  events: number;
+  positions: readonly Head[];
+}
+
 /** Under load positions are noted this often: each time a file is synced. */
 const NOTE_MS = 200;
 
@@ -24,6 +30,7 @@ export async function pumpExport(
   sink: ExportSink,
   keeper: PositionKeeper | undefined,
   monotonicMs: () => number,
+  exported: Exported,
 ): Promise<void> {
   let written: readonly Head[] = [];
   let noted: readonly Head[] = [];
@@ -37,6 +44,8 @@ export async function pumpExport(
   for await (const { text, positions } of batches) {
     if (text !== '' && !(await sink.write(text))) return;
     written = positions;
+    exported.positions = positions;
+    exported.events += text.split('\n').length - 1;
     if (text === '' || monotonicMs() - notedMs >= NOTE_MS) await note();
   }
   await note();

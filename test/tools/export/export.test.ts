@@ -8,7 +8,7 @@ import { RecoveryError } from '../../../src/shard/log/recovery-error.js';
 import type { Head } from '../../../src/shard/log/wal.js';
 import { exportEvents } from '../../../src/tools/export/export.js';
 import { ExportCursor } from '../../../src/tools/export/export-cursor.js';
-import { pumpExport } from '../../../src/tools/export/export-pump.js';
+import { type Exported, pumpExport } from '../../../src/tools/export/export-pump.js';
 import { startOf } from '../../../src/tools/export/export-start.js';
 import { type StoreReader, shardsOf, ToolError } from '../../../src/tools/store-reader.js';
 import { commands } from '../../support/domain.js';
@@ -115,7 +115,13 @@ test('an export that is interrupted anywhere and goes on where it had noted leav
         };
         // A clock that goes on by a second at every look: positions are noted behind each batch.
         const monotonicMs = () => ++clock * 1000;
-        isDone = await pumpExport(exportEvents(store.reader, once(positions)), sink, keeper, monotonicMs).then(
+        isDone = await pumpExport(
+          exportEvents(store.reader, once(positions)),
+          sink,
+          keeper,
+          monotonicMs,
+          nothing(),
+        ).then(
           () => true,
           (error: Error) => {
             assert.equal(error.message, 'killed');
@@ -129,16 +135,20 @@ test('an export that is interrupted anywhere and goes on where it had noted leav
   );
 });
 
+const nothing = (): Exported => ({ events: 0, positions: [] });
+
 test('nothing is noted that has not been written, and the end is noted', async () => {
   const store = await storyOf(10);
   const noted: (readonly Head[])[] = [];
   const keeper = { write: async (positions: readonly Head[]) => void noted.push(positions) };
   const starts = await startsOf(store.reader);
   const closed = { write: async () => false };
-  await pumpExport(exportEvents(store.reader, once(starts)), closed, keeper, () => 0);
+  await pumpExport(exportEvents(store.reader, once(starts)), closed, keeper, () => 0, nothing());
   assert.deepEqual(noted, []);
   const open = { write: async () => true };
-  await pumpExport(exportEvents(store.reader, once(starts)), open, keeper, () => 0);
+  const exported = nothing();
+  await pumpExport(exportEvents(store.reader, once(starts)), open, keeper, () => 0, exported);
+  assert.deepEqual([exported.events, exported.positions], [eventsOf(store).length, noted.at(-1)]);
   assert.deepEqual(noted.at(-1), await Promise.all([0, 1, 2].map((shard) => store.wal.head(shard))));
 });
 

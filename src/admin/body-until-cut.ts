@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+
+/** The end of a body that did not come whole. The message is a sentence for its sender. */
+export class BodyCut extends Error {
+  override readonly name = 'BodyCut';
+}
+
+/**
+ * Chunks of a body that may take hours, as long as it goes on: the server's limit for silence (`connectionTimeout`) ends it when
+ * nothing comes, and lets it wait when we are the slow ones. Throws a `BodyCut` when the body stops or `stopping` is aborted; the
+ * connection stays, so that the answer can say how far it came.
+ */
+export async function* bodyUntilCut(
+  body: Readable,
+  request: IncomingMessage,
+  response: ServerResponse,
+  stopping: AbortSignal,
+): AsyncGenerator<Buffer, void> {
+  let isReading = false;
+  let cut: (reason: string) => void = () => {};
+  const isCut = new Promise<never>((_, reject) => {
+    cut = (reason) => reject(new BodyCut(reason));
+  });
+  isCut.catch(() => {});
+  const onSilence = () => {
+    if (isReading) cut('nothing came for too long');
+    // A client that does not read its answer would keep its place for good.
+    else if (response.writableNeedDrain) response.destroy();
+  };
+  const onStop = () => cut('the server is shutting down');
+  // Without a listener the server would destroy the connection.
+  request.on('timeout', onSilence);
+  response.on('timeout', onSilence);
+  stopping.addEventListener('abort', onStop, { once: true });
+  try {
+    if (stopping.aborted) onStop();
+    const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+    for (;;) {
+      const coming = chunks.next();
+      // After a cut nobody waits for it.
+      coming.catch(() => {});
+      isReading = true;
+      const next = await Promise.race([coming, isCut]);
+      isReading = false;
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    isReading = false;
+    stopping.removeEventListener('abort', onStop);
+  }
+}
