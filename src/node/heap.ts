@@ -2,6 +2,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
+import { findGroupMemoryLimit } from './cgroup-memory.js';
 
 const MIB = 1024 * 1024;
 const SHARE_OF_MACHINE = 0.5;
@@ -91,6 +92,8 @@ function inMib(bytes: number): number {
 }
 
 function machineBytes(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  // Node knows the limit of the innermost group alone.
+  return Math.min(
+    ...[process.constrainedMemory(), findGroupMemoryLimit() ?? 0, totalmem()].filter((bytes) => bytes > 0),
+  );
 }

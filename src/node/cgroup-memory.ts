@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const PROCESS = '/proc/self';
+
+/**
+ * Memory limit in bytes of the groups (cgroup, version 1 and 2) that a process is in: the tightest one up to the root, as each of
+ * them ends the process. Undefined where no group has a limit. `root` is where `proc` files and groups are looked for.
+ */
+export function findGroupMemoryLimit(root = '/'): number | undefined {
+  const groups = linesOf(join(root, PROCESS, 'cgroup'));
+  const limits = linesOf(join(root, PROCESS, 'mountinfo')).flatMap((line) => {
+    const mount = parseMount(line);
+    if (mount === undefined) return [];
+    const group = groups.map((one) => pathIn(one, mount)).find((path) => path !== undefined);
+    return group === undefined ? [] : limitsUpwards(join(root, mount.point), relative(mount.base, group), mount.file);
+  });
+  return limits.length === 0 ? undefined : Math.min(...limits);
+}
+
+interface Mount {
+  readonly isV2: boolean;
+  /** Path of the group that stands at `point`: a container sees its own part alone. */
+  readonly base: string;
+  readonly point: string;
+  readonly file: 'memory.max' | 'memory.limit_in_bytes';
+}
+
+/** A line of mountinfo, as proc(5) has it. Undefined when no memory limits are there. */
+function parseMount(line: string): Mount | undefined {
+  const [front = '', behind = ''] = line.split(' - ');
+  const [, , , base = '', point = ''] = front.split(' ');
+  const [type, , options = ''] = behind.split(' ');
+  if (type === 'cgroup2') return { isV2: true, base, point, file: 'memory.max' };
+  const isMemory = type === 'cgroup' && options.split(',').includes('memory');
+  return isMemory ? { isV2: false, base, point, file: 'memory.limit_in_bytes' } : undefined;
+}
+
+/** Path of the group in a line of /proc/self/cgroup, if it is one of this mount. */
+function pathIn(line: string, { isV2 }: Mount): string | undefined {
+  const [, id, controllers = '', path] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
+  const isOurs = isV2 ? id === '0' && controllers === '' : controllers.split(',').includes('memory');
+  return isOurs ? path : undefined;
+}
+
+function limitsUpwards(point: string, group: string, file: string): number[] {
+  // A group outside of what is mounted is seen from its root.
+  const names = group.startsWith('..') ? [] : group.split('/').filter((name) => name !== '');
+  const folders = names.map((_, n) => join(point, ...names.slice(0, n + 1)));
+  return [point, ...folders].flatMap((folder) => {
+    // `max`, or without a file: no limit. Version 1 writes a number near 2^63 for none.
+    const limit = Number(linesOf(join(folder, file))[0] || 'max');
+    return Number.isSafeInteger(limit) && limit > 0 ? [limit] : [];
+  });
+}
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
