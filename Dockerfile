@@ -1,5 +1,8 @@
+# The base. A tag can move; a build that must not pins it: --build-arg NODE_IMAGE=node:22-bookworm-slim@sha256:…
+ARG NODE_IMAGE=node:22-bookworm-slim
+
 # Build: everything, then the compiled server and the packages it needs at run time.
-FROM node:22-bookworm-slim AS build
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
@@ -12,7 +15,7 @@ RUN node_modules/.bin/tsc && node dist/src/console/build.js && npm prune --omit=
   && find node_modules/uWebSockets.js/dist/bin -name 'uws_*.node' \
     ! -name "uws_linux_*_$(node -p process.versions.modules).node" -delete
 
-FROM node:22-bookworm-slim
+FROM ${NODE_IMAGE}
 # As process 1 a shell, or a command without a handler of its own, hears no signal.
 RUN apt-get update && apt-get install -y --no-install-recommends tini && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const read = (file: string) => readFileSync(fileURLToPath(new URL(`../../../${file}`, import.meta.url)), 'utf8');
+
+interface Locked {
+  readonly integrity?: string;
+  readonly link?: true;
+}
+
+test('every package of the lock file has its integrity', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Readonly<Record<string, Locked>> };
+  const bare = Object.entries(packages).filter(([path, { integrity, link }]) => {
+    return path !== '' && link !== true && !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? '');
+  });
+  assert.deepEqual(
+    bare.map(([path]) => path),
+    [],
+  );
+});
+
+test('every stage of the image has the base that one argument names and can pin', () => {
+  const dockerfile = read('Dockerfile');
+  const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
+  assert.deepEqual([...new Set(bases)], ['${NODE_IMAGE}']);
+  assert.match(dockerfile, /^ARG NODE_IMAGE=node:22-bookworm-slim(@sha256:[0-9a-f]{64})?$/m);
+});
