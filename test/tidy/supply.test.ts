@@ -23,7 +23,6 @@ test('every package of the lock file has its integrity', () => {
 
 test('every stage of the image has the base that one argument names and can pin', () => {
   const dockerfile = read('Dockerfile');
-  const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
-  assert.deepEqual([...new Set(bases)], ['${NODE_IMAGE}']);
+  assert.equal(dockerfile.match(/^FROM /gm)?.length, dockerfile.match(/^FROM \$\{NODE_IMAGE\}/gm)?.length);
   assert.match(dockerfile, /^ARG NODE_IMAGE=node:22-bookworm-slim(@sha256:[0-9a-f]{64})?$/m);
 });
