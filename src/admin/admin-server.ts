@@ -9,6 +9,7 @@ import { ServerGuard } from '../listener/server-guard.js';
 import { TLS_CIPHERS } from '../listener/tls-ciphers.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, Certificate } from './admin-deps.js';
+import { approvalRoutes } from './approvals.js';
 import { auditRoute } from './audit.js';
 import { Authentication } from './authentication.js';
 import { cannotListen } from './cannot-listen.js';
@@ -226,6 +227,7 @@ export class AdminServer {
       findRoute(deps, isWanted),
       operationsRoute(deps),
       auditRoute(deps, isWanted),
+      ...approvalRoutes(deps, byHand, isWanted),
       shardPlayersRoute(deps),
       importRoute(deps, byHand, this.draining.signal),
       ...clusterRoutes(deps),

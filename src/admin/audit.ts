@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { choice, object, string } from '../base/json-schema.js';
-import { type AuditItem, type AuditPlace, firstOf, type WantedOperations } from '../wallet/scan-operations.js';
+import type { AuditPlace } from '../wallet/scan-operations.js';
 import { OPERATION_TYPES } from '../wallet/state/operation.js';
 import type { AdminDeps } from './admin-deps.js';
 import { atOnce } from './at-once.js';
 import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
 import { before, id, page, wholeNumber } from './fields.js';
-import { scanOperations } from './known-operations.js';
+import { listOperations } from './known-operations.js';
 import { answer } from './openapi.js';
 import { operationBody } from './operations.js';
 import { type Route, route } from './route.js';
@@ -54,34 +54,19 @@ export function auditRoute(
       return await inTurn(async () => {
         // With many players it can take long in silence, which must not end the connection.
         reply.raw.on('timeout', () => {});
-        // One more, to know whether there are more.
-        const found = await scan({ by, type, username, fromMs, beforeMs }, after, limit + 1, () => isWanted(raw));
-        const shown = found.slice(0, limit);
-        const operations = shown.map(({ place, currency, operation }) => ({
+        const wanted = { by, type, username, fromMs, beforeMs };
+        const { items, next } = await listOperations(service, wanted, after, limit, () => isWanted(raw));
+        const operations = items.map(({ place, currency, operation }) => ({
           username: place.username,
           currency,
           ...operationBody(settings.scales, operation, currency),
         }));
-        const last = shown.at(-1);
-        return { operations, next: found.length > limit && last !== undefined ? encodeCursor(last.place) : null };
+        return { operations, next: next === undefined ? null : encodeCursor(next) };
       });
     },
   });
-
-  async function scan(
-    wanted: WantedOperations,
-    after: AuditPlace | undefined,
-    limit: number,
-    isWanted: () => boolean,
-  ): Promise<readonly AuditItem[]> {
-    let found: readonly AuditItem[] = [];
-    for await (const items of scanOperations(service, wanted, after, limit, isWanted)) {
-      if (items.length > 0) found = firstOf([...found, ...items], limit);
-    }
-    return found;
-  }
 }
 
-function isPlace(value: unknown): value is AuditPlace {
+export function isPlace(value: unknown): value is AuditPlace {
   return isObject(value) && isCount(value.timeMs) && typeof value.username === 'string' && isCount(value.nth);
 }

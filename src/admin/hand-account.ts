@@ -3,6 +3,9 @@ import type { HandUse } from '../wallet/hand-limits.js';
 
 const MINUTE_MS = 60_000;
 
+/** `asked`: it waits for another operator. */
+export type HandOutcome = 'moved' | 'asked' | 'nothing';
+
 /** Money that one operator has moved on one UTC day, and how often in the last minute. What is on its way counts. */
 export class HandAccount {
   /** By currency, of operations that are done. */
@@ -24,12 +27,10 @@ export class HandAccount {
     if (nowMs !== undefined) this.times.push(nowMs);
   }
 
-  end(currency: string, amount: Units, nowMs: number | undefined, hasMoved: boolean): void {
+  end(currency: string, amount: Units, nowMs: number | undefined, outcome: HandOutcome): void {
     add(this.onItsWay, currency, -sizeOf(amount));
-    if (hasMoved) {
-      add(this.done, currency, sizeOf(amount));
-      return;
-    }
+    if (outcome === 'moved') add(this.done, currency, sizeOf(amount));
+    if (outcome !== 'nothing') return;
     const at = nowMs === undefined ? -1 : this.times.lastIndexOf(nowMs);
     if (at !== -1) this.times.splice(at, 1);
   }

@@ -1,5 +1,5 @@
 import type { OperationView } from '../wallet/list-operations.js';
-import type { AuditItem, AuditPlace, WantedOperations } from '../wallet/scan-operations.js';
+import { type AuditItem, type AuditPlace, firstOf, type WantedOperations } from '../wallet/scan-operations.js';
 import type { OperatorService } from './admin-deps.js';
 import { Problem, problemOf } from './problem.js';
 
@@ -25,6 +25,23 @@ export async function* scanOperations(
       from = result.next;
     }
   }
+}
+
+/** A page of what operators did to players, newest first, and the place that the next page goes on from. */
+export async function listOperations(
+  service: OperatorService,
+  wanted: WantedOperations,
+  after: AuditPlace | undefined,
+  limit: number,
+  isWanted: () => boolean,
+): Promise<{ readonly items: readonly AuditItem[]; readonly next: AuditPlace | undefined }> {
+  let found: readonly AuditItem[] = [];
+  // One more, to know whether there are more.
+  for await (const items of scanOperations(service, wanted, after, limit + 1, isWanted)) {
+    if (items.length > 0) found = firstOf([...found, ...items], limit + 1);
+  }
+  const items = found.slice(0, limit);
+  return { items, next: found.length > limit ? items.at(-1)?.place : undefined };
 }
 
 /** The operation of this id that the player's wallet remembers. */

@@ -4,7 +4,7 @@ import type { Answer } from '../wallet/decision.js';
 import { type BrokenLimit, HandLimits } from '../wallet/hand-limits.js';
 import type { Failure } from '../wallet/rejection.js';
 import type { AdminDeps, SignedCommand } from './admin-deps.js';
-import { HandAccount, sizeOf } from './hand-account.js';
+import { HandAccount, type HandOutcome, sizeOf } from './hand-account.js';
 import { findOperation, scanOperations } from './known-operations.js';
 import { Problem } from './problem.js';
 
@@ -13,6 +13,13 @@ const OTHERS_MS = 60_000;
 const SETTING = 'money.byHand';
 /** Failures after which the money may have moved all the same. */
 const UNCERTAIN: readonly Failure[] = ['unsure', 'not-durable-in-time'];
+
+function outcomeOf(answer: Answer): HandOutcome {
+  if (answer.type === 'accepted') return answer.isRepeat ? 'nothing' : 'moved';
+  // A request is an operation of the minute. Its money is counted when it moves.
+  if (answer.failure === 'approval-pending') return 'asked';
+  return UNCERTAIN.includes(answer.failure) ? 'moved' : 'nothing';
+}
 
 /** A command that moves money, and how much it moves. */
 export interface HandMovement {
@@ -54,14 +61,23 @@ export class MoneyByHand {
     }
     const time = isCounted ? nowMs : undefined;
     account.begin(currency, amount, time);
-    let hasMoved = true;
+    let outcome: HandOutcome = 'moved';
     try {
       const answer = await service.operate(command);
-      hasMoved = answer.type === 'failed' ? UNCERTAIN.includes(answer.failure) : !answer.isRepeat;
+      outcome = outcomeOf(answer);
       return answer;
     } finally {
-      account.end(currency, amount, time, hasMoved);
+      account.end(currency, amount, time, outcome);
     }
+  }
+
+  /** Another operator has approved what `name` asked for: it is of the asker's day, whatever is left of that. */
+  noteApproved(name: string, currency: string, amount: Units): void {
+    const account = this.accounts.get(name)?.account;
+    // One that is read later finds the operation in the wallet.
+    if (account?.day !== dayOf(this.deps.clock.now())) return;
+    account.begin(currency, amount, undefined);
+    account.end(currency, amount, undefined, 'moved');
   }
 
   private async accountOf(name: string): Promise<HandAccount> {
@@ -95,7 +111,8 @@ export class MoneyByHand {
       const sums = new Map<string, bigint>();
       for await (const items of scanOperations(this.deps.service, wanted)) {
         for (const { currency, operation } of items) {
-          sums.set(currency, (sums.get(currency) ?? 0n) + sizeOf(operation.amount ?? 0));
+          const { before = 0, after = 0 } = operation;
+          sums.set(currency, (sums.get(currency) ?? 0n) + sizeOf(after - before));
         }
       }
       return sums;

@@ -10,11 +10,12 @@ export function answer(description: string, schema: object, type = 'application/
 const PROBLEMS: Readonly<Record<number, string>> = {
   400: 'The request is not valid',
   401: 'The token is missing or wrong',
-  403: 'The token has the role read, which may only GET',
+  403: 'The operator may not: the token has the role read, which may only GET, or a limit is in the way',
   404: 'There is no such thing',
   409: 'It contradicts what is there',
   413: 'The body is too large',
   415: 'Content-Type is not one that is read',
+  429: 'It was too often, or too many wait: come again in a minute',
   500: 'A fault of ours',
   503: 'Not now: it may be repeated',
 };

@@ -34,7 +34,7 @@ export function operationsRoute({ service, settings }: AdminDeps): Route {
 
 /** As JSON, with amounts in whole currency. */
 export function operationBody(scales: ScaleTable, operation: OperationView, currency: string): object {
-  const { type, id, amount, before, after, timeMs, by, reason } = operation;
+  const { type, id, amount, before, after, timeMs, by, reason, approver } = operation;
   const inCurrency = (units: number | undefined) => (units === undefined ? undefined : money(scales, currency, units));
   return {
     type,
@@ -45,6 +45,7 @@ export function operationBody(scales: ScaleTable, operation: OperationView, curr
     reason,
     timeMillis: timeMs,
     by: by ?? null,
+    ...(approver && { decidedBy: approver }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
 import { object } from '../base/json-schema.js';
 import { sessionDigest } from '../callback/session-token.js';
 import { formatUnits, type Units } from '../wallet/amount.js';
@@ -6,7 +7,9 @@ import type { Answer } from '../wallet/decision.js';
 import type { PlayerDetails } from '../wallet/query.js';
 import { UNDOABLE_CREDITS, type Undone, undoId } from '../wallet/undo-id.js';
 import type { AdminDeps } from './admin-deps.js';
+import { approvalId, isWaiting } from './approval-id.js';
 import { amount, currency, endMillis, flag, id, operationId, reason, sessionToken, undoes } from './fields.js';
+import { findOperation } from './known-operations.js';
 import { money, mustSignedUnits, mustUnits } from './money.js';
 import type { MoneyByHand } from './money-by-hand.js';
 import { answer as answered } from './openapi.js';
@@ -18,8 +21,17 @@ import { ref } from './schemas.js';
 const PLAYER = '/v1/players/{username}';
 const params = object({ username: id });
 const only = { additionalProperties: false };
+interface MovementFacts {
+  readonly id: string;
+  readonly username: string;
+  readonly currency: string;
+  readonly amount: Units;
+}
+
 /** The problems of requests with a body that change a player. */
 const PROBLEMS = [400, 403, 404, 409, 413, 415];
+/** The same, of those that move money. */
+const MONEY_PROBLEMS = [...PROBLEMS, 429];
 
 /** Creating, funding, correcting, blocking and reading players. */
 export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHand): Route[] {
@@ -106,15 +118,20 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
         {},
         only,
       ),
-      responses: { 200: answered('Done, now or by an earlier request with this id', ref('Movement')) },
-      problems: PROBLEMS,
-      handle: async ({ params, body: { id, amount: sent }, operator }) => {
+      responses: {
+        200: answered('Done, now or by an earlier request with this id', ref('Movement')),
+        202: answered('It waits until another operator approves', ref('WaitingMovement')),
+      },
+      problems: MONEY_PROBLEMS,
+      handle: async ({ params, body: { id, amount: sent }, operator }, reply) => {
         const { username, currency } = await mustPlayer(params.username);
         const amount = mustUnits(settings, currency, sent);
         if (amount === 0) throw badRequest('amount must be a number above 0');
         const command = { type, id, username, amount, by: operator } as const;
         const answer = await byHand.move({ command, currency, amount });
-        return movementBody({ id, username, currency, amount }, answer);
+        const movement = { id, username, currency, amount };
+        if (isWaiting(answer)) return await waitingBody(movement, reply);
+        return movementBody(movement, answer);
       },
     });
 
@@ -124,16 +141,21 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
     summary: 'Corrects a balance by an amount of either sign, for a reason',
     params,
     body: object({ amount, reason }, { id: operationId, undoes, allowNegativeBalance: flag }, only),
-    responses: { 200: answered('Done, now or by an earlier request with this id', ref('Correction')) },
-    problems: PROBLEMS,
-    handle: async ({ params, body, operator: by }) => {
+    responses: {
+      200: answered('Done, now or by an earlier request with this id', ref('Correction')),
+      202: answered('It waits until another operator approves', ref('WaitingMovement')),
+    },
+    problems: MONEY_PROBLEMS,
+    handle: async ({ params, body, operator: by }, reply) => {
       const { amount: sent, reason, allowNegativeBalance = false } = body;
       const { username, currency } = await mustPlayer(params.username);
       const amount = mustSignedUnits(settings, currency, sent);
       const id = mustCorrectionId(body, formatUnits(amount, settings.scales.of(currency)));
       const command = { type: 'correct', id, username, amount, reason, allowNegativeBalance, by } as const;
       const answer = await byHand.move({ command, currency, amount });
-      return { ...movementBody({ id, username, currency, amount }, answer), reason };
+      const movement = { id, username, currency, amount };
+      const told = isWaiting(answer) ? await waitingBody(movement, reply) : movementBody(movement, answer);
+      return { ...told, reason };
     },
   });
 
@@ -149,10 +171,16 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
     endSession,
   ];
 
-  function movementBody(
-    { id, username, currency, amount }: { id: string; username: string; currency: string; amount: Units },
-    answer: Answer,
-  ): object {
+  /** 202: another operator has to approve. */
+  async function waitingBody({ id, username, currency, amount }: MovementFacts, reply: FastifyReply): Promise<object> {
+    const asked = await findOperation(service, username, id);
+    if (asked?.request === undefined) throw problemOf('approval-closed');
+    reply.status(202);
+    const approval = { id: approvalId(username, id), expiresMillis: asked.request.expiresMs };
+    return { id, username, currency, amount: money(settings.scales, currency, amount), approval };
+  }
+
+  function movementBody({ id, username, currency, amount }: MovementFacts, answer: Answer): object {
     if (answer.type === 'failed') throw problemOf(answer.failure);
     const inCurrency = (units: Units) => money(settings.scales, currency, units);
     return {

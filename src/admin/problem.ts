@@ -31,9 +31,17 @@ export const badRequest = (detail: string) => new Problem(400, detail, 'bad-requ
 export const unsupportedMediaType = (wanted: string) => new Problem(415, `send ${wanted}`, 'unsupported-media-type');
 export const noSuchPlayer = (username: string) => new Problem(404, `there is no player ${username}`, 'user-not-found');
 
+const OWN_STATUS: Readonly<Partial<Record<Failure, number>>> = {
+  'user-not-found': 404,
+  'approval-not-found': 404,
+  'approval-own': 403,
+  'approvals-full': 429,
+};
+
 /** Business failures that the state of the player explains are conflicts; all that is busy is 503. */
 export function problemOf(failure: Failure): Problem {
   const { httpStatus, sentence } = FAILURES[failure];
-  if (failure === 'user-not-found') return new Problem(404, sentence, failure);
+  const status = OWN_STATUS[failure];
+  if (status !== undefined) return new Problem(status, sentence, failure);
   return new Problem(httpStatus === 200 ? 409 : httpStatus, sentence, failure);
 }

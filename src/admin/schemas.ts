@@ -2,6 +2,7 @@ import { CURRENCY } from '../base/currency.js';
 import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
 import { LEDGER_KINDS } from '../wallet/ledger-kind.js';
 import { OPEN_SINCE } from '../wallet/query.js';
+import { OPERATION_TYPES } from '../wallet/state/operation.js';
 import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
 /*
@@ -59,10 +60,14 @@ const repeated = {
   repeated: { const: true, description: 'An earlier request with this id moved the money; this one moved nothing.' },
 };
 const operationType = {
-  enum: ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'],
+  enum: OPERATION_TYPES,
 };
 const operator = {
   oneOf: [exactly({ name: text, address: text }), { type: 'null', description: 'It was before operators had names.' }],
+};
+const decidedBy = {
+  ...exactly({ name: text, address: text }),
+  description: 'The other operator, who approved or refused it.',
 };
 
 /** How far tallies reach. */
@@ -109,7 +114,7 @@ export const operatorSchemas = {
   Movement: exactly(movement, repeated),
   PlayerOperation: exactly(
     { username: text, currency, type: operationType, timeMillis: millis, by: operator },
-    { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
+    { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason, decidedBy },
   ),
   Correction: exactly({ ...movement, reason }, repeated),
   Operation: exactly(
@@ -118,7 +123,36 @@ export const operatorSchemas = {
       timeMillis: millis,
       by: operator,
     },
-    { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
+    { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason, decidedBy },
+  ),
+  WaitingMovement: exactly(
+    {
+      id: text,
+      username: text,
+      currency,
+      amount,
+      approval: exactly({ id: { ...text, description: 'For `/v1/approvals/{id}`.' }, expiresMillis: millis }),
+    },
+    { reason },
+  ),
+  Approval: exactly(
+    {
+      id: { ...text, description: 'For `/v1/approvals/{id}`.' },
+      username: text,
+      currency,
+      type: { enum: ['deposit', 'withdrawal', 'correction'] },
+      operationId: text,
+      amount: { ...amount, description: 'Above 0 gives, below 0 takes.' },
+      allowNegativeBalance: { type: 'boolean' },
+      requestedMillis: millis,
+      expiresMillis: millis,
+      by: operator,
+    },
+    { reason },
+  ),
+  DecidedApproval: exactly(
+    { id: text, username: text, currency, operation: { $ref: '#/components/schemas/Operation' } },
+    { repeated: { const: true, description: 'It had been decided the same way before.' } },
   ),
   Transaction: exactly(transaction, maybeOfTransaction),
   Round: exactly({

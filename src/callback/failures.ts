@@ -1,4 +1,4 @@
-import type { Failure } from '../wallet/rejection.js';
+import type { Failure, HandRejection } from '../wallet/rejection.js';
 
 /** The request itself is wrong, which is decided before any shard sees it. */
 export type Invalid =
@@ -23,8 +23,26 @@ const row = (statusCode: number, httpStatus: number, sentence: string): FailureR
   sentence,
 });
 
+/** Failures of money by hand, which no callback meets. */
+const HAND_FAILURES: Readonly<Record<HandRejection, FailureRow>> = {
+  'approval-pending': row(40003, 200, 'the money waits until another operator approves'),
+  'approval-closed': row(40003, 200, 'the request has been approved or refused, or has expired'),
+  'approval-own': row(40003, 200, 'another operator has to approve the request'),
+  'approval-not-found': row(40003, 200, 'no request for money has this id'),
+  'approval-needed': row(
+    40003,
+    200,
+    'an opening balance of that size needs an approval: import the player with 0, and deposit (money.byHand.approveAbove)',
+  ),
+  'approvals-full': row(
+    40003,
+    200,
+    'too many requests wait for an approval: 1000 in a shard, 100 of one operator; have some decided first',
+  ),
+};
+
 /** Every failure that the caller of a callback can meet: docs/decisions.md section 1 as a table. */
-export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = {
+export const CALLBACK_FAILURES: Readonly<Record<Exclude<CallbackFailure, HandRejection>, FailureRow>> = {
   'user-not-found': row(10001, 200, 'no player has this username'),
   'insufficient-balance': row(10002, 200, 'the balance does not cover the debit'),
   'transaction-not-found': row(20001, 200, 'nothing is stored under this id or round'),
@@ -61,6 +79,8 @@ export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = {
   moved: row(50001, 503, "the player's shard goes to another node"),
   unsure: row(50001, 503, "the outcome is unknown: the player's shard went to another node"),
 };
+
+export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = { ...CALLBACK_FAILURES, ...HAND_FAILURES };
 
 /** Whether a transaction that is closed has codes of its own (20003, 20004), or the one of a duplicate, for platforms without them. */
 export type ClosedCodes = 'own' | 'duplicate';

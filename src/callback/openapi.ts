@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { asPublished } from '../base/json-schema.js';
 import type { AnswerShape, BodyRules } from './callback-type.js';
 import { CALLBACKS } from './callbacks.js';
-import { FAILURES } from './failures.js';
+import { CALLBACK_FAILURES, FAILURES } from './failures.js';
 import { balanceSchema, failureSchema, successSchema } from './response-codec.js';
 
 /** Asked for where the settings have keys. */
@@ -80,10 +80,10 @@ const SUCCESSES: Readonly<Record<AnswerShape, { readonly schema: string; readonl
 /** Business failures come with HTTP 200 as well. */
 function responses(answer: AnswerShape): Record<string, object> {
   const { schema, example } = SUCCESSES[answer];
-  const statuses = new Set(Object.values(FAILURES).map(({ httpStatus }) => httpStatus));
+  const statuses = new Set(Object.values(CALLBACK_FAILURES).map(({ httpStatus }) => httpStatus));
   return Object.fromEntries(
     [...statuses].sort().map((status) => {
-      const names = Object.entries(FAILURES).filter(([, { httpStatus }]) => httpStatus === status);
+      const names = Object.entries(CALLBACK_FAILURES).filter(([, { httpStatus }]) => httpStatus === status);
       const failure = schemaOf(
         failureSchema,
         names.map(([name]) => name),

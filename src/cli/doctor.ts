@@ -65,7 +65,7 @@ async function doctor(address: string | undefined): Promise<Outcome> {
       findings.push(...(await examineArchive(settings, meta)));
     }
     findings.push(
-      ...handConcerns(settings).map((concern) => ({ about: 'money', verdict: 'look', ...concern }) as const),
+      ...handConcerns(settings).map(({ says, todo }) => ({ about: 'money', verdict: 'look', says, todo }) as const),
     );
     findings.push(...(await examineServer(settings)));
   } catch (error) {

@@ -19,6 +19,7 @@ export const TABLES: readonly string[] = [
   'money.amountMaxima',
   'money.byHand.amountMaxima',
   'money.byHand.dayMaxima',
+  'money.byHand.approveAbove',
   'products.list',
   'callbacks.aliases',
 ];

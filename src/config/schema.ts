@@ -246,6 +246,12 @@ export const settingsSchema = group({
           'How often an operator may move money by hand within a minute, on each node. Unset: as often as they like.',
         ),
       ),
+      approveAbove: record(CURRENCY, number({ minimum: 0, maximum: 1e15 }), {
+        description:
+          'Deposits, withdrawals and corrections of more than this wait until another operator approves, by currency, in whole currency. A ' +
+          'currency that is not listed needs no approval.',
+      }),
+      approvalHours: count(1, 720, 'Hours after which money that waits for another operator is refused by itself.'),
     }),
   }),
   cluster: group({

@@ -1,19 +1,31 @@
+import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
 
 /** Something about money by hand that its owner should know, and the cure. */
 export interface HandConcern {
+  readonly code: string;
   readonly says: string;
   readonly todo: string;
 }
 
 /** What the settings leave open to an operator, or to a stranger with the token of one. Empty: nothing. */
-export function handConcerns({ money: { byHand } }: Pick<Settings, 'money'>): readonly HandConcern[] {
-  const { amountMaxima, dayMaxima } = byHand;
-  if (Object.keys(amountMaxima).length + Object.keys(dayMaxima).length > 0) return [];
-  return [
-    {
+export function handConcerns(settings: Settings): readonly HandConcern[] {
+  const { amountMaxima, dayMaxima, approveAbove } = settings.money.byHand;
+  const concerns: HandConcern[] = [];
+  if ([amountMaxima, dayMaxima, approveAbove].every((table) => Object.keys(table).length === 0)) {
+    concerns.push({
+      code: 'hand-unlimited',
       says: 'money by hand has no limit: one token can move any amount',
       todo: 'set money.byHand.amountMaxima and money.byHand.dayMaxima; see docs/money-by-hand.md',
-    },
-  ];
+    });
+  }
+  const operators = operatorTokens(settings).filter(({ role }) => role === 'operate').length;
+  if (Object.keys(approveAbove).length > 0 && operators < 2) {
+    concerns.push({
+      code: 'hand-unapproved',
+      says: `money by hand above money.byHand.approveAbove waits for another operator, and there ${operators === 1 ? 'is one' : 'is none with a name'}`,
+      todo: 'give a second operator a token in admin.tokens, with the role operate; see docs/money-by-hand.md',
+    });
+  }
+  return concerns;
 }

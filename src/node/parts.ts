@@ -133,7 +133,7 @@ async function makeOtherParts(
   const aliases = aliasesOf(settings);
   const certificates = new Certificates(settings, systemClock);
   certificates.warn(log);
-  for (const { says, todo } of handConcerns(settings)) log.warn({ code: 'hand-unlimited', todo }, says);
+  for (const { code, says, todo } of handConcerns(settings)) log.warn({ code, todo }, says);
   const heapMaxBytes = effectiveHeapMaxBytes(settings);
   const share = memoryShare(settings);
   if (heapMaxBytes < share.heapMaxBytes) {

@@ -1,17 +1,22 @@
 import { DAY_MS } from '../base/time.js';
 import type { Settings } from '../config/schema.js';
 import { DECISIONS_OF_TODAY, type StoreMeta, UNKNOWN_TIPS_OF_TODAY } from '../store/meta.js';
+import { ScaleTable } from '../wallet/amount.js';
 import type { Rules } from '../wallet/decide/rules.js';
+import { unitsOfWhole } from '../wallet/hand-limits.js';
 
 /** What of a store shapes decisions: those of today where it is not given. */
-export type RuleMeta = Pick<StoreMeta, 'unknownTips' | 'decisions'>;
+export type RuleMeta = Pick<StoreMeta, 'unknownTips' | 'decisions'> & Partial<Pick<StoreMeta, 'scales'>>;
 const TODAY: RuleMeta = { unknownTips: UNKNOWN_TIPS_OF_TODAY, decisions: DECISIONS_OF_TODAY };
+const SCALES_OF_TODAY = { default: 4, byCurrency: {} };
+const HOUR_MS = 3_600_000;
 
 /** The settings that shape decisions. */
 export type RuleSettings = Pick<
   Settings,
   | 'decisions'
   | 'duplicates'
+  | 'money'
   | 'round'
   | 'void'
   | 'rollback'
@@ -38,8 +43,14 @@ export function isStrict(
 }
 
 export function rulesOf(settings: RuleSettings, meta: RuleMeta = TODAY): Rules {
-  const { unknownTips } = meta;
+  const { unknownTips, scales = SCALES_OF_TODAY } = meta;
   const isOfToday = decisionsOf(settings, meta) >= 2;
+  const { approveAbove, approvalHours } = settings.money.byHand;
+  const table = new ScaleTable(scales);
+  const units = Object.entries(approveAbove).map(([currency, whole]) => [
+    currency,
+    unitsOfWhole(whole, table.of(currency)),
+  ]);
   return {
     duplicates: settings.duplicates,
     roundEnded: settings.round.ended,
@@ -57,6 +68,8 @@ export function rulesOf(settings: RuleSettings, meta: RuleMeta = TODAY): Rules {
     openBetsMax: settings.openBetsMax,
     historyMax: settings.historyMax,
     retentionMs: settings.retention.transactions * DAY_MS,
+    approvalAbove: Object.fromEntries(units),
+    approvalMs: approvalHours * HOUR_MS,
     sessionToken: settings.sessionToken,
     productsUnlisted: settings.products.unlisted,
     products: new Map(settings.products.list.map((product) => [product.id, product])),

@@ -444,6 +444,17 @@ export class Shard implements FlightMember, Carrier {
     }
   }
 
+  /** Closes requests for money that no other operator has decided about in time. */
+  expireRequests(): void {
+    const { wallets } = this;
+    if (wallets === undefined || this.state !== 'serving' || this.mailbox.length > 0) return;
+    for (const { username, id } of wallets.expiredRequests(this.now())) {
+      if (this.isFull() || !this.isServing) return;
+      const command = { type: 'expire-request', username, id } as const;
+      this.take({ type: 'command', command, replier: DISCARD, deadlineMs: Number.POSITIVE_INFINITY });
+    }
+  }
+
   /** The player at this position, if the player has something to forget. */
   private maybeForgettable(wallets: Wallets, position: number, beforeMs: number): string | undefined {
     try {
@@ -718,7 +729,8 @@ function aboutOf(request: Request): { request: string; requestId?: string; usern
 
 /** True when an event makes memory grow by something that must be kept until it is closed. */
 function opensSomething(event: Event): boolean {
-  if (event.type === 'player-created' || event.type === 'player-imported') return true;
+  if (event.type === 'player-created' || event.type === 'player-imported' || event.type === 'money-requested')
+    return true;
   if (event.type !== 'callback-applied') return false;
   return event.changes.some(({ type }) => CHANGES[type].opens);
 }

@@ -68,12 +68,12 @@ interface ChangeKind<C> {
 const movement: EventKind<MoneyMoved | BalanceCorrected> = {
   item: (event) => {
     const { id, amount, before, after, by } = event;
-    return { id, amount, before, after, by, reason: reasonOf(event) };
+    return { id, amount, before, after, by, reason: reasonOf(event), remarks: approvalOf(event) };
   },
   line: (event, decimal) => {
-    const { id, amount, before, after, by } = event;
+    const { id, amount, before, after, by, approvedBy } = event;
     const amounts = { amount: decimal(amount), before: decimal(before), after: decimal(after) };
-    return { id, ...amounts, reason: reasonOf(event), by };
+    return { id, ...amounts, reason: reasonOf(event), by, approvedBy };
   },
 };
 
@@ -94,6 +94,27 @@ const EVENT_KINDS: { readonly [E in PlainEvent as E['type']]: EventKind<E> } = {
   deposited: movement,
   withdrawn: movement,
   corrected: movement,
+  'money-requested': {
+    item: ({ id, amount, expiresMs, reason, by }) => ({
+      id,
+      amount,
+      remarks: [`waits for an approval until ${timeOf(expiresMs)}`],
+      by,
+      reason: reason === '' ? undefined : reason,
+    }),
+    line: ({ id, amount, expiresMs, allowNegativeBalance, reason, by }, decimal) => ({
+      id,
+      amount: decimal(amount),
+      expiresTime: timeOf(expiresMs),
+      allowNegativeBalance,
+      reason: reason === '' ? undefined : reason,
+      by,
+    }),
+  },
+  'request-closed': {
+    item: ({ id, outcome, by }) => ({ id, remarks: [outcome], by }),
+    line: ({ id, outcome, by }) => ({ id, outcome, by }),
+  },
   'player-blocked': unadorned,
   'player-unblocked': unadorned,
   // Its digest says nothing to anybody, and helps whoever guesses at tokens.
@@ -233,6 +254,10 @@ function timeOf(timeMs: number): string {
 
 function reasonOf(event: MoneyMoved | BalanceCorrected): string | undefined {
   return event.type === 'corrected' ? event.reason : undefined;
+}
+
+function approvalOf({ approvedBy }: MoneyMoved | BalanceCorrected): string[] {
+  return approvedBy === undefined ? [] : [`approved by ${approvedBy.name}`];
 }
 
 /** The platform's times are printed as it sent them, under names that end in `Millis`. */

@@ -4,7 +4,7 @@ import type { Units } from './amount.js';
 import { letGo, takeBack } from './archiving.js';
 import type { BalanceMoved, CallbackApplied, Change, Event, OperatorEvent, TipPlaced } from './event.js';
 import { forget } from './retention.js';
-import { movedBy, type OperationType } from './state/operation.js';
+import { movedBy, type OperationFacts, type OperationType } from './state/operation.js';
 import type { Round, Transaction } from './state/round.js';
 import { effectOf, hashOfRequest } from './state/transaction-record.js';
 import type { Wallet } from './state/wallet.js';
@@ -53,6 +53,15 @@ function createWallet(wallets: Wallets, event: Extract<Event, { type: 'player-cr
 
 const MOVEMENTS = { deposited: 'deposit', withdrawn: 'withdrawal', corrected: 'correction' } as const;
 
+/** Takes the request that is decided off the wallet's list; returns the wish that it was. */
+function takeRequest(wallet: Wallet, id: string): Pick<OperationFacts, 'id' | 'amount' | 'by' | 'reason'> {
+  const operation = must(wallet.operation(id), 'a request is decided that was made');
+  assert(operation.type === 'request', 'a request is decided once');
+  const { amount, by, reason } = operation;
+  wallet.dropRequest(operation);
+  return { id, amount, by, reason };
+}
+
 /** Kept to tell who did it; an operation without a signature tells nothing, and takes no memory. */
 function rememberMoneyless(wallet: Wallet, type: OperationType, { timeMs, by }: OperatorEvent): void {
   if (by !== undefined) wallet.addOperation({ type, id: '', amount: 0, after: wallet.balance, timeMs, by });
@@ -63,13 +72,27 @@ function change(wallet: Wallet, event: WalletEvent): void {
     case 'deposited':
     case 'withdrawn':
     case 'corrected': {
-      const { id, amount, before, after, timeMs, by } = event;
+      const { id, amount, before, after, timeMs, by, approvedBy } = event;
       const type = MOVEMENTS[event.type];
       const reason = event.type === 'corrected' ? event.reason : undefined;
       assert(before === wallet.balance, 'a movement starts from the balance');
       assert(after === before + movedBy({ type, amount }), 'a movement moves its amount');
-      wallet.addOperation({ type, id, amount, after, timeMs, by, reason });
+      if (approvedBy !== undefined) takeRequest(wallet, id);
+      wallet.addOperation({ type, id, amount, after, timeMs, by, reason, approver: approvedBy });
       wallet.balance = after;
+      return;
+    }
+    case 'money-requested': {
+      const { id, amount, timeMs, by, expiresMs, allowNegativeBalance } = event;
+      const reason = event.reason === '' ? undefined : event.reason;
+      const request = { expiresMs, allowNegativeBalance };
+      wallet.addOperation({ type: 'request', id, amount, after: wallet.balance, timeMs, by, reason, request });
+      return;
+    }
+    case 'request-closed': {
+      const type = event.outcome === 'refused' ? 'refusal' : 'expiry';
+      const asked = takeRequest(wallet, event.id);
+      wallet.addOperation({ ...asked, type, after: wallet.balance, timeMs: event.timeMs, approver: event.by });
       return;
     }
     case 'player-blocked':

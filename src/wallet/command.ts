@@ -210,7 +210,12 @@ export interface MovementTxn {
 }
 
 /** What the operator's own API asks (docs/decisions.md section 5). */
-export type OperatorCommand = OperationCommand | ForgetCommand | ArchiveCommand | RestoreRoundsCommand;
+export type OperatorCommand =
+  | OperationCommand
+  | ExpireRequestCommand
+  | ForgetCommand
+  | ArchiveCommand
+  | RestoreRoundsCommand;
 
 /** `by` is written down with what it does, and decides nothing. */
 export type OperationCommand = { readonly by?: Operator | undefined } & (
@@ -234,8 +239,21 @@ export type OperationCommand = { readonly by?: Operator | undefined } & (
       readonly allowNegativeBalance: boolean;
     }
   | { readonly type: 'block-player' | 'unblock-player' | 'end-session'; readonly username: string }
+  /** Decides about money that waits for another operator. */
+  | {
+      readonly type: 'approve-request' | 'refuse-request';
+      readonly id: string;
+      readonly username: string;
+    }
   | { readonly type: 'set-session'; readonly username: string; readonly session: Session }
 );
+
+/** The shard's own: nobody has decided about the request in time. */
+interface ExpireRequestCommand {
+  readonly type: 'expire-request';
+  readonly id: string;
+  readonly username: string;
+}
 
 /** The shard's own: forget what has been closed since before `beforeMs`. */
 interface ForgetCommand {

@@ -12,7 +12,14 @@ import type { Session } from './state/session.js';
 export type Event = OperatorEvent | SessionEvent | RoundsForgotten | RoundsArchived | RoundsRestored | CallbackApplied;
 
 /** What an operator did: together they are the audit trail. */
-export type OperatorEvent = PlayerCreated | PlayerImported | MoneyMoved | BalanceCorrected | PlayerBlocked;
+export type OperatorEvent =
+  | PlayerCreated
+  | PlayerImported
+  | MoneyMoved
+  | BalanceCorrected
+  | MoneyRequested
+  | RequestClosed
+  | PlayerBlocked;
 
 /** Who may play with which token: no part of the trail, which logins would fill. */
 export type SessionEvent = SessionSet | SessionEnded;
@@ -43,7 +50,12 @@ export interface PlayerImported extends Signed {
   readonly balance: Units;
 }
 
-export interface MoneyMoved extends Signed {
+/** Money that waited for another operator has moved. `by` is the one who asked. */
+interface Approved {
+  readonly approvedBy?: Operator;
+}
+
+export interface MoneyMoved extends Signed, Approved {
   readonly type: 'deposited' | 'withdrawn';
   readonly id: string;
   readonly amount: Units;
@@ -52,7 +64,7 @@ export interface MoneyMoved extends Signed {
 }
 
 /** Money given or taken by hand, and why. */
-export interface BalanceCorrected extends Signed {
+export interface BalanceCorrected extends Signed, Approved {
   readonly type: 'corrected';
   readonly id: string;
   /** Signed, and not 0. */
@@ -60,6 +72,27 @@ export interface BalanceCorrected extends Signed {
   readonly before: Units;
   readonly after: Units;
   readonly reason: string;
+}
+
+/** An operator asks for more than one alone may move: nothing moves until another one approves. */
+export interface MoneyRequested extends Signed {
+  readonly type: 'money-requested';
+  readonly id: string;
+  /** Above 0 gives, below 0 takes. */
+  readonly amount: Units;
+  /** By the shard's clock. Milliseconds. */
+  readonly expiresMs: number;
+  /** Of a correction; false of others. */
+  readonly allowNegativeBalance: boolean;
+  /** Of a correction; empty of others. */
+  readonly reason: string;
+}
+
+/** A request moves nothing for good. */
+export interface RequestClosed extends Signed {
+  readonly type: 'request-closed';
+  readonly id: string;
+  readonly outcome: 'refused' | 'expired';
 }
 
 export interface PlayerBlocked extends Signed {

@@ -50,12 +50,15 @@ export class HandLimits {
     return undefined;
   }
 
-  /** A setting with more decimals than the currency is rounded down. */
   private unitsOf(maxima: Readonly<Record<string, number>>, currency: string): bigint | undefined {
     const whole = Object.hasOwn(maxima, currency) ? maxima[currency] : undefined;
-    if (whole === undefined) return undefined;
-    const units = whole * unitsPerWhole(this.scales.of(currency));
-    // 1.1 * 10^4 is a hair above 11000, and 0.29 * 100 a hair below 29.
-    return BigInt(Math.floor(units + Math.max(units * Number.EPSILON, 1e-6)));
+    return whole === undefined ? undefined : BigInt(unitsOfWhole(whole, this.scales.of(currency)));
   }
+}
+
+/** Units of a setting in whole currency. More decimals than the currency has are cut off. */
+export function unitsOfWhole(whole: number, scale: number): number {
+  const units = whole * unitsPerWhole(scale);
+  // 1.1 * 10^4 is a hair above 11000, and 0.29 * 100 a hair below 29.
+  return Math.floor(units + Math.max(units * Number.EPSILON, 1e-6));
 }

@@ -38,6 +38,8 @@ export function tellMoves(event: Event, ledger: Ledger): void {
     case 'callback-applied':
       tellCallback(event, ledger);
       return;
+    case 'money-requested':
+    case 'request-closed':
     case 'player-created':
     case 'player-blocked':
     case 'player-unblocked':

@@ -1,5 +1,11 @@
 import type { Units } from './amount.js';
-import { movedBy, type OperationFacts, type OperationType, type Operator } from './state/operation.js';
+import {
+  movedBy,
+  type OperationFacts,
+  type OperationType,
+  type Operator,
+  type RequestTerms,
+} from './state/operation.js';
 import type { Wallet } from './state/wallet.js';
 
 export interface OperationView {
@@ -12,6 +18,10 @@ export interface OperationView {
   readonly timeMs: number;
   readonly by: Operator | undefined;
   readonly reason: string | undefined;
+  /** The other operator, who approved or refused it; left out where there is none. */
+  readonly approver?: Operator;
+  /** Of what waits for another operator. */
+  readonly request?: RequestTerms;
 }
 
 /** A place in one wallet's list: the time of the last item shown, and how many of that time were. */
@@ -48,10 +58,11 @@ function isBeyond(place: OperationCursor, after: OperationCursor): boolean {
 }
 
 export function viewOf(operation: OperationFacts): OperationView {
-  const { type, id, amount, after, timeMs, by, reason } = operation;
+  const { type, id, amount, after, timeMs, by, reason, approver, request } = operation;
   if (id === '') {
     const nothing = { id: undefined, amount: undefined, before: undefined, after: undefined };
     return { type, ...nothing, timeMs, by, reason };
   }
-  return { type, id, amount, before: after - movedBy(operation), after, timeMs, by, reason };
+  const view = { type, id, amount, before: after - movedBy(operation), after, timeMs, by, reason };
+  return { ...view, ...(approver && { approver }), ...(request && { request }) };
 }

@@ -13,6 +13,19 @@ export type Rejection =
   | 'amount-out-of-range'
   | 'limit-reached';
 
+/** Final, and about money that an operator moves by hand. */
+export type HandRejection =
+  /** Money by hand waits for another operator. */
+  | 'approval-pending'
+  /** Somebody has decided about the request, or its time is over. */
+  | 'approval-closed'
+  /** Nobody approves a request of their own. */
+  | 'approval-own'
+  | 'approval-not-found'
+  /** An opening balance cannot wait. */
+  | 'approval-needed'
+  | 'approvals-full';
+
 /** Not now, and safe to repeat: overload, a start, a store that does not answer, a fault of ours. */
 export type Busy =
   | 'tombstones-full'
@@ -32,6 +45,6 @@ export type Busy =
   | 'unsure';
 
 /** What a command can meet. A request that never becomes one can meet more: see src/callback/failures.ts. */
-export type Failure = Rejection | Busy;
+export type Failure = Rejection | HandRejection | Busy;
 
 export type BusyAnswer = { readonly type: 'failed'; readonly failure: Busy };

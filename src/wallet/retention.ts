@@ -41,7 +41,8 @@ export function forget(wallet: Wallet, beforeMs: number): void {
 }
 
 function isForgettable(operation: Operation, beforeMs: number): boolean {
-  return operation.timeMs < beforeMs;
+  // A request leaves when it is decided or has expired.
+  return operation.timeMs < beforeMs && operation.type !== 'request';
 }
 
 /** Each once. */

@@ -60,6 +60,10 @@ export function scanOperations(wallets: Wallets, scan: OperationScan): Operation
     if (wallet !== undefined) addOf(wallet, scan, items);
     return { type: 'operation-scan', items: firstOf(items, limit), next: undefined };
   }
+  if (wanted.type === 'request') {
+    for (const player of wallets.tables.pending.players) addOf(wallets.peekAt(player - 1) as Wallet, scan, items);
+    return { type: 'operation-scan', items: firstOf(items, limit), next: undefined };
+  }
   const end = Math.min(from + PLAYERS_MAX, wallets.count);
   let position = from;
   for (let looked = 0; position < end && looked < OPERATIONS_MAX; position++) {

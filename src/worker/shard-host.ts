@@ -469,6 +469,7 @@ export class ShardHost implements ThreadShards {
     this.clock.now();
     for (const shard of this.shards.values()) {
       shard.confirmOwnership();
+      shard.expireRequests();
       this.keepNames(shard);
     }
     this.snapshots.takeDue();

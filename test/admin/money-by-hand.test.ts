@@ -7,6 +7,7 @@ import { settingsWith } from '../support/settings.js';
 import { TestNode } from '../support/test-node.js';
 
 const TOKENS = { anna: 'a-token-of-anna-alone', ben: 'a-token-of-ben-alone' };
+const NO_APPROVALS = { approveAbove: {}, approvalHours: 24 };
 type Name = keyof typeof TOKENS;
 
 describe('money by hand has limits', () => {
@@ -17,7 +18,7 @@ describe('money by hand has limits', () => {
       { name: 'anna', role: 'operate', token: TOKENS.anna },
       { name: 'ben', role: 'operate', token: TOKENS.ben },
     ],
-    'money.byHand': { amountMaxima: { THB: 100, IDR: 1 }, dayMaxima: { THB: 250 }, perMinute: null },
+    'money.byHand': { amountMaxima: { THB: 100, IDR: 1 }, dayMaxima: { THB: 250 }, perMinute: null, ...NO_APPROVALS },
   };
   before(async () => {
     node = await TestNode.start(settings);
@@ -87,7 +88,9 @@ describe('money by hand has limits', () => {
     await nextDay();
     const player = await newPlayer();
     const first = await deposit('anna', player, 90, 'once');
-    await node.restart({ 'money.byHand': { amountMaxima: { THB: 1 }, dayMaxima: { THB: 1 }, perMinute: 1 } });
+    await node.restart({
+      'money.byHand': { amountMaxima: { THB: 1 }, dayMaxima: { THB: 1 }, perMinute: 1, ...NO_APPROVALS },
+    });
     const again = await deposit('anna', player, 90, 'once');
     assert.deepEqual(again, { status: 200, body: { ...first.body, repeated: true } });
     assert.equal((await deposit('anna', player, 89, 'once')).status, 409);
@@ -96,7 +99,7 @@ describe('money by hand has limits', () => {
   });
 
   test('refused movements take nothing from the limits', async () => {
-    await node.restart({ 'money.byHand': { amountMaxima: {}, dayMaxima: { USD: 10 }, perMinute: 3 } });
+    await node.restart({ 'money.byHand': { amountMaxima: {}, dayMaxima: { USD: 10 }, perMinute: 3, ...NO_APPROVALS } });
     const player = await newPlayer('USD');
     for (let i = 0; i < 5; i++) {
       const { status } = await call('anna', 'POST', `${player}/withdrawals`, { id: `w${i}`, amount: 9 });
@@ -128,7 +131,7 @@ test('sums that are read again leave out nothing that was done meanwhile', async
   const account = new HandAccount(1);
   const move = (amount: number) => {
     account.begin('THB', amount, undefined);
-    account.end('THB', amount, undefined, true);
+    account.end('THB', amount, undefined, 'moved');
   };
   move(1);
   await account.load(async () => {
@@ -142,7 +145,7 @@ test('sums that are read again leave out nothing that was done meanwhile', async
 test('operations of the last minute are counted, and older ones are not', () => {
   const account = new HandAccount(1);
   for (const nowMs of [0, 1, 30_000]) account.begin('THB', 1, nowMs);
-  account.end('THB', 1, 1, false);
+  account.end('THB', 1, 1, 'nothing');
   assert.equal(account.use('THB', 59_999).lastMinute, 2);
   assert.equal(account.use('THB', 60_000).lastMinute, 1);
 });

@@ -58,7 +58,13 @@ describe('GET /openapi.json', () => {
   const seen = new Set<string>();
 
   before(async () => {
-    node = await TestNode.start({ 'limits.bodyBytesMax': 4096, 'admin.token': null, 'tips.unknown': 'credit' });
+    const byHand = { amountMaxima: {}, dayMaxima: {}, perMinute: null, approveAbove: { USD: 10 }, approvalHours: 1 };
+    node = await TestNode.start({
+      'limits.bodyBytesMax': 4096,
+      'admin.token': null,
+      'tips.unknown': 'credit',
+      'money.byHand': byHand,
+    });
     document = await OpenApiDocument.of(node.adminUrl);
   });
   after(() => node.close());
@@ -181,6 +187,18 @@ describe('GET /openapi.json', () => {
       await admin('delete', `${player}/session`, path);
     }
     await admin('put', `${player}/session`, '/v1/players/ann/session', '{"token":""}');
+    await admin('put', player, '/v1/players/rich', '{"currency":"USD"}');
+    const wish = '{"id":"big","amount":11,"reason":"a prize"}';
+    await admin('post', `${player}/corrections`, '/v1/players/rich/corrections', wish);
+    await admin('post', `${player}/deposits`, '/v1/players/rich/deposits', '{"id":"large","amount":12}');
+    const { approvals } = JSON.parse(await admin('get', '/v1/approvals', '/v1/approvals?limit=5'));
+    assert.equal(approvals.length, 2);
+    await admin('get', '/v1/approvals', '/v1/approvals?limit=0');
+    for (const verb of ['approve', 'refuse', 'refuse']) {
+      await admin('post', `/v1/approvals/{id}/${verb}`, `/v1/approvals/${approvals[0].id}/${verb}`);
+      await admin('post', `/v1/approvals/{id}/${verb}`, `/v1/approvals/nothing/${verb}`);
+    }
+    await admin('post', '/v1/approvals/{id}/approve', `/v1/approvals/${approvals[0].id}/approve`);
     const operations = `${player}/operations`;
     assert.equal(JSON.parse(await admin('get', operations, '/v1/players/ann/operations')).operations.length, 6);
     await admin('get', operations, '/v1/players/ann/operations?limit=1');
@@ -207,6 +225,35 @@ describe('GET /openapi.json', () => {
     await admin('get', '/v1/money', '/v1/money?days=0');
     for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/v1/settings'])
       await admin('get', path, path);
+  });
+
+  test('an approval by another operator is as it says', async () => {
+    const tokens = { anna: 'a-token-of-anna-alone', ben: 'a-token-of-ben-alone' };
+    const byHand = { amountMaxima: {}, dayMaxima: {}, perMinute: 2, approveAbove: { THB: 10 }, approvalHours: 1 };
+    const two = await TestNode.start({
+      'admin.tokens': Object.entries(tokens).map(([name, token]) => ({ name, role: 'operate', token })),
+      'money.byHand': byHand,
+    });
+    try {
+      const send = (name: keyof typeof tokens, method: string, path: string, body?: object) =>
+        fetch(two.adminUrl + path, {
+          method,
+          headers: { Authorization: `Bearer ${tokens[name]}`, ...(body && json) },
+          ...(body && { body: JSON.stringify(body) }),
+        });
+      await send('anna', 'PUT', '/v1/players/ann', { currency: 'THB' });
+      const path = '/v1/players/{username}/deposits';
+      const ask = (id: string) => send('anna', 'POST', '/v1/players/ann/deposits', { id, amount: 11 });
+      const { approval } = JSON.parse(await check('post', path, await ask('one')));
+      await ask('two');
+      await check('post', path, await ask('three'));
+      for (const name of ['anna', 'ben', 'ben'] as const) {
+        const answer = await send(name, 'POST', `/v1/approvals/${approval.id}/approve`);
+        await check('post', '/v1/approvals/{id}/approve', answer);
+      }
+    } finally {
+      await two.close();
+    }
   });
 
   test('the callbacks answer as it says: accepted, rejected, repeated, unreadable, too large, by another method', async () => {
@@ -270,7 +317,7 @@ describe('GET /openapi.json', () => {
       for (const [path, item] of Object.entries(document.content.paths)) {
         for (const method of METHODS.filter((one) => one in item)) {
           if (item[method]?.security !== undefined) continue;
-          const url = path.replace('{username}', 'ann').replace('{shard}', '0');
+          const url = path.replace('{username}', 'ann').replace('{shard}', '0').replace('{id}', 'YQ.YQ');
           await check(method, path, await fetch(guarded.adminUrl + url, { method: method.toUpperCase() }));
           if (method === 'get') continue;
           const headers = { Authorization: `Bearer ${READ_TOKEN}` };

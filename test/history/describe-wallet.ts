@@ -24,10 +24,15 @@ export function describeWallet(wallet: Wallet): string[] {
 }
 
 function describeOperation(operation: Operation): string {
-  const { type, id, after, timeMs, by, reason } = operation;
-  const what = `  ${type} ${text(id)}: ${after - movedBy(operation)} -> ${after}, at ${timeMs}`;
+  const { type, id, amount, after, timeMs, by, reason, approver, request } = operation;
+  const isOfRequest = type === 'request' || type === 'refusal' || type === 'expiry';
+  const asked = isOfRequest ? ` of ${amount}` : '';
+  const what = `  ${type} ${text(id)}${asked}: ${after - movedBy(operation)} -> ${after}, at ${timeMs}`;
   const who = by === undefined ? '' : `, by ${text(by.name)} from ${text(by.address)}`;
-  return what + who + (reason === undefined ? '' : `, because: ${reason}`);
+  const decided = approver === undefined ? '' : `, decided by ${text(approver.name)} from ${text(approver.address)}`;
+  const debt = request?.allowNegativeBalance ? ', may leave a debt' : '';
+  const terms = request === undefined ? '' : `, until ${request.expiresMs}${debt}`;
+  return what + who + decided + terms + (reason === undefined ? '' : `, because: ${reason}`);
 }
 
 function describeTransaction(item: Transaction): string[] {

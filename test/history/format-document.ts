@@ -79,9 +79,9 @@ export class FormatDocument {
     } else if (field === 'mark') {
       const { mark } = made as RoundsArchived;
       assert.deepEqual(value, mark && [mark.epoch, mark.sequence, mark.index]);
-    } else if (field === 'by') {
-      const { by } = made as { by?: Operator };
-      assert.deepEqual(value, by && [by.name, by.address], `who signed ${made.type}`);
+    } else if (field === 'by' || field === 'approvedBy') {
+      const by = (made as { by?: Operator; approvedBy?: Operator })[field];
+      assert.deepEqual(value ?? undefined, by && [by.name, by.address], `${field} of ${made.type}`);
     } else if (field === 'rounds') {
       const names = (value as string[][]).flatMap(([productId, ...ids]) =>
         ids.map((roundId) => ({ productId, roundId })),

@@ -55,6 +55,7 @@ const WRITTEN_AS_TODAY: readonly string[] = [
   'v1-reward-voids',
   'v1-remembered',
   'v1-archive-marks',
+  'v1-approvals',
 ];
 
 const histories = readHistories();
@@ -77,6 +78,8 @@ const EVENT_TYPES = {
   'rounds-restored': true,
   'session-set': true,
   'session-ended': true,
+  'money-requested': true,
+  'request-closed': true,
   'callback-applied': true,
 } satisfies Record<Event['type'], true>;
 

@@ -18,11 +18,12 @@ import { formatSnapshots, formatsOf, readSnapshots, type StoredShard, snapshotsF
  * written once: REWRITE=1 makes those that are not there yet.
  */
 const CHUNK_BYTES_MAX = 1000;
-const FORMAT_OF_TODAY = 4;
+const FORMAT_OF_TODAY = 5;
 /** Former formats, each with the format of stores that all nodes read while it is written. */
 const FORMER_FORMATS = [
   { format: 2, storeFormat: 1 },
   { format: 3, storeFormat: 2 },
+  { format: 4, storeFormat: 3 },
 ] as const;
 
 const histories = readHistories();

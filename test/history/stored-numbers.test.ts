@@ -35,17 +35,19 @@ const ENDPOINTS: Readonly<Record<string, readonly [number, number]>> = {
 const EVENTS: Readonly<Record<string, readonly [number, number, ...number[]]>> = {
   'player-created': [1, 1, 5, 6],
   'player-imported': [2, 1, 7, 8],
-  deposited: [3, 1, 8, 9],
-  withdrawn: [4, 1, 8, 9],
+  deposited: [3, 1, 8, 9, 10],
+  withdrawn: [4, 1, 8, 9, 10],
   'player-blocked': [5, 1, 4, 5],
   'player-unblocked': [6, 1, 4, 5],
   'rounds-forgotten': [7, 1, 5],
   'callback-applied': [8, 1, 10],
-  corrected: [9, 1, 9, 10],
+  corrected: [9, 1, 9, 10, 11],
   'rounds-archived': [10, 1, 5, 6],
   'rounds-restored': [11, 2, 5],
   'session-set': [12, 2, 6, 7],
   'session-ended': [13, 2, 4, 5],
+  'money-requested': [15, 4, 9, 10],
+  'request-closed': [16, 4, 6, 7],
 };
 const CHANGES: typeof EVENTS = {
   'bet-placed': [1, 1, 8],
@@ -104,7 +106,7 @@ test('each number in a log has a format, and none has changed', () => {
     [number, CHANGE_FORMAT[name as keyof typeof CHANGE_FORMAT], ...lengthsOf(name)],
   ]);
   assert.deepEqual(Object.fromEntries(changes), CHANGES);
-  assert.equal(STORE_FORMAT, 3);
+  assert.equal(STORE_FORMAT, 4);
 });
 
 test('rounds come back only where all nodes read what they hold', () => {

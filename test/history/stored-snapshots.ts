@@ -8,7 +8,7 @@ export interface StoredShard {
 }
 
 /** Formats of snapshots. */
-const FORMATS = [1, 2, 3, 4] as const;
+const FORMATS = [1, 2, 3, 4, 5] as const;
 type Format = (typeof FORMATS)[number];
 
 /** Those of which the history has a file: a format that is older than the history has none. */

@@ -23,6 +23,7 @@ export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<vo
   'v1-reward-voids': rewardVoids,
   'v1-remembered': remembered,
   'v1-archive-marks': archiveMarks,
+  'v1-approvals': approvals,
 };
 
 async function everything(store: StoreWriter): Promise<void> {
@@ -223,6 +224,44 @@ async function operators(store: StoreWriter): Promise<void> {
   await store.write(
     { type: 'block-player', username: 'old', by: anna },
     { type: 'forget', username: 'old', beforeMs: store.now - 120 * DAY_MS },
+  );
+}
+
+/** Money that waits for another operator: approved, refused, expired, and still waiting. */
+async function approvals(store: StoreWriter): Promise<void> {
+  const anna = { name: 'anna', address: '10.1.2.3' };
+  const zoë = { name: 'zoë 🎲', address: '2001:db8::7' };
+  const correction = { type: 'correct', allowNegativeBalance: false, reason: 'won in May' } as const;
+  store.rules = { ...store.rules, approvalAbove: { THB: 1000 }, approvalMs: DAY_MS };
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write(
+    { type: 'create-player', username: 'ann', currency: 'THB', by: anna },
+    { type: 'create-player', username: 'bob', currency: 'THB', by: anna },
+    { type: 'deposit', id: 'd-1', username: 'ann', amount: 1000, by: anna },
+    { type: 'deposit', id: 'd-2', username: 'ann', amount: 5000, by: anna },
+    { ...correction, id: 'c-1', username: 'ann', amount: -9000, allowNegativeBalance: true, by: anna },
+    { ...correction, id: 'c-2', username: 'ann', amount: 1001, by: zoë },
+    { type: 'deposit', id: 'd-1', username: 'bob', amount: 7000 },
+    { type: 'deposit', id: 'd-2', username: 'bob', amount: 8000, by: zoë },
+  );
+  await store.write(
+    { type: 'approve-request', id: 'd-2', username: 'ann', by: zoë },
+    { type: 'approve-request', id: 'd-1', username: 'bob', by: zoë },
+    { type: 'withdraw', id: 'w-1', username: 'ann', amount: 2000, by: anna },
+    { type: 'refuse-request', id: 'c-2', username: 'ann', by: anna },
+    { type: 'withdraw', id: 'w-1', username: 'bob', amount: 6000, by: anna },
+  );
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+  await store.write(
+    { type: 'approve-request', id: 'w-1', username: 'ann', by: zoë },
+    { type: 'approve-request', id: 'c-1', username: 'ann', by: zoë },
+    { type: 'approve-request', id: 'w-1', username: 'bob', by: zoë },
+  );
+  store.wait(DAY_MS);
+  await store.write(
+    { type: 'expire-request', id: 'd-2', username: 'bob' },
+    { ...correction, id: 'c-3', username: 'bob', amount: 123_456, by: zoë },
+    { type: 'deposit', id: 'd-9', username: 'ann', amount: 2 ** 40, by: anna },
   );
 }
 

@@ -178,10 +178,18 @@ const WALLET: readonly Row[] = [
   [
     'an operation of an operator that is sent again moves again',
     'src/wallet/decide/operator.ts',
-    'if (known !== undefined) {\n        return known.type === kind',
-    'if (false) {\n        return known.type === kind',
+    'if (known !== undefined) {\n        const answer = findRequestAnswer(known, wish',
+    'if (false) {\n        const answer = findRequestAnswer(known, wish',
     'test/scenarios/scenarios.test.ts',
     'scenario 5-operator.txt',
+  ],
+  [
+    'an operator approves a request of their own',
+    'src/wallet/decide/approvals.ts',
+    'if (by === undefined || known.by?.name === by.name)',
+    'if (by === undefined)',
+    'test/wallet/approvals.test.ts',
+    'it waits until another operator approves, and moves once',
   ],
   [
     'an open bet is not counted',

@@ -459,6 +459,27 @@ test('a clock that jumps makes nobody forget anything', async () => {
   assert.deepEqual(repeat, { type: 'accepted', before: 100, after: 90, isRepeat: true });
 });
 
+test('a request for money expires by itself, in the log and for its successor', async () => {
+  const wal = new MemoryWal('00000000-0000-4000-8000-00000000000d', 2);
+  const rules = { approvalAbove: { THB: 50 }, approvalMs: 3_600_000 };
+  const test = await TestHost.started({ wal, rules });
+  await test.fund('ann', 10);
+  const by = { name: 'anna', address: '10.1.2.3' };
+  const wish = { type: 'deposit', id: 'big', username: 'ann', amount: 60, by } as const;
+  assert.deepEqual(await test.execute(wish), { type: 'failed', failure: 'approval-pending' });
+  test.clock.nowMs += 3_600_000;
+  const operations = async (host: TestHost) => {
+    const result = await host.ask({ type: 'list-operations', username: 'ann', limit: 9, after: undefined });
+    return result.type === 'operations' ? result.page?.items.map(({ type }) => type) : undefined;
+  };
+  await until('the expiry', async () => (await operations(test))?.[0] === 'expiry');
+  await test.host.close();
+  const successor = await TestHost.started({ wal, rules });
+  assert.deepEqual(await operations(successor), ['expiry', 'import']);
+  assert.equal(await successor.balance('ann'), 10);
+  await successor.host.close();
+});
+
 test('an idle owner that has been taken over learns it by itself', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000e', 2);
   const former = await TestHost.started({ wal });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FAILURES } from '../../src/callback/failures.js';
+import { CALLBACK_FAILURES } from '../../src/callback/failures.js';
 import { loadSettings, variableOf } from '../../src/config/load.js';
 import { settingsSchema } from '../../src/config/schema.js';
 import { ROOT, readPage } from './pages.js';
@@ -56,7 +56,7 @@ test('the table of settings is that of the schema', () => {
 });
 
 test('the table of status codes has every failure', () => {
-  const lines = Object.entries(FAILURES).map(
+  const lines = Object.entries(CALLBACK_FAILURES).map(
     ([name, { statusCode, httpStatus, sentence }]) => `| ${statusCode} | ${httpStatus} | ${sentence} | \`${name}\` |`,
   );
   assert.ok(lines.length > 20);

@@ -1,6 +1,6 @@
 import type { Labels, Metric, MetricValue } from '../../base/metric.js';
 import { ENDPOINTS } from '../../callback/callbacks.js';
-import { FAILURES, type StatusCodes } from '../../callback/failures.js';
+import { CALLBACK_FAILURES, FAILURES, type StatusCodes } from '../../callback/failures.js';
 import { fieldOf, type Refusal } from '../../callback/refusal.js';
 import type { Addressed, CallbackObserver, Outcome } from '../../http/callback-observer.js';
 import type { ListenerMeasures } from '../../http/callback-server.js';
@@ -11,7 +11,7 @@ import { stageMetric } from './stages.js';
 
 type Counts = Record<Outcome, number>;
 
-const OUTCOMES = ['accepted', ...Object.keys(FAILURES)] as readonly Outcome[];
+const OUTCOMES = ['accepted', ...Object.keys(CALLBACK_FAILURES)] as readonly Outcome[];
 
 /** Counts the answers of the callback listener in plain numbers; a scrape makes metrics of them. */
 export class CallbackMetrics implements CallbackObserver {

@@ -6,7 +6,7 @@ import type { Operator } from '../../wallet/state/operation.js';
 import type { RoundName } from '../../wallet/state/round.js';
 import { imageRemembers } from '../../wallet/state/round-image.js';
 import { UnknownFormatError } from './format-error.js';
-import { KEPT_REQUESTS_FORMAT, REMEMBERED_MESSAGES_FORMAT } from './format-gate.js';
+import { APPROVALS_FORMAT, KEPT_REQUESTS_FORMAT, REMEMBERED_MESSAGES_FORMAT } from './format-gate.js';
 
 /*
  * Events as positional arrays, which msgpack then packs: FORMAT.md has the table. A number once given stays; a field
@@ -45,6 +45,8 @@ export const EVENT = {
   'rounds-restored': 11,
   'session-set': 12,
   'session-ended': 13,
+  'money-requested': 15,
+  'request-closed': 16,
 } as const;
 
 export const CHANGE = {
@@ -96,6 +98,8 @@ export const EVENT_FORMAT: Readonly<Record<Event['type'], number>> = {
   'rounds-restored': 2,
   'session-set': 2,
   'session-ended': 2,
+  'money-requested': APPROVALS_FORMAT,
+  'request-closed': APPROVALS_FORMAT,
 };
 
 export const CHANGE_FORMAT: Readonly<Record<Change['type'], number>> = {
@@ -142,6 +146,7 @@ export const ENDPOINT_FORMAT: Readonly<Record<ChangingEndpoint, number>> = {
 export function formatOf(event: Event): number {
   const format = EVENT_FORMAT[event.type];
   if (event.type === 'rounds-restored') return event.images.some(imageRemembers) ? REMEMBERED_MESSAGES_FORMAT : format;
+  if ('approvedBy' in event && event.approvedBy !== undefined) return APPROVALS_FORMAT;
   if (event.type !== 'callback-applied') return format;
   if (event.remembers) return REMEMBERED_MESSAGES_FORMAT;
   return Math.max(format, ENDPOINT_FORMAT[event.endpoint], ...event.changes.map(formatOfChange));
@@ -210,11 +215,21 @@ export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
       return signed([code, username, version, elapsedMs, event.currency, event.id, event.balance], event.by);
     case 'deposited':
     case 'withdrawn':
-      return signed([code, username, version, elapsedMs, event.id, event.amount, event.before, event.after], event.by);
+      return approved(
+        [code, username, version, elapsedMs, event.id, event.amount, event.before, event.after],
+        event.by,
+        event.approvedBy,
+      );
     case 'corrected': {
-      const { id, amount, before, after, reason, by } = event;
-      return signed([code, username, version, elapsedMs, id, amount, before, after, reason], by);
+      const { id, amount, before, after, reason, by, approvedBy } = event;
+      return approved([code, username, version, elapsedMs, id, amount, before, after, reason], by, approvedBy);
     }
+    case 'money-requested': {
+      const { id, amount, expiresMs, allowNegativeBalance, reason, by } = event;
+      return signed([code, username, version, elapsedMs, id, amount, expiresMs, allowNegativeBalance, reason], by);
+    }
+    case 'request-closed':
+      return signed([code, username, version, elapsedMs, event.id, event.outcome], event.by);
     case 'player-blocked':
     case 'player-unblocked':
     case 'session-ended':
@@ -243,6 +258,12 @@ function tupleToMark(tuple: Read): ArchiveMark | undefined {
 /** Adds the operator; the array of an event without one is shorter. */
 function signed(tuple: Tuple, by: Operator | undefined): Tuple {
   return by === undefined ? tuple : [...tuple, [by.name, by.address]];
+}
+
+/** Adds the operator, and the one who has approved. */
+function approved(tuple: Tuple, by: Operator | undefined, approvedBy: Operator | undefined): Tuple {
+  if (approvedBy === undefined) return signed(tuple, by);
+  return [...tuple, by === undefined ? null : [by.name, by.address], [approvedBy.name, approvedBy.address]];
 }
 
 /** Rounds of one product that follow each other are one array: the product, and their ids. */
@@ -338,11 +359,25 @@ export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
       return { type: 'player-imported', ...stamp, currency, id, balance, by: signer(by) };
     }
     case EVENT.deposited:
-      return { type: 'deposited', ...stamp, ...movement(tuple), by: signer(tuple[8]) };
+      return { type: 'deposited', ...stamp, ...movement(tuple), by: signer(tuple[8]), ...approver(tuple[9]) };
     case EVENT.withdrawn:
-      return { type: 'withdrawn', ...stamp, ...movement(tuple), by: signer(tuple[8]) };
+      return { type: 'withdrawn', ...stamp, ...movement(tuple), by: signer(tuple[8]), ...approver(tuple[9]) };
     case EVENT.corrected:
-      return { type: 'corrected', ...stamp, ...movement(tuple), reason: tuple[8], by: signer(tuple[9]) };
+      return {
+        type: 'corrected',
+        ...stamp,
+        ...movement(tuple),
+        reason: tuple[8],
+        by: signer(tuple[9]),
+        ...approver(tuple[10]),
+      };
+    case EVENT['money-requested']: {
+      const [, , , , id, amount, expiresMs, allowNegativeBalance, reason, by] = tuple;
+      const wish = { id, amount, expiresMs, allowNegativeBalance, reason };
+      return { type: 'money-requested', ...stamp, ...wish, by: signer(by) };
+    }
+    case EVENT['request-closed']:
+      return { type: 'request-closed', ...stamp, id: tuple[4], outcome: tuple[5], by: signer(tuple[6]) };
     case EVENT['player-blocked']:
       return { type: 'player-blocked', ...stamp, by: signer(tuple[4]) };
     case EVENT['player-unblocked']:
@@ -373,8 +408,13 @@ function movement(tuple: Read) {
   return { id: tuple[4], amount: tuple[5], before: tuple[6], after: tuple[7] };
 }
 
+function approver(pair: Read): { readonly approvedBy?: Operator } {
+  const approvedBy = signer(pair);
+  return approvedBy === undefined ? {} : { approvedBy };
+}
+
 function signer(pair: Read): Operator | undefined {
-  return pair === undefined ? undefined : { name: pair[0], address: pair[1] };
+  return pair === undefined || pair === null ? undefined : { name: pair[0], address: pair[1] };
 }
 
 function callback(tuple: Read, stamp: { username: string; version: number; timeMs: number }): CallbackApplied {

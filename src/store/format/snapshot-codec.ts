@@ -29,7 +29,7 @@ import { newPackr } from './msgpack.js';
  *  0        1          2       4       8         12         16            24         40
  *  | format | reserved | shard | index | players | checksum | snapshot id | store id | wallets ...
  *
- * In formats 2 to 4 (3 adds kinds of transactions, 4 remembered messages) each wallet is its length (32 bits, with these), then, as
+ * In formats 2 to 5 (3 adds kinds of transactions, 4 remembered messages, 5 money that waits for an approval) each wallet is its length (32 bits, with these), then, as
  * src/wallet/records/bytes.ts has them:
  *
  *   username (text), currency (text), balance (signed), version (number), flags (byte): 1 blocked
@@ -43,11 +43,12 @@ import { newPackr } from './msgpack.js';
  *
  * Integers are big-endian. Checksums are CRC-32 of everything but themselves. A manifest is its checksum, then JSON.
  */
-export const SNAPSHOT_VERSION = 4;
+export const SNAPSHOT_VERSION = 5;
 const IMAGES_VERSION = 1;
 /** Versions that can be written, newest first, each with the format of stores that has it; see format-gate.ts. */
 const WRITTEN_VERSIONS: readonly { readonly version: number; readonly storeFormat: number }[] = [
-  { version: SNAPSHOT_VERSION, storeFormat: 3 },
+  { version: SNAPSHOT_VERSION, storeFormat: 4 },
+  { version: 4, storeFormat: 3 },
   { version: 3, storeFormat: 2 },
   { version: 2, storeFormat: 1 },
 ];

@@ -53,6 +53,9 @@ const LOGGED_AS: Readonly<Record<OperationType, OperatorEvent['type']>> = {
   correction: 'corrected',
   block: 'player-blocked',
   unblock: 'player-unblocked',
+  request: 'money-requested',
+  refusal: 'request-closed',
+  expiry: 'request-closed',
 };
 
 const OPERATIONS: ReadonlySet<string> = new Set([...Object.keys(LOGGED_AS), ...Object.values(LOGGED_AS)]);

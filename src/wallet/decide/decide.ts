@@ -45,7 +45,7 @@ export function decide(wallet: Wallet | undefined, command: Command, rules: Rule
     case 'checkBalance':
       return decideBalance(wallet, command, rules, nowMs);
     default:
-      return decideOperator(wallet, command, nowMs);
+      return decideOperator(wallet, command, rules, nowMs);
   }
 }
 

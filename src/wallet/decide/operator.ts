@@ -1,27 +1,46 @@
 import { unreachable } from '../../base/assert.js';
-import { isSafeBalance, type Units } from '../amount.js';
+import { isSafeBalance } from '../amount.js';
 import { missingRounds, unchangedRounds } from '../archiving.js';
 import type { OperationCommand, OperatorCommand } from '../command.js';
 import type { Decision } from '../decision.js';
-import type { Event } from '../event.js';
-import type { Failure } from '../rejection.js';
 import { hasForgettable } from '../retention.js';
-import { movedBy, type Operation } from '../state/operation.js';
 import { isSameSession } from '../state/session.js';
 import type { Wallet } from '../state/wallet.js';
+import {
+  decideApproval,
+  decideExpiry,
+  decideRefusal,
+  decideRequest,
+  findRequestAnswer,
+  needsApproval,
+  type Wish,
+} from './approvals.js';
+import { applied, failed, repeatedOperation, unchanged } from './operator-answers.js';
+import type { Rules } from './rules.js';
 
 /** docs/decisions.md section 5: the operator owns the players. Every operation may be repeated. */
-export function decideOperator(wallet: Wallet | undefined, command: OperatorCommand, nowMs: number): Decision {
+export function decideOperator(
+  wallet: Wallet | undefined,
+  command: OperatorCommand,
+  rules: Rules,
+  nowMs: number,
+): Decision {
   if (command.type === 'create-player') return decideCreate(wallet, command, nowMs);
-  if (command.type === 'import-player') return decideImport(wallet, command, nowMs);
+  if (command.type === 'import-player') return decideImport(wallet, command, rules, nowMs);
   if (wallet === undefined) return failed('user-not-found');
   const stamp = { username: wallet.username, version: wallet.version + 1, timeMs: nowMs };
   switch (command.type) {
     case 'deposit':
     case 'withdraw':
-      return decideMovement(wallet, command, nowMs);
+      return decideMovement(wallet, command, rules, nowMs);
     case 'correct':
-      return decideCorrection(wallet, command, nowMs);
+      return decideCorrection(wallet, command, rules, nowMs);
+    case 'approve-request':
+      return decideApproval(wallet, command, nowMs);
+    case 'refuse-request':
+      return decideRefusal(wallet, command, nowMs);
+    case 'expire-request':
+      return decideExpiry(wallet, command.id, nowMs);
     case 'block-player':
       return wallet.blocked ? unchanged(wallet) : applied(wallet, { type: 'player-blocked', ...stamp, by: command.by });
     case 'unblock-player':
@@ -74,6 +93,7 @@ function decideCreate(
 function decideImport(
   wallet: Wallet | undefined,
   command: Extract<OperationCommand, { type: 'import-player' }>,
+  rules: Rules,
   nowMs: number,
 ): Decision {
   const { id, username, currency, balance, by } = command;
@@ -84,6 +104,7 @@ function decideImport(
       ? repeatedOperation(known)
       : failed('duplicate-transaction');
   }
+  if (needsApproval(rules, currency, balance)) return failed('approval-needed');
   return {
     answer: { type: 'accepted', before: 0, after: balance, isRepeat: false },
     event: { type: 'player-imported', username, version: 1, timeMs: nowMs, currency, id, balance, by },
@@ -94,18 +115,29 @@ function decideImport(
 function decideMovement(
   wallet: Wallet,
   command: Extract<OperationCommand, { type: 'deposit' | 'withdraw' }>,
+  rules: Rules,
   nowMs: number,
 ): Decision {
   const { id, amount, by } = command;
   const kind = command.type === 'deposit' ? 'deposit' : 'withdrawal';
+  const wish: Wish = {
+    id,
+    amount: command.type === 'deposit' ? amount : -amount,
+    reason: '',
+    allowNegativeBalance: false,
+    by,
+  };
   const known = wallet.operation(id);
   if (known !== undefined) {
+    const answer = findRequestAnswer(known, wish, nowMs);
+    if (answer !== undefined) return failed(answer);
     return known.type === kind && known.amount === amount ? repeatedOperation(known) : failed('duplicate-transaction');
   }
   const before = wallet.balance;
-  const after = command.type === 'deposit' ? before + amount : before - amount;
+  const after = before + wish.amount;
   if (command.type === 'withdraw' && after < 0) return failed('insufficient-balance');
   if (!isSafeBalance(after)) return failed('amount-out-of-range');
+  if (needsApproval(rules, wallet.currency, amount)) return decideRequest(wallet, wish, rules, nowMs);
   return {
     answer: { type: 'accepted', before, after, isRepeat: false },
     event: {
@@ -130,11 +162,14 @@ function decideMovement(
 function decideCorrection(
   wallet: Wallet,
   command: Extract<OperationCommand, { type: 'correct' }>,
+  rules: Rules,
   nowMs: number,
 ): Decision {
   const { id, amount, reason, allowNegativeBalance, by } = command;
   const known = wallet.operation(id);
   if (known !== undefined) {
+    const answer = findRequestAnswer(known, command, nowMs);
+    if (answer !== undefined) return failed(answer);
     const isSame = known.type === 'correction' && known.amount === amount && known.reason === reason;
     return isSame ? repeatedOperation(known) : failed('duplicate-transaction');
   }
@@ -142,6 +177,9 @@ function decideCorrection(
   const after = before + amount;
   if (amount < 0 && after < 0 && !allowNegativeBalance) return failed('insufficient-balance');
   if (!isSafeBalance(after)) return failed('amount-out-of-range');
+  if (needsApproval(rules, wallet.currency, amount)) {
+    return decideRequest(wallet, { id, amount, reason, allowNegativeBalance, by }, rules, nowMs);
+  }
   const { username } = wallet;
   const version = wallet.version + 1;
   return {
@@ -149,29 +187,4 @@ function decideCorrection(
     event: { type: 'corrected', username, version, timeMs: nowMs, id, amount, before, after, reason, by },
     remarks: [],
   };
-}
-
-function applied(wallet: Wallet, event: Event): Decision {
-  return {
-    answer: { type: 'accepted', before: wallet.balance, after: wallet.balance, isRepeat: false },
-    event,
-    remarks: [],
-  };
-}
-
-function unchanged(wallet: Wallet): Decision {
-  return repeated({ before: wallet.balance, after: wallet.balance });
-}
-
-function repeatedOperation(operation: Operation): Decision {
-  return repeated({ before: operation.after - movedBy(operation), after: operation.after });
-}
-
-function repeated(answer: { before: Units; after: Units }): Decision {
-  const { before, after } = answer;
-  return { answer: { type: 'accepted', before, after, isRepeat: true }, event: undefined, remarks: [] };
-}
-
-function failed(failure: Failure): Decision {
-  return { answer: { type: 'failed', failure }, event: undefined, remarks: [] };
 }

@@ -1,3 +1,5 @@
+import type { Units } from '../amount.js';
+
 /** A product of the platform that the operator has listed. */
 export interface Product {
   readonly id: string;
@@ -42,6 +44,10 @@ export interface Rules {
   readonly historyMax: number;
   /** How long ids are remembered after the last change of their round. Milliseconds. */
   readonly retentionMs: number;
+  /** Movements by hand of more than so many units need another operator, by currency; one that is not listed needs none. */
+  readonly approvalAbove: Readonly<Record<string, Units>>;
+  /** How long another operator has for it. Milliseconds. */
+  readonly approvalMs: number;
   /** `check`: a bet, a tip or a balance needs the token of the player's session. */
   readonly sessionToken: 'ignore' | 'check';
   readonly productsUnlisted: 'accept' | 'reject';

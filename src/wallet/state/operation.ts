@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.js';
 import type { Units } from '../amount.js';
-import { textBytesMax, writeText } from '../records/bytes.js';
+import { type Cursor, textBytesMax, writeText } from '../records/bytes.js';
 import {
   BLOB_OF_OPERATION,
   D_OPERATION_AFTER,
@@ -19,7 +19,19 @@ export interface Operator {
   readonly address: string;
 }
 
-export const OPERATION_TYPES = ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'] as const;
+export const OPERATION_TYPES = [
+  'create',
+  'import',
+  'deposit',
+  'withdrawal',
+  'correction',
+  'block',
+  'unblock',
+  /** Money that waits for another operator; that one refused; for which none came in time. */
+  'request',
+  'refusal',
+  'expiry',
+] as const;
 export type OperationType = (typeof OPERATION_TYPES)[number];
 
 /** What an operator did to a player (docs/decisions.md section 5). */
@@ -27,7 +39,7 @@ export interface OperationFacts {
   readonly type: OperationType;
   /** One id space per player; empty where a repeat is harmless without an id: create, block, unblock. */
   readonly id: string;
-  /** Signed for a correction; 0 where no money moves. */
+  /** Signed for a correction and a request; 0 where nobody asked for money. */
   readonly amount: Units;
   /** The balance after it. */
   readonly after: Units;
@@ -36,17 +48,35 @@ export interface OperationFacts {
   readonly by?: Operator | undefined;
   /** Corrections only. */
   readonly reason?: string | undefined;
+  /** The other operator, who approved or refused it. */
+  readonly approver?: Operator | undefined;
+  /** Of what waits for another operator. */
+  readonly request?: RequestTerms | undefined;
+}
+
+export interface RequestTerms {
+  readonly expiresMs: number;
+  readonly allowNegativeBalance: boolean;
+}
+
+/** The operation that a request would become. */
+export function kindOfRequest({ amount, reason }: Pick<OperationFacts, 'amount' | 'reason'>) {
+  if (reason !== undefined) return 'correction';
+  return amount > 0 ? 'deposit' : 'withdrawal';
 }
 
 /** By how much an operation moved the balance. */
 export function movedBy({ type, amount }: Pick<OperationFacts, 'type' | 'amount'>): Units {
+  if (type === 'request' || type === 'refusal' || type === 'expiry') return 0;
   return type === 'withdrawal' ? -amount : amount;
 }
 
-/* In one word: the type, whether there is a reason, and above them the number of who did it. */
-const TYPE_MASK = 0b111;
-const HAS_REASON = 0b1000;
-const OPERATOR_SHIFT = 4;
+/* In one word: the type, whether there is a reason, an approver and terms, and above them the number of who did it. */
+const TYPE_MASK = 0b1111;
+const HAS_REASON = 0b1_0000;
+const HAS_APPROVER = 0b10_0000;
+const HAS_TERMS = 0b100_0000;
+const OPERATOR_SHIFT = 7;
 
 /** An operation as its wallet remembers it. A view of its row. */
 export class Operation implements OperationFacts {
@@ -65,20 +95,30 @@ export class Operation implements OperationFacts {
 
   /** Only `Wallet` calls it, which puts the row on its list. */
   static write(tables: Tables, player: number, facts: OperationFacts): Operation {
-    const { type, id, amount, after, timeMs, by, reason } = facts;
+    const { type, id, amount, after, timeMs, by, reason, approver, request } = facts;
     const row = tables.operations.allocate();
     const operation = new Operation(tables, row);
     const { words, doubles, at } = operation;
     const operator = by === undefined ? 0 : tables.operators.take(Operation.signatureOf(by));
     words[at + OPERATION_FACTS] =
-      OPERATION_TYPES.indexOf(type) | (reason === undefined ? 0 : HAS_REASON) | (operator << OPERATOR_SHIFT);
+      OPERATION_TYPES.indexOf(type) |
+      (reason === undefined ? 0 : HAS_REASON) |
+      (approver === undefined ? 0 : HAS_APPROVER) |
+      (request === undefined ? 0 : HAS_TERMS) |
+      (operator << OPERATOR_SHIFT);
     words[at + OPERATION_PLAYER] = player;
     doubles[(at >> 1) + D_OPERATION_AMOUNT] = amount;
     doubles[(at >> 1) + D_OPERATION_AFTER] = after;
     doubles[(at >> 1) + D_OPERATION_TIME] = timeMs;
-    const bytes = scratchOf(textBytesMax(id) + textBytesMax(reason ?? ''));
+    const signature = approver === undefined ? '' : Operation.signatureOf(approver);
+    const bytes = scratchOf(textBytesMax(id) + textBytesMax(reason ?? '') + textBytesMax(signature) + TERMS_BYTES);
     let end = writeText(bytes, 0, id);
     if (reason !== undefined) end = writeText(bytes, end, reason);
+    if (approver !== undefined) end = writeText(bytes, end, signature);
+    if (request !== undefined) {
+      end = bytes.writeDoubleLE(request.expiresMs, end);
+      end = bytes.writeUInt8(request.allowNegativeBalance ? 1 : 0, end);
+    }
     if (end > EMPTY_BYTES) words[at + OPERATION_BLOB] = tables.store(BLOB_OF_OPERATION, row, bytes, end);
     if (id !== '') tables.enterOperation(row);
     return operation;
@@ -129,6 +169,17 @@ export class Operation implements OperationFacts {
     return cursor.text();
   }
 
+  get approver(): Operator | undefined {
+    return (this.facts & HAS_APPROVER) === 0 ? undefined : Operation.operatorOf(this.behindReason().text());
+  }
+
+  get request(): RequestTerms | undefined {
+    if ((this.facts & HAS_TERMS) === 0) return undefined;
+    const cursor = this.behindReason();
+    if ((this.facts & HAS_APPROVER) !== 0) cursor.skipText();
+    return { expiresMs: cursor.double(), allowNegativeBalance: cursor.byte() === 1 };
+  }
+
   /** Only `Wallet` calls it, which has taken it from its list. */
   free(): void {
     const { blob, operator } = this;
@@ -136,6 +187,13 @@ export class Operation implements OperationFacts {
     if (blob !== 0) this.tables.blobs.free(blob);
     if (operator !== 0) this.tables.operators.release(operator);
     this.tables.operations.free(this.row);
+  }
+
+  private behindReason(): Cursor {
+    const cursor = this.tables.cursorAt(this.blob, 0);
+    cursor.skipText();
+    if ((this.facts & HAS_REASON) !== 0) cursor.skipText();
+    return cursor;
   }
 
   private get operator(): number {
@@ -153,3 +211,5 @@ export class Operation implements OperationFacts {
 
 /** Of an empty text. */
 const EMPTY_BYTES = 1;
+/** A double and a byte. */
+const TERMS_BYTES = 9;

@@ -7,6 +7,7 @@ import { HashIndex } from '../records/hash-index.js';
 import { beginsWith, type Prefix } from '../records/prefix.js';
 import { Rows, SEGMENT_ROWS } from '../records/rows.js';
 import { PAGE_BYTES, Slab } from '../records/slab.js';
+import { PendingRequests } from './pending-requests.js';
 import { namespaceIn } from './transaction-kind.js';
 
 /*
@@ -134,6 +135,8 @@ export class Tables {
   /** In the namespaces of transaction-kind.ts. */
   private readonly transactionsById = new HashIndex();
   private readonly operationsById = new HashIndex();
+  /** Money that waits for another operator. */
+  readonly pending = new PendingRequests();
   private maybeDraft: Tables | undefined = undefined;
   /** What is looked for, so that a lookup makes no closure: what is not there is entered next, with the same key. */
   private readonly playerKey: Key;

@@ -34,6 +34,12 @@ import type { Tallies, Wallet } from './wallet.js';
  */
 const HAS_TALLIES = 1;
 const HAS_SESSION = 2;
+const HAS_PENDING = 4;
+/** In the place of a type of three bits: the type follows, and what else only approvals have. */
+const OF_APPROVAL = 7;
+const HAS_APPROVER = 1;
+const HAS_TERMS = 2;
+const ALLOWS_DEBT = 4;
 const HAS_OPERATOR = 8;
 const HAS_REASON = 16;
 const ENDED = 1;
@@ -52,6 +58,9 @@ const OPERATIONS: readonly OperationType[] = [
   'correction',
   'block',
   'unblock',
+  'request',
+  'refusal',
+  'expiry',
 ];
 const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void', 'rollback', 'cancel'];
 const HASHED_CANCEL = 3;
@@ -253,6 +262,11 @@ export function operationsOf(wallet: Wallet): readonly OperationFacts[] {
   return Array.from({ length: cursor.number() }, () => readOperation(cursor, readName)).reverse();
 }
 
+/** True where a body has money that waits for another operator. */
+export function hasPending(body: Cursor): boolean {
+  return (body.byte() & HAS_PENDING) !== 0;
+}
+
 function readTallies(cursor: Cursor): Tallies | undefined {
   const flags = cursor.byte();
   if (flags === 0) return undefined;
@@ -282,7 +296,10 @@ function* oldestFirst<T>(newestFirst: Iterable<T>): Steps<T[]> {
 function writeTallies(bytes: ByteWriter, wallet: Wallet): void {
   const { tipsDay, tipsCredited, carried, session } = wallet.tallies;
   const hasTallies = tipsDay !== -1 || carried !== 0n;
-  bytes.byte((hasTallies ? HAS_TALLIES : 0) | (session === undefined ? 0 : HAS_SESSION));
+  const hasPending = wallet.tables.pending.has(wallet.row);
+  bytes.byte(
+    (hasTallies ? HAS_TALLIES : 0) | (session === undefined ? 0 : HAS_SESSION) | (hasPending ? HAS_PENDING : 0),
+  );
   if (hasTallies) {
     bytes.signed(tipsDay);
     bytes.number(tipsCredited);
@@ -295,27 +312,46 @@ function writeTallies(bytes: ByteWriter, wallet: Wallet): void {
 }
 
 function writeOperation(bytes: ByteWriter, operation: OperationFacts, writeName: (text: string) => void): void {
-  const { type, id, amount, after, timeMs, by, reason } = operation;
+  const { type, id, amount, after, timeMs, by, reason, approver, request } = operation;
   const flags = (by === undefined ? 0 : HAS_OPERATOR) | (reason === undefined ? 0 : HAS_REASON);
-  bytes.byte(OPERATIONS.indexOf(type) | flags);
+  const number = OPERATIONS.indexOf(type);
+  const isOfApproval = number >= OF_APPROVAL || approver !== undefined;
+  bytes.byte((isOfApproval ? OF_APPROVAL : number) | flags);
   bytes.time(timeMs, 0);
   bytes.text(id);
   bytes.signed(amount);
   bytes.signed(after);
   if (by !== undefined) writeName(Operation.signatureOf(by));
   if (reason !== undefined) bytes.text(reason);
+  if (!isOfApproval) return;
+  const debt = request?.allowNegativeBalance === true ? ALLOWS_DEBT : 0;
+  bytes.byte(number);
+  bytes.byte((approver === undefined ? 0 : HAS_APPROVER) | (request === undefined ? 0 : HAS_TERMS) | debt);
+  if (approver !== undefined) writeName(Operation.signatureOf(approver));
+  if (request !== undefined) bytes.double(request.expiresMs);
 }
 
 function readOperation(cursor: Cursor, readName: () => string): OperationFacts {
   const flags = cursor.byte();
-  const type = must(OPERATIONS[flags & 0b111], 'an operation has a known type');
+  const number = flags & 0b111;
   const timeMs = cursor.time(0);
   const id = cursor.text();
   const amount = cursor.signed();
   const after = cursor.signed();
   const by = (flags & HAS_OPERATOR) === 0 ? undefined : Operation.operatorOf(readName());
   const reason = (flags & HAS_REASON) === 0 ? undefined : cursor.text();
-  return { type, id, amount, after, timeMs, by, reason };
+  const facts = { id, amount, after, timeMs, by, reason };
+  if (number !== OF_APPROVAL) return { type: typeOf(number), ...facts };
+  const type = typeOf(cursor.byte());
+  const more = cursor.byte();
+  const approver = (more & HAS_APPROVER) === 0 ? undefined : Operation.operatorOf(readName());
+  if ((more & HAS_TERMS) === 0) return { type, ...facts, approver };
+  const request = { expiresMs: cursor.double(), allowNegativeBalance: (more & ALLOWS_DEBT) !== 0 };
+  return { type, ...facts, approver, request };
+}
+
+function typeOf(number: number): OperationType {
+  return must(OPERATIONS[number], 'an operation has a known type');
 }
 
 function writeTransaction(bytes: ByteWriter, item: Transaction): void {

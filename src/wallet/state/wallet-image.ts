@@ -74,7 +74,10 @@ type OperationImage = readonly [
   after: number,
   timeMs: number,
   by?: readonly [name: string, address: string] | null,
-  reason?: string,
+  reason?: string | null,
+  /** In no snapshot of format 1. */
+  approver?: readonly [name: string, address: string] | null,
+  request?: readonly [expiresMs: number, allowNegativeBalance: boolean],
 ];
 
 /** The numbers of operations in snapshots. They are on disk for ever: none changes, and none is used again. */
@@ -86,6 +89,9 @@ const OPERATION_NUMBER: Readonly<Record<OperationType, number>> = {
   create: 4,
   block: 5,
   unblock: 6,
+  request: 7,
+  refusal: 8,
+  expiry: 9,
 };
 const OPERATION_BY_NUMBER = new Map(
   Object.entries(OPERATION_NUMBER).map(([type, number]) => [number, type as OperationType]),
@@ -201,16 +207,25 @@ function writeFacts(round: Round, image: RoundImage, transactions: readonly Tran
   }
 }
 
-function operationImage({ type, id, amount, after, timeMs, by, reason }: OperationFacts): OperationImage {
+function operationImage(operation: OperationFacts): OperationImage {
+  const { type, id, amount, after, timeMs, by, reason, approver, request } = operation;
   const code = OPERATION_NUMBER[type];
   const signature = by && ([by.name, by.address] as const);
+  if (approver !== undefined || request !== undefined) {
+    const decided = approver === undefined ? null : ([approver.name, approver.address] as const);
+    const image = [code, id, amount, after, timeMs, signature ?? null, reason ?? null, decided] as const;
+    return request === undefined ? image : [...image, [request.expiresMs, request.allowNegativeBalance]];
+  }
   if (reason !== undefined) return [code, id, amount, after, timeMs, signature ?? null, reason];
   return signature === undefined ? [code, id, amount, after, timeMs] : [code, id, amount, after, timeMs, signature];
 }
 
-function operationFrom([code, id, amount, after, timeMs, signature, reason]: OperationImage): OperationFacts {
+function operationFrom(image: OperationImage): OperationFacts {
+  const [code, id, amount, after, timeMs, signature, reason, decided, terms] = image;
   const type = OPERATION_BY_NUMBER.get(code);
   assert(type !== undefined, 'an operation has a known type');
-  const by = signature ? { name: signature[0], address: signature[1] } : undefined;
-  return { type, id, amount, after, timeMs, by, reason };
+  const operator = (pair: typeof decided) => (pair ? { name: pair[0], address: pair[1] } : undefined);
+  const request = terms && { expiresMs: terms[0], allowNegativeBalance: terms[1] };
+  const facts = { type, id, amount, after, timeMs, by: operator(signature), reason: reason ?? undefined };
+  return { ...facts, approver: operator(decided), request };
 }

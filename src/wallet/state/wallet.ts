@@ -496,6 +496,9 @@ export class Wallet {
     operations.wordsOf(row)[operations.at(row) + OPERATION_OLDER] = this.words[this.at + PLAYER_OPERATION] as number;
     this.words[this.at + PLAYER_OPERATION] = row;
     this.noteNew(facts.timeMs);
+    const { type, id, by, request } = facts;
+    if (type !== 'request' || request === undefined) return;
+    this.tables.pending.add(this.row, id, { by: by?.name, expiresMs: request.expiresMs });
   }
 
   /** Newest first. */
@@ -556,6 +559,12 @@ export class Wallet {
   dropSettlement(settlement: Transaction): void {
     settlement.round.remove(settlement);
     this.dropTransaction(settlement.row, settlement.facts);
+  }
+
+  /** Takes a request that is decided off the list. */
+  dropRequest({ row, id }: Operation): void {
+    this.dropOperations((operation) => operation.row === row);
+    this.tables.pending.remove(this.row, id);
   }
 
   /** Drops operations. */

@@ -6,7 +6,7 @@ import { Cursor } from '../records/bytes.js';
 import type { Prefix } from '../records/prefix.js';
 import { type TableSizes, Tables } from './tables.js';
 import { type Counts, SHORT_MAX, Wallet } from './wallet.js';
-import { readBody, writeBody } from './wallet-body.js';
+import { hasPending, operationsOf, readBody, writeBody } from './wallet-body.js';
 
 const bodyWriter = new ByteWriter();
 
@@ -115,12 +115,27 @@ export class Wallets {
     length: number,
   ): Steps<void> | undefined {
     wallet.putBody(body, start, length);
+    if (hasPending(wallet.body)) this.enterPending(wallet);
     wallet.counts = counts;
     wallet.isRecent = false;
     wallet.noteClosed(counts.oldestSeconds * 1000);
     this.unpackedCount--;
     this.packedTransactions += counts.transactions;
     return items > SHORT_MAX ? this.unpackInSteps(wallet) : undefined;
+  }
+
+  /** Requests that nobody has decided about in time. */
+  expiredRequests(nowMs: number): readonly { readonly username: string; readonly id: string }[] {
+    return this.tables.pending.expired(nowMs).map(({ player, id }) => {
+      return { username: must(this.peekAt(player - 1), 'a request is about a player').username, id };
+    });
+  }
+
+  private enterPending(wallet: Wallet): void {
+    for (const { type, id, by, request } of operationsOf(wallet)) {
+      if (type !== 'request' || request === undefined) continue;
+      this.tables.pending.add(wallet.row, id, { by: by?.name, expiresMs: request.expiresMs });
+    }
   }
 
   private begin(currency: string, username?: string): Wallet {

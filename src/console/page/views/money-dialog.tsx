@@ -1,8 +1,9 @@
 import { useId, useState } from 'preact/hooks';
 import { CallError, partOf, post } from '../api.js';
-import type { Exact } from '../json.js';
+import { type Exact, plain } from '../json.js';
 import { Dialog } from '../parts/dialog.js';
 import { Failed } from '../parts/states.js';
+import { Time } from '../parts/time.js';
 import type { Player } from './players.js';
 
 export type Movement = 'deposit' | 'withdraw' | 'correct';
@@ -11,6 +12,14 @@ interface Done {
   readonly amount: Exact;
   readonly balanceBefore: Exact;
   readonly balanceAfter: Exact;
+  /** An earlier request with this id moved the money. */
+  readonly repeated?: true;
+}
+
+/** Another operator has to approve. */
+interface Waiting {
+  readonly amount: Exact;
+  readonly approval: { readonly expiresMillis: Exact };
 }
 
 interface Filled {
@@ -22,7 +31,7 @@ interface Filled {
 type Step =
   | { readonly type: 'fill' }
   | { readonly type: 'confirm'; readonly isWaiting: boolean; readonly error?: Error }
-  | { readonly type: 'done'; readonly done: Done };
+  | { readonly type: 'done'; readonly done: Done | Waiting };
 
 const TITLES: Readonly<Record<Movement, string>> = { deposit: 'Deposit', withdraw: 'Withdraw', correct: 'Correct' };
 const PATHS: Readonly<Record<Movement, string>> = {
@@ -54,7 +63,7 @@ export function MoneyDialog({ movement, player: given, onClose }: Props) {
     try {
       const { amount, reason, allowNegativeBalance } = filled;
       const body = { id, amount: { exact: amount }, ...(movement === 'correct' && { reason, allowNegativeBalance }) };
-      const done = await post<Done>(`/v1/players/${partOf(username)}/${PATHS[movement]}`, body);
+      const done = await post<Done | Waiting>(`/v1/players/${partOf(username)}/${PATHS[movement]}`, body);
       setStep({ type: 'done', done });
     } catch (error) {
       setStep({ type: 'confirm', isWaiting: false, error: error as Error });
@@ -192,7 +201,7 @@ function Fill({ movement, player, filled, onFilled, onClose }: FillProps) {
 }
 
 interface ResultProps {
-  readonly done: Done;
+  readonly done: Done | Waiting;
   readonly currency: string;
   readonly id: string;
   readonly onClose: () => void;
@@ -201,18 +210,28 @@ interface ResultProps {
 function Result({ done, currency, id, onClose }: ResultProps) {
   return (
     <>
-      <p class="note good" role="status">
-        Done, and durable.
-      </p>
+      {'approval' in done ? (
+        <p class="note warn" role="status">
+          Nothing has moved: another operator has to approve, until <Time ms={plain(done.approval.expiresMillis)} />.
+        </p>
+      ) : (
+        <p class="note good" role="status">
+          {done.repeated ? 'Done by an earlier request: this one moved nothing.' : 'Done, and durable.'}
+        </p>
+      )}
       <dl class="summary">
         <dt>Amount</dt>
         <dd class="figure">
           {done.amount.exact} {currency}
         </dd>
-        <dt>Balance before</dt>
-        <dd>{done.balanceBefore.exact}</dd>
-        <dt>Balance after</dt>
-        <dd>{done.balanceAfter.exact}</dd>
+        {'balanceAfter' in done && (
+          <>
+            <dt>Balance before</dt>
+            <dd>{done.balanceBefore.exact}</dd>
+            <dt>Balance after</dt>
+            <dd>{done.balanceAfter.exact}</dd>
+          </>
+        )}
         <dt>Id</dt>
         <dd class="id">{id}</dd>
       </dl>

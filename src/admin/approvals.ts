@@ -1,0 +1,114 @@
+import type { FastifyRequest } from 'fastify';
+import { object, string } from '../base/json-schema.js';
+import type { OperationView } from '../wallet/list-operations.js';
+import type { AuditItem } from '../wallet/scan-operations.js';
+import { kindOfRequest } from '../wallet/state/operation.js';
+import type { AdminDeps } from './admin-deps.js';
+import { approvalId, mustReadApprovalId } from './approval-id.js';
+import { atOnce } from './at-once.js';
+import { isPlace } from './audit.js';
+import { cursorOf, encodeCursor } from './cursor.js';
+import { before, page } from './fields.js';
+import { findOperation, listOperations } from './known-operations.js';
+import { money } from './money.js';
+import type { MoneyByHand } from './money-by-hand.js';
+import { answer } from './openapi.js';
+import { operationBody } from './operations.js';
+import { problemOf } from './problem.js';
+import { type Route, route } from './route.js';
+import { cursor, exactly, list, ref } from './schemas.js';
+
+/** On nodes of an older walletd each goes through all players. */
+const SCANS_MAX = 4;
+const PATH = '/v1/approvals';
+const WAITING = { by: undefined, type: 'request', username: undefined, fromMs: 0 } as const;
+
+/** Money that waits until another operator than the one who asked approves or refuses. */
+export function approvalRoutes(
+  { service, settings, clock }: AdminDeps,
+  byHand: MoneyByHand,
+  isWanted: (request: FastifyRequest['raw']) => boolean,
+): Route[] {
+  const { scales } = settings;
+  const inTurn = atOnce(SCANS_MAX, 'lists of approvals');
+  const params = object({ id: string({ description: 'Of the approval.', message: 'must be the id of an approval' }) });
+
+  const listing = route('GET', PATH, {
+    operationId: 'listApprovals',
+    tag: 'players',
+    summary: 'Money that waits until another operator approves, over all players, newest first',
+    query: object({}, { ...page, before }),
+    responses: { 200: answer('A page', exactly({ approvals: list(ref('Approval')), next: cursor })) },
+    problems: [400],
+    handle: async ({ query: { limit = 0, before }, raw }) => {
+      const after = cursorOf(before, isPlace);
+      const wanted = { ...WAITING, beforeMs: Number.MAX_SAFE_INTEGER };
+      const { items, next } = await inTurn(() => listOperations(service, wanted, after, limit, () => isWanted(raw)));
+      const nowMs = clock.now();
+      const approvals = items.filter(({ operation }) => (operation.request?.expiresMs ?? 0) > nowMs).map(approvalBody);
+      return { approvals, next: next === undefined ? null : encodeCursor(next) };
+    },
+  });
+
+  const deciding = (verb: 'approve' | 'refuse', summary: string) =>
+    route('POST', `${PATH}/{id}/${verb}`, {
+      operationId: `${verb}Request`,
+      tag: 'players',
+      summary,
+      params,
+      responses: { 200: answer('Decided, now or before', ref('DecidedApproval')) },
+      problems: [403, 404, 409, 413, 415],
+      handle: async ({ params: { id: approval }, operator: by }) => {
+        const { username, id } = mustReadApprovalId(approval);
+        const asked = await findOperation(service, username, id);
+        // Also because an older node does not know the command.
+        if (asked === undefined) throw problemOf('approval-not-found');
+        const answer = await service.operate({ type: `${verb}-request`, username, id, by });
+        if (answer.type === 'failed') throw problemOf(answer.failure);
+        const { currency, operation } = await mustDecided(username, id);
+        if (verb === 'approve' && !answer.isRepeat && operation.by !== undefined) {
+          byHand.noteApproved(operation.by.name, currency, operation.amount ?? 0);
+        }
+        return {
+          id: approval,
+          username,
+          currency,
+          operation: operationBody(scales, operation, currency),
+          ...(answer.isRepeat && { repeated: true }),
+        };
+      },
+    });
+
+  return [
+    listing,
+    deciding('approve', 'Moves money that another operator has asked for'),
+    deciding('refuse', 'Refuses money that an operator has asked for'),
+  ];
+
+  async function mustDecided(username: string, id: string): Promise<{ currency: string; operation: OperationView }> {
+    const player = await service.ask({ type: 'read-player', username });
+    if (player.type === 'failed') throw problemOf(player.failure);
+    const operation = await findOperation(service, username, id);
+    if (player.type !== 'player' || player.player === undefined || operation === undefined) {
+      throw problemOf('approval-not-found');
+    }
+    return { currency: player.player.currency, operation };
+  }
+
+  function approvalBody({ place: { username }, currency, operation }: AuditItem): object {
+    const { id = '', amount = 0, reason, timeMs, by, request } = operation;
+    return {
+      id: approvalId(username, id),
+      username,
+      currency,
+      type: kindOfRequest({ amount, reason }),
+      operationId: id,
+      amount: money(scales, currency, amount),
+      reason,
+      allowNegativeBalance: request?.allowNegativeBalance === true,
+      requestedMillis: timeMs,
+      expiresMillis: request?.expiresMs,
+      by: by ?? null,
+    };
+  }
+}

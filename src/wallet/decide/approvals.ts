@@ -1,0 +1,102 @@
+import { must } from '../../base/assert.js';
+import { isSafeBalance, type Units } from '../amount.js';
+import type { OperationCommand } from '../command.js';
+import type { Decision } from '../decision.js';
+import type { Failure } from '../rejection.js';
+import { kindOfRequest, type Operation, type Operator } from '../state/operation.js';
+import type { Wallet } from '../state/wallet.js';
+import { failed, repeatedOperation, unchanged } from './operator-answers.js';
+import type { Rules } from './rules.js';
+
+/** Requests that wait in one shard at once, and those of one operator among them: nobody takes the places of all others. */
+export const PENDING_MAX = 1000;
+export const PENDING_OF_OPERATOR_MAX = 100;
+
+/** A movement of money as it was asked for; `amount` above 0 gives, below 0 takes. */
+export interface Wish {
+  readonly id: string;
+  readonly amount: Units;
+  /** Empty but for corrections. */
+  readonly reason: string;
+  readonly allowNegativeBalance: boolean;
+  readonly by?: Operator | undefined;
+}
+
+export function needsApproval({ approvalAbove }: Rules, currency: string, amount: Units): boolean {
+  const above = Object.hasOwn(approvalAbove, currency) ? approvalAbove[currency] : undefined;
+  return above !== undefined && Math.abs(amount) > above;
+}
+
+/** The wish waits for another operator. The caller has found that it would be carried out today. */
+export function decideRequest(wallet: Wallet, wish: Wish, rules: Rules, nowMs: number): Decision {
+  const { all, own } = wallet.tables.pending.count(wish.by?.name, nowMs);
+  if (all >= PENDING_MAX || own >= PENDING_OF_OPERATOR_MAX) return failed('approvals-full');
+  const { username, version } = wallet;
+  const expiresMs = nowMs + rules.approvalMs;
+  const event = { type: 'money-requested', username, version: version + 1, timeMs: nowMs, ...wish, expiresMs } as const;
+  return { answer: { type: 'failed', failure: 'approval-pending' }, event, remarks: [] };
+}
+
+/** The answer to a wish whose id a request has, waiting or decided; undefined: the id is that of another operation. */
+export function findRequestAnswer(known: Operation, wish: Wish, nowMs: number): Failure | undefined {
+  if (known.type !== 'request' && known.type !== 'refusal' && known.type !== 'expiry') return undefined;
+  const isSame = known.amount === wish.amount && (known.reason ?? '') === wish.reason;
+  if (!isSame) return 'duplicate-transaction';
+  return isOpen(known, nowMs) ? 'approval-pending' : 'approval-closed';
+}
+
+type Decide = Extract<OperationCommand, { type: 'approve-request' | 'refuse-request' }>;
+
+/** Moves the money, once: the balance is looked at now. */
+export function decideApproval(wallet: Wallet, { id, by }: Decide, nowMs: number): Decision {
+  const known = wallet.operation(id);
+  if (known === undefined) return failed('approval-not-found');
+  if (known.type === 'refusal' || known.type === 'expiry') return failed('approval-closed');
+  if (known.type !== 'request')
+    return known.approver === undefined ? failed('approval-not-found') : repeatedOperation(known);
+  if (!isOpen(known, nowMs)) return failed('approval-closed');
+  if (by === undefined || known.by?.name === by.name) return failed('approval-own');
+  const { amount, reason = '' } = known;
+  const { allowNegativeBalance } = must(known.request, 'a request says when it expires');
+  const before = wallet.balance;
+  const after = before + amount;
+  if (amount < 0 && after < 0 && !allowNegativeBalance) return failed('insufficient-balance');
+  if (!isSafeBalance(after)) return failed('amount-out-of-range');
+  const { username, version } = wallet;
+  const stamp = { username, version: version + 1, timeMs: nowMs, id, before, after, by: known.by, approvedBy: by };
+  const kind = kindOfRequest(known);
+  const answer = { type: 'accepted', before, after, isRepeat: false } as const;
+  if (kind === 'correction') return { answer, event: { type: 'corrected', ...stamp, amount, reason }, remarks: [] };
+  const type = kind === 'deposit' ? 'deposited' : 'withdrawn';
+  return { answer, event: { type, ...stamp, amount: Math.abs(amount) }, remarks: [] };
+}
+
+/** Whoever asked may take the request back as well. */
+export function decideRefusal(wallet: Wallet, { id, by }: Decide, nowMs: number): Decision {
+  const known = wallet.operation(id);
+  if (known?.type === 'refusal') return unchanged(wallet);
+  if (known?.type === 'request' && isOpen(known, nowMs)) return closed(wallet, id, 'refused', nowMs, by);
+  const wasRequest = known?.type === 'request' || known?.type === 'expiry' || known?.approver !== undefined;
+  return failed(wasRequest ? 'approval-closed' : 'approval-not-found');
+}
+
+/** The shard's own: nobody has decided in time. */
+export function decideExpiry(wallet: Wallet, id: string, nowMs: number): Decision {
+  const known = wallet.operation(id);
+  if (known?.type !== 'request' || isOpen(known, nowMs)) return unchanged(wallet);
+  return closed(wallet, id, 'expired', nowMs);
+}
+
+function closed(wallet: Wallet, id: string, outcome: 'refused' | 'expired', nowMs: number, by?: Operator): Decision {
+  const { username, version, balance } = wallet;
+  return {
+    answer: { type: 'accepted', before: balance, after: balance, isRepeat: false },
+    event: { type: 'request-closed', username, version: version + 1, timeMs: nowMs, id, outcome, by },
+    remarks: [],
+  };
+}
+
+/** By log time. */
+function isOpen({ request }: Operation, nowMs: number): boolean {
+  return request !== undefined && nowMs < request.expiresMs;
+}
