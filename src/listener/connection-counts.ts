@@ -13,7 +13,7 @@ export class ConnectionCounts {
   readonly evicted: Record<EvictedBecause, number> = { silent: 0, idle: 0 };
   /** Connections of the callback listener that ended before anything readable was asked. */
   unread = 0;
-  /** Frames on links of nodes that no node had sealed. */
+  /** Frames on links of nodes that no node had sent. */
   forgedFrames = 0;
 }
 

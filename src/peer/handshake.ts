@@ -1,4 +1,4 @@
-import type { Channel } from './sealed-channel.js';
+import type { Channel } from './encrypted-channel.js';
 
 const TAG = /^[0-9a-f]{8}$/;
 
@@ -16,7 +16,7 @@ export type Frame = Buffer | string;
 export interface Proven {
   readonly tag: string;
   readonly channel: Channel;
-  /** It is of the release before, and its frames are not sealed. */
+  /** It is of the release before, and its frames are not authenticated. */
   readonly isOld: boolean;
 }
 

@@ -1,30 +1,27 @@
 import { randomBytes } from 'node:crypto';
+import type { Channel } from './encrypted-channel.js';
 import { type Handshake, type Heard, type LinkDeps, refusalOf } from './handshake.js';
 import { type Greeting, isProof, maybeGreeting, proofOf } from './old-proof.js';
-import type { Channel } from './sealed-channel.js';
 import type { Side } from './side.js';
 
 export const OLD_WIRE = 1;
 const NONCE_BYTES = 16;
-/**
- * Beginning of a nonce by which a member says that it speaks WIRE 2. The nonce is in both proofs, so nobody between two such members
- * can hide it and make them speak WIRE 1, as the servers' random of TLS 1.3 does.
- */
-const MARK = '77616c6c6574';
 
-/** WIRE 1 leaves frames as they are: whoever sits between the ends can change them. */
-const OPEN_CHANNEL: Channel = { seal: (plain) => plain, open: (frame) => frame };
+/** WIRE 1 leaves frames as they are: a relay can change them. */
+const PLAIN_CHANNEL: Channel = { encrypt: (plain) => plain, decrypt: (frame) => frame };
 
 /**
- * A link with a member of the release before, for the time of an upgrade. WIRE 1 seals nothing; who listens proves nothing to
- * whom it does not know.
+ * A link with a member of the release before, for the time of an upgrade. WIRE 1 authenticates no frame. The
+ * listener proves nothing before the dialling end has.
  *
  *   who dials                               who listens
  *   hello {wire, storeId, tag, nonce}  ──>  <──  hello
  *   proof "…"                          ──>
  *                                      <──  proof "…"
  *
- * A listener of WIRE 2 says its hello only to whom can name the store and a member: strangers learn nothing.
+ * Either end of WIRE 2 says its hello only after that of the other one. Two of them therefore never get a link of WIRE 1, whatever a
+ * relay tells them: the hello that it invents for the first is not the one that the proof of the second covers. A listener also wants
+ * a hello that names the store and a member: strangers learn nothing.
  */
 export class OldHandshake implements Handshake {
   readonly greeting = [];
@@ -36,8 +33,7 @@ export class OldHandshake implements Handshake {
     private readonly side: Side,
   ) {
     const { storeId, tag } = deps;
-    const nonce = MARK + randomBytes(NONCE_BYTES).toString('hex').slice(MARK.length);
-    this.mine = { wire: OLD_WIRE, storeId, tag, nonce };
+    this.mine = { wire: OLD_WIRE, storeId, tag, nonce: randomBytes(NONCE_BYTES).toString('hex') };
   }
 
   hear(frame: Buffer, isBytes: boolean): Heard {
@@ -53,7 +49,6 @@ export class OldHandshake implements Handshake {
     const refusal =
       refusalOf(theirs, deps) ?? (side === 'dials' || deps.isMember(theirs.tag) ? undefined : 'it is no member');
     if (refusal !== undefined) return { send: [], refusal };
-    if (theirs.nonce.startsWith(MARK)) throw new Error('somebody between made it speak an older version');
     this.theirs = theirs;
     const hello = JSON.stringify(mine);
     if (side === 'listens') return { send: [hello] };
@@ -68,7 +63,7 @@ export class OldHandshake implements Handshake {
     }
     return {
       send: side === 'listens' ? [proofOf(deps.secret, side, mine, theirs)] : [],
-      proven: { tag: theirs.tag, channel: OPEN_CHANNEL, isOld: true },
+      proven: { tag: theirs.tag, channel: PLAIN_CHANNEL, isOld: true },
     };
   }
 }

@@ -2,8 +2,8 @@ import { Packr } from 'msgpackr';
 import type { RawData, WebSocket } from 'ws';
 import { messageOf } from '../base/message-of.js';
 import type { PeerMessage } from '../cluster/peer-protocol.js';
+import { ForgedFrame } from './encrypted-channel.js';
 import type { Frame, Handshake, Heard, Proven } from './handshake.js';
-import { ForgedFrame } from './sealed-channel.js';
 
 const GREETING_MS = 2000;
 const GREETING_BYTES_MAX = 1024;
@@ -18,13 +18,13 @@ export interface LinkEvents {
   /** The peer has proved that it is one. */
   onOpen(link: PeerLink, peer: Proven): void;
   onMessage(tag: string, message: PeerMessage): void;
-  /** A frame of a link that was open is none of the peer's: somebody sits between. */
+  /** A frame of an open link is none of the peer's: a relay between the ends made it. */
   onForged(tag: string): void;
   /** `tag` is that of a peer that has proved to be one; `reason` is for people. */
   onClose(link: PeerLink, tag: string | undefined, reason: string): void;
 }
 
-/** One connection to a peer: a handshake, then messages, each in a frame that the peer has sealed. */
+/** One connection to a peer: a handshake, then messages, each in a frame of its own. */
 export class PeerLink {
   private readonly packr = new Packr({ useRecords: false, moreTypes: true });
   private peer: Proven | undefined = undefined;
@@ -60,7 +60,7 @@ export class PeerLink {
       this.end('it does not read what is sent to it');
       return false;
     }
-    this.socket.send(this.peer.channel.seal(this.packr.pack(message)));
+    this.socket.send(this.peer.channel.encrypt(this.packr.pack(message)));
     return true;
   }
 
@@ -94,7 +94,7 @@ export class PeerLink {
     if (refusal !== undefined) {
       this.reason = refusal;
       this.hasEnded = true;
-      // Its peer reads the last frame and closes; the timer ends the connection where the peer does not.
+      // The peer reads the last frame and closes; the timer ends the connection where the peer does not.
       this.socket.close();
     } else if (proven !== undefined) {
       this.reason = CLOSED;
@@ -108,8 +108,8 @@ export class PeerLink {
   private opened(frame: Buffer, isBytes: boolean, { tag, channel }: Proven): void {
     let message: PeerMessage;
     try {
-      if (!isBytes) throw new ForgedFrame('a frame of text was not sealed by the peer');
-      message = this.packr.unpack(channel.open(frame));
+      if (!isBytes) throw new ForgedFrame('a frame of text is none of the peer');
+      message = this.packr.unpack(channel.decrypt(frame));
     } catch (error) {
       if (error instanceof ForgedFrame) this.events.onForged(tag);
       throw new Error(`it sent what cannot be read: ${messageOf(error)}`);

@@ -8,10 +8,10 @@ import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage } from '../cluster
 import type { ConnectionCounts } from '../listener/connection-counts.js';
 import { BRIEF_TIMEOUTS, HANDSHAKE_TIMEOUT_MS, ServerGuard } from '../listener/server-guard.js';
 import { TLS_CIPHERS } from '../listener/tls-ciphers.js';
+import { LINK_PATH, newHandshake } from './encrypted-handshake.js';
 import type { Handshake, LinkDeps, Proven } from './handshake.js';
 import { OldHandshake } from './old-handshake.js';
 import { PeerLink } from './peer-link.js';
-import { LINK_PATH, newHandshake } from './sealed-handshake.js';
 
 const REDIAL_MS = 100;
 /** A packet to a machine that is gone is not answered at all. */
@@ -25,7 +25,8 @@ const STRANGER_BYTES_MAX = 16 * 1024;
 
 const LISTENER_TLS = { ciphers: TLS_CIPHERS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, requestCert: true };
 
-const OLD_PEER = 'a node of an older release: nothing between it and this node is sealed until it is upgraded';
+const OLD_PEER =
+  'a node of an older release: frames between it and this node are not authenticated until it is upgraded';
 const FORGED = 'a frame came from somebody between two nodes: the link was ended';
 
 /** PEM. Each end shows its certificate, and takes any that one of these authorities has signed. */
@@ -230,7 +231,7 @@ export class SocketLinks implements PeerLinks {
       this.deps.events.onDown(tag);
     }
     if (dialled !== undefined) dialled.trouble = undefined;
-    if (isOld) this.deps.log.warn({ code: 'link-not-sealed', peer: tag }, OLD_PEER);
+    if (isOld) this.deps.log.warn({ code: 'link-unauthenticated', peer: tag }, OLD_PEER);
     this.deps.events.onUp(tag);
   }
 

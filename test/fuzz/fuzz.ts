@@ -10,7 +10,7 @@ import { type Besieged, Target } from './target.js';
 
 /** Attackers of one target; each does one thing after the other. */
 const ATTACKERS = 4;
-/** Pairs of nodes with somebody between them. */
+/** Pairs of nodes with a relay between them. */
 const LINKS = 8;
 const LOOK_MS = 500;
 /** Looks between two SIGHUPs. */

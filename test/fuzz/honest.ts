@@ -3,7 +3,7 @@ import { Finding } from './finding.js';
 
 const REST_MS = 50;
 
-/** Whether those who attack go on. */
+/** Whether the attackers go on. */
 type GoesOn = () => boolean;
 
 /** A friendly caller beside the attackers. */

@@ -16,7 +16,7 @@ const MUTATIONS_MAX = 3;
 const HEAD_BYTES = 6;
 
 /**
- * Two ends of a link, and somebody between them who changes bytes of either direction, before the proof and after it. Only messages that
+ * Two ends of a link, and a relay that changes bytes of either direction, before the proof and after it. Only messages that
  * were sent may be heard, each once and in their order; and there must be a link again each time.
  */
 export class LinkSiege {
@@ -85,7 +85,7 @@ export class LinkSiege {
   }
 
   private check(): void {
-    for (const { messages } of this.ends) {
+    for (const { messages, heard } of this.ends) {
       let before = -1;
       for (const message of messages) {
         const { sequence } = message as { sequence: number };
@@ -98,6 +98,7 @@ export class LinkSiege {
       this.heard += messages.length;
       // The next ones are newer than all of these.
       messages.splice(0);
+      heard.splice(0);
     }
   }
 
@@ -122,7 +123,7 @@ export class LinkSiege {
     if (this.passing-- !== 0) return bytes;
     this.changed++;
     if (this.random.oneIn(6)) return Buffer.concat([bytes, bytes]);
-    // A WebSocket that still has its lengths: what is sealed in it is hit.
+    // A WebSocket that still has its lengths: its payload is hit.
     if (this.random.oneIn(2) && bytes.length > HEAD_BYTES) return flipped(this.random, bytes);
     let changed = bytes;
     for (let n = this.random.between(1, MUTATIONS_MAX); n > 0; n--) changed = mutateBytes(this.random, changed);

@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { WebSocket } from 'ws';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
-import { SealedChannel } from '../../src/peer/sealed-channel.js';
-import { LINK_PATH } from '../../src/peer/sealed-handshake.js';
+import { EncryptedChannel } from '../../src/peer/encrypted-channel.js';
+import { LINK_PATH } from '../../src/peer/encrypted-handshake.js';
 import { makeCertificate } from '../support/certificate.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -75,10 +75,10 @@ async function stranger(end: End, greeted: (hello: Buffer) => readonly (string |
   await new Promise((resolve) => socket.on('close', resolve));
 }
 
-/** First frame of a member that dials, sealed with a key of these greetings. */
+/** First frame of a member that dials, encrypted with a key of these greetings. */
 function dialling(greetings: readonly [Buffer, Buffer], member: object, secret = SECRET): Buffer {
-  const sealed = new SealedChannel(secret, 'dials', greetings).seal(Buffer.from(JSON.stringify(member)));
-  return Buffer.concat([greetings[1], sealed]);
+  const encrypted = new EncryptedChannel(secret, 'dials', greetings).encrypt(Buffer.from(JSON.stringify(member)));
+  return Buffer.concat([greetings[1], encrypted]);
 }
 
 const HELLO = Buffer.concat([Buffer.from([2]), Buffer.alloc(32, 7)]);
@@ -121,8 +121,10 @@ test('a proof counts once, and for the end it was made for', async () => {
   await until('the link is gone', () => end.heard.length === 2);
   await stranger(end, () => [first as Buffer]);
   await stranger(end, (hello) => {
-    const sealed = new SealedChannel(SECRET, 'listens', [hello, HELLO]).seal(Buffer.from(JSON.stringify(MEMBER)));
-    return [Buffer.concat([HELLO, sealed])];
+    const encrypted = new EncryptedChannel(SECRET, 'listens', [hello, HELLO]).encrypt(
+      Buffer.from(JSON.stringify(MEMBER)),
+    );
+    return [Buffer.concat([HELLO, encrypted])];
   });
   await stranger(end, (hello) => [dialling([HELLO, hello], MEMBER)]);
   assert.equal(end.heard.length, 2);

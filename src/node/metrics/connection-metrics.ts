@@ -32,7 +32,7 @@ export function connectionMetrics(counts: CountsByListener): Metric[] {
     ),
     counter(
       'walletd_cluster_forged_frames_total',
-      'Frames on links of nodes that no node had sealed; each ended its link.',
+      'Frames on links of nodes that no node had sent; each ended its link.',
       counts.nodes.forgedFrames,
     ),
   ];

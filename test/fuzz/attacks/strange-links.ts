@@ -16,7 +16,7 @@ const BYTES = 2;
 /** Also a continuation of nothing, what is reserved, close, ping and pong. */
 const OPCODES = [0, 3, 8, 9, 10, 15];
 
-/** WebSockets to the port of nodes, from somebody who does not know the secret: greetings that are nearly right, and frames that are none. */
+/** WebSockets of strangers to the port of nodes: greetings that are nearly right, and broken frames. */
 export const strangeLinks: Attack = {
   name: 'strange links',
   plan: (random) => {
@@ -38,7 +38,7 @@ export const strangeLinks: Attack = {
     const parts = [random.oneIn(8) ? mutateBytes(random, request) : request, ...frames].filter(
       ({ length }) => length > 0,
     );
-    // Strangers that wait find that they are not waited for.
+    // A stranger that waits is closed by the listener.
     const ending = random.oneIn(20) ? 'outstays' : random.pick(['waits', 'half-closes', 'vanishes', 'resets'] as const);
     return [sending('nodes', parts, { pause: random.between(0, PAUSE_MAX_MS), areSound: false, ending })];
   },

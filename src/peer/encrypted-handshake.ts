@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { type Channel, EncryptedChannel, ForgedFrame } from './encrypted-channel.js';
 import { type Handshake, type Heard, type LinkDeps, type Member, refusalOf } from './handshake.js';
 import { OldHandshake } from './old-handshake.js';
-import { type Channel, ForgedFrame, SealedChannel } from './sealed-channel.js';
 import type { Side } from './side.js';
 
 /**
@@ -23,14 +23,14 @@ interface DiallingMember extends Member {
 /**
  * Both ends prove that they know the secret. Nothing else is heard before, and a stranger learns nothing but the version.
  *
- *   who dials                                       who listens
- *                                              <──  version, nonce
- *   version, nonce, sealed {member, dialled}   ──>
- *                                              <──  sealed {member}
+ *   who dials                                          who listens
+ *                                                 <──  version, nonce
+ *   version, nonce, encrypted {member, dialled}   ──>
+ *                                                 <──  encrypted {member}
  *
- * Frames are sealed with keys made of the secret and both greetings, so that the first one is a proof for this link alone. The
- * listener proves nothing to whom it does not know: a stranger who dials two members gets no proof from either of them to show to
- * the other.
+ * Frames are encrypted with keys made of the secret and both greetings, so that the first one is a proof for this link alone. The
+ * listener proves nothing before the dialling end has: a stranger that dials two members gets no proof from either of them to show
+ * to the other.
  */
 export function newHandshake(deps: LinkDeps, dialled: string | undefined): Handshake {
   return dialled === undefined ? new Listening(deps) : new Dialling(deps, dialled);
@@ -46,8 +46,8 @@ class Listening implements Handshake {
     const theirs = helloOf(frame, isBytes);
     const { storeId, tag } = this.deps;
     const channel = channelOf(this.deps, 'listens', this.hello, theirs);
-    const member = openMember(channel, frame.subarray(HELLO_BYTES));
-    const send = [sealMember(channel, { storeId, tag })];
+    const member = decryptMember(channel, frame.subarray(HELLO_BYTES));
+    const send = [encryptMember(channel, { storeId, tag })];
     const refusal =
       refusalOf(member, this.deps) ??
       (member.dialled === tag ? undefined : 'it has dialled a process that had this address before');
@@ -74,9 +74,12 @@ class Dialling implements Handshake {
       const hello = newHello();
       this.channel = channelOf(deps, 'dials', helloOf(frame, isBytes), hello);
       const { storeId, tag } = deps;
-      return { send: [Buffer.concat([hello, sealMember(this.channel, { storeId, tag, dialled })])], hasProved: true };
+      return {
+        send: [Buffer.concat([hello, encryptMember(this.channel, { storeId, tag, dialled })])],
+        hasProved: true,
+      };
     }
-    const member = openMember(channel, frame);
+    const member = decryptMember(channel, frame);
     const refusal = refusalOf(member, deps);
     return refusal === undefined
       ? { send: [], proven: { tag: member.tag, channel, isOld: false } }
@@ -97,16 +100,16 @@ function helloOf(frame: Buffer, isBytes: boolean): Buffer {
 }
 
 function channelOf({ secret }: LinkDeps, side: Side, listener: Buffer, dialler: Buffer): Channel {
-  return new SealedChannel(secret, side, [listener, dialler]);
+  return new EncryptedChannel(secret, side, [listener, dialler]);
 }
 
-function sealMember(channel: Channel, member: DiallingMember): Buffer {
-  return channel.seal(Buffer.from(JSON.stringify(member)));
+function encryptMember(channel: Channel, member: DiallingMember): Buffer {
+  return channel.encrypt(Buffer.from(JSON.stringify(member)));
 }
 
-function openMember(channel: Channel, sealed: Buffer): DiallingMember {
+function decryptMember(channel: Channel, frame: Buffer): DiallingMember {
   try {
-    return JSON.parse(channel.open(sealed).toString());
+    return JSON.parse(channel.decrypt(frame).toString());
   } catch (error) {
     throw error instanceof ForgedFrame ? new Error('it does not know the secret (cluster.secret)') : error;
   }

@@ -13,16 +13,16 @@ export class ForgedFrame extends Error {
 
 /** Frames of one link, of both directions. */
 export interface Channel {
-  seal(plain: Buffer): Buffer;
+  encrypt(plain: Buffer): Buffer;
   /** Throws a `ForgedFrame`, after which nothing of the link can be believed. */
-  open(frame: Buffer): Buffer;
+  decrypt(frame: Buffer): Buffer;
 }
 
 /**
  * AES-256-GCM with a key for each direction and a counter for each frame. The counter is not sent: a frame that is missing, repeated,
  * or out of order has the wrong one. HMAC-SHA-256 would cost the same (5 us for a frame of 1000 bytes, both ends) and hide nothing.
  */
-export class SealedChannel implements Channel {
+export class EncryptedChannel implements Channel {
   private readonly outgoing: Direction;
   private readonly incoming: Direction;
 
@@ -34,14 +34,14 @@ export class SealedChannel implements Channel {
     this.incoming = directionOf(side === 'dials' ? 'listens' : 'dials');
   }
 
-  seal(plain: Buffer): Buffer {
+  encrypt(plain: Buffer): Buffer {
     const cipher = createCipheriv(CIPHER, this.outgoing.key, this.outgoing.nextCounter());
     const body = cipher.update(plain);
     cipher.final();
     return Buffer.concat([body, cipher.getAuthTag()]);
   }
 
-  open(frame: Buffer): Buffer {
+  decrypt(frame: Buffer): Buffer {
     const end = frame.length - TAG_BYTES;
     if (end < 0) throw new ForgedFrame('a frame is too short');
     const { key } = this.incoming;
@@ -51,7 +51,7 @@ export class SealedChannel implements Channel {
     try {
       decipher.final();
     } catch {
-      throw new ForgedFrame('a frame was not sealed by the peer, or not in this place');
+      throw new ForgedFrame('a frame does not carry the tag of the peer for this place');
     }
     return plain;
   }

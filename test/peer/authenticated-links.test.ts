@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { Packr } from 'msgpackr';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
-import { newHandshake } from '../../src/peer/sealed-handshake.js';
+import { newHandshake } from '../../src/peer/encrypted-handshake.js';
 import { until } from '../support/until.js';
 import { A, B, End, SECRET, STORE_ID } from './link-end.js';
 
@@ -13,7 +13,7 @@ type Frame = Buffer | string;
 /** Frames in place of the nth of a connection, behind those that were sent before. */
 type Change = (frame: Buffer, n: number, before: readonly Buffer[]) => readonly Frame[];
 
-/** Somebody between two members, who passes frames on and changes some of those that the dialling end sends. */
+/** A process between two members that passes frames on, and changes some of those that the dialling end sends. */
 class Relay {
   /** The frame 0 is the proof. */
   change: Change = (frame) => [frame];
