@@ -2,7 +2,7 @@ import { CURRENCY } from '../base/currency.js';
 import { boolean, choice, integer, number, object, type Schema, string } from '../base/json-schema.js';
 import { ID_LENGTH_MAX, REASON_LENGTH_MAX } from '../wallet/identifier.js';
 import { OPEN_SINCE } from '../wallet/query.js';
-import { RESERVED_ID_PREFIX, UNDOABLES, type Undone } from '../wallet/undo-id.js';
+import { RESERVED_ID_PREFIX, UNDO_ATTEMPTS_MAX, UNDOABLES, type Undone } from '../wallet/undo-id.js';
 
 /*
  * Fields of requests. `message` is what a caller is told about a value that does not fit; `codePoints`, `wellFormed` and
@@ -28,7 +28,15 @@ export const operationId = string({
 
 export const undoes: Schema<Undone> = object(
   { type: choice(UNDOABLES, { message: `must be one of ${UNDOABLES.join(', ')}` }), id },
-  { productId: id },
+  {
+    productId: id,
+    attempt: integer({
+      minimum: 2,
+      maximum: UNDO_ATTEMPTS_MAX,
+      description: 'Asks again for an approval that was refused or has expired.',
+      message: `must be a whole number from 2 to ${UNDO_ATTEMPTS_MAX}`,
+    }),
+  },
   {
     additionalProperties: false,
     description: 'What a correction takes back, in the place of an id: the id is made of it and of the amount.',

@@ -10,7 +10,7 @@ import { parseAt } from '../tools/point-in-time.js';
 import { shardsOf, ToolError } from '../tools/store-reader.js';
 import type { Corrected, OperatorApi } from '../tools/verify/operator-api.js';
 import { formatUnits, type Units, unitsPerWhole } from '../wallet/amount.js';
-import { UNDOABLE_OPERATIONS, type Undoable } from '../wallet/undo-id.js';
+import { UNDO_ATTEMPTS_MAX, UNDOABLE_OPERATIONS, type Undoable } from '../wallet/undo-id.js';
 import { argument } from './argument.js';
 import { confirm } from './confirm.js';
 import { isoTime } from './print/format.js';
@@ -35,6 +35,7 @@ interface UndoOptions extends OutputOptions {
   readonly maxCount?: number;
   readonly maxAmount?: number;
   readonly allowNegativeBalance?: true;
+  readonly askAgain?: true;
   readonly csv?: string;
   readonly dryRun?: true;
   readonly yes?: true;
@@ -67,6 +68,7 @@ export function addUndo(program: Command): void {
       argument(parseAmount),
     )
     .option('--allow-negative-balance', 'take back also what has been spent: such a player has a debt then')
+    .option('--ask-again', 'ask once more for approvals that were refused or have expired')
     .option('--csv <file>', 'write all of them into a new file, too')
     .option('--dry-run', 'show the corrections and their sums, and write nothing')
     .option('--yes', 'write the corrections without a question; a terminal is asked, else they are shown')
@@ -256,7 +258,7 @@ async function write(
   server: OperatorApi,
   decimalOf: (username: string, amount: Units) => string,
   ended: Map<Undo, Corrected>,
-  { allowNegativeBalance, json }: UndoOptions,
+  { allowNegativeBalance, askAgain, json }: UndoOptions,
 ): Promise<void> {
   const progress = new Progress('Correcting', !json);
   const left = leftOf(plan);
@@ -264,13 +266,17 @@ async function write(
   const next = async () => {
     for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
       const { username, type, id, productId, amount, reason } = one;
+      const undoes = { type, id, ...(productId !== undefined && { productId }) };
       const correction = {
-        undoes: { type, id, ...(productId !== undefined && { productId }) },
         amount: decimalOf(username, amount),
         reason,
         allowNegativeBalance: allowNegativeBalance === true,
       };
-      ended.set(one, await server.correct(username, correction));
+      let corrected = await server.correct(username, { undoes, ...correction });
+      for (let attempt = 2; askAgain && isClosed(corrected) && attempt <= UNDO_ATTEMPTS_MAX; attempt++) {
+        corrected = await server.correct(username, { undoes: { ...undoes, attempt }, ...correction });
+      }
+      ended.set(one, corrected);
       progress.update(ended.size, left.length);
     }
   };
@@ -279,4 +285,9 @@ async function write(
   } finally {
     progress.stop();
   }
+}
+
+/** Another operator refused it, or none approved it in time. */
+function isClosed(corrected: Corrected): boolean {
+  return typeof corrected === 'object' && corrected.isClosed;
 }

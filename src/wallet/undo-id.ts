@@ -3,6 +3,9 @@ import { ID_LENGTH_MAX } from './identifier.js';
 /** Ids of operations that begin so are made by walletd: a request that chooses one is refused. */
 export const RESERVED_ID_PREFIX = 'walletd:';
 
+/** How often an approval can be asked for. */
+export const UNDO_ATTEMPTS_MAX = 100;
+
 /** Operations that a correction can take back. */
 export const UNDOABLE_OPERATIONS = ['deposit', 'withdrawal', 'import'] as const;
 /** Credits of the platform that no bet answers for: of adjustBalance, and of winRewards. */
@@ -16,6 +19,8 @@ export interface Undone {
   readonly id: string;
   /** Of a credit; an operation has none. */
   readonly productId?: string | undefined;
+  /** From 2 on: another operator has refused the corrections before, or none has approved them in time. */
+  readonly attempt?: number | undefined;
 }
 
 /**
@@ -23,10 +28,21 @@ export interface Undone {
  * no other correction can stand in its way, and its repeat moves nothing. `amount` is that of the correction, in decimals.
  * Parts are encoded, so that no two targets have the same id; a digest stands for parts that leave no room.
  */
-export function undoId({ type, id, productId }: Undone, amount: string, sha256: (text: string) => string): string {
+export function undoId(
+  { type, id, productId, attempt }: Undone,
+  amount: string,
+  sha256: (text: string) => string,
+): string {
   const target = productId === undefined ? [id] : [productId, id];
   const encoded = target.map(encodeURIComponent).join(':');
+  const nth = attempt === undefined ? '' : `:${attempt}`;
   const whole = `${RESERVED_ID_PREFIX}undo:${type}:${amount}:${encoded}`;
-  if (whole.length <= ID_LENGTH_MAX) return whole;
-  return `${RESERVED_ID_PREFIX}undo-hash:${type}:${amount}:${sha256(encoded)}`;
+  // All attempts have the same form.
+  if (whole.length + `:${UNDO_ATTEMPTS_MAX}`.length <= ID_LENGTH_MAX) return whole + nth;
+  return `${RESERVED_ID_PREFIX}undo-hash:${type}:${amount}:${sha256(encoded)}${nth}`;
+}
+
+/** The id of the first attempt, made of the id of any. */
+export function firstAttemptOf(id: string): string {
+  return id.startsWith(RESERVED_ID_PREFIX) ? id.replace(/:\d+$/, '') : id;
 }

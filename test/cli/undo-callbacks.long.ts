@@ -274,6 +274,19 @@ test('the old store of a restore into other shards undoes credits, not rewards',
   assert.equal(await casino.satang(), before);
 });
 
+test('a later attempt counts as done before', async (t) => {
+  const casino = await Casino.open(t);
+  await casino.send(...credit({ username: 'ann', id: '7', amount: 1 }));
+  const body = { undoes: { type: 'credit', id: '7', productId: 'P', attempt: 2 }, amount: -1, reason: 'r' };
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+  const answer = await fetch(`${casino.node.walletd?.adminUrl}/v1/players/ann/corrections`, init);
+  assert.match(await answer.text(), /"id":"walletd:undo:credit:-1:P:7:2"/);
+  assert.deepEqual(
+    (await undone(casino)).map(({ state }) => state),
+    ['done before'],
+  );
+});
+
 test('a correction that waits for another operator is pending, then done before', async (t) => {
   const casino = await Casino.open(t);
   await casino.send(...credit({ username: 'ann', id: 'c', amount: 1 }));
@@ -283,12 +296,15 @@ test('a correction that waits for another operator is pending, then done before'
   await casino.node.stop();
   const asked: unknown[] = [];
   let isApproved = false;
+  let isClosed = false;
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const part of request) text += part;
+    const isFirst = !text.includes('attempt');
     if (text !== '') asked.push(JSON.parse(text));
-    response.statusCode = request.method === 'POST' && !isApproved ? 202 : 200;
-    response.end(JSON.stringify({ storeId, players: [], next: null, repeated: true }));
+    response.statusCode = request.method === 'POST' && !isApproved ? (isClosed && isFirst ? 409 : 202) : 200;
+    const refusal = { detail: 'too late', code: 'approval-closed' };
+    response.end(JSON.stringify({ storeId, players: [], next: null, repeated: true, ...refusal }));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -300,6 +316,12 @@ test('a correction that waits for another operator is pending, then done before'
     waiting.stdout,
     /^No correction was written; 1 correction of -1 THB pending until another operator approves\.$/m,
   );
+  isClosed = true;
+  const expired = await runVerb([...UNDO, '--yes'], env);
+  assert.match(expired.stdout, /refused: too late; --ask-again asks once more/);
+  const again = await runVerb([...UNDO, '--yes', '--ask-again'], env);
+  assert.match(again.stdout, /1 correction of -1 THB pending/);
+  isClosed = false;
   isApproved = true;
   const approved = await runVerb([...UNDO, '--yes'], env);
   assert.deepEqual([approved.status, /Besides, 1 done before\.$/m.test(approved.stdout)], [0, true]);
@@ -309,5 +331,6 @@ test('a correction that waits for another operator is pending, then done before'
     reason: 'undo of credit c by P',
     allowNegativeBalance: true,
   };
-  assert.deepEqual(asked, [correction, correction]);
+  const secondAttempt = { ...correction, undoes: { ...correction.undoes, attempt: 2 } };
+  assert.deepEqual(asked, [correction, correction, correction, secondAttempt, correction]);
 });

@@ -135,7 +135,8 @@ function beforeText(report: UndoReport): string {
 
 function stateOf(one: Undo, { ended }: UndoReport): string {
   const state = ended.get(one) ?? one.doneBefore ?? 'would be written';
-  return typeof state === 'object' ? `refused: ${state.refused}` : state;
+  if (typeof state !== 'object') return state;
+  return `refused: ${state.refused}${state.isClosed ? '; --ask-again asks once more' : ''}`;
 }
 
 function decimal(amount: Units, one: Undo, { scales, currencyOf }: UndoReport): string {

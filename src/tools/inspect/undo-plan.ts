@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Units } from '../../wallet/amount.js';
 import type { ChangingEndpoint } from '../../wallet/command.js';
 import { ID_LENGTH_MAX } from '../../wallet/identifier.js';
-import { type Undoable, type Undone, undoId } from '../../wallet/undo-id.js';
+import { firstAttemptOf, type Undoable, type Undone, undoId } from '../../wallet/undo-id.js';
 import { type HistoryItem, typeInLog } from './history-item.js';
 
 interface Movement {
@@ -63,8 +63,10 @@ export function undoPlan(
   const voided = new Set<string>();
   for (const one of items) {
     const type = typeInLog(one);
-    if (type === 'corrected') corrections.set(keyOf(one), one);
-    else if (type === 'reward-voided') voided.add(keyOf(one));
+    if (type === 'corrected') {
+      corrections.set(keyOf(one), one);
+      corrections.set(keyOf({ username: one.username, id: firstAttemptOf(one.id ?? '') }), one);
+    } else if (type === 'reward-voided') voided.add(keyOf(one));
   }
   const plan: Undo[] = [];
   for (const one of items) {

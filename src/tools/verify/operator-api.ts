@@ -77,7 +77,13 @@ export interface UndoCorrection {
 }
 
 /** How it ended. Pending: it waits for a second operator. */
-export type Corrected = 'done' | 'done before' | 'pending' | { readonly refused: string };
+export type Corrected = 'done' | 'done before' | 'pending' | Refused;
+
+interface Refused {
+  readonly refused: string;
+  /** The approval was refused, or has expired: the id is of no more use. */
+  readonly isClosed: boolean;
+}
 
 /** A running server, asked over its operator API. */
 export class OperatorApi implements PlayerSource {
@@ -150,7 +156,7 @@ export class OperatorApi implements PlayerSource {
     const { status, text } = await this.reply('POST', path, this.timeoutMs, body);
     if (status === PENDING) return 'pending';
     if (status < 300) return isRepeated(text) ? 'done before' : 'done';
-    if (REFUSALS.has(status)) return { refused: detailOf(text) };
+    if (REFUSALS.has(status)) return { refused: detailOf(text), isClosed: codeOf(text) === 'approval-closed' };
     throw this.refused(status, text);
   }
 
@@ -254,10 +260,19 @@ function trustOf(certificate: Buffer | undefined): object {
 }
 
 function isRepeated(text: string): boolean {
+  return fieldsOf<{ repeated: unknown }>(text).repeated === true;
+}
+
+function codeOf(text: string): unknown {
+  return fieldsOf<{ code: unknown }>(text).code;
+}
+
+/** None where the answer is no JSON. */
+function fieldsOf<T>(text: string): Partial<T> {
   try {
-    return (JSON.parse(text) as { repeated?: unknown }).repeated === true;
+    return JSON.parse(text) as Partial<T>;
   } catch {
-    return false;
+    return {};
   }
 }
 
