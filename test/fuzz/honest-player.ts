@@ -97,7 +97,7 @@ export class HonestPlayer implements Honest {
       const response = await fetch(adminUrl + path, init).catch(() => undefined);
       if (signal.aborted) throw new Finding(`${method} ${path} was not answered in ${patienceMs} ms`);
       const answer = (await response?.json().catch(() => undefined)) as object | undefined;
-      return response?.status === 503 ? undefined : answer;
+      return answer === undefined || response?.status === 503 ? undefined : withoutRepeated(answer);
     });
   }
 
@@ -120,5 +120,11 @@ export class HonestPlayer implements Honest {
 
 function withoutTime(answer: CallbackAnswer): object {
   const { timestampMillis: _, ...rest } = answer as CallbackAnswer & { timestampMillis: unknown };
+  return rest;
+}
+
+/** An operation says so when it is asked for again, as it is where no answer came. */
+function withoutRepeated(answer: object): object {
+  const { repeated: _, ...rest } = answer as { repeated?: true };
   return rest;
 }
