@@ -63,6 +63,7 @@ export function rulesOf(settings: RuleSettings, meta: RuleMeta = TODAY): Rules {
     // A store from before there were tips to place goes on as it did.
     tipsUnknown: settings.tips.unknown ?? unknownTips ?? 'credit',
     cancelStopsSingleState: isOfToday,
+    confirmsOtherStake: isOfToday,
     tipsUnknownMax: settings.tips.unknownMax,
     tombstonesMax: settings.tombstonesMax,
     openBetsMax: settings.openBetsMax,

@@ -15,6 +15,7 @@ import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
 import {
   FormatGate,
   KEPT_REQUESTS_FORMAT,
+  OTHER_STAKES_FORMAT,
   REMEMBERED_MESSAGES_FORMAT,
   STORE_FORMAT,
 } from '../store/format/format-gate.js';
@@ -67,6 +68,10 @@ function rulesThrough(gate: FormatGate, rules: Rules): Rules {
     { ...rules },
     {
       keepsRequests: { get: () => gate.allows(KEPT_REQUESTS_FORMAT), enumerable: true },
+      confirmsOtherStake: {
+        get: () => rules.confirmsOtherStake && gate.allows(OTHER_STAKES_FORMAT),
+        enumerable: true,
+      },
       remembersMessages: { get: () => gate.allows(REMEMBERED_MESSAGES_FORMAT), enumerable: true },
     },
   );

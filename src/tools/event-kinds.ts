@@ -148,6 +148,11 @@ const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
     amounts: [],
     item: (change) => ({ remarks: [change.status, ...wordsOf(change), ...(change.takes ? ['stake taken'] : [])] }),
   },
+  'bet-confirmed-anew': {
+    namesRound: false,
+    amounts: ['stake'],
+    item: (change) => ({ amount: change.stake, remarks: ['OPEN', 'other stake', ...wordsOf(change)] }),
+  },
   'bet-settled': {
     namesRound: false,
     amounts: ['payout'],

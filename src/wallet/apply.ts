@@ -173,14 +173,21 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
     }
     case 'bet-confirmed': {
       const bet = mustBet(wallet, productId, change.id);
-      if (change.status === 'OPEN') {
-        bet.markOpened();
-        if (bet.state === 'WAITING') bet.state = 'OPEN';
-      }
+      if (change.status === 'OPEN') open(bet);
       if (change.takes) takeStake(bet);
       bet.record('place', change.status === 'WAITING', change.skip, bet.stake, answer, '', requestIfRemembered(event));
       bet.touch(timeMs);
       return change.takes ? -bet.held : 0;
+    }
+    case 'bet-confirmed-anew': {
+      const bet = mustBet(wallet, productId, change.id);
+      assert(!bet.taken, 'only a stake that was never taken becomes another one');
+      open(bet);
+      bet.stake = change.stake;
+      if (!change.skip) takeStake(bet);
+      bet.record('place', false, change.skip, bet.stake, answer, '', requestIfRemembered(event));
+      bet.touch(timeMs);
+      return -bet.held;
     }
     case 'bet-settled': {
       const bet = mustBet(wallet, productId, change.id);
@@ -400,6 +407,12 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
     default:
       return unreachable(change);
   }
+}
+
+/** The platform has confirmed it, perhaps behind its settle. */
+function open(bet: Transaction): void {
+  bet.markOpened();
+  if (bet.state === 'WAITING') bet.state = 'OPEN';
 }
 
 /** Opens a bet, or a tip, once more; returns by how much that explains the balance's move. */

@@ -15,6 +15,7 @@ interface ChangeFacts {
 export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'bet-placed': { kind: 'stakes', opens: true },
   'bet-confirmed': { kind: 'stakes', opens: false },
+  'bet-confirmed-anew': { kind: 'stakes', opens: false },
   'bet-settled': { kind: 'payouts', opens: false },
   'single-state-settled': { kind: 'payouts', opens: true },
   'single-state-resettled': { kind: 'payouts', opens: false },

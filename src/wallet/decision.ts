@@ -25,5 +25,7 @@ export const REMARKS = [
   'tombstone',
   'rollback-skipped',
   'zero-stake',
+  'stake-changed',
+  'untaken-stake',
   'repeat',
 ] as const;

@@ -151,6 +151,7 @@ export interface CallbackApplied extends Stamp {
 export type Change =
   | BetPlaced
   | BetConfirmed
+  | BetConfirmedAnew
   | BetSettled
   | SingleStateSettled
   | SingleStateResettled
@@ -200,6 +201,15 @@ export interface BetConfirmed {
   readonly status: OpenState;
   readonly skip: boolean;
   readonly takes: boolean;
+  readonly after: Units;
+}
+
+/** An OPEN with another stake in place of one that was never taken; without `skip` this one is. */
+export interface BetConfirmedAnew {
+  readonly type: 'bet-confirmed-anew';
+  readonly id: string;
+  readonly skip: boolean;
+  readonly stake: Units;
   readonly after: Units;
 }
 

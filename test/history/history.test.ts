@@ -56,6 +56,7 @@ const WRITTEN_AS_TODAY: readonly string[] = [
   'v1-remembered',
   'v1-archive-marks',
   'v1-approvals',
+  'v1-other-stakes',
 ];
 
 const histories = readHistories();
@@ -86,6 +87,7 @@ const EVENT_TYPES = {
 const CHANGE_TYPES = {
   'bet-placed': true,
   'bet-confirmed': true,
+  'bet-confirmed-anew': true,
   'bet-settled': true,
   'single-state-settled': true,
   'round-settled': true,

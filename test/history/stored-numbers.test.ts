@@ -74,6 +74,7 @@ const CHANGES: typeof EVENTS = {
   'single-state-resettled': [22, 2, 8],
   'rollback-repeated': [23, 2, 4],
   'message-remembered': [24, 3, 6],
+  'bet-confirmed-anew': [25, 4, 5],
 };
 
 const lengths = new Map<string, Set<number>>();

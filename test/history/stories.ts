@@ -24,6 +24,7 @@ export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<vo
   'v1-remembered': remembered,
   'v1-archive-marks': archiveMarks,
   'v1-approvals': approvals,
+  'v1-other-stakes': otherStakes,
 };
 
 async function everything(store: StoreWriter): Promise<void> {
@@ -540,3 +541,18 @@ async function remembered(store: StoreWriter): Promise<void> {
 }
 
 const ZOE = 'zoë 🎲';
+
+/** Confirmations with another stake than a WAITING that skipped: taken, skipped, after the settle. */
+async function otherStakes(store: StoreWriter): Promise<void> {
+  await store.takeOver({ host: 'node-a', pid: 1, startedMs: store.now });
+  await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 1_000_000 });
+  const waiting = { status: 'WAITING', skipBalanceUpdate: true, betAmount: 100_000 } as const;
+  for (const id of ['taken', 'skipped', 'late']) await store.write(place([{ id, ...waiting }]));
+  await store.write(place([{ id: 'taken', betAmount: 95_000 }]));
+  await store.write(place([{ id: 'skipped', betAmount: 95_000, skipBalanceUpdate: true }]));
+  await store.write(place([{ id: 'skipped', betAmount: 95_000 }]));
+  await store.write(settle([{ id: 'late', payoutAmount: 190_000 }]));
+  await store.write(place([{ id: 'late', betAmount: 95_000 }]));
+  await store.write(cancel([{ id: 'skipped', betAmount: 95_000 }]));
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+}

@@ -220,6 +220,7 @@ export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
       rollbackAllowNegativeBalance: often,
       rollbackStale: fc.constantFrom('request' as const, 'request' as const, 'time' as const, 'off' as const),
       cancelStopsSingleState: often,
+      confirmsOtherStake: often,
       tipsUnknown: fc.constantFrom('credit' as const, 'reject' as const),
       tipsUnknownMax: fc.constantFrom(1, 100),
       tombstonesMax: fc.constantFrom(2, 1000),

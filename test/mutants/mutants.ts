@@ -42,7 +42,7 @@ const WALLET: readonly Row[] = [
   [
     'a known bet is taken without balance',
     'src/wallet/decide/place-bets.ts',
-    'if (takes && !covers(wallet, bet.stake))',
+    'if (takes && !covers(wallet, txn.betAmount))',
     'if (false)',
     'test/scenarios/scenarios.test.ts',
     'scenario 4-place.txt',

@@ -88,6 +88,13 @@ test('an old snapshot is a trouble only when there is something that it lacks', 
   assert.deepEqual([at(marks, 1000), at(marks, 3_700_000), at({ ...marks, snapshot: 9 }, 3_700_000)], [0, 1, 0]);
 });
 
+test('settles of untaken stakes are a trouble, and other remarks none', () => {
+  const remarks = (remark: string) =>
+    new Figures([counter('walletd_remarks_total', '', [{ labels: { remark }, value: 1 }])]);
+  assert.deepEqual(troublesOf(HEALTHY, remarks('repeat'), 0), []);
+  assert.match(troublesOf(HEALTHY, remarks('untaken-stake'), 0)[0]?.what ?? '', /stake was never taken/);
+});
+
 test('a store that is away, full memory and busy answers are for now', () => {
   const away = { ...HEALTHY, store: { ...HEALTHY.store, isUp: false } };
   assert.match(troublesOf(away, NOTHING, 0)[0]?.what ?? '', /^The store does not answer/);

@@ -12,8 +12,8 @@ import type { FirstEndpointsMeasures } from '../../worker/first-endpoints.js';
 import type { HostObserver } from '../../worker/host-observer.js';
 import type { MemoryGuard } from '../../worker/memory-guard.js';
 import type { HostMeasures } from '../../worker/shard-host.js';
+import { RemarkWarning } from '../remark-warning.js';
 import type { StoreNews } from '../store-watch.js';
-import { VoidWarning } from '../void-warning.js';
 import { Credits } from './credits.js';
 import { MetricsLine } from './metrics-line.js';
 import { MoneyMoved } from './money-moved.js';
@@ -66,7 +66,8 @@ export class ShardTelemetry implements HostObserver {
   /** The newest one of each shard. */
   private readonly takenSnapshots = new Map<number, TakenSnapshot>();
   private readonly line: MetricsLine;
-  private readonly voidWarning: VoidWarning;
+  private readonly voidWarning: RemarkWarning;
+  private readonly stakeWarning: RemarkWarning;
   /** Shards whose last append had no outcome. */
   private readonly failing = new Set<number>();
 
@@ -78,7 +79,8 @@ export class ShardTelemetry implements HostObserver {
     this.money = new MoneyMoved(options.scales);
     this.credits = new Credits(options.scales);
     this.line = new MetricsLine(log, memory, options.everySeconds, () => this.counters());
-    this.voidWarning = new VoidWarning(log);
+    this.voidWarning = new RemarkWarning(log, 'voidSettled amounts differ from the recorded ones', 'amount-mismatch');
+    this.stakeWarning = new RemarkWarning(log, 'bet settled whose stake was never taken', 'untaken-stake');
     this.replayLog = new RefusalLog(log, 'callbacks replayed on another endpoint');
   }
 
@@ -99,6 +101,7 @@ export class ShardTelemetry implements HostObserver {
       if (remark === 'amount-mismatch' && command.type === 'voidSettled') {
         this.voidWarning.note(shard, command, endedMs);
       }
+      if (remark === 'untaken-stake' && command.type === 'settleBets') this.stakeWarning.note(shard, command, endedMs);
     }
   }
 

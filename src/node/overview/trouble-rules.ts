@@ -309,6 +309,18 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
       ),
   },
   {
+    // The alert watches an hour; here it stays until the next start.
+    alert: 'WalletdStakeUntaken',
+    urgency: 'soon',
+    limit: 0,
+    find: ({ figures }, limit) =>
+      maybe(
+        figures.sum('walletd_remarks_total', { remark: 'untaken-stake' }) > limit,
+        () => 'Since the start bets were settled whose stake was never taken.',
+        'The log names them (code untaken-stake). Compare them with the platform’s statement, and take the stakes by a correction.',
+      ),
+  },
+  {
     // It pages for ten minutes; here it stays until the next start.
     alert: 'WalletdAssertionFailed',
     urgency: 'soon',

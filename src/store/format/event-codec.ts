@@ -74,6 +74,7 @@ export const CHANGE = {
   'single-state-resettled': 22,
   'rollback-repeated': 23,
   'message-remembered': 24,
+  'bet-confirmed-anew': 25,
 } as const;
 
 /** A callback whose placings keep their requests: `callback-applied` with this fact, which an older reader must not overlook. */
@@ -127,6 +128,7 @@ export const CHANGE_FORMAT: Readonly<Record<Change['type'], number>> = {
   'single-state-resettled': 2,
   'rollback-repeated': 2,
   'message-remembered': 3,
+  'bet-confirmed-anew': 4,
 };
 
 export const ENDPOINT_FORMAT: Readonly<Record<ChangingEndpoint, number>> = {
@@ -148,8 +150,8 @@ export function formatOf(event: Event): number {
   if (event.type === 'rounds-restored') return event.images.some(imageRemembers) ? REMEMBERED_MESSAGES_FORMAT : format;
   if ('approvedBy' in event && event.approvedBy !== undefined) return APPROVALS_FORMAT;
   if (event.type !== 'callback-applied') return format;
-  if (event.remembers) return REMEMBERED_MESSAGES_FORMAT;
-  return Math.max(format, ENDPOINT_FORMAT[event.endpoint], ...event.changes.map(formatOfChange));
+  const least = event.remembers ? REMEMBERED_MESSAGES_FORMAT : format;
+  return Math.max(least, ENDPOINT_FORMAT[event.endpoint], ...event.changes.map(formatOfChange));
 }
 
 function formatOfChange(change: Change): number {
@@ -286,6 +288,8 @@ function changeToTuple(change: Change): Tuple {
     }
     case 'bet-confirmed':
       return [code, change.id, change.after, flagsOf(change)];
+    case 'bet-confirmed-anew':
+      return [code, change.id, change.after, flagsOf(change), change.stake];
     case 'bet-settled':
       return [code, change.id, change.after, flagsOf(change), change.payout, change.turnOver];
     case 'single-state-settled': {
@@ -487,6 +491,8 @@ function tupleToChange(tuple: Read): Change {
         takes: has(flags, TAKES),
         after,
       };
+    case CHANGE['bet-confirmed-anew']:
+      return { type: 'bet-confirmed-anew', id, skip: has(flags, SKIP), stake: tuple[4], after };
     case CHANGE['bet-settled']: {
       const [, , , , payout, turnOver] = tuple;
       return {

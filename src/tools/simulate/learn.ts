@@ -74,6 +74,10 @@ const QUESTIONS: readonly Question[] = [
   },
   { choice: 'callbacks.strict', steps: (p) => plain(p.bet('b1', 0)) },
   {
+    choice: 'otherStake',
+    steps: (p) => plain(p.bet('b1', 100, { status: 'WAITING', ...SKIP }), p.bet('b1', 95)),
+  },
+  {
     choice: 'lateSingleState',
     steps: (p) => {
       const late = p.single('b1', 100, 250);

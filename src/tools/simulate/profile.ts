@@ -22,6 +22,8 @@ export const CHOICES = {
   'tips.unknown': ['reject', 'credit'],
   /** A single-state settle that the cancel of its round has overtaken: `decisions.version` 2 and 1. */
   lateSingleState: ['refuse', 'take'],
+  /** A confirmation names another stake, and none was taken: it counts; or 20002. `decisions.version` 2 and 1. */
+  otherStake: ['take', 'refuse'],
   /** Requests with several elements apply as a whole; or have one element, always. */
   arrays: ['atomic', 'one'],
   /** `skipBalanceUpdate` is known; or never sent. */
@@ -94,6 +96,7 @@ export function rulesOf(profile: Profile): ReferenceRules {
     rollbackAllowNegativeBalance: profile['rollback.allowNegativeBalance'],
     rollbackStale: profile['rollback.stale'],
     tipsUnknown: profile['tips.unknown'],
+    confirmsOtherStake: profile.otherStake === 'take',
     cancelStopsSingleState: profile.lateSingleState === 'refuse',
     ...{ tipsUnknownMax: none, tombstonesMax: none, openBetsMax: none, historyMax: none },
     ...{ sessionToken: 'ignore', productsUnlisted: 'accept', products: new Map() },

@@ -80,16 +80,24 @@ function decideKnownBet(
   const refusal = refusalOfNew(wallet, command, rules, nowMs);
   if (refusal !== undefined) return fail(refusal);
   if (bet.kind !== 'bet' && bet.isReversed) return fail('already-cancelled');
-  if ((!opens && !takes) || txn.betAmount !== bet.stake || txn.roundId !== bet.round.id) {
+  const changesStake = txn.betAmount !== bet.stake;
+  if (!(opens || takes) || (changesStake && !(opens && mayChangeStake(bet, rules))) || txn.roundId !== bet.round.id) {
     return fail('duplicate-transaction');
   }
-  if (takes && !covers(wallet, bet.stake)) return fail('insufficient-balance');
-  return change({
-    type: 'bet-confirmed',
-    id: bet.id,
-    status: txn.status,
-    skip: txn.skipBalanceUpdate,
-    takes,
-    after: wallet.balance - (takes ? bet.stake : 0),
-  });
+  if (takes && !covers(wallet, txn.betAmount)) return fail('insufficient-balance');
+  const { id } = bet;
+  const skip = txn.skipBalanceUpdate;
+  const after = wallet.balance - (takes ? txn.betAmount : 0);
+  if (!changesStake) return change({ type: 'bet-confirmed', id, status: txn.status, skip, takes, after });
+  return change({ type: 'bet-confirmed-anew', id, skip, stake: txn.betAmount, after }, STAKE_CHANGED);
+}
+
+const STAKE_CHANGED: readonly Remark[] = ['stake-changed'];
+
+/**
+ * The first OPEN of a bet says what its stake is, where none was taken. After an adjustment it must name the stake of that one: it
+ * may have been sent before it.
+ */
+function mayChangeStake(bet: Transaction, rules: Rules): boolean {
+  return rules.confirmsOtherStake && !bet.taken && bet.adjustmentCount === 0;
 }

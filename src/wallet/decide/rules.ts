@@ -31,6 +31,8 @@ export interface Rules {
   readonly tipsUnknown: 'credit' | 'reject';
   /** A single-state settle of a round that was cancelled BY_ROUND later than the platform sent it is refused. */
   readonly cancelStopsSingleState: boolean;
+  /** A confirmation may name another stake where none was taken; false also while a node of the cluster is too old to read that. */
+  readonly confirmsOtherStake: boolean;
   /** Unknown tips credited per player and UTC day. */
   readonly tipsUnknownMax: number;
   /** Tombstones and marks of unknown rounds per player. */

@@ -108,7 +108,7 @@ function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: Se
       keepsRequest: rules.keepsRequests,
       after: wallet.balance + (skip ? 0 : txn.payoutAmount),
     },
-    mismatches(bet, txn, txn.betAmount, bet.stake),
+    [...mismatches(bet, txn, txn.betAmount, bet.stake), ...untaken([bet], txn)],
   );
 }
 
@@ -130,7 +130,7 @@ function decideNewSettlement(wallet: Wallet, txn: SettleTxn, rules: Rules, round
   const further = open.length === 0;
   if (further && round.ended && rules.roundEnded !== 'ignore') return fail('already-settled');
   if (round.settlementCount + round.undoneCount >= rules.historyMax) return fail('limit-reached');
-  return settleRound(wallet, txn, rules, open, further ? ['further-payout'] : []);
+  return settleRound(wallet, txn, rules, open, further ? ['further-payout'] : untaken(open, txn));
 }
 
 function decideKnownSettlement(
@@ -153,7 +153,13 @@ function decideKnownSettlement(
   // Skipped then, paid now. It only pays: bets placed since stay open.
   const bets = settlement.bets.length > 0 ? settlement.bets : round.bets;
   if (bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
-  return settleRound(wallet, txn, rules, [], []);
+  return settleRound(wallet, txn, rules, [], untaken(settlement.bets, txn));
+}
+
+/** Its result is told, and moves, though a stake never did: the settle stands, and somebody has to look. */
+function untaken(bets: readonly Transaction[], { skipBalanceUpdate }: SettleTxn): Remark[] {
+  const isLacking = !skipBalanceUpdate && bets.some(({ taken, stake }) => !taken && stake > 0);
+  return isLacking ? ['untaken-stake'] : [];
 }
 
 /**

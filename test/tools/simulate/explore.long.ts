@@ -75,6 +75,7 @@ test('what an operator has chosen is learnt by asking', async () => {
       'rollback.stale': 'time',
       'rollback.allowNegativeBalance': false,
       lateSingleState: 'take',
+      otherStake: 'refuse',
       'callbacks.strict': true,
     },
   ];

@@ -157,7 +157,15 @@ const WALLET: readonly Row[] = [
     'const takes = alive && !skip && !bet.taken;',
     'const takes = false;',
   ],
-  ['waiting', 'a confirmation may bring another stake', 'bet.stake !== txn.betAmount ||', ''],
+  ['waiting', 'a confirmation may bring another stake', 'bet.stake !== txn.betAmount && !changesStake', 'false'],
+  ['waiting', 'a confirmation may not bring another stake', 'this.rules.confirmsOtherStake && opens', 'false'],
+  [
+    'waiting',
+    'the stake that a confirmation brings is not recorded',
+    'changesStake ? txn.betAmount : bet.stake',
+    'bet.stake',
+  ],
+  ['waiting', 'a confirmation overrules an adjustment', "!bet.entries.some((one) => one.what === 'adjust')", 'true'],
   ['waiting', 'a confirmation must bring the first stake', ' bet.stake = txn.betAmount;', ' ;'],
   [
     'waiting',

@@ -125,6 +125,42 @@ export const BETS: readonly Case[] = [
   },
   {
     rule: 'waiting',
+    name: 'the confirmation of a WAITING with skip may bring another stake, which is taken and given back',
+    steps: (p) => {
+      const waiting = p.bet('b1', 100, { ...WAITING, ...SKIP });
+      const open = p.bet('b1', 95);
+      return [
+        [waiting, [1000, 1000]],
+        [open, [1000, 905]],
+        [waiting, [1000, 1000]],
+        [open, [1000, 905]],
+        [p.bet('b1', 50), 20002],
+        [p.cancel('b1', 95), [905, 1000]],
+      ];
+    },
+  },
+  {
+    rule: 'waiting',
+    name: 'a confirmation names the stake of the adjustment also where nothing was taken',
+    steps: (p) => [
+      [p.bet('b1', 100, { ...WAITING, ...SKIP }), [1000, 1000]],
+      [p.adjust('b1', 90), [1000, 1000]],
+      [p.bet('b1', 100), 20002],
+      [p.bet('b1', 90), [1000, 910]],
+    ],
+  },
+  {
+    rule: 'late',
+    name: 'a confirmation with another stake that comes after the settle takes its stake',
+    steps: (p) => [
+      [p.bet('b1', 100, { ...WAITING, ...SKIP }), [1000, 1000]],
+      [p.settle('b1', 190), [1000, 1190]],
+      [p.bet('b1', 95), [1190, 1095]],
+      [p.void('b1', 95, 190), [1095, 1000]],
+    ],
+  },
+  {
+    rule: 'waiting',
     name: 'a confirmation has the stake that an adjustment has set',
     steps: (p) => [
       [p.bet('b1', 100, WAITING), [1000, 900]],

@@ -105,6 +105,7 @@ export interface ReferenceRules {
   readonly rollbackAllowNegativeBalance: boolean;
   readonly rollbackStale: 'request' | 'time' | 'off';
   readonly cancelStopsSingleState: boolean;
+  readonly confirmsOtherStake: boolean;
   readonly tipsUnknown: 'credit' | 'reject';
   readonly tipsUnknownMax: number;
   readonly tombstonesMax: number;

@@ -395,7 +395,11 @@ export class ReferenceWallet {
     }
     this.refuseStranger(player, command, nowMs);
     if (bet.kind !== 'bet') throw new Refused(bet.state === 'TIPS' ? 20002 : 20003);
-    if (!(opens || takes) || bet.stake !== txn.betAmount || bet.round !== txn.roundId) throw new Refused(20002);
+    const isUntouched = !bet.taken && !bet.entries.some((one) => one.what === 'adjust');
+    const changesStake = this.rules.confirmsOtherStake && opens && isUntouched;
+    if (!(opens || takes) || bet.round !== txn.roundId) throw new Refused(20002);
+    if (bet.stake !== txn.betAmount && !changesStake) throw new Refused(20002);
+    bet.stake = changesStake ? txn.betAmount : bet.stake;
     if (takes && bet.stake > 0 && player.balance < bet.stake) throw new Refused(10002);
     if (txn.status === 'OPEN') {
       bet.opened = true;

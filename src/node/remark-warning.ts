@@ -1,0 +1,28 @@
+import type { Logger } from '../base/logger.js';
+import type { CallbackCommand } from '../wallet/command.js';
+
+const EVERY_MS = 10_000;
+
+/** Warns of callbacks that were accepted with a remark. A platform that sends many of them must not fill the log. */
+export class RemarkWarning {
+  private writtenMs = Number.NEGATIVE_INFINITY;
+  /** Since the last line. */
+  private suppressed = 0;
+
+  constructor(
+    private readonly log: Logger,
+    private readonly message: string,
+    private readonly code: string,
+  ) {}
+
+  note(shard: number, { id, username, productId }: CallbackCommand, nowMs: number): void {
+    if (nowMs - this.writtenMs < EVERY_MS) {
+      this.suppressed++;
+      return;
+    }
+    const fields = { code: this.code, shard, requestId: id, username, productId, othersBefore: this.suppressed };
+    this.log.warn(fields, this.message);
+    this.writtenMs = nowMs;
+    this.suppressed = 0;
+  }
+}
