@@ -334,3 +334,46 @@ test('a correction that waits for another operator is pending, then done before'
   const secondAttempt = { ...correction, undoes: { ...correction.undoes, attempt: 2 } };
   assert.deepEqual(asked, [correction, correction, correction, secondAttempt, correction]);
 });
+
+test('large corrections wait for another operator, who approves them once', async (t) => {
+  const node = new StoredNode(t, 2);
+  const [asks, decides] = ['a'.repeat(32), 'd'.repeat(32)];
+  const tokens = [
+    { name: 'asks', role: 'operate', token: asks },
+    { name: 'decides', role: 'operate', token: decides },
+  ];
+  const config = `${node.folder.path}/config.json`;
+  writeFileSync(config, JSON.stringify({ admin: { tokens }, money: { byHand: { approveAbove: { THB: 10 } } } }));
+  Object.assign(node.env, { WALLETD_CONFIG: config });
+  const { adminUrl, callbackUrl } = await node.start();
+  const ask = async (token: string, method: string, path: string, body?: object) => {
+    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` };
+    const answer = await fetch(adminUrl + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    assert.ok(answer.ok, `${method} ${path} ${answer.status}`);
+    return (await answer.json()) as { balance: number; approvals: { id: string }[] };
+  };
+  await ask(asks, 'PUT', '/v1/players/ann', { currency: 'THB' });
+  const platform = new PlatformClient(callbackUrl);
+  t.after(() => platform.close());
+  const amounts = [5, 20, 40];
+  for (const amount of amounts) await platform.post(...credit({ username: 'ann', id: `c${amount}`, amount }));
+  const states = async () => jsonLines((await node.run([...UNDO, '--yes', '--json'])).stdout).map(({ state }) => state);
+  const balance = async () => (await ask(asks, 'GET', '/v1/players/ann')).balance;
+  assert.deepEqual(await states(), ['done', 'pending', 'pending']);
+  assert.equal(await balance(), 60);
+  for (const decision of ['approve', 'refuse']) {
+    const [waiting] = (await ask(decides, 'GET', '/v1/approvals')).approvals;
+    await ask(decides, 'POST', `/v1/approvals/${waiting?.id}/${decision}`);
+  }
+  const decided = await states();
+  assert.equal(decided.filter((state) => state === 'done before').length, 2);
+  assert.match(decided.find((state) => state !== 'done before') as string, /^refused: .*--ask-again asks once more$/);
+  const left = await balance();
+  assert.ok(left === 20 || left === 40);
+  const again = await node.run([...UNDO, '--yes', '--ask-again']);
+  assert.match(again.stdout, /^No correction was written; 1 correction of -\d+ THB pending/m);
+  const [waiting] = (await ask(decides, 'GET', '/v1/approvals')).approvals;
+  await ask(decides, 'POST', `/v1/approvals/${waiting?.id}/approve`);
+  assert.deepEqual(await states(), ['done before', 'done before', 'done before']);
+  assert.equal(await balance(), 0);
+});
