@@ -8,7 +8,7 @@ import { ONLY_TLS, UNCACHED } from '../listener/answer-headers.js';
 import { ServerGuard } from '../listener/server-guard.js';
 import { TLS_CIPHERS } from '../listener/tls-ciphers.js';
 import type { Operator } from '../wallet/state/operation.js';
-import type { AdminDeps, Certificate } from './admin-deps.js';
+import type { AdminDeps, Certificate, OperatorToken } from './admin-deps.js';
 import { approvalRoutes } from './approvals.js';
 import { auditRoute } from './audit.js';
 import { Authentication } from './authentication.js';
@@ -79,6 +79,7 @@ declare module 'fastify' {
 export class AdminServer {
   private readonly app: FastifyInstance;
   private readonly feed: LiveFeed;
+  private readonly authentication: Authentication;
   private readonly draining = new AbortController();
   /** By connection, the answer to its newest request until all of it has left. */
   private readonly asking = new Map<Socket, ServerResponse>();
@@ -87,6 +88,7 @@ export class AdminServer {
     const routes = this.routes();
     this.feed = new LiveFeed(deps.overview);
     const authentication = new Authentication(deps.settings, deps.clock, deps.log, deps.observer);
+    this.authentication = authentication;
     const { tls } = deps.settings;
     const protection = tls === undefined ? UNCACHED : { ...UNCACHED, ...ONLY_TLS };
     const http = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CONNECTIONS_CHECK_MS };
@@ -180,6 +182,12 @@ export class AdminServer {
   /** Connections that come from now on get this certificate; those that are open keep theirs. For a listener with TLS. */
   setCertificate({ certificate, key }: Certificate): void {
     (this.app.server as unknown as Server).setSecureContext({ cert: certificate, key, ciphers: TLS_CIPHERS });
+  }
+
+  /** Valid from the next request on. Pages that look at the live figures come again, and are asked who they are. */
+  setTokens(tokens: readonly OperatorToken[]): void {
+    this.authentication.setTokens(tokens);
+    this.feed.close();
   }
 
   /** Requests that wait for their answer. */

@@ -33,23 +33,31 @@ export interface Visitor {
 
 /** Knows operators by their tokens, and those who use the console by their sessions. */
 export class Authentication {
-  private readonly tokens: readonly (Omit<OperatorToken, 'token'> & { readonly hash: Buffer })[];
-  private readonly sessions: Sessions;
+  private tokens: readonly (Omit<OperatorToken, 'token'> & { readonly hash: Buffer })[] = [];
+  private sessions: Sessions;
+  private readonly storeId: string;
   private readonly cookie: SessionCookie;
   private readonly throttle: SignInThrottle;
   private readonly refusals: RefusalLog;
 
   constructor(
     { tokens, storeId, tls }: Pick<AdminSettings, 'tokens' | 'storeId' | 'tls'>,
-    clock: Clock,
+    private readonly clock: Clock,
     private readonly log: Logger,
     private readonly observer: AdminObserver,
   ) {
-    this.tokens = tokens.map(({ name, role, token }) => ({ name, role, hash: hashOf(token) }));
-    this.sessions = new Sessions(tokens, storeId, clock);
+    this.storeId = storeId;
+    this.sessions = this.setTokens(tokens);
     this.cookie = new SessionCookie(storeId, tls !== undefined);
     this.throttle = new SignInThrottle(clock);
     this.refusals = new RefusalLog(log, 'operator API: refused');
+  }
+
+  /** From the next request on these tokens are valid, and sessions that were begun with one of them. */
+  setTokens(tokens: readonly OperatorToken[]): Sessions {
+    this.tokens = tokens.map(({ name, role, token }) => ({ name, role, hash: hashOf(token) }));
+    this.sessions = new Sessions(tokens, this.storeId, this.clock);
+    return this.sessions;
   }
 
   /** Throws a `Problem` when nobody known asks, or his role does not allow the request. */

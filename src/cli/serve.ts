@@ -72,7 +72,7 @@ async function serve(options: ServeOptions): Promise<void> {
     });
   }
 
-  /** Keys, networks, certificates and the log can change while callbacks arrive. Unusable settings change nothing. */
+  /** Keys, networks, tokens, certificates and the log can change while callbacks arrive. Unusable settings change nothing. */
   const readAgain = () => {
     hasMissedSighup = node === undefined;
     try {

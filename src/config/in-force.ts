@@ -21,7 +21,7 @@ const HIDDEN = '(hidden)';
 /** Up to the last @: a password may have one that nobody has escaped. */
 const CREDENTIALS = /(?<=\/\/).*@/;
 /** What a running server takes over on SIGHUP: see `WalletNode.readAgain`. */
-const READ_AGAIN = /^(insecure$|signature\.|allow\.|log\.(?!metricsSeconds$))/;
+const READ_AGAIN = /^(insecure$|signature\.|allow\.|admin\.token|log\.(?!metricsSeconds$))/;
 
 /** All settings; secrets are hidden. */
 export function inForce({ settings, sources }: Loaded): SettingInForce[] {

@@ -64,12 +64,13 @@ export function loadWithSources(env: NodeJS.ProcessEnv, unread: readonly string[
 }
 
 /**
- * A running server's settings, with the callers that `fresh` allows. Its listeners stay where they are: were `fresh`
+ * A running server's settings, with the callers and the operators that `fresh` allows. Its listeners stay where they are: were `fresh`
  * checked with its own, it could bind loopback from the next start on and need no keys there, while this server would be
  * open to all. Throws a `ConfigError`.
  */
-export function withCallersOf(running: Settings, { insecure, signature, allow }: Settings): Settings {
-  const settings = { ...running, insecure, signature, allow };
+export function withCallersOf(running: Settings, { insecure, signature, allow, admin }: Settings): Settings {
+  const { token, tokens } = admin;
+  const settings = { ...running, insecure, signature, allow, admin: { ...running.admin, token, tokens } };
   checkTogether(settings);
   return settings;
 }

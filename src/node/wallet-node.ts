@@ -1,4 +1,5 @@
 import type { Logger } from '../base/logger.js';
+import { operatorTokens } from '../config/check-together.js';
 import { type Loaded, withCallersOf } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { callersOf, describeCallers } from './callers.js';
@@ -65,8 +66,8 @@ export class WalletNode {
   }
 
   /**
-   * Takes over what can change while it serves: from these settings who may call, from the next request on, and which
-   * callbacks are logged; and the certificates that are in their files now. Throws a `ConfigError` and changes nothing
+   * Takes over what can change while it serves: from these settings who may call and the tokens of operators, from the next
+   * request on, and which callbacks are logged; and the certificates that are in their files now. Throws a `ConfigError` and changes nothing
    * when the settings cannot be used.
    */
   readAgain(fresh: Loaded): void {
@@ -97,11 +98,14 @@ export class WalletNode {
   }
 
   private setCallers(fresh: Settings): void {
-    const { callbacks, log } = this.parts;
+    const { callbacks, admin, log } = this.parts;
     const settings = withCallersOf(this.parts.settings, fresh);
     const signedByKey = callbacks.usesByKey;
     callbacks.setCallers(callersOf(settings));
-    log.info({ callers: describeCallers(settings), signedByKey }, 'who may call was read again');
+    const tokens = operatorTokens(settings);
+    admin.setTokens(tokens);
+    const operators = tokens.map(({ name }) => name);
+    log.info({ callers: describeCallers(settings), signedByKey, operators }, 'who may call was read again');
   }
 
   private look(): void {

@@ -13,6 +13,7 @@ test('a running server has the settings of its start, but for those that SIGHUP 
       WALLETD_LOG_METRICS_SECONDS: '7',
       WALLETD_LOG_CALLBACKS: 'slow',
       WALLETD_SIGNATURE_MAX_SKEW_MS: '5',
+      WALLETD_ADMIN_TOKEN: '0123456789abcdef',
       WALLETD_ALLOW_NETWORKS: '192.0.2.0/24',
     }),
   );
@@ -25,6 +26,7 @@ test('a running server has the settings of its start, but for those that SIGHUP 
     value: 'slow',
     from: 'WALLETD_LOG_CALLBACKS',
   });
+  assert.equal(of(all, 'admin.token')?.from, 'WALLETD_ADMIN_TOKEN');
   assert.equal(of(all, 'signature.maxSkewMs')?.value, 5);
   assert.equal(of(all, 'allow.networks')?.value, '192.0.2.0/24');
 });

@@ -316,6 +316,16 @@ test('what a running server reads again is held against the listeners that it ha
   assert.deepEqual([both.host, both.signature.keys, both.allow.networks], ['0.0.0.0', null, '192.0.2.1']);
   assert.throws(() => withCallersOf(running, loadSettings({})), /host is 0\.0\.0\.0.* not authenticated/);
   assert.equal(withCallersOf(running, loadSettings({ WALLETD_INSECURE: 'true' })).signature.keys, null);
+  const token = '0123456789abcdef';
+  assert.equal(withCallersOf(running, loadSettings({ ...keys, WALLETD_ADMIN_TOKEN: token })).admin.token, token);
+  const open = loadSettings({
+    ...keys,
+    WALLETD_ADMIN_HOST: '0.0.0.0',
+    WALLETD_ADMIN_TOKEN: token,
+    WALLETD_INSECURE: 'true',
+  });
+  const none = loadSettings({ ...keys, WALLETD_INSECURE: 'true' });
+  assert.throws(() => withCallersOf(open, none), /admin\.host is 0\.0\.0\.0, which others can reach: set admin\.token/);
   const tls = loadSettings({ WALLETD_TLS_CERTIFICATE_FILE: 'x', WALLETD_TLS_KEY_FILE: 'x' });
   const plain = loadSettings({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol', WALLETD_ALLOW_PROXIES: '192.0.2.9' });
   assert.throws(() => withCallersOf(tls, plain), /cannot be combined with TLS/);
