@@ -3,6 +3,7 @@ import { systemClock } from '../base/clock.js';
 import { messageOf } from '../base/message-of.js';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
+import { clearTextConcerns } from '../node/clear-text.js';
 import type { StoreSettings } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
 import { hasArchive, openArchiveToRead } from '../node/drivers/open-archive.js';
@@ -66,6 +67,9 @@ async function doctor(address: string | undefined): Promise<Outcome> {
     }
     findings.push(
       ...handConcerns(settings).map(({ says, todo }) => ({ about: 'money', verdict: 'look', says, todo }) as const),
+    );
+    findings.push(
+      ...clearTextConcerns(settings).map(({ about, says, todo }) => ({ about, verdict: 'look', says, todo }) as const),
     );
     findings.push(...(await examineServer(settings)));
   } catch (error) {

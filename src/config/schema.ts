@@ -135,6 +135,10 @@ export const settingsSchema = group({
       'Lets the callback listener bind to more than loopback with neither signature.keys nor allow.networks, and the ' +
       'operator API take its tokens over plain HTTP there.',
   }),
+  requireTls: boolean({
+    description:
+      'True: a start is refused when the store or the archive is beyond this machine and reached without TLS. False: a warning.',
+  }),
   store: string({
     pattern: STORE_PATTERN,
     description:

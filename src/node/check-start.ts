@@ -3,6 +3,7 @@ import type { Settings } from '../config/schema.js';
 import { aliasesOf } from './aliases.js';
 import { callersOf, describeCallers } from './callers.js';
 import { Certificates } from './certificates.js';
+import { clearTextConcerns, mustBeEncrypted } from './clear-text.js';
 import { driverOf } from './drivers/drivers.js';
 import { type ArchivedMeta, findArchive } from './examine-archive.js';
 import { handConcerns } from './hand-warning.js';
@@ -20,14 +21,17 @@ export async function checkStart(settings: Settings): Promise<readonly string[]>
   callersOf(settings);
   aliasesOf(settings);
   const certificates = new Certificates(settings, systemClock).concerns();
-  const byHand = handConcerns(settings).map(({ says, todo }) => `${says}: ${todo}.`);
+  mustBeEncrypted(settings);
+  const concerns = [...handConcerns(settings), ...clearTextConcerns(settings)].map(
+    ({ says, todo }) => `${says}: ${todo}.`,
+  );
   memoryShare(settings);
   const { name } = driverOf(settings);
   const record = recordOf(settings);
-  const first = [`Callbacks: ${describeCallers(settings)}.`, ...certificates.map((one) => `${one}.`), ...byHand];
+  const first = [`Callbacks: ${describeCallers(settings)}.`, ...certificates.map((one) => `${one}.`), ...concerns];
   try {
     const { store, meta, durability } = await openStore(settings, 'never', record);
-    const concerns = await store.concerns();
+    const ofStore = await store.concerns();
     await store.close();
     await checkTie(settings, meta);
     const archive = await archiveSentences(settings, meta);
@@ -35,7 +39,7 @@ export async function checkStart(settings: Settings): Promise<readonly string[]>
       ...first,
       `Store ${name}: id ${meta.storeId}, ${meta.shards} shards; ${durability}.`,
       ...archive,
-      ...concerns,
+      ...ofStore,
     ];
   } catch (error) {
     if (!(error instanceof NoStoreError) || initOf(settings) === 'never') throw error;

@@ -20,6 +20,7 @@ import { type Readiness, WalletService } from '../worker/wallet-service.js';
 import { aliasesOf } from './aliases.js';
 import { callersOf } from './callers.js';
 import { Certificates } from './certificates.js';
+import { clearTextConcerns, mustBeEncrypted } from './clear-text.js';
 import { driverOf } from './drivers/drivers.js';
 import { EarlyListener } from './early-listener.js';
 import { findArchive } from './examine-archive.js';
@@ -133,7 +134,9 @@ async function makeOtherParts(
   const aliases = aliasesOf(settings);
   const certificates = new Certificates(settings, systemClock);
   certificates.warn(log);
-  for (const { code, says, todo } of handConcerns(settings)) log.warn({ code, todo }, says);
+  mustBeEncrypted(settings);
+  for (const { code, says, todo } of [...handConcerns(settings), ...clearTextConcerns(settings)])
+    log.warn({ code, todo }, says);
   const heapMaxBytes = effectiveHeapMaxBytes(settings);
   const share = memoryShare(settings);
   if (heapMaxBytes < share.heapMaxBytes) {

@@ -1,0 +1,60 @@
+import { isLoopback } from '../config/check-together.js';
+import { ConfigError } from '../config/config-error.js';
+import type { Settings } from '../config/schema.js';
+import { maybeRedisAddress } from '../store/redis/redis-address.js';
+import { findArchiveAddress } from './drivers/archive-address.js';
+
+/** A server beyond this machine to which passwords, names and amounts go in the clear, and the cure. */
+export interface ClearTextConcern {
+  readonly about: 'store' | 'archive';
+  readonly code: 'clear-text';
+  readonly says: string;
+  readonly todo: string;
+}
+
+export function clearTextConcerns(settings: Pick<Settings, 'store' | 'archive'>): readonly ClearTextConcern[] {
+  const redis = maybeRedisAddress(settings.store);
+  const inClear = redis?.servers.flatMap(({ host, sentinels, tls }) =>
+    tls === undefined ? [host, ...(sentinels ?? []).map((sentinel) => sentinel.host)] : [],
+  );
+  const postgres = findArchiveAddress(settings);
+  const code = 'clear-text';
+  const todo = 'set up TLS or a tunnel, and requireTls; see docs/security.md';
+  return [
+    ...(redis !== undefined && inClear?.some(isRemote) === true
+      ? [
+          {
+            about: 'store',
+            code,
+            says: `all that ${redis.name} is told goes over the network in the clear`,
+            todo,
+          } as const,
+        ]
+      : []),
+    ...(postgres?.login.ssl === false && isRemote(postgres.login.host)
+      ? [
+          {
+            about: 'archive',
+            code,
+            says: `all that ${postgres.name} is told goes over the network in the clear`,
+            todo,
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+/** Throws a `ConfigError` when `requireTls` is set and a server beyond this machine is reached without it. */
+export function mustBeEncrypted(settings: Pick<Settings, 'store' | 'archive' | 'requireTls'>): void {
+  const [first] = settings.requireTls ? clearTextConcerns(settings) : [];
+  if (first === undefined) return;
+  const cure = first.about === 'store' ? 'begin store with rediss:// or rediss+cluster://' : 'give archive an sslmode';
+  throw new ConfigError(
+    `requireTls is true, and ${first.says}: ${cure}, or reach it by a tunnel that ends on this machine`,
+  );
+}
+
+/** The folder of a Unix socket begins with a slash. */
+function isRemote(host: string | undefined): boolean {
+  return host !== undefined && !host.startsWith('/') && !isLoopback(host);
+}
