@@ -68,6 +68,8 @@ interface Dealing {
   keptMs: number;
   /** Since when it could take the shard; undefined while it could not. */
   readySinceMs: number | undefined;
+  /** Since when it leaves the shard to an owner that lives, because it lacks the names of the archive. */
+  namelessSinceMs: number | undefined;
   /** Since when it is to take the shard, and its log does not answer; undefined while it does. */
   unseenSinceMs: number | undefined;
   /** Since when its log lacks what was told. */
@@ -112,6 +114,10 @@ const SHORT_WAIT_MS = 5000;
 /** Who lives and does not answer for so long is not waited for: a log loses its end in a failover only. */
 const UNCOPIED_MS = 3000;
 const FAILURES_MAX = 4;
+/** Names of an archive that answers are known sooner. */
+const NAMELESS_MS = 3000;
+/** In the place of a time: the log has it. */
+const TOLD = Number.NEGATIVE_INFINITY;
 /** For so long it is left to those who follow it. */
 const LOST_MS = 3000;
 const PERMANENT_REST_MS = 1500;
@@ -133,6 +139,7 @@ export class Ownership {
       reading: undefined,
       keptMs: Number.NEGATIVE_INFINITY,
       readySinceMs: undefined,
+      namelessSinceMs: undefined,
       unseenSinceMs: undefined,
       shortSinceMs: undefined,
       uncopiedSinceMs: undefined,
@@ -352,7 +359,9 @@ export class Ownership {
     const { shard } = dealing;
     const role = this.roleIn(shard, view);
     const isReady = role === 'owner' && status.state === 'following' && this.deps.isClockSane();
-    dealing.readySinceMs = isReady ? (dealing.readySinceMs ?? nowMs) : undefined;
+    const holder = isReady ? this.holderOf(shard, view, nowMs) : 'unknown';
+    this.noteNames(dealing, status.lacksNames && holder === 'alive', nowMs);
+    dealing.readySinceMs = isReady && !status.lacksNames ? (dealing.readySinceMs ?? nowMs) : undefined;
     const isUnseen = isReady && this.deps.watch.headOf(shard) === undefined;
     dealing.unseenSinceMs = isUnseen ? (dealing.unseenSinceMs ?? nowMs) : undefined;
     this.noteHeir(dealing, view.plan?.owners[shard] ?? NOBODY, nowMs);
@@ -360,12 +369,25 @@ export class Ownership {
       role,
       local: status.state,
       bringsOwn,
-      holder: isReady ? this.holderOf(shard, view, nowMs) : 'unknown',
+      holder,
       isStill: this.deps.watch.isStill(shard, nowMs),
       hasMoved: this.hasMoved(dealing, status),
+      lacksNames: status.lacksNames,
       readyForMs: nowMs - (dealing.readySinceMs ?? nowMs),
       heirAwayForMs: nowMs - (dealing.heirAwaySinceMs ?? nowMs),
     };
+  }
+
+  /** An owner that lives takes new bets, which this node could not. */
+  private noteNames(dealing: Dealing, isLeft: boolean, nowMs: number): void {
+    const sinceMs = dealing.namelessSinceMs;
+    dealing.namelessSinceMs = isLeft ? (sinceMs ?? nowMs) : undefined;
+    if (!isLeft || sinceMs === undefined || sinceMs === TOLD || nowMs - sinceMs < NAMELESS_MS) return;
+    dealing.namelessSinceMs = TOLD;
+    this.deps.log.warn(
+      { code: 'shard-left-to-owner', shard: dealing.shard },
+      'archive does not tell the names of its rounds: the shard stays with its owner until it does',
+    );
   }
 
   /** Since it was stopped. */

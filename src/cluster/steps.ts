@@ -20,6 +20,8 @@ export interface ShardFacts {
   readonly holder: Holder;
   /** The head has not moved for a while. */
   readonly isStill: boolean;
+  /** New bets could not be taken here: which rounds its archive has is not known, and the archive does not answer. */
+  readonly lacksNames: boolean;
   /** How long this node could have taken it. */
   readonly readyForMs: number;
   /** Its log has gone on since it was stopped here: somebody has mended it, or another node has it. */
@@ -59,7 +61,7 @@ export function nextStep(facts: ShardFacts): Step | undefined {
   }
 }
 
-function asOwner({ local, holder, isStill, readyForMs, hasMoved }: ShardFacts): Step | undefined {
+function asOwner({ local, holder, isStill, lacksNames, readyForMs, hasMoved }: ShardFacts): Step | undefined {
   if (local === 'away') return 'follow';
   if (local === 'stopped') return hasMoved ? 'leave' : 'look';
   if (local === 'handing') return 'resume';
@@ -72,6 +74,8 @@ function asOwner({ local, holder, isStill, readyForMs, hasMoved }: ShardFacts): 
     case 'stuck':
       return isStill ? 'take' : 'look';
     case 'alive':
+      // The owner takes new bets meanwhile, which this node could not.
+      if (lacksNames) return 'look';
       return readyForMs >= FORCE_MS ? 'force' : 'want';
     case 'unknown':
       return 'look';

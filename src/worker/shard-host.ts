@@ -390,7 +390,7 @@ export class ShardHost implements ThreadShards {
   }
 
   private lacksNames(shard: Shard): boolean {
-    return shard.isServing && this.archives.get(shard.id)?.isUnknown === true;
+    return shard.state !== 'away' && this.archives.get(shard.id)?.isUnknown === true;
   }
 
   measures(): HostMeasures[] {
@@ -401,7 +401,7 @@ export class ShardHost implements ThreadShards {
       return {
         ...shard.measures,
         snapshot: this.snapshots.newestOf(shard.id),
-        archive: archive && { ...archive, isUnknown: this.lacksNames(shard) },
+        archive: archive && { ...archive, isUnknown: shard.isServing && archive.isUnknown },
       };
     });
   }

@@ -26,7 +26,7 @@ export interface ShardStatus {
   readonly flightMs: number;
   /** Why it is stopped. */
   readonly reason: string | undefined;
-  /** The shard serves without the names of its archive, which does not answer: no new bet is taken. */
+  /** The names of its archive are not known here, and the archive does not answer: no new bet is taken where it serves. */
   readonly lacksNames: boolean;
 }
 

@@ -40,7 +40,8 @@ export class WalletService {
   /** `archive-unknown`: a shard does not know which names its archive has, and nobody tells it. */
   get readiness(): Readiness {
     if (!this.isServing || !this.isConnected()) return 'starting';
-    return this.shards.status().some(({ lacksNames }) => lacksNames) ? 'archive-unknown' : 'ready';
+    const isUnknown = this.shards.status().some(({ state, lacksNames }) => state === 'serving' && lacksNames);
+    return isUnknown ? 'archive-unknown' : 'ready';
   }
 
   /** Resolves by the deadline; then with `not-durable-in-time`: the outcome is unknown. */

@@ -25,9 +25,11 @@ class Bench {
   readonly watch = new Watch();
   readonly moves: Move['type'][] = [];
   readonly sent: PeerMessage[] = [];
+  readonly warnings: unknown[] = [];
   readonly claims = new Map<number, Claim>();
   readonly ownership: Ownership;
   isClockSane = true;
+  lacksNames = false;
   local: ShardState;
   owner = ME;
   /** Moves wait until the test settles them. */
@@ -53,7 +55,7 @@ class Bench {
             head: this.head,
             timeMs: 0,
             flightMs: 0,
-            lacksNames: false,
+            lacksNames: this.lacksNames,
             reason: undefined,
           },
         ],
@@ -83,7 +85,7 @@ class Bench {
       observer: { taken() {}, paused() {} },
       clock: { now: () => time.wallMs(), monotonicMs: () => time.nowMs },
       timers: time,
-      log: silentLogger,
+      log: { ...silentLogger, warn: (fields) => void this.warnings.push((fields as { code?: string }).code) },
     });
   }
 
@@ -132,6 +134,31 @@ test('a shard whose owner lives is asked for, and forced after five seconds', as
   assert.deepEqual(bench.moves, []);
   assert.ok(bench.sent.length > 10 && bench.sent.every(({ type }) => type === 'want'));
   await alive(200);
+  assert.deepEqual(bench.moves, ['take']);
+});
+
+test('a shard is left to an owner that lives while names of its archive are unknown', async () => {
+  const bench = new Bench('following', headBy(PEER, 1, 5));
+  bench.lacksNames = true;
+  const alive = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 50) {
+      bench.watch.heard(PEER, [], bench.time.nowMs);
+      await bench.tickFor(50);
+    }
+  };
+  await alive(20_000);
+  assert.deepEqual([bench.moves, bench.sent], [[], []]);
+  assert.deepEqual(bench.warnings, ['shard-left-to-owner']);
+  bench.lacksNames = false;
+  await alive(300);
+  assert.ok(bench.sent.length > 0 && bench.sent.every(({ type }) => type === 'want'));
+  assert.deepEqual(bench.moves, [], 'it has the time to hand over');
+});
+
+test('a shard whose owner is gone is taken without the names of its archive', async () => {
+  const bench = new Bench('following', headBy(PEER, 1, 5));
+  bench.lacksNames = true;
+  await bench.tickFor(2000);
   assert.deepEqual(bench.moves, ['take']);
 });
 

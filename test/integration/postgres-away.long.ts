@@ -70,7 +70,7 @@ async function hasLeft(walletd: WalletdProcess): Promise<void> {
   await balanceOf(walletd.adminUrl, PLAYER);
 }
 
-async function snapshot(walletd: WalletdProcess): Promise<void> {
+async function snapshot(walletd: Pick<WalletdProcess, 'adminUrl'>): Promise<void> {
   const response = await fetch(`${walletd.adminUrl}/v1/snapshots`, { method: 'POST' });
   assert.match(await response.text(), /"taken"/);
 }
@@ -254,6 +254,67 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
         bringBack();
         for (const player of players) {
           await until('the archive answers', async () => (await settle(callbackUrl, 1, player)).statusCode === 0);
+        }
+      } finally {
+        await cluster.close();
+      }
+    }));
+
+  test('a shard moves while PostgreSQL is away where its names are known, and waits where not', () =>
+    inScene(async (scene) => {
+      const players = Array.from({ length: 12 }, (_, i) => `p${i}`);
+      const cluster = await LocalCluster.start({ nodes: 2, env: { ...AT_ONCE, ...scene, WALLETD_SHARDS: '4' } });
+      const { callbackUrl } = cluster;
+      const repeatsWait = async () => {
+        for (const player of players) assert.equal((await settle(callbackUrl, 1, player)).statusCode, BUSY, player);
+      };
+      const betsAreTaken = async (id: string) => {
+        for (const player of players)
+          assert.equal((await place(callbackUrl, id, player)).statusCode, 0, `${id} ${player}`);
+      };
+      const all = Array.from({ length: 4 }, (_, shard) => shard);
+      const owned = async (by: string) => (await cluster.owners()).filter((owner) => owner === by).length;
+      const moveAll = async (to: string) => {
+        for (const shard of all) await cluster.ask(`/v1/cluster/shards/${shard}/move`, { node: to });
+      };
+      try {
+        await importPlayers(cluster.adminUrl, players, BALANCE);
+        const answers = new Map<string, CallbackAnswer>();
+        for (const player of players) answers.set(player, await settle(callbackUrl, 1, player));
+        const sumOf = async (i: number, name: string) => await sum(cluster.node(i).adminUrl, name);
+        await until('both nodes know all names', async () => {
+          return (await sumOf(0, 'walletd_archive_names')) >= 24 && (await sumOf(1, 'walletd_archive_names')) >= 24;
+        });
+        await until('all has left memory', async () => {
+          return (await sumOf(0, 'walletd_transactions')) + (await sumOf(1, 'walletd_transactions')) === 0;
+        });
+        // Behind a snapshot the log does not tell the names any more.
+        await snapshot(cluster);
+        crash();
+        for (const to of ['node-1', 'node-0']) {
+          await moveAll(to);
+          await until(`all shards are on ${to}`, async () => (await owned(to)) === 4);
+          await betsAreTaken(to);
+          await repeatsWait();
+        }
+        // A new machine in its place knows no names.
+        assert.equal(await cluster.end(1, 'SIGTERM'), 0);
+        rmSync(cluster.nodeFolder(1), { recursive: true });
+        const newcomer = await cluster.startNode(1);
+        await moveAll('node-1');
+        for (const shard of all)
+          await newcomer.waitFor((line) => line.code === 'shard-left-to-owner' && line.shard === shard);
+        assert.deepEqual(await readiness(newcomer.adminUrl), [200, 'ready']);
+        await betsAreTaken('later');
+        await repeatsWait();
+        assert.equal(await owned('node-0'), 4);
+        bringBack();
+        await until('the shards have moved', async () => (await owned('node-1')) === 4);
+        await betsAreTaken('last');
+        for (const [player, answer] of answers) {
+          const again = await settle(callbackUrl, 1, player);
+          assert.deepEqual([again.statusCode, again.balanceAfter], [0, answer.balanceAfter], player);
+          assert.equal(await balanceOf(cluster.adminUrl, player), BALANCE + 1 - 4, 'four bets of 1 after a win of 1');
         }
       } finally {
         await cluster.close();

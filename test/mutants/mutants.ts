@@ -980,6 +980,14 @@ const CLUSTER: readonly Row[] = [
     'a member that was full a while ago and has room takes what has no other owner, and nothing else',
   ],
   [
+    'a shard moves to a node that could take no new bet',
+    'src/cluster/steps.ts',
+    "if (lacksNames) return 'look';",
+    '',
+    'test/cluster/ownership.test.ts',
+    'a shard is left to an owner that lives while names of its archive are unknown',
+  ],
+  [
     'a shard is handed to whoever asks',
     'src/cluster/ownership.ts',
     'view()?.plan?.owners[shard] !== by',
