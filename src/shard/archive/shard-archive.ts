@@ -182,6 +182,8 @@ export class ShardArchive {
     this.followed = undefined;
     learnLeft(this.known, left);
     void this.writeFile();
+    // The former owner may have had another server at its address.
+    void this.check();
   }
 
   /** The known names and those of `left` are together all names of the archive. */
