@@ -8,6 +8,9 @@ import { besideBets, betAndSettle, type PlayRound } from './rounds.js';
 export const betsAndCredits: PlayRound = (username, id, i) =>
   i % 3 === 0 ? besideBets(username, id, i) : betAndSettle(username, id, i);
 
+/** Whoever answers at the end of a night. */
+type Served = Pick<Machine, 'load' | 'walletd'>;
+
 const moneyIn = (answer: CallbackAnswer | undefined) =>
   answer && [answer.statusCode, answer.balanceBefore, answer.balanceAfter];
 
@@ -15,7 +18,7 @@ const moneyIn = (answer: CallbackAnswer | undefined) =>
  * At the end of a night: every callback that was answered is sent again, gets its first answer and moves nothing. What was not answered
  * is sent again, too, and then every balance is what all callbacks together come to. Resolves to what there is to say about it.
  */
-export async function proveNothingLost(machine: Machine): Promise<string> {
+export async function proveNothingLost(machine: Served): Promise<string> {
   const { load, walletd } = machine;
   await load.stop();
   const answered = load.sent.filter(({ answer }) => answer !== undefined);
@@ -30,7 +33,7 @@ export async function proveNothingLost(machine: Machine): Promise<string> {
 }
 
 /** These were answered: each repeat gets the first answer, and moves nothing. */
-export async function proveRepeats(machine: Machine, answered: readonly Sent[]): Promise<void> {
+export async function proveRepeats(machine: Served, answered: readonly Sent[]): Promise<void> {
   assert.ok(answered.length > 50, `${answered.length} answers to repeat`);
   const before = await balances(machine);
   await machine.load.repeatAll(machine.walletd, answered);
@@ -38,7 +41,7 @@ export async function proveRepeats(machine: Machine, answered: readonly Sent[]):
   assert.deepEqual(await balances(machine), before, 'repeats move nothing');
 }
 
-async function balances({ walletd }: Machine): Promise<Map<string, number>> {
+async function balances({ walletd }: Served): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   for (const username of PLAYERS) found.set(username, await balanceOf(walletd.adminUrl, username));
   return found;

@@ -39,7 +39,8 @@ replay(5, 'the disk of Redis is full, and Redis has ended', async (scene) => {
   scene.say(await proveNothingLost(machine));
 });
 
-rareReplay(7, 'two processes have one store, and this one is to stay', async (scene) => {
+/** The walletd of the machine has served, until another process took its store over. */
+async function fencedMachine(scene: Scene) {
   const redis = await scene.redis();
   const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);
   await delay(300);
@@ -48,6 +49,26 @@ rareReplay(7, 'two processes have one store, and this one is to stay', async (sc
   const second = await scene.walletd(redis.url, { WALLETD_NODE_FOLDER: scene.makeFolder() });
   assert.equal(await first.exit(), FENCED);
   assert.ok(first.log.some((line) => 'takenBy' in line));
+  return { machine, second };
+}
+
+rareReplay(7, 'two processes have one store, and the other one is to stay', async (scene) => {
+  const { machine, second } = await fencedMachine(scene);
+  const night = new Night(machine, 7);
+  await night.byHand('Do not start it again');
+  await night.run({ exit: 1 });
+  await night.byHand('point the platform there', () => machine.load.moveTo(second));
+  const movedMs = performance.now();
+  await until('the other one answers', () => machine.load.firstAnswerAfter(movedMs));
+  night.leaveOut('this one is to stay');
+  night.leaveOut('this one is to stay');
+  night.end();
+  await delay(300);
+  scene.say(await proveNothingLost({ load: machine.load, walletd: second }));
+});
+
+rareReplay(7, 'two processes have one store, and this one is to stay', async (scene) => {
+  const { machine, second } = await fencedMachine(scene);
   machine.load.moveTo(second);
   await delay(500);
   machine.load.rest();

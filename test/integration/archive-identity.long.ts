@@ -11,7 +11,7 @@ import { RedisServer } from '../support/redis-server.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { TestCluster } from '../support/test-cluster.js';
 import { until } from '../support/until.js';
-import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
+import { runWalletd, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 
 /** Starts and ends a server, which has to tie its store to its archive if it is the first one; returns the ids of its log line. */
 async function serve(env: Record<string, string>, work: (walletd: WalletdProcess) => Promise<void> = async () => {}) {
@@ -193,6 +193,25 @@ else {
         }
       }
       assert.doesNotMatch(await table(), /node-1/);
+    } finally {
+      await cluster.close();
+    }
+  });
+
+  test('accept-loss --archive is refused while members of a cluster live', async () => {
+    const archive = await newDatabase();
+    const cluster = await TestCluster.start(2, { archive });
+    try {
+      await inTempFolder(async (folder) => {
+        const store = { WALLETD_STORE: cluster.redis.url, WALLETD_NODE_FOLDER: folder };
+        // `--stopped` vouches for owners of shards, and not for members.
+        for (const database of [archive, await newDatabase()]) {
+          const args = ['accept-loss', '--archive', '--yes', '--stopped'];
+          const command = new WalletdCommand(args, { ...store, WALLETD_ARCHIVE: database });
+          assert.equal(await command.exit(), 1, command.stdout);
+          assert.match(command.stderr, /node-[01], node-[01] run on this store: stop all nodes first/);
+        }
+      });
     } finally {
       await cluster.close();
     }
