@@ -68,8 +68,9 @@ export interface FreshNames {
 
 /** A day of the archive that has fewer records than it had. */
 export interface MissingDay {
-  readonly day: number;
-  /** For people: the file of the day. */
+  /** Absent: the file that lists the days is damaged, and lacks rows. */
+  readonly day?: number;
+  /** For people: the file of the day, or that one. */
   readonly place: string;
   /** Records of all shards, at least. */
   readonly had: number;

@@ -1,3 +1,5 @@
+import { crc32 } from 'node:zlib';
+import { DamagedArchiveError } from '../../shard/archive/damaged-archive-error.js';
 import { type ArchiveMark, compareMarks } from '../../wallet/archive-mark.js';
 import { ArchiveFile } from './archive-file.js';
 
@@ -7,6 +9,9 @@ const DAY = 0x64;
 const NAMES = 0x6e;
 const FIRST_DAY = 0x66;
 const ROW_BYTES = 32;
+const CHECKSUM_BYTES = 4;
+/** Bytes of a value without its checksum, by the kind of its row. */
+const VALUE_BYTES: Readonly<Record<number, number>> = { [DAY]: 4, [FIRST_DAY]: 4, [MARK]: 12, [NAMES]: 4 };
 
 /**
  * The least that an LMDB archive must have, in a file of its own that is written behind each put: days, each with the number of its
@@ -17,13 +22,19 @@ const ROW_BYTES = 32;
  *   'm', shard u16  -> epoch u32, sequence u48, index u16
  *   'n', shard u16  -> checksum u32 of what was saved last of the shard's names; see saved-names.ts
  *
- * Integers are big-endian.
+ * Integers are big-endian. Behind each value stands the CRC-32 of key and value; rows of older releases have none, and are read as they
+ * are.
  */
 export class ArchiveMarks {
   private readonly file: ArchiveFile;
   private isClosed = false;
 
-  constructor(path: string, onStuck: (why: string) => void) {
+  /** `damaged`: rows whose checksum is wrong are refused when they are read; told, they count as if they were not there. */
+  constructor(
+    private readonly path: string,
+    onStuck: (why: string) => void,
+    private readonly damaged: 'refused' | 'told' = 'refused',
+  ) {
     this.file = new ArchiveFile(path, { mapSize: MAP_BYTES }, onStuck);
   }
 
@@ -37,10 +48,11 @@ export class ArchiveMarks {
   days(): ReadonlyMap<number, number> {
     const { root } = this.file;
     root.resetReadTxn();
-    const days = Array.from(root.getRange(DAYS), ({ key, value }): [number, number] => [
-      Buffer.from(key as Buffer).readUInt32BE(1),
-      value.readUInt32BE(0),
-    ]);
+    const days = Array.from(root.getRange(DAYS)).flatMap(({ key, value }): [number, number][] => {
+      const day = Buffer.from(key as Buffer);
+      const records = this.opened(day, value)?.readUInt32BE(0);
+      return records === undefined ? [] : [[day.readUInt32BE(1), records]];
+    });
     // A put that was on its way when its day was dropped may have listed the day once more.
     return new Map(days.filter(([day]) => day >= this.firstDay));
   }
@@ -73,18 +85,38 @@ export class ArchiveMarks {
     await this.file.replace(rows * ROW_BYTES, rows, () => {
       // Only the owner of a shard puts its records, so nobody else raises its mark meanwhile.
       const raised = [...marks].filter(([shard, mark]) => compareMarks(this.mark(shard), mark) < 0);
-      for (const [shard, mark] of raised) void root.put(shardKey(MARK, shard), markValue(mark));
+      for (const [shard, mark] of raised) this.put(shardKey(MARK, shard), markValue(mark));
       for (const [day, records] of days) {
         if (records === 0) void root.remove(dayKey(day));
-        else void root.put(dayKey(day), countValue(records));
+        else this.put(dayKey(day), countValue(records));
       }
-      if (firstDay !== undefined && firstDay > this.firstDay) void root.put(FIRST_DAY_KEY, countValue(firstDay));
+      if (firstDay !== undefined && firstDay > this.firstDay) this.put(FIRST_DAY_KEY, countValue(firstDay));
     });
   }
 
-  /** Undefined where nothing was saved since there are digests. */
+  /** Undefined where nothing was saved since there are digests, and where the row is damaged: the names are read again then. */
   namesDigest(shard: number): number | undefined {
-    return this.read(shardKey(NAMES, shard))?.readUInt32BE(0);
+    const key = shardKey(NAMES, shard);
+    const row = this.get(key);
+    return row && maybeValue(key, row)?.readUInt32BE(0);
+  }
+
+  /** How many rows there are, and the keys of those that are damaged. */
+  rows(): { readonly count: number; readonly damaged: readonly Buffer[] } {
+    const { root } = this.file;
+    root.resetReadTxn();
+    const rows = Array.from(root.getRange(), ({ key, value }) => ({ key: Buffer.from(key as Buffer), value }));
+    const damaged = rows.filter(({ key, value }) => maybeValue(key, value) === undefined).map(({ key }) => key);
+    return { count: rows.length, damaged };
+  }
+
+  /** Durable when it resolves. */
+  async removeDamaged(): Promise<void> {
+    const { damaged } = this.rows();
+    if (damaged.length === 0) return;
+    await this.file.replace(damaged.length * ROW_BYTES, damaged.length, () => {
+      for (const key of damaged) void this.file.root.remove(key);
+    });
   }
 
   /** Durable when it resolves. */
@@ -92,7 +124,7 @@ export class ArchiveMarks {
     await this.file.replace(ROW_BYTES, 1, () => {
       const key = shardKey(NAMES, shard);
       if (digest === undefined) void this.file.root.remove(key);
-      else void this.file.root.put(key, countValue(digest));
+      else this.put(key, countValue(digest));
     });
   }
 
@@ -101,12 +133,47 @@ export class ArchiveMarks {
     await this.file.close();
   }
 
+  /** Queues the row, with its checksum. */
+  private put(key: Buffer, value: Buffer): void {
+    void this.file.root.put(key, Buffer.concat([value, checksumOf(key, value)]));
+  }
+
   private read(key: Buffer): Buffer | undefined {
+    const row = this.get(key);
+    return row && this.opened(key, row);
+  }
+
+  private opened(key: Buffer, row: Buffer): Buffer | undefined {
+    const value = maybeValue(key, row);
+    if (value !== undefined || this.damaged === 'told') return value;
+    throw new DamagedArchiveError(
+      `the file ${this.path} of the archive is damaged, at its row ${key.toString('hex')}: restore a backup; ` +
+        'as a last resort `walletd accept-loss --archive` counts anew what is there',
+    );
+  }
+
+  private get(key: Buffer): Buffer | undefined {
     // Behind its end lmdb answers once more, and throws from a timer where nobody can catch it.
     if (this.isClosed) throw new Error('the archive is closed');
     this.file.root.resetReadTxn();
     return this.file.root.get(key);
   }
+}
+
+function checksumOf(key: Buffer, value: Buffer): Buffer {
+  const checksum = Buffer.alloc(CHECKSUM_BYTES);
+  checksum.writeUInt32BE(crc32(value, crc32(key)));
+  return checksum;
+}
+
+/** The value of a row without its checksum; undefined where that is wrong. */
+function maybeValue(key: Buffer, row: Buffer): Buffer | undefined {
+  const bytes = VALUE_BYTES[key[0] ?? 0];
+  if (row.length === bytes) return row;
+  const value = row.subarray(0, bytes);
+  return row.length === value.length + CHECKSUM_BYTES && checksumOf(key, value).equals(row.subarray(bytes))
+    ? value
+    : undefined;
 }
 
 const FIRST_DAY_KEY = Buffer.from([FIRST_DAY]);

@@ -31,6 +31,7 @@ import { damageOf } from './proven-table.js';
 import { SavedNames } from './saved-names.js';
 
 const ABOUT_FILE = 'archive.json';
+const MARKS_FILE = 'marks.mdb';
 const DAY_FILE = /^(\d{4}-\d{2}-\d{2})\.mdb$/;
 /** Days that stay open: those that rounds are put into, and some that are read. */
 const OPEN_MAX = 16;
@@ -69,10 +70,16 @@ export class LmdbArchive implements Archive {
     tie?: ArchiveTie,
   ): LmdbArchive {
     const about = claim(folder, storeId, tie);
-    const marks = openMarks(join(folder, 'marks.mdb'), onStuck);
+    const marks = openMarks(join(folder, MARKS_FILE), onStuck, gaps);
     const archive = new LmdbArchive(folder, about, marks, onStuck, gaps);
-    if (gaps === 'refused') archive.mustHaveDays();
-    return archive;
+    if (gaps === 'told') return archive;
+    try {
+      archive.mustHaveDays();
+      return archive;
+    } catch (error) {
+      void marks.close();
+      throw error;
+    }
   }
 
   /** Id of the archive in the folder, which is made where there is none, and gets an id where it lacks one. Throws as `open`. */
@@ -102,7 +109,6 @@ export class LmdbArchive implements Archive {
   private mustHaveDays(): void {
     const missing = [...this.marks.days().keys()].filter((day) => !this.hasFile(day)).map((day) => this.pathOf(day));
     if (missing.length === 0) return;
-    void this.marks.close();
     throw new FormatError(
       `the archive lacks ${missing.length} of its files, the first is ${missing[0]}: bring them back, or restore a backup; ` +
         'as a last resort `walletd accept-loss --archive` asks whether to go on without them',
@@ -110,16 +116,20 @@ export class LmdbArchive implements Archive {
   }
 
   async missingDays(): Promise<readonly MissingDay[]> {
-    return [...this.marks.days()].flatMap(([day, had]) => {
+    const missing: MissingDay[] = [...this.marks.days()].flatMap(([day, had]) => {
       const has = this.hasFile(day) ? this.dayOf(day).count : 0;
       return has < had || !this.hasFile(day) ? [{ day, place: this.pathOf(day), had, has }] : [];
     });
+    const { count: had, damaged } = this.marks.rows();
+    if (damaged.length > 0) missing.push({ place: join(this.folder, MARKS_FILE), had, has: had - damaged.length });
+    return missing;
   }
 
   async acceptLoss(marks: ReadonlyMap<number, ArchiveMark>): Promise<void> {
     const counts = new Map([...this.marks.days().keys()].map((day) => [day, 0]));
     for (const day of this.keptDays()) counts.set(day, this.dayOf(day).count);
     await this.marks.write(marks, counts);
+    await this.marks.removeDamaged();
   }
 
   async put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void> {
@@ -364,9 +374,9 @@ export class LmdbArchive implements Archive {
   }
 }
 
-function openMarks(path: string, onStuck: (why: string) => void): ArchiveMarks {
+function openMarks(path: string, onStuck: (why: string) => void, damaged: 'refused' | 'told'): ArchiveMarks {
   try {
-    return new ArchiveMarks(path, onStuck);
+    return new ArchiveMarks(path, onStuck, damaged);
   } catch (error) {
     throw damageOf(error, path);
   }

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { open } from 'lmdb';
+import type { ArchiveRecord } from '../../src/shard/archive/archive.js';
+import { DamagedArchiveError } from '../../src/shard/archive/damaged-archive-error.js';
+import { LmdbArchive } from '../../src/store/lmdb/lmdb-archive.js';
+import { ARCHIVE_STORES } from '../contract/archive.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+
+const [STORE_ID] = ARCHIVE_STORES;
+const MARK = { epoch: 3, sequence: 40, index: 5 };
+const RECORD: ArchiveRecord = {
+  shard: 0,
+  day: 20_001,
+  player: 1,
+  round: 2,
+  lsn: { epoch: MARK.epoch, sequence: MARK.sequence },
+  index: MARK.index,
+  ids: [{ id: 3, version: 4 }],
+  image: Buffer.from('image'),
+};
+const CHECKSUM_BYTES = 4;
+
+type Row = readonly [key: Buffer, value: Buffer];
+
+/** An archive with a row of each kind in its marks. */
+async function archiveIn(t: TestContext): Promise<string> {
+  const { path, remove } = makeTempFolder();
+  t.after(remove);
+  const archive = LmdbArchive.open(path, STORE_ID);
+  await archive.put([RECORD]);
+  await archive.saveNames(0, new Map([[0, Buffer.from('names')]]), RECORD.lsn);
+  await archive.dropBefore(20_001);
+  await archive.close();
+  return path;
+}
+
+/** The rows of its marks; with an argument it gets these instead. */
+async function rowsOf(folder: string, rows?: readonly Row[]): Promise<Row[]> {
+  const path = join(folder, 'marks.mdb');
+  const db = open<Buffer, Buffer>({ path, noSubdir: true, encoding: 'binary', keyEncoding: 'binary' });
+  const before = Array.from(db.getRange(), ({ key, value }): Row => [Buffer.from(key), Buffer.from(value)]);
+  if (rows !== undefined) {
+    for (const [key] of before) void db.remove(key);
+    for (const [key, value] of rows) void db.put(key, value);
+    await db.flushed;
+  }
+  await db.close();
+  return before;
+}
+
+function flipped(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] as number) ^ 2;
+  return copy;
+}
+
+/** Resolves to the mark that a server gets. */
+async function markAtStart(folder: string) {
+  const archive = LmdbArchive.open(folder, STORE_ID);
+  try {
+    return await archive.mark(0);
+  } finally {
+    await archive.close();
+  }
+}
+
+test('a flipped bit in a row of the marks is found when it is read', async (t) => {
+  const folder = await archiveIn(t);
+  const rows = await rowsOf(folder);
+  assert.deepEqual(rows.map(([key]) => String.fromCharCode(key[0] as number)).join(''), 'dfmn');
+  for (const [i, [key, value]] of rows.entries()) {
+    const isNames = i === 3;
+    for (let at = 0; at < value.length; at++) {
+      await rowsOf(folder, rows.with(i, [key, flipped(value, at)]));
+      if (isNames) {
+        const archive = LmdbArchive.open(folder, STORE_ID);
+        assert.deepEqual(await archive.savedNames(0), new Map([[0, undefined]]));
+        await archive.close();
+      } else await assert.rejects(markAtStart(folder), DamagedArchiveError, `${key.toString('hex')} ${at}`);
+    }
+  }
+});
+
+test('a flipped bit in the key of a day is found at open', async (t) => {
+  const folder = await archiveIn(t);
+  const rows = await rowsOf(folder);
+  const [[key, value]] = rows as [Row];
+  for (let at = 1; at < key.length; at++) {
+    await rowsOf(folder, rows.with(0, [flipped(key, at), value]));
+    await assert.rejects(
+      markAtStart(folder),
+      /marks\.mdb of the archive is damaged, at its row 64.*accept-loss --archive/,
+    );
+  }
+});
+
+test('marks of an older walletd, without checksums, are read as they are', async (t) => {
+  const folder = await archiveIn(t);
+  const rows = await rowsOf(folder);
+  const older = rows.map(([key, value]): Row => [key, value.subarray(0, value.length - CHECKSUM_BYTES)]);
+  await rowsOf(folder, older);
+  assert.deepEqual(await markAtStart(folder), MARK);
+  const archive = LmdbArchive.open(folder, STORE_ID);
+  assert.deepEqual(await archive.savedNames(0), new Map([[0, Buffer.from('names')]]));
+  await archive.put([{ ...RECORD, index: 6 }], MARK);
+  await archive.close();
+  assert.deepEqual(await markAtStart(folder), { ...MARK, index: 6 });
+  const lengths = (await rowsOf(folder)).map(([, value], i) => value.length - (older[i] as Row)[1].length);
+  assert.deepEqual(lengths, [CHECKSUM_BYTES, 0, CHECKSUM_BYTES, 0], 'rows that were written have one');
+});
+
+test('damaged marks are told to repairers, and are sound once the loss is accepted', async (t) => {
+  const folder = await archiveIn(t);
+  const rows = await rowsOf(folder);
+  await rowsOf(
+    folder,
+    rows.map(([key, value]) => [key, flipped(value, 0)]),
+  );
+  const archive = LmdbArchive.open(folder, STORE_ID, undefined, 'told');
+  assert.deepEqual(await archive.missingDays(), [{ place: join(folder, 'marks.mdb'), had: 4, has: 0 }]);
+  assert.equal(await archive.mark(0), undefined);
+  await archive.acceptLoss(new Map([[0, MARK]]));
+  assert.deepEqual(await archive.missingDays(), []);
+  await archive.close();
+  assert.deepEqual(await markAtStart(folder), MARK);
+});
