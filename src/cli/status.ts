@@ -55,6 +55,7 @@ function headline({ version, node, upMs, isReady }: Facts, url: string): string 
 
 function table(facts: Facts): string {
   const { callbackP99, appendP99, storeBytes, storeFreeBytes, snapshotAgeMs } = facts;
+  const archiveId = facts.archiveId === undefined ? '' : `, id ${facts.archiveId}`;
   const rows: string[][] = [
     [
       'callbacks',
@@ -84,7 +85,7 @@ function table(facts: Facts): string {
     [
       'archive',
       facts.isArchiveUp === undefined ? 'none here' : facts.isArchiveUp ? 'answers' : 'DOES NOT ANSWER',
-      facts.isArchiveUp === undefined ? '' : `${number(facts.archivedNames)} names`,
+      facts.isArchiveUp === undefined ? '' : `${number(facts.archivedNames)} names${archiveId}`,
     ],
     [
       'memory',

@@ -36,6 +36,7 @@ import { EXIT } from './exit-codes.js';
 import { youngBytes } from './heap.js';
 import { type Identity, newNonceOf } from './identity.js';
 import { keepTied } from './keep-tied.js';
+import { archiveMetrics } from './metrics/archive-metrics.js';
 import { ShardTelemetry } from './metrics/shard-telemetry.js';
 import { storeRoomMetrics } from './metrics/store-room-metrics.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
@@ -197,6 +198,7 @@ export async function openShardThread(
       ...telemetry.metrics(measures, firstEndpoints),
       ...vitals.metrics(),
       ...storeRoomMetrics(room?.newest),
+      ...archiveMetrics(thread, archive && archiveId),
     ],
     owner,
     ownerTag,

@@ -51,6 +51,18 @@ test('a server that hangs is named after five seconds', () =>
     );
   }));
 
+test('status tells the id of the archive, as its file has it', () =>
+  inTempFolder(async (folder) => {
+    const store = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_RETENTION_MEMORY_SECONDS: '60' };
+    for (const WALLETD_WORKERS of ['0', '2']) {
+      const walletd = await WalletdProcess.start({ ...store, WALLETD_NODE_FOLDER: `${folder}/node`, WALLETD_WORKERS });
+      const { stdout } = await runVerb(['status'], { WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port });
+      const { archiveId } = JSON.parse(readFileSync(`${folder}/data/archive/archive.json`, 'utf8'));
+      assert.match(stdout, new RegExp(`\\narchive +answers +0 names, id ${archiveId}\\n`));
+      await walletd.end('SIGTERM');
+    }
+  }));
+
 test('doctor and status find the same wrong with a server', () =>
   inTempFolder(async (folder) => {
     const redis = await RedisServer.start();

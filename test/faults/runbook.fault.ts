@@ -258,7 +258,7 @@ rareReplay(11, 'no backup has the rounds, and walletd goes on without them', asy
   const lost = readFileSync(join(scene.nodeFolder, lists.sort().at(-1) ?? ''), 'utf8');
   const isKept = ({ username, body: { txns } }: Sent) => {
     const { roundId, refId } = txns[0] as { readonly roundId?: string; readonly refId?: string };
-    return !lost.includes(`"${username}","P","${roundId ?? refId}"`);
+    return !lost.includes(`,${username},P,${roundId ?? refId},`);
   };
   const answered = machine.load.sent.filter(({ answer }) => answer !== undefined);
   const kept = answered.filter(isKept);

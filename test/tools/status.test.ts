@@ -71,10 +71,10 @@ test('what is wrong now is a problem', () => {
 
 test('a missing member and an archive that is away are problems', () => {
   const { facts, problems } = look(
-    `${WELL}walletd_archive_up{shard="0"} 0\nwalletd_cluster_members{state="up"} 2\nwalletd_cluster_missing{node="n3"} 1\n`,
+    `${WELL}walletd_archive_up{shard="0"} 0\nwalletd_archive_info{thread="main",archive_id="0f0c"} 1\nwalletd_cluster_members{state="up"} 2\nwalletd_cluster_missing{node="n3"} 1\n`,
   );
   assert.deepEqual(problems, ['The archive does not answer.', 'Missing in the cluster: n3.']);
-  assert.deepEqual([facts.isArchiveUp, facts.cluster], [false, { up: 2, missing: ['n3'] }]);
+  assert.deepEqual([facts.isArchiveUp, facts.archiveId, facts.cluster], [false, '0f0c', { up: 2, missing: ['n3'] }]);
 });
 
 test('full record memory is a concern while the heap has room', () => {

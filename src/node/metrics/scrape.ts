@@ -29,6 +29,7 @@ import { timeMetrics } from './time-metrics.js';
  *   connection-metrics connections that listeners took, refused and closed for others
  *   cluster-metrics    nodes that share the shards; it implements cluster's OwnershipObserver
  *   store-room-metrics, node-folder-metrics, certificate-metrics      what can run full or out
+ *   archive-metrics    which archive is used
  *   time-metrics       how clock, log and confirmed time differ
  *   thread-vitals      heap and event loop of a thread
  *   process-metrics    the process: version, CPU, resident memory

@@ -39,6 +39,8 @@ export interface Facts {
   /** Undefined where the shards that are served here have none. */
   readonly isArchiveUp: boolean | undefined;
   readonly archivedNames: number;
+  /** Undefined before the store is tied to an archive. */
+  readonly archiveId: string | undefined;
   /** Nodes of the cluster that are up, and names of those that are missing; undefined of a node alone. */
   readonly cluster: { readonly up: number; readonly missing: readonly string[] } | undefined;
   readonly certificates: readonly { readonly listener: string; readonly endsMs: number }[];
@@ -82,6 +84,7 @@ export function factsOf(samples: Samples, { status, shards }: Readiness, nowMs: 
     recordBytesMax: samples.sum('walletd_record_limit_bytes'),
     isArchiveUp: archives.length === 0 ? undefined : archives.every(({ value }) => value === 1),
     archivedNames: samples.sum('walletd_archive_names'),
+    archiveId: samples.of('walletd_archive_info')[0]?.labels.archive_id,
     cluster:
       members.length === 0 ? undefined : { up: samples.sum('walletd_cluster_members', { state: 'up' }), missing },
     certificates: samples.of('walletd_certificate_expiry_timestamp_seconds').map(({ labels, value }) => {
