@@ -52,7 +52,7 @@ test('the users of config/users.acl are enough for every command', () =>
       await run(['inspect', 'player', 'ann', '--store', as('reader')], /bet-placed/);
       await run(['export', '--store', as('reader')], /"type":"player-imported"/);
       await run(['snapshot', 'list', '--store', as('reader')], /whole/);
-      await run(['undo', '--operator', 'local', '--since', '0', '--store', as('reader')], /1 correction;/);
+      await run(['undo', '--operator', 'local', '--since', '0', '--store', as('reader')], /1 correction of \S+ THB;/);
       const history = `${folder}/history.jsonl`;
       const played = { betId: 'b1', username: 'ann', currency: 'THB', productId: 'P', roundId: 'r-b1', stake: 1 };
       const record = { ...played, payout: null, betStatus: 'OPEN', updatedDate: new Date().toISOString() };
