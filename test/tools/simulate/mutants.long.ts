@@ -37,7 +37,7 @@ test('nothing is found in an operator that has chosen otherwise, and whose profi
     { 'round.ended': 'refuse-all' },
     { 'void.amounts': 'request', 'void.allowNegativeBalance': false, 'rollback.allowNegativeBalance': false },
     { 'rollback.stale': 'off', 'tips.unknown': 'credit' },
-    { lateSingleState: 'take', otherStake: 'refuse', 'callbacks.strict': true },
+    { lateSingleState: 'take', otherStake: 'refuse' },
     { codes: 'any' },
   ];
   for (const choices of others) {

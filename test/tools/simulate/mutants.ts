@@ -176,8 +176,8 @@ const WALLET: readonly Row[] = [
   [
     'waiting',
     'a confirmation may name another round',
-    'bet.stake !== txn.betAmount || bet.round !== txn.roundId',
-    'bet.stake !== txn.betAmount',
+    '!(opens || takes) || bet.round !== txn.roundId',
+    '!(opens || takes)',
   ],
   [
     'waiting',
@@ -847,7 +847,12 @@ const OPERATOR: readonly Row[] = [
   ['invalid', 'amounts may be negative', 'if (amount < 0)', 'if (false)'],
   ['invalid', 'amounts may be text', "if (typeof amount !== 'number')", 'if (false)'],
   ['invalid', 'amounts are rounded', 'Math.abs(amount * UNITS - Math.round(amount * UNITS)) > 1e-6', 'false'],
-  ['invalid', 'a bet may be of nothing', 'txn.betAmount === 0 && ', 'false && '],
+  [
+    'stake',
+    'a bet may not be of nothing',
+    "this.settings.isStrict && endpoint === 'placeBets'",
+    "endpoint === 'placeBets'",
+  ],
   ['invalid', 'ids may be missing', "if (typeof id !== 'string' || id === '')", 'if (false)'],
   ['invalid', 'any status will do', 'if (!STATUSES[endpoint]?.includes(txn.status))', 'if (false)'],
   ['invalid', 'an array may be empty', 'if (txns.length === 0)', 'if (false)'],
