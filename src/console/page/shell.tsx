@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { signOut, type Visitor } from './api.js';
 import { followLink, hrefOf, type Place } from './place.js';
+import { ApprovalsView } from './views/approvals.js';
 import { AuditView } from './views/audit.js';
 import { ClusterView } from './views/cluster.js';
 import { FindView } from './views/find.js';
@@ -33,6 +34,7 @@ const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['import', 'Import'],
   ['snapshots', 'Snapshots'],
   ['cluster', 'Cluster'],
+  ['approvals', 'Approvals'],
   ['audit', 'Audit'],
   ['settings', 'Settings'],
 ];
@@ -135,6 +137,8 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
       return <SnapshotsView mayChange={mayChange} onSignedOut={onEnded} />;
     case 'cluster':
       return <ClusterView mayChange={mayChange} />;
+    case 'approvals':
+      return <ApprovalsView name={visitor.name} mayChange={mayChange} />;
     case 'audit':
       return <AuditView about={about} />;
     case 'settings':

@@ -13,6 +13,8 @@ export interface Operation {
   readonly reason?: string;
   readonly timeMillis: Exact;
   readonly by: { readonly name: string; readonly address: string } | null;
+  /** The other operator, who approved or refused it. */
+  readonly decidedBy?: { readonly name: string; readonly address: string };
 }
 
 export const OPERATION_COLUMNS: readonly Column<Operation>[] = [
@@ -31,6 +33,11 @@ export const OPERATION_COLUMNS: readonly Column<Operation>[] = [
     show: ({ by }) => <bdi>{by?.name ?? 'not recorded'}</bdi>,
   },
   { title: 'From', text: ({ by }) => by?.address ?? NONE },
+  {
+    title: 'Decided by',
+    text: ({ decidedBy }) => decidedBy?.name ?? NONE,
+    show: ({ decidedBy }) => <bdi>{decidedBy?.name ?? NONE}</bdi>,
+  },
   {
     title: 'Why',
     text: ({ reason }) => reason ?? NONE,

@@ -10,7 +10,18 @@ import { usePages } from '../use-pages.js';
 
 type PlayerOperation = Operation & { readonly username: string; readonly currency: string };
 
-const TYPES = ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'];
+const TYPES = [
+  'create',
+  'import',
+  'deposit',
+  'withdrawal',
+  'correction',
+  'block',
+  'unblock',
+  'request',
+  'refusal',
+  'expiry',
+];
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const DAY_MS = 86_400_000;
 const PAGE = '100';

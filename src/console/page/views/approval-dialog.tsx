@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks';
+import { partOf, post } from '../api.js';
+import type { Exact } from '../json.js';
+import { Dialog } from '../parts/dialog.js';
+import { Failed } from '../parts/states.js';
+
+/** Money that waits until another operator approves. */
+export interface Approval {
+  readonly id: string;
+  readonly username: string;
+  readonly currency: string;
+  readonly type: string;
+  readonly operationId: string;
+  readonly amount: Exact;
+  readonly reason?: string;
+  readonly requestedMillis: Exact;
+  readonly expiresMillis: Exact;
+  readonly by: { readonly name: string; readonly address: string } | null;
+}
+
+export type Verb = 'approve' | 'refuse';
+
+const TITLES: Readonly<Record<Verb, string>> = { approve: 'Approve', refuse: 'Refuse' };
+
+interface Props {
+  readonly verb: Verb;
+  readonly approval: Approval;
+  readonly onClose: () => void;
+}
+
+/** Shows once more what is decided. Either may be repeated: the money moves once. */
+export function ApprovalDialog({ verb, approval, onClose }: Props) {
+  const [error, setError] = useState<Error>();
+  const [isWaiting, setWaiting] = useState(false);
+  const { username, currency, type, amount, reason, by } = approval;
+  const send = async () => {
+    setWaiting(true);
+    setError(undefined);
+    try {
+      await post(`/v1/approvals/${partOf(approval.id)}/${verb}`);
+      onClose();
+    } catch (failure) {
+      setError(failure as Error);
+      setWaiting(false);
+    }
+  };
+  return (
+    <Dialog title={`${TITLES[verb]} this ${type}?`} onClose={onClose}>
+      <dl class="summary">
+        <dt>Player</dt>
+        <dd>
+          <bdi class="name">{username}</bdi>
+        </dd>
+        <dt>Amount</dt>
+        <dd class="figure">
+          {amount.exact} {currency}
+        </dd>
+        <dt>Asked by</dt>
+        <dd>
+          <bdi>{by?.name}</bdi>
+        </dd>
+        {reason !== undefined && (
+          <>
+            <dt>Reason</dt>
+            <dd>
+              <bdi>{reason}</bdi>
+            </dd>
+          </>
+        )}
+      </dl>
+      <p>{verb === 'approve' ? 'The money moves at once.' : 'Nothing moves, now or later.'}</p>
+      {error && <Failed error={error} />}
+      <footer>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="main" disabled={isWaiting} onClick={send}>
+          {isWaiting ? 'Sending…' : TITLES[verb]}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
