@@ -12,8 +12,6 @@ interface Done {
   readonly amount: Exact;
   readonly balanceBefore: Exact;
   readonly balanceAfter: Exact;
-  /** An earlier request with this id moved the money. */
-  readonly repeated?: true;
 }
 
 /** Another operator has to approve. */
@@ -216,7 +214,7 @@ function Result({ done, currency, id, onClose }: ResultProps) {
         </p>
       ) : (
         <p class="note good" role="status">
-          {done.repeated ? 'Done by an earlier request: this one moved nothing.' : 'Done, and durable.'}
+          Done, and durable.
         </p>
       )}
       <dl class="summary">
