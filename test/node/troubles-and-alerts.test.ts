@@ -34,6 +34,7 @@ const NOT_IN_THE_CONSOLE: Readonly<Record<string, string>> = {
   WalletdOperatorsRefused: 'it needs two moments',
   WalletdNodeFolderFailing: 'it needs two moments',
   WalletdLinkForged: 'it needs two moments',
+  WalletdCreditsUnusual: 'it needs two moments',
   WalletdBackupArchiveDiffers: 'the follower has ended with it; BackupBehind says what comes of that',
   WalletdBackupNotHandedOver: 'it needs two moments; the page Snapshots counts it',
 };
