@@ -776,6 +776,14 @@ const ARCHIVE: readonly Row[] = [
     'a put tells which rounds the archive has refused',
   ],
   [
+    'a lookup relies on the log alone, and not on puts since',
+    'src/shard/archive/shard-archive.ts',
+    'return newestMark(this.deps.required(), this.newestPut);',
+    'return this.deps.required();',
+    'test/shard/archive/shard-archive.test.ts',
+    'a lookup relies on a put whose event the log does not have yet',
+  ],
+  [
     'a jump of the clock is not seen',
     'src/worker/clock-watch.ts',
     'if (Math.abs(jumpMs) > JUMP_MS)',

@@ -1,3 +1,4 @@
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { ArchivedPart } from '../../wallet/query.js';
 import { idsOfImage, nameOfImage } from '../../wallet/state/round-image.js';
 import type { ArchiveName, ArchiveRecord, Days } from './archive.js';
@@ -36,17 +37,24 @@ interface Waiting extends Lookup {
   readonly reject: (error: unknown) => void;
 }
 
+/** The shard's own knowledge of its part of the archive. */
+interface Known {
+  /** Undefined when the archive cannot have any of these. */
+  maybeDays(names: readonly ArchiveName[]): Days | undefined;
+  /** The newest record that the archive must have. */
+  required(): ArchiveMark | undefined;
+}
+
 /** What requests of one shard wait for from the archive: all that one turn wants is asked at once. */
 export class Lookups {
   private waiting: Waiting[] = [];
   private isFlying = false;
 
-  /** `maybeDays`: undefined when the archive cannot have any of these. */
   constructor(
     private readonly shard: number,
     private readonly deps: ShardArchiveDeps,
     private readonly outage: ArchiveOutage,
-    private readonly maybeDays: (names: readonly ArchiveName[]) => Days | undefined,
+    private readonly known: Known,
   ) {}
 
   /** Rejects when it cannot be told what the archive has: then nothing can be decided. */
@@ -98,7 +106,7 @@ export class Lookups {
    * rounds of the player are gone through.
    */
   private async look(flying: readonly Waiting[]): Promise<readonly ArchiveRecord[]> {
-    const { archive, required } = this.deps;
+    const { archive } = this.deps;
     const days = {
       first: Math.min(...flying.map(({ days }) => days.first)),
       last: Math.max(...flying.map(({ days }) => days.last)),
@@ -107,7 +115,7 @@ export class Lookups {
     const find = (names: readonly ArchiveName[]) =>
       names.length === 0
         ? []
-        : this.outage.untilItAnswers(() => archive.find(this.shard, names, days, required()), isWanted);
+        : this.outage.untilItAnswers(() => archive.find(this.shard, names, days, this.known.required()), isWanted);
     const records = await find(flying.flatMap(({ rounds }) => rounds));
     const missing = flying.flatMap((lookup) => this.missing(lookup, records));
     return missing.length === 0 ? records : [...records, ...(await find(missing))];
@@ -126,7 +134,8 @@ export class Lookups {
     }
     return transactions
       .filter(
-        ({ id, isReward, name }) => !(isReward ? rewardsThere : there).has(id) && this.maybeDays([name]) !== undefined,
+        ({ id, isReward, name }) =>
+          !(isReward ? rewardsThere : there).has(id) && this.known.maybeDays([name]) !== undefined,
       )
       .map(({ name }) => name);
   }

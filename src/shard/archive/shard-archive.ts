@@ -83,7 +83,7 @@ export class ShardArchive {
   private readonly lookups: Lookups;
   private putting = 0;
   private lastPut: Lsn | undefined = undefined;
-  /** The newest record that was put since the shard came: the log need not rely on it yet. */
+  /** The newest record that was put since the shard came. */
   private newestPut: ArchiveMark | undefined = undefined;
   /** What the next record gets that is put with this `lsn`. */
   private numbered: { readonly lsn: Lsn; next: number } | undefined = undefined;
@@ -94,7 +94,10 @@ export class ShardArchive {
   ) {
     this.known = this.newNames();
     this.outage = new ArchiveOutage(shard, deps);
-    this.lookups = new Lookups(shard, deps, this.outage, (names) => this.maybeDays(names));
+    this.lookups = new Lookups(shard, deps, this.outage, {
+      maybeDays: (names) => this.maybeDays(names),
+      required: () => this.required,
+    });
   }
 
   get bytes(): number {
@@ -170,6 +173,14 @@ export class ShardArchive {
       this.forget();
       this.followed = left;
     }
+  }
+
+  /**
+   * The newest record that the archive must have: of those that the log relies on, and of those that were put from here. Rounds leave
+   * memory when their event is decided, and the log relies on their records only when it is durable.
+   */
+  private get required(): ArchiveMark | undefined {
+    return newestMark(this.deps.required(), this.newestPut);
   }
 
   /** The shard is served here from now on. */
@@ -283,7 +294,7 @@ export class ShardArchive {
 
   /** Throws an `ArchiveBehindError` where the archive lacks what the log relies on: then nothing that it says is believed. */
   private async mustReachLog(): Promise<void> {
-    const required = this.deps.required();
+    const { required } = this;
     mustReach(this.shard, await this.deps.archive.mark(this.shard), required);
   }
 
@@ -458,7 +469,7 @@ export class ShardArchive {
     this.putting++;
     await this.outage.untilItTakes(async () => {
       // After a failover to a replica that lagged nothing is put, or its mark would hide what it lacks.
-      const put = () => this.deps.archive.put(records, newestMark(this.deps.required(), this.newestPut));
+      const put = () => this.deps.archive.put(records, this.required);
       try {
         await put();
       } catch (error) {

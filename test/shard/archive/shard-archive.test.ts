@@ -115,6 +115,21 @@ test('a put relies on the put before it, whose event the log need not have yet',
   assert.deepEqual([isOver, archive.records.length, archive.marks.size], [false, 0, 0]);
 });
 
+test('a lookup relies on a put whose event the log does not have yet', async () => {
+  const archive = new MemoryArchive();
+  const node = knowing(archive, (run) => run());
+  await node.load();
+  await put(node, 'r1', 5);
+  archive.records = [];
+  archive.marks.clear();
+  const missing = { ids: [], rewardIds: [], roundIds: ['r1'] };
+  await assert.rejects(
+    node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(),
+    GivenUpError,
+  );
+  assert.equal(node.measures.isBehind, true);
+});
+
 test('a put tells which rounds the archive has refused', async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive);
