@@ -126,7 +126,16 @@ async function played(shards: number, seed: number): Promise<History> {
     await host.host.close();
     nowMs = host.clock.nowMs + 1000;
   }
-  return { meta, wal, archive, past, nowMs };
+  return { meta, wal, archive: copyOf(archive), past, nowMs };
+}
+
+/** A put that is on its way when its owner ends comes after that. */
+function copyOf(archive: MemoryArchive): MemoryArchive {
+  const copy = new MemoryArchive();
+  copy.records = [...archive.records];
+  for (const [shard, mark] of archive.marks) copy.marks.set(shard, mark);
+  for (const [shard, names] of archive.saved) copy.saved.set(shard, new Map(names));
+  return copy;
 }
 
 /** Until rounds have left in the newest epoch, and no more do. */
