@@ -10,6 +10,7 @@ import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { Moment, Overview } from './console/overview.js';
+import type { SignedOutSessions } from './console/signed-out-sessions.js';
 import type { StoreSearcher } from './store-searcher.js';
 
 /** An operation, and who asks for it. */
@@ -214,6 +215,7 @@ export interface AdminDeps {
   /** Rejects during an outage. */
   readonly keptSnapshots: () => Promise<readonly KeptSnapshot[]>;
   readonly observer: AdminObserver;
+  readonly signedOut: SignedOutSessions;
   readonly counts: ConnectionCounts;
   readonly clock: Clock;
   readonly log: Logger;

@@ -87,7 +87,9 @@ export class AdminServer {
   constructor(private readonly deps: AdminDeps) {
     const routes = this.routes();
     this.feed = new LiveFeed(deps.overview);
-    const authentication = new Authentication(deps.settings, deps.clock, deps.log, deps.observer);
+    const authentication = new Authentication(deps.settings, deps.clock, deps.log, deps.observer, deps.signedOut);
+    // A page that goes on without its session is asked who it is.
+    deps.signedOut.onNews(() => this.feed.close());
     this.authentication = authentication;
     const { tls } = deps.settings;
     const protection = tls === undefined ? UNCACHED : { ...UNCACHED, ...ONLY_TLS };

@@ -9,6 +9,7 @@ import type { AdminObserver, AdminSettings, OperatorToken, Role, TokenRefusal } 
 import { SessionCookie } from './console/cookie.js';
 import { isEqual, type Session, Sessions } from './console/session.js';
 import { SignInThrottle } from './console/sign-in-throttle.js';
+import type { SignedOutSessions } from './console/signed-out-sessions.js';
 import { Problem } from './problem.js';
 
 /** What `read` may: everything else changes something. */
@@ -45,6 +46,7 @@ export class Authentication {
     private readonly clock: Clock,
     private readonly log: Logger,
     private readonly observer: AdminObserver,
+    private readonly signedOut: Pick<SignedOutSessions, 'has' | 'add'>,
   ) {
     this.storeId = storeId;
     this.sessions = this.setTokens(tokens);
@@ -56,7 +58,7 @@ export class Authentication {
   /** From the next request on these tokens are valid, and sessions that were begun with one of them. */
   setTokens(tokens: readonly OperatorToken[]): Sessions {
     this.tokens = tokens.map(({ name, role, token }) => ({ name, role, hash: hashOf(token) }));
-    this.sessions = new Sessions(tokens, this.storeId, this.clock);
+    this.sessions = new Sessions(tokens, this.storeId, this.clock, this.signedOut);
     return this.sessions;
   }
 
@@ -107,10 +109,12 @@ export class Authentication {
     return { setCookie: this.cookie.set(request, cookie), visitor: visitorOf(session) };
   }
 
+  /** Ends the session on all nodes, and removes its cookie: as a header. */
   signOut(request: FastifyRequest): string {
     this.mustBeOwnPage(request);
     const session = this.sessions.maybeRead(this.cookie.of(request) ?? '');
     if (session !== undefined) {
+      this.signedOut.add(session.name, session.id, session.endsMs);
       const by = { name: session.name, address: visitorAddressOf(request) };
       this.log.info({ by }, 'an operator signed out of the console');
     }

@@ -20,7 +20,7 @@ import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
 import { PauseWatch } from './pause-watch.js';
 import { PeerClocks } from './peer-clocks.js';
 import { type Gathered, PeerCopies } from './peer-copies.js';
-import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage, Pulse } from './peer-protocol.js';
+import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage, Pulse, SignedOut } from './peer-protocol.js';
 import { PeerTimes } from './peer-times.js';
 import { Planner, type PlannerSettings } from './planner.js';
 import { Probation } from './probation.js';
@@ -59,6 +59,8 @@ export interface ClusterNodeDeps {
   readonly observer: OwnershipObserver;
   /** All shards are somebody's who is no member: another process has the store. */
   readonly onStrangers: (shard: number, takenBy: string) => void;
+  /** Sessions of the console that were signed out, as far as this node knows. */
+  readonly signedOut: { readonly all: readonly SignedOut[]; note(signedOut: readonly SignedOut[]): void };
   readonly clock: Clock;
   /** Puts the monotonic clock of this process forward, in all its threads. */
   readonly addMissedTime: (ms: number) => void;
@@ -264,6 +266,11 @@ export class ClusterNode implements PeerEvents {
 
   takeSnapshots(): Promise<readonly SnapshotResult[]> {
     return this.snapshots.take([...this.peers.keys()].filter((tag) => this.links.isUp(tag)));
+  }
+
+  /** Sessions of the console that have just been signed out, for all nodes. A node without a link hears of them with its next one. */
+  tellSignedOut(signedOut: readonly SignedOut[]): void {
+    this.broadcast({ type: 'out', signedOut });
   }
 
   /** Brings other nodes what this one appends. Does not reject. */
@@ -509,6 +516,9 @@ export class ClusterNode implements PeerEvents {
       case 'known':
         this.probation.known(tag);
         return;
+      case 'out':
+        this.deps.signedOut.note(message.signedOut);
+        return;
     }
   }
 
@@ -516,6 +526,8 @@ export class ClusterNode implements PeerEvents {
     this.downSinceMs.delete(tag);
     this.links.send(tag, this.newPulse());
     this.greet(tag);
+    const signedOut = this.deps.signedOut.all;
+    if (signedOut.length > 0) this.links.send(tag, { type: 'out', signedOut });
   }
 
   onDown(tag: string): void {

@@ -39,6 +39,7 @@ export interface Pulse {
  *            Answered by `sealed`, without entries while another one is about to
  *   unseal   I do not fence it, and nothing of mine is on its way to it
  *   known    from now on I ask you, too, before I fence a log; what I am about to fence you have been told
+ *   out      these sessions of the console have been signed out
  */
 export type PeerMessage =
   | Pulse
@@ -57,7 +58,15 @@ export type PeerMessage =
   | { readonly type: 'seal'; readonly id: number; readonly shard: number; readonly sequence: number }
   | { readonly type: 'sealed'; readonly id: number; readonly entries: readonly SealedEntry[] | undefined }
   | { readonly type: 'unseal'; readonly shard: number }
-  | { readonly type: 'known' };
+  | { readonly type: 'known' }
+  | { readonly type: 'out'; readonly signedOut: readonly SignedOut[] };
+
+/** Sessions of an operator at the console: see src/admin/console/signed-out-sessions.ts. */
+export interface SignedOut {
+  readonly name: string;
+  readonly untilMs: number;
+  readonly sessions: readonly (readonly [id: string, endsMs: number])[];
+}
 
 export interface PeerAddress {
   readonly host: string;

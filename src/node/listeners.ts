@@ -1,5 +1,6 @@
 import type { AdminObserver, ClusterService, OverviewSource, VerifyService } from '../admin/admin-deps.js';
 import { AdminServer } from '../admin/admin-server.js';
+import type { SignedOutSessions } from '../admin/console/signed-out-sessions.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
@@ -77,13 +78,14 @@ export interface AdminServerDeps {
   readonly verifier: VerifyService;
   readonly running: RunningSettings;
   readonly keptSnapshots: KeptSnapshots;
+  readonly signedOut: SignedOutSessions;
   readonly meta: StoreMeta;
   readonly log: Logger;
 }
 
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
-  const { tls, service, cluster, observer, counts, scrape, overview, verifier, running, meta, log } = deps;
+  const { tls, service, cluster, observer, counts, scrape, overview, verifier, running, signedOut, meta, log } = deps;
   const { admin, limits } = settings;
   const scales = new ScaleTable(meta.scales);
   return new AdminServer({
@@ -116,6 +118,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     }),
     keptSnapshots: () => deps.keptSnapshots.list(),
     observer,
+    signedOut,
     counts,
     clock: systemClock,
     log,

@@ -8,7 +8,7 @@ import { messageOf } from '../base/message-of.js';
 import { systemTimers } from '../base/timers.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
 import { UNSEEN_ARCHIVE } from '../cluster/archive-ids.js';
-import { ClusterNode } from '../cluster/cluster-node.js';
+import { ClusterNode, type ClusterNodeDeps } from '../cluster/cluster-node.js';
 import type { OwnershipObserver } from '../cluster/ownership.js';
 import type { PeerAddress } from '../cluster/peer-protocol.js';
 import { ConfigError } from '../config/config-error.js';
@@ -38,6 +38,7 @@ export interface ClusterDeps {
   /** Bytes that are held of a log for another node. */
   readonly copyBytesMax: number;
   readonly observer: OwnershipObserver;
+  readonly signedOut: ClusterNodeDeps['signedOut'];
   readonly counts: ConnectionCounts;
   readonly onStrangers: (shard: number, takenBy: string) => void;
   readonly log: Logger;
@@ -51,7 +52,8 @@ export function isShared({ cluster }: Pick<Settings, 'cluster'>): boolean {
 /** This node's part in the cluster; undefined where it is alone. It does not listen yet. */
 export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode | undefined {
   const { cluster, duplicates, limits } = settings;
-  const { opened, identity, shards, codec, acknowledged, copyBytesMax, observer, counts, onStrangers, log } = deps;
+  const { opened, identity, shards, codec, acknowledged, copyBytesMax, observer, signedOut, counts, onStrangers, log } =
+    deps;
   if (cluster.port === null) return undefined;
   const { store, meta, name } = opened;
   if (store.table === undefined) throw new StoreError(`nodes cannot share the store ${name}`);
@@ -95,6 +97,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
     refusesRepeats: duplicates === 'reject',
     observer,
     onStrangers,
+    signedOut,
     clock: systemClock,
     addMissedTime,
     timers: systemTimers,

@@ -1,4 +1,5 @@
 import type { AdminServer } from '../admin/admin-server.js';
+import { SignedOutSessions } from '../admin/console/signed-out-sessions.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { SteadyClock } from '../base/steady-clock.js';
@@ -51,6 +52,7 @@ import { refuseOtherArchive } from './refuse-other-archive.js';
 import { decisionsOf, rulesOf } from './rules.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, recentBytesMaxOf, type ShardThreadSettings } from './shard-thread.js';
+import { SignedOutRecord } from './signed-out-record.js';
 import { tieArchive } from './tie-archive.js';
 import { TimeKeeper } from './time-keeper.js';
 import { TimeRecord } from './time-record.js';
@@ -178,6 +180,12 @@ async function makeOtherParts(
   const workers = workerCount(settings);
   const onUselessOnce = onceFenced(log, onUseless);
   let cluster: ClusterNode | undefined;
+  const signOuts = new SignedOutRecord(settings.nodeFolder, driverOf(settings).recordName, log);
+  const signedOut = new SignedOutSessions(signOuts.read(), {
+    tell: (news) => cluster?.tellSignedOut(news),
+    keep: (all) => signOuts.write(all),
+    clock: systemClock,
+  });
   const onFenced: OnFenced = (shard, takenBy, head) => {
     if (cluster === undefined) onUselessOnce(shard, takenBy);
     else cluster.fenced(shard, takenBy, head);
@@ -195,6 +203,7 @@ async function makeOtherParts(
     acknowledged: record.all,
     copyBytesMax: recentBytesMaxOf(thread),
     observer: clusterMetrics,
+    signedOut,
     counts: counts.nodes,
     onStrangers: onUselessOnce,
     log,
@@ -277,6 +286,7 @@ async function makeOtherParts(
     verifier,
     running,
     keptSnapshots: new KeptSnapshots(settings, meta),
+    signedOut,
     meta,
     log,
   });

@@ -43,6 +43,7 @@ function ask(url: string, method: string, headers: Record<string, string> = {}, 
   });
 }
 
+const NONE_SIGNED_OUT = { has: () => false };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 describe('sessions of the console', () => {
@@ -173,13 +174,17 @@ test('without tokens the console is for this machine, and no web site', async ()
 test('a session ends with its time, with its token, and is of no use elsewhere', () => {
   let nowMs = 1_000_000;
   const clock = { now: () => nowMs, monotonicMs: () => nowMs };
-  const sessions = new Sessions(TOKENS, 'store-1', clock);
+  const sessions = new Sessions(TOKENS, 'store-1', clock, NONE_SIGNED_OUT);
   const cookie = sessions.begin('anna');
   assert.equal(sessions.maybeRead(cookie)?.role, 'operate');
-  assert.equal(new Sessions(TOKENS, 'store-1', clock).maybeRead(cookie)?.name, 'anna', 'another node knows it');
-  assert.equal(new Sessions(TOKENS, 'store-2', clock).maybeRead(cookie), undefined);
+  assert.equal(
+    new Sessions(TOKENS, 'store-1', clock, NONE_SIGNED_OUT).maybeRead(cookie)?.name,
+    'anna',
+    'another node knows it',
+  );
+  assert.equal(new Sessions(TOKENS, 'store-2', clock, NONE_SIGNED_OUT).maybeRead(cookie), undefined);
   const changed = TOKENS.map((one) => ({ ...one, token: `${one.token}-new` }));
-  assert.equal(new Sessions(changed, 'store-1', clock).maybeRead(cookie), undefined);
+  assert.equal(new Sessions(changed, 'store-1', clock, NONE_SIGNED_OUT).maybeRead(cookie), undefined);
   nowMs += SESSION_MS - 1;
   assert.notEqual(sessions.maybeRead(cookie), undefined);
   nowMs += 1;

@@ -169,6 +169,7 @@ export class SimulatedNode {
       refusesRepeats: rules.duplicates === 'reject',
       observer: { taken() {}, paused() {} },
       onStrangers: () => {},
+      signedOut: { all: [], note() {} },
       clock: process,
       addMissedTime: (ms) => process.addMissedTime(ms),
       timers: process,

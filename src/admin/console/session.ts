@@ -2,6 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import type { OperatorToken, Role } from '../admin-deps.js';
 import { isCount, isObject } from '../cursor.js';
+import type { SignedOutSessions } from './signed-out-sessions.js';
 
 /** A working day. Nothing prolongs it: who has stolen a cookie has it no longer than that. */
 export const SESSION_MS = 12 * 3600 * 1000;
@@ -11,6 +12,7 @@ const COOKIE_LENGTH_MAX = 4096;
 
 /** Somebody who has signed in. */
 export interface Session {
+  readonly id: string;
   readonly name: string;
   readonly role: Role;
   readonly endsMs: number;
@@ -20,8 +22,8 @@ export interface Session {
 
 /**
  * Sessions of the console. A session is its cookie, and no node remembers it: whichever node of a cluster is asked next knows
- * it, also after a start, and nothing grows. It is signed with a key made of the operator's token, so it ends with the token;
- * to end a single one before its time is what this gives up.
+ * it, also after a start, and nothing grows. It is signed with a key made of the operator's token, so it ends with the token.
+ * Nodes remember the few that were signed out.
  *
  *   cookie  payload . signature       payload  base64url of {"name", "endsMs", "nonce"}
  */
@@ -33,6 +35,7 @@ export class Sessions {
     tokens: readonly OperatorToken[],
     storeId: string,
     private readonly clock: Clock,
+    private readonly signedOut: Pick<SignedOutSessions, 'has'>,
   ) {
     this.byName = new Map(
       tokens.map(({ name, role, token }) => [name, { role, key: sign(token, `console session of ${storeId}`) }]),
@@ -58,8 +61,15 @@ export class Sessions {
     if (known === undefined || content === undefined) return undefined;
     if (!isEqual(signature, sign(known.key, `session ${payload}`))) return undefined;
     if (content.endsMs <= this.clock.now()) return undefined;
-    const { name, endsMs } = content;
-    return { name, role: known.role, endsMs, csrf: sign(known.key, `csrf ${payload}`).toString('base64url') };
+    const { name, endsMs, nonce } = content;
+    if (this.signedOut.has(name, nonce, endsMs)) return undefined;
+    return {
+      id: nonce,
+      name,
+      role: known.role,
+      endsMs,
+      csrf: sign(known.key, `csrf ${payload}`).toString('base64url'),
+    };
   }
 }
 
@@ -70,11 +80,11 @@ export function isEqual(given: string, wanted: string | Buffer): boolean {
   return bytes.length === other.length && timingSafeEqual(bytes, other);
 }
 
-function maybeContent(payload: string): { name: string; endsMs: number } | undefined {
+function maybeContent(payload: string): { name: string; endsMs: number; nonce: string } | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
     if (!isObject(value) || typeof value.name !== 'string' || !isCount(value.endsMs)) return undefined;
-    return { name: value.name, endsMs: value.endsMs };
+    return typeof value.nonce === 'string' ? { name: value.name, endsMs: value.endsMs, nonce: value.nonce } : undefined;
   } catch {
     return undefined;
   }

@@ -1,0 +1,106 @@
+import type { Clock } from '../../base/clock.js';
+
+/** Sessions remembered for an operator; beyond them the operator's older sessions end together. */
+const SESSIONS_MAX = 100;
+
+/** Sessions of one operator that ended before their time. */
+export interface SignedOut {
+  readonly name: string;
+  /** Each session whose end is not after this time is signed out. Milliseconds since 1970. */
+  readonly untilMs: number;
+  /** Further sessions, with their ends. */
+  readonly sessions: readonly (readonly [id: string, endsMs: number])[];
+}
+
+interface Ended {
+  untilMs: number;
+  readonly sessions: Map<string, number>;
+}
+
+export interface SignOutDeps {
+  /** Called with what is new here. */
+  readonly tell: (news: readonly SignedOut[]) => void;
+  /** Called with all that is remembered. */
+  readonly keep: (all: readonly SignedOut[]) => void;
+  readonly clock: Clock;
+}
+
+/**
+ * Sessions of the console that ended by a sign-out, until the time at which they would end anyway. Memory is bounded and forgets no
+ * sign-out: an operator with more than a hundred of them loses the older sessions, and no other operator does.
+ *
+ * Nodes tell each other what is new to them, and everything when they link up: a message may be lost or come twice.
+ */
+export class SignedOutSessions {
+  private readonly byName = new Map<string, Ended>();
+  private readonly listeners: (() => void)[] = [];
+
+  constructor(
+    known: readonly SignedOut[],
+    private readonly deps: SignOutDeps,
+  ) {
+    for (const one of known) this.merge(one);
+  }
+
+  get all(): readonly SignedOut[] {
+    this.forgetEnded();
+    return [...this.byName].map(([name, { untilMs, sessions }]) => ({ name, untilMs, sessions: [...sessions] }));
+  }
+
+  has(name: string, id: string, endsMs: number): boolean {
+    const ended = this.byName.get(name);
+    return ended !== undefined && (endsMs <= ended.untilMs || ended.sessions.has(id));
+  }
+
+  /** Ends a session on this node at once, and tells the others. */
+  add(name: string, id: string, endsMs: number): void {
+    this.note([{ name, untilMs: 0, sessions: [[id, endsMs]] }]);
+  }
+
+  /** Also for what another node tells. */
+  note(signedOut: readonly SignedOut[]): void {
+    const news = signedOut.filter((one) => this.merge(one));
+    if (news.length === 0) return;
+    for (const listener of this.listeners) listener();
+    this.deps.tell(news);
+    this.deps.keep(this.all);
+  }
+
+  onNews(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** True when something of it was new. */
+  private merge({ name, untilMs, sessions }: SignedOut): boolean {
+    const nowMs = this.deps.clock.now();
+    const ended = this.byName.get(name) ?? { untilMs: 0, sessions: new Map<string, number>() };
+    let isNew = untilMs > Math.max(ended.untilMs, nowMs);
+    if (isNew) ended.untilMs = untilMs;
+    for (const [id, endsMs] of sessions) {
+      if (endsMs <= Math.max(ended.untilMs, nowMs) || ended.sessions.has(id)) continue;
+      ended.sessions.set(id, endsMs);
+      isNew = true;
+    }
+    if (!isNew) return false;
+    this.byName.set(name, ended);
+    for (const [id, endsMs] of ended.sessions) {
+      if (endsMs <= Math.max(ended.untilMs, nowMs)) ended.sessions.delete(id);
+    }
+    while (ended.sessions.size > SESSIONS_MAX) raiseUntil(ended);
+    return true;
+  }
+
+  private forgetEnded(): void {
+    const nowMs = this.deps.clock.now();
+    for (const [name, { untilMs, sessions }] of this.byName) {
+      for (const [id, endsMs] of sessions) if (endsMs <= nowMs) sessions.delete(id);
+      if (untilMs <= nowMs && sessions.size === 0) this.byName.delete(name);
+    }
+  }
+}
+
+/** The sessions that end first are remembered by their time alone. */
+function raiseUntil(ended: Ended): void {
+  ended.untilMs = Math.min(...ended.sessions.values());
+  for (const [id, endsMs] of ended.sessions) if (endsMs <= ended.untilMs) ended.sessions.delete(id);
+}

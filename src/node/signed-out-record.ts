@@ -1,0 +1,59 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import type { SignedOut } from '../admin/console/signed-out-sessions.js';
+import type { Logger } from '../base/logger.js';
+import { messageOf } from '../base/message-of.js';
+
+/** Sessions that were signed out, in the node's folder: a restart must not bring a stolen cookie back. */
+export class SignedOutRecord {
+  private readonly path: string;
+
+  /** `store` tells its file from those of other stores. */
+  constructor(
+    folder: string,
+    store: string,
+    private readonly log: Logger,
+  ) {
+    this.path = join(folder, `signed-out-${crc32(store).toString(16).padStart(8, '0')}.json`);
+  }
+
+  /** Nothing where the file is missing or cannot be read. */
+  read(): readonly SignedOut[] {
+    try {
+      const { signedOut } = JSON.parse(readFileSync(this.path, 'utf8')) as { signedOut: unknown };
+      if (Array.isArray(signedOut) && signedOut.every(isSignedOut)) return signedOut;
+      throw new Error('it holds something else than sessions');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      this.log.warn(
+        { code: 'sign-outs-unreadable', path: this.path, error: messageOf(error) },
+        'sign-outs before this start are forgotten: change the token of whoever signed out for a reason',
+      );
+      return [];
+    }
+  }
+
+  /** Does not throw: the sign-out counts until this process ends. */
+  write(signedOut: readonly SignedOut[]): void {
+    try {
+      mkdirSync(dirname(this.path), { recursive: true });
+      const draft = `${this.path}.${process.pid}`;
+      writeFileSync(draft, JSON.stringify({ signedOut }), { flush: true });
+      renameSync(draft, this.path);
+    } catch (error) {
+      this.log.warn(
+        { code: 'sign-out-not-kept', path: this.path, error: messageOf(error) },
+        'a sign-out could not be written down: a restart of this node would forget it',
+      );
+    }
+  }
+}
+
+function isSignedOut(value: unknown): value is SignedOut {
+  const { name, untilMs, sessions } = (value ?? {}) as Partial<SignedOut>;
+  const isSession = (one: unknown) => Array.isArray(one) && typeof one[0] === 'string' && Number.isSafeInteger(one[1]);
+  return (
+    typeof name === 'string' && Number.isSafeInteger(untilMs) && Array.isArray(sessions) && sessions.every(isSession)
+  );
+}
