@@ -45,7 +45,14 @@ async function init(address?: string): Promise<void> {
   const settings = loadSettings(env);
   await refuseWhereRemembered(settings);
   const { store, meta, name, wasCreated } = await openStore(settings, 'auto');
-  await store.close();
+  try {
+    // Reaches every master: each gets the functions, which the user who serves may not load.
+    await store.concerns();
+  } catch (error) {
+    throw asStoreError(error as Error, name);
+  } finally {
+    await store.close();
+  }
   const what = `store ${name}: ${meta.shards} shards, ${meta.scales.default} decimals, id ${meta.storeId}`;
   console.log(wasCreated ? `Created ${what}.` : `There is already a ${what}. Nothing was changed.`);
 }

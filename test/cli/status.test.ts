@@ -136,14 +136,16 @@ test('doctor examines Redis with the user that serves, names what it may not do,
       '>secret',
       ...rights.replace('+xtrim ', '').split(/ (?![^(]*\))/),
     );
+    // Loads the functions.
+    await runVerb(['doctor', server.url]);
     const empty = await examine('walletd');
     assert.deepEqual(
       empty.findings
         .map(({ about, verdict }) => `${about}: ${verdict}`)
         .filter((one) => !/^(room|durable write)/.test(one)),
-      ['store: look', 'durability: good', 'rights: good', 'replicas: good', 'clock: good', 'money: look'],
+      ['store: look', 'durability: look', 'rights: good', 'replicas: good', 'clock: good', 'money: look'],
     );
-    await runVerb(['init', url('walletd')]);
+    assert.equal((await runVerb(['init', server.url])).status, 0);
     assert.equal((await examine('walletd')).findings[0]?.verdict, 'good');
     const trimless = await examine('trimless');
     assert.equal(trimless.status, 1);
@@ -156,7 +158,7 @@ test('doctor examines Redis with the user that serves, names what it may not do,
       [],
     );
     await server.call('CONFIG', 'SET', 'appendfsync', 'everysec');
-    const refused = await runVerb(['doctor', url('walletd')]);
+    const refused = await runVerb(['doctor', server.url]);
     assert.equal(refused.status, 1);
     assert.match(refused.stderr, /appendfsync everysec, and it should be always/);
   } finally {

@@ -6,9 +6,10 @@ import { shardStates } from './shard-states.js';
 import { faultOnEachStore } from './stores.js';
 
 const RULES: readonly (readonly [lacks: string, rules: readonly string[], sentence: RegExp])[] = [
+  // First: the next user loads it.
+  ['FUNCTION LOAD', ['-function|load'], /lacks the function.*run `walletd init` once as a user who may/],
   ['CONFIG', ['-config'], /does not let walletd see its settings.*WALLETD_REDIS_TRUST_CONFIG=true/],
   ['FCALL', ['-fcall'], /the ACL of this Redis user lacks a right.*fcall/i],
-  ['FUNCTION LOAD', ['-function|load'], /lacks the function.*run `walletd init` once as a user who may/],
   ['INFO', ['-info'], /the ACL of this Redis user lacks a right.*info/i],
   ['its keys', ['resetkeys', '~other:*'], /NOPERM this user has no permissions to access one of the keys/],
 ];

@@ -34,7 +34,7 @@ test('the users of config/users.acl are enough for every command', () =>
       assert.match(stdout, said, args.join(' '));
     };
     try {
-      await run(['init'], /^Created store/);
+      await run(['init', as('initiator')], /^Created store/);
       await run(['serve', '--check'], /It would start\./);
       const server = await WalletdProcess.start(env);
       await importPlayers(server.adminUrl, ['ann'], 1000);
@@ -60,9 +60,9 @@ test('the users of config/users.acl are enough for every command', () =>
       await run(['reconcile', '--from', history, '--store', as('reader')], /P +THB +1 +1 +1 +1 /);
       await run(['accept-loss'], /Nothing is missing/);
 
-      await run(['restore', '--from', as('reader'), '--to', as('walletd', 1), '--dry-run'], /Nothing was written\./);
-      await run(['restore', '--from', backup, '--to', as('walletd', 1)], /is in redis:/);
-      await run(['init', as('walletd', 2)], /^Created store/);
+      await run(['restore', '--from', as('reader'), '--to', as('restorer', 1), '--dry-run'], /Nothing was written\./);
+      await run(['restore', '--from', backup, '--to', as('restorer', 1)], /is in redis:/);
+      await run(['init', as('initiator', 2)], /^Created store/);
       for (const dry of [['--dry-run'], []]) {
         const refused = await runVerb(['restore', '--from', backup, '--to', as('walletd', 2), ...dry], env);
         assert.equal(refused.status, 1);

@@ -214,13 +214,17 @@ test('a store that is being restored over several masters is not written on any 
 });
 
 test('the user of config/users.acl may do all of it on a cluster too', async () => {
-  const [, rules = ''] = /^user walletd on >CHANGE-ME (.*)$/m.exec(fileOf('config/users.acl')) ?? [];
-  for (const master of cluster.masters) {
-    await master.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', ...rules.split(' '));
+  for (const user of ['walletd', 'initiator']) {
+    const rules = new RegExp(`^user ${user} on >CHANGE-ME (.*)$`, 'm').exec(fileOf('config/users.acl'))?.[1] ?? '';
+    for (const master of cluster.masters) {
+      await master.call('ACL', 'SETUSER', user, 'on', '>secret', ...rules.split(' '));
+    }
   }
+  const initiator = storeAt(cluster.url.replace('://', '://initiator:secret@'), 'walletd');
   const store = storeAt(cluster.url.replace('://', '://walletd:secret@'), 'walletd');
   const meta = newMeta(randomUUID());
-  assert.equal(await store.meta.create(meta), true);
+  assert.equal(await initiator.meta.create(meta), true);
+  assert.equal((await store.meta.maybeRead())?.storeId, meta.storeId);
   const writer = new Writer(store.wal, meta.storeId);
   for (const shard of [0, 1, 2, 3]) await writer.append(shard);
   assert.equal((await store.wal.fence(shards, sealerOf(store, meta.storeId).seal)).length, SHARDS);

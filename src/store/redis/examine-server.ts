@@ -9,22 +9,40 @@ const CLOCK_MAX_MS = 1000;
 const REPLICA_BEHIND_BYTES = 1024 * 1024;
 const HEAD_MS = 1000;
 
+/** Who can check what the serving user must not see: the same command that shows these settings shows passwords. */
+export const SEE_SETTINGS = 'check them with `walletd doctor` as the user initiator of config/users.acl';
+/** Rights that no server needs, each with a call that changes nothing. */
+const SUPERFLUOUS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
+  ['CONFIG GET', 'CONFIG', 'GET', 'appendfsync'],
+  ['FUNCTION LOAD', 'FUNCTION', 'LOAD', 'no library'],
+  ['ACL', 'ACL', 'WHOAMI'],
+];
+
 type Info = ReadonlyMap<string, string>;
 
 /** The server has passed the check of each connection already: its version, its role and its settings. `stream` and `head` are free. */
 export async function examineServer(
   client: Redis,
-  { stream, head }: ReturnType<Keys['trial']>,
-  room: StoreRoom,
-  concerns: readonly string[],
+  {
+    trial: { stream, head },
+    room,
+    concerns,
+    unseen,
+  }: {
+    readonly trial: ReturnType<Keys['trial']>;
+    readonly room: StoreRoom;
+    readonly concerns: readonly string[];
+    /** Sentence about settings that the check could not see; empty where it saw all. */
+    readonly unseen: string;
+  },
 ): Promise<readonly Finding[]> {
   const askedMs = Date.now();
   const info = parseInfo(await client.info());
   const serverMs = Number(info.get('server_time_usec')) / 1000;
   try {
     return [
-      durabilityOf(info),
-      await rightsOf(client, stream, head),
+      durabilityOf(info, unseen),
+      ...(await rightsOf(client, stream, head)),
       await timeWrites(
         (bytes) => client.xadd(stream, '*', 'e', bytes),
         'a faster disk under Redis; `redis-cli --latency` tells the network from the disk',
@@ -38,9 +56,10 @@ export async function examineServer(
   }
 }
 
-function durabilityOf(info: Info): Finding {
+function durabilityOf(info: Info, unseen: string): Finding {
   const about = 'durability';
   const failed = ['aof_last_write_status', 'aof_last_bgrewrite_status'].filter((name) => info.get(name) === 'err');
+  if (failed.length === 0 && unseen !== '') return { about, verdict: 'look', says: unseen, todo: SEE_SETTINGS };
   if (failed.length === 0) {
     return { about, verdict: 'good', says: 'the settings of Redis keep what WALLETD_DURABILITY promises' };
   }
@@ -53,7 +72,7 @@ function durabilityOf(info: Info): Finding {
 }
 
 /** Each command that a server of this store sends, tried on keys of its own. */
-async function rightsOf(client: Redis, stream: string, head: string): Promise<Finding> {
+async function rightsOf(client: Redis, stream: string, head: string): Promise<readonly Finding[]> {
   const about = 'rights';
   const trials: readonly (readonly [string, ...(string | number)[]])[] = [
     ['XADD', stream, '*', 'e', 'trial'],
@@ -79,13 +98,27 @@ async function rightsOf(client: Redis, stream: string, head: string): Promise<Fi
       if (!missing.includes(command)) missing.push(command);
     });
   }
-  if (missing.length === 0) return { about, verdict: 'good', says: 'this user may do all that a server needs' };
-  return {
-    about,
-    verdict: 'bad',
-    says: `this user may not ${missing.join(', ')}`,
-    todo: 'make the user as config/users.acl does, on the master and on each replica',
-  };
+  const todo = 'make the user as config/users.acl does, on the master and on each replica';
+  const needed: Finding =
+    missing.length === 0
+      ? { about, verdict: 'good', says: 'this user may do all that a server needs' }
+      : { about, verdict: 'bad', says: `this user may not ${missing.join(', ')}`, todo };
+  const more = await superfluousRights(client);
+  if (more.length === 0) return [needed];
+  const says = `this user may also ${more.join(', ')}, which no server needs`;
+  return [
+    needed,
+    { about, verdict: 'look', says, todo: 'serve as the user walletd of config/users.acl; initiator is for init' },
+  ];
+}
+
+async function superfluousRights(client: Redis): Promise<string[]> {
+  const allowed: string[] = [];
+  for (const [name, command, ...args] of SUPERFLUOUS) {
+    const refusal = await client.call(command, ...args).then(() => '', messageOf);
+    if (!/NOPERM|unknown (sub)?command/i.test(refusal)) allowed.push(name);
+  }
+  return allowed;
 }
 
 function replicasOf(info: Info, concerns: readonly string[]): Finding[] {

@@ -20,6 +20,11 @@ export const CLUSTER: RedisFunction = { name: CLUSTER_FUNCTION_NAME, library: CL
 
 export const META: RedisFunction = { name: META_FUNCTION_NAME, library: META_LIBRARY, idleArgs: [] };
 
+/** Loads every function that is missing, so that a user without FUNCTION LOAD finds all of them after `walletd init`. */
+export async function ensureFunctions(client: Redis): Promise<void> {
+  for (const wanted of [APPEND, SNAPSHOT, CLUSTER, META]) await ensureFunction(client, wanted);
+}
+
 /** Loads the function where it is missing, as after a failover or on a new server, if this user may do that. */
 export async function ensureFunction(client: Redis, wanted: RedisFunction): Promise<void> {
   if (await hasFunction(client, wanted)) return;
@@ -30,7 +35,8 @@ export async function ensureFunction(client: Redis, wanted: RedisFunction): Prom
     if (isFull(error as Error)) throw error;
     throw new ServerRefused(
       `Redis lacks the function ${wanted.name} and does not let walletd load it (${messageOf(error)}): ` +
-        'run `walletd init` once as a user who may call FUNCTION LOAD',
+        'run `walletd init` once as a user who may call FUNCTION LOAD (initiator in config/users.acl), ' +
+        'or restore as restorer',
     );
   }
 }

@@ -1,6 +1,6 @@
 import type { Redis, RedisOptions } from 'ioredis';
 import { ServerRefused } from '../server-refused.js';
-import { APPEND, ensureFunction, SNAPSHOT } from './functions.js';
+import { ensureFunction, ensureFunctions, SNAPSHOT } from './functions.js';
 import { RedisConnection } from './redis-connection.js';
 import type { ServerCheck } from './server-check.js';
 
@@ -45,6 +45,11 @@ export class Master {
     return rest;
   }
 
+  /** Settings of the server that the user may not see. */
+  get unseen(): readonly string[] {
+    return this.deps.serverCheck.unseen;
+  }
+
   /** A server that promises less than it did is left: the next append finds it refused, and says how to mend it. */
   async recheck(): Promise<void> {
     const client = this.appends.maybeClient;
@@ -63,8 +68,7 @@ export class Master {
     // Reads follow appends: what is read must be the log that is appended to, also after a failover.
     this.reads.reset();
     await this.deps.serverCheck.run(client);
-    await ensureFunction(client, APPEND);
-    await ensureFunction(client, SNAPSHOT);
+    await ensureFunctions(client);
     await this.deps.checkStore(client, this);
   }
 }

@@ -13,6 +13,7 @@ import type { Master } from './master.js';
 import type { Masters } from './masters.js';
 import { maybeRedirect } from './redirect.js';
 import type { Router } from './router.js';
+import { hiddenSettings } from './server-check.js';
 
 /** Random bytes in the names of the keys of a trial. */
 const TRIAL_BYTES = 4;
@@ -56,6 +57,10 @@ export class RedisMeta implements MetaStore {
   }
 
   async create(meta: StoreMeta): Promise<boolean> {
+    for (const master of await this.masters.all()) {
+      await master.appends.use(async () => {});
+      if (master.unseen.length > 0) throw hiddenSettings(`no right to CONFIG GET ${master.unseen.join(', ')}`);
+    }
     return this.masters.isOne ? await this.createAtOnce(meta) : await this.createInSteps(meta);
   }
 

@@ -4,7 +4,7 @@ import { ServerRefused } from '../server-refused.js';
 import type { Finding, Store, StoreRoom } from '../store.js';
 import { ClusterMasters } from './cluster-masters.js';
 import { type Durability, waitsFor } from './durability.js';
-import { examineServer } from './examine-server.js';
+import { examineServer, SEE_SETTINGS } from './examine-server.js';
 import { Keys } from './keys.js';
 import { Master } from './master.js';
 import { FixedMasters, type Masters } from './masters.js';
@@ -100,7 +100,11 @@ export class RedisStore implements Store {
   }
 
   async concerns(): Promise<readonly string[]> {
-    const concerns = await this.ofEach((master) => master.reads.use((client) => this.concernsOf(client, master)));
+    const concerns = await this.ofEach(async (master) => {
+      const unseen = await unseenOf(master);
+      const hidden = unseen === '' ? [] : [`${unseen} on ${master.name}: ${SEE_SETTINGS}`];
+      return [...hidden, ...(await master.reads.use((client) => this.concernsOf(client, master)))];
+    });
     return concerns.flat();
   }
 
@@ -145,10 +149,11 @@ export class RedisStore implements Store {
 
   private async examineMaster(master: Master, shard: number): Promise<readonly Finding[]> {
     const room = await roomOf(master);
+    const unseen = await unseenOf(master);
     const trial = this.keys.trial(shard, randomBytes(4).toString('hex'));
     return await master.reads.use(async (client) => {
       const concerns = await this.concernsOf(client, master);
-      return await examineServer(client, trial, room, concerns);
+      return await examineServer(client, { trial, room, concerns, unseen });
     });
   }
 
@@ -164,6 +169,12 @@ export class RedisStore implements Store {
   private async ofEach<T>(ask: (master: Master) => Promise<T>): Promise<T[]> {
     return await Promise.all((await this.masters.all()).map(ask));
   }
+}
+
+/** Sentence about the settings that the check of a new connection could not see; empty where it saw all. */
+async function unseenOf(master: Master): Promise<string> {
+  await master.appends.use(async () => {});
+  return master.unseen.length === 0 ? '' : `this user may not see ${master.unseen.join(', ')}`;
 }
 
 async function roomOf({ reads }: Master): Promise<StoreRoom> {

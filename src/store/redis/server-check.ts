@@ -10,15 +10,28 @@ const SYNCED_VERSION_MIN = [7, 2] as const;
 const REWRITE_WAIT_MS = 10_000;
 const REWRITE_POLL_MS = 200;
 
+type Info = ReadonlyMap<string, string>;
+
 interface Rule {
   readonly setting: string;
   readonly wanted: readonly string[];
   readonly why: string;
 }
 
-const ALWAYS: readonly Rule[] = [
-  { setting: 'maxmemory-policy', wanted: ['noeviction'], why: 'an evicted log is a lost log' },
-  { setting: 'appendonly', wanted: ['yes'], why: 'without it a restart of Redis loses the log' },
+/** Seen with INFO, which shows no password: CONFIG GET, which cannot be granted for some settings alone, shows all. */
+const ALWAYS: readonly (Rule & { readonly valueIn: (info: Info) => string | undefined })[] = [
+  {
+    setting: 'maxmemory-policy',
+    wanted: ['noeviction'],
+    why: 'an evicted log is a lost log',
+    valueIn: (info) => info.get('maxmemory_policy'),
+  },
+  {
+    setting: 'appendonly',
+    wanted: ['yes'],
+    why: 'without it a restart of Redis loses the log',
+    valueIn: (info) => ({ 0: 'no', 1: 'yes' })[info.get('aof_enabled') ?? ''],
+  },
 ];
 
 const FSYNC: readonly Rule[] = [
@@ -41,6 +54,7 @@ const OS: readonly Rule[] = [
 export class ServerCheck {
   /** The server that has been seen with a complete append-only file. */
   private whole: string | undefined = undefined;
+  private hidden: readonly string[] = [];
 
   constructor(
     private readonly durability: Durability,
@@ -48,6 +62,11 @@ export class ServerCheck {
     /** Whether the address says that it is one of a Redis Cluster. */
     private readonly isCluster: boolean,
   ) {}
+
+  /** Settings that the last check could not judge, because the user may not CONFIG GET. */
+  get unseen(): readonly string[] {
+    return this.hidden;
+  }
 
   /** Throws a `ServerRefused`, or what the server answered. */
   async run(client: Redis): Promise<void> {
@@ -57,7 +76,8 @@ export class ServerCheck {
     if (this.trustConfig) return;
     const rules = isSynced(this.durability) ? FSYNC : OS;
     try {
-      await checkConfig(client, this.isCluster ? [...rules, ...CLUSTER] : rules);
+      for (const rule of ALWAYS) judge(rule, rule.valueIn(info));
+      this.hidden = await checkConfig(client, this.isCluster ? [...rules, ...CLUSTER] : rules);
     } catch (error) {
       // It may have no append-only file, and then has to begin one.
       if (error instanceof ServerRefused) this.whole = undefined;
@@ -73,7 +93,7 @@ function isSynced({ type }: Durability): boolean {
 }
 
 /** Identifies a process of Redis for as long as it has not been a replica. */
-function serverOf(info: ReadonlyMap<string, string>): string {
+function serverOf(info: Info): string {
   return `${info.get('run_id')} ${info.get('master_replid')}`;
 }
 
@@ -95,11 +115,11 @@ async function waitForFile(client: Redis, first: ReadonlyMap<string, string>): P
   }
 }
 
-function isRewriting(info: ReadonlyMap<string, string>): boolean {
+function isRewriting(info: Info): boolean {
   return info.get('aof_rewrite_in_progress') === '1' || info.get('aof_rewrite_scheduled') === '1';
 }
 
-function checkRole(info: ReadonlyMap<string, string>, durability: Durability): void {
+function checkRole(info: Info, durability: Durability): void {
   const version = info.get('redis_version') ?? 'unknown';
   if (Number.parseInt(version, 10) < VERSION_MIN) {
     throw new ServerRefused(`Redis is version ${version}; walletd needs ${VERSION_MIN}.0 or later`);
@@ -121,7 +141,7 @@ function checkRole(info: ReadonlyMap<string, string>, durability: Durability): v
   }
 }
 
-export function replicasOnline(info: ReadonlyMap<string, string>): number {
+export function replicasOnline(info: Info): number {
   return [...info].filter(([key, value]) => /^slave\d+$/.test(key) && /state=online/.test(value)).length;
 }
 
@@ -130,7 +150,7 @@ function isVersion(version: string, [major, minor]: readonly [number, number]): 
   return thisMajor > major || (thisMajor === major && thisMinor >= minor);
 }
 
-function checkMode(info: ReadonlyMap<string, string>, isCluster: boolean): void {
+function checkMode(info: Info, isCluster: boolean): void {
   if ((info.get('redis_mode') === 'cluster') === isCluster) return;
   throw new ServerRefused(
     isCluster
@@ -139,30 +159,45 @@ function checkMode(info: ReadonlyMap<string, string>, isCluster: boolean): void 
   );
 }
 
-async function checkConfig(client: Redis, rules: readonly Rule[]): Promise<void> {
-  for (const rule of [...ALWAYS, ...rules]) {
-    const { setting, wanted, why } = rule;
-    const [, value = 'unknown'] = (await askConfig(client, setting)) as string[];
-    if (wanted.includes(value)) continue;
-    throw new ServerRefused(
-      `Redis has ${setting} ${value}, and it should be ${wanted.join(' or ')}: ${why}; ` +
-        `set it with: redis-cli CONFIG SET ${setting} ${wanted[0]} (and in redis.conf)` +
-        (FSYNC.includes(rule) ? ', or ask for less with WALLETD_DURABILITY' : ''),
-    );
+/** Resolves with the names of the settings that this user may not see. */
+async function checkConfig(client: Redis, rules: readonly Rule[]): Promise<readonly string[]> {
+  const unseen: string[] = [];
+  for (const rule of rules) {
+    const answer = await findConfig(client, rule.setting);
+    if (answer === undefined) unseen.push(rule.setting);
+    else judge(rule, answer[1]);
+  }
+  return unseen;
+}
+
+function judge(rule: Rule, value = 'unknown'): void {
+  const { setting, wanted, why } = rule;
+  if (wanted.includes(value)) return;
+  throw new ServerRefused(
+    `Redis has ${setting} ${value}, and it should be ${wanted.join(' or ')}: ${why}; ` +
+      `set it with: redis-cli CONFIG SET ${setting} ${wanted[0]} (and in redis.conf)` +
+      (FSYNC.includes(rule) ? ', or ask for less with WALLETD_DURABILITY' : ''),
+  );
+}
+
+/** Undefined where the user may not ask. */
+async function findConfig(client: Redis, setting: string): Promise<readonly string[] | undefined> {
+  try {
+    return (await client.config('GET', setting)) as string[];
+  } catch (error) {
+    const message = messageOf(error);
+    if (/NOPERM/.test(message)) return undefined;
+    if (!/unknown command/i.test(message)) throw error;
+    throw hiddenSettings(message);
   }
 }
 
-async function askConfig(client: Redis, setting: string): Promise<unknown> {
-  try {
-    return await client.config('GET', setting);
-  } catch (error) {
-    const message = messageOf(error);
-    if (!/NOPERM|unknown command/i.test(message)) throw error;
-    throw new ServerRefused(
-      `Redis does not let walletd see its settings (${message}): allow CONFIG GET to this user, ` +
-        'or, where the host forbids it, vouch for them with WALLETD_REDIS_TRUST_CONFIG=true',
-    );
-  }
+/** A store is created on settings that were seen: a user who may not see them serves it, and cannot begin one. */
+export function hiddenSettings(why: string): ServerRefused {
+  return new ServerRefused(
+    `Redis does not let walletd see its settings (${why}): create a store as a user who may CONFIG GET (initiator or ` +
+      'restorer in config/users.acl), or, where the host forbids it, vouch for them with WALLETD_REDIS_TRUST_CONFIG=true',
+  );
 }
 
 /** What INFO answers, by name. */
