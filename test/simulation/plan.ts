@@ -88,7 +88,13 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
     faults: isCopied
       ? singleFaults(random.fork())
       : inOrder([
-          ...drawnFaults(random.fork(), memoryMs === undefined ? NAMES : [...NAMES, ...ARCHIVE_NAMES]),
+          ...drawnFaults(random.fork(), [
+            ...NAMES,
+            ...(memoryMs === undefined ? [] : ARCHIVE_NAMES),
+            'assertion',
+            // A clock ahead that nobody contradicts lets the judge believe that months have gone by.
+            ...(retentionDays === undefined ? ['clock-days'] : []),
+          ]),
           ...(retentionDays === undefined ? [] : leaps(months)),
         ]),
   };

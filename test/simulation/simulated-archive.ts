@@ -8,6 +8,7 @@ import {
   newestMarks,
 } from '../../src/shard/archive/archive.js';
 import { mustReach } from '../../src/shard/archive/archive-behind-error.js';
+import { DamagedRecordError } from '../../src/shard/archive/damaged-record-error.js';
 import { mustKeep } from '../../src/shard/archive/dropped-day-error.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
 import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
@@ -33,6 +34,7 @@ export interface ArchiveState {
   readonly firstDay: number;
 }
 
+export const NOTHING_ROTTEN = (_: ArchiveRecord): boolean => false;
 export const EMPTY_ARCHIVE: ArchiveState = { shards: new Map(), marks: new Map(), firstDay: 0 };
 
 /** The archive as nodes share it: one server, in memory. */
@@ -43,6 +45,8 @@ export class SimulatedArchive {
   /** Contents of the right archive while another one has its place. */
   private right: ArchiveState | undefined = undefined;
   private readonly marks = new Map<number, ArchiveMark>();
+  /** Records that cannot be read. */
+  isRotten = NOTHING_ROTTEN;
   /** The oldest day that is kept. */
   private firstDay = 0;
 
@@ -68,8 +72,12 @@ export class SimulatedArchive {
       list: (shard, player, version, limit) => call(() => this.list(shard, player, version, limit)),
       read: (shard, wanted, player) => call(() => this.read(shard, wanted, player)),
       days: () => call(() => this.days()),
-      all: (shard, day) => answer(() => this.of(shard, day)),
-      names: (shard, day) => answer(() => namesOf(this.of(shard, day))),
+      all: (shard, day) => answer(() => this.readable(this.of(shard, day))),
+      names: async function* (this: SimulatedArchive, shard: number, day: number) {
+        const records = await call(() => this.of(shard, day));
+        yield namesOf(records.map((record) => (this.isRotten(record) ? { ...record, ids: [] } : record)));
+        this.readable(records);
+      }.bind(this),
       freshNames: async function* (this: SimulatedArchive, shard: number) {
         yield* await call(() => [...this.shard(shard).fresh]);
       }.bind(this),
@@ -158,7 +166,7 @@ export class SimulatedArchive {
         (record) => record.day >= days.first && record.day <= days.last && isNamed(record, name),
       ),
     );
-    return [...new Set(found)];
+    return this.readable([...new Set(found)]);
   }
 
   private list(shard: number, player: number, version: number, limit: number): ArchivedPlace[] {
@@ -172,7 +180,13 @@ export class SimulatedArchive {
 
   private read(shard: number, wanted: readonly ArchivedPlace['record'][], player: number): ArchiveRecord[] {
     const ofPlayer = this.ofPlayer(shard, player);
-    return wanted.flatMap((one) => ofPlayer.find((record) => isSame(record, one)) ?? []);
+    return this.readable(wanted.flatMap((one) => ofPlayer.find((record) => isSame(record, one)) ?? []));
+  }
+
+  private readable(records: ArchiveRecord[]): ArchiveRecord[] {
+    const rotten = records.find((record) => this.isRotten(record));
+    if (rotten !== undefined) throw new DamagedRecordError(rotten, 'the simulation');
+    return records;
   }
 
   private days(): number[] {

@@ -88,6 +88,7 @@ export class SimulatedNode {
   /** It takes callbacks. */
   isOpen = true;
   private inFlight = 0;
+  private wasBroken = false;
 
   constructor(
     around: Surroundings,
@@ -227,6 +228,18 @@ export class SimulatedNode {
     process.here(() => {
       cluster.router.execute(shard, command, deadlineMs, { reply: (answer) => process.here(() => reply(answer)) });
     });
+  }
+
+  /** A bug shows: a shard comes upon a command that it cannot decide. */
+  breakShard(shard: number): void {
+    this.wasBroken = true;
+    const command = { type: 'no such command', username: 'nobody' } as unknown as Command;
+    this.process.here(() => this.host.execute(shard, command, Number.POSITIVE_INFINITY, { reply() {} }));
+  }
+
+  /** A shard that has failed twice in a minute stays stopped until somebody restarts the process. */
+  get needsRestart(): boolean {
+    return this.wasBroken && this.states().includes('stopped');
   }
 
   /** The states of its shards. */

@@ -1,7 +1,8 @@
 import { must } from '../../src/base/assert.js';
+import { DAY_MS } from '../../src/base/time.js';
 import { leap } from './leap.js';
 import type { Random } from './random.js';
-import { EMPTY_ARCHIVE } from './simulated-archive.js';
+import { EMPTY_ARCHIVE, NOTHING_ROTTEN } from './simulated-archive.js';
 import { ARCHIVE, type SimulatedNode, serverName } from './simulated-node.js';
 import { NO_FAULTS, type StoreFaults } from './simulated-store.js';
 import type { World } from './world.js';
@@ -109,6 +110,25 @@ const ARCHIVE_TROUBLES: Readonly<Record<string, Trouble>> = {
       world.archiveServer.faults = NO_FAULTS;
     });
   },
+  'archive-rot': (world, random) => {
+    const bit = random.below(32);
+    // Of every other player, by chance.
+    world.archive.isRotten = ({ player }) => ((player >>> bit) & 1) === 1;
+    world.time.after(random.between(100, LONG_MS), () => {
+      world.archive.isRotten = NOTHING_ROTTEN;
+    });
+  },
+};
+
+/** Kinds that only plans have. */
+const PLAN_TROUBLES: Readonly<Record<string, Trouble>> = {
+  assertion: (world, random) => oneOf(world, random)?.breakShard(random.below(world.settings.shards)),
+  'clock-days': (world, random) => {
+    const node = oneOf(world, random);
+    if (node === undefined) return;
+    world.setClock(node, random.pick([2, 40, 200, -2, -40]) * DAY_MS);
+    world.time.after(random.between(100, LONG_MS), () => world.setClock(node, 0));
+  },
 };
 
 /** What can happen where time leaps. */
@@ -118,10 +138,8 @@ export const NAMES: readonly string[] = Object.keys(TROUBLES);
 export const ARCHIVE_NAMES: readonly string[] = Object.keys(ARCHIVE_TROUBLES);
 
 export function happen(kind: string, world: World, random: Random): void {
-  must(TROUBLES[kind] ?? ARCHIVE_TROUBLES[kind] ?? TIME_TROUBLES[kind], `there is such a trouble: ${kind}`)(
-    world,
-    random,
-  );
+  const all = { ...TROUBLES, ...ARCHIVE_TROUBLES, ...PLAN_TROUBLES, ...TIME_TROUBLES };
+  must(all[kind], `there is such a trouble: ${kind}`)(world, random);
 }
 
 function oneOf(world: World, random: Random): SimulatedNode | undefined {

@@ -12,7 +12,7 @@ import { Bettors } from './bettors.js';
 import type { ForgettingTimes } from './forgetting.js';
 import { Network } from './network.js';
 import { Random } from './random.js';
-import { type ArchiveState, SimulatedArchive } from './simulated-archive.js';
+import { type ArchiveState, NOTHING_ROTTEN, SimulatedArchive } from './simulated-archive.js';
 import { SimulatedNode } from './simulated-node.js';
 import { SimulatedStore } from './simulated-store.js';
 import { SimulatedTable } from './simulated-table.js';
@@ -141,6 +141,9 @@ export class World {
     // As the recorder does.
     process.every(1000, () => {
       for (const [shard, position] of cluster.acknowledged) folder.acknowledged.set(shard, position);
+      if (!node.needsRestart || this.nodes[i] !== node) return;
+      this.kill(i);
+      this.startNode(i);
     });
     const start = () => node.start().catch(() => void (process.isDead || process.after(500, start)));
     start();
@@ -228,6 +231,7 @@ export class World {
     this.store.calm();
     this.archiveServer.calm();
     this.archive.mend();
+    this.archive.isRotten = NOTHING_ROTTEN;
     for (const node of this.living) node.process.goOn();
     for (const [i, node] of this.nodes.entries()) if (node === undefined) this.startNode(i);
   }
