@@ -16,7 +16,6 @@ import { cannotListen } from './cannot-listen.js';
 import { clusterRoutes } from './cluster.js';
 import { addConsole } from './console/console.js';
 import { LiveFeed } from './console/live-feed.js';
-import { SIGN_IN_PAUSE_SECONDS } from './console/sign-in-throttle.js';
 import { findRoute } from './find.js';
 import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
@@ -36,6 +35,7 @@ import { settingsRoute } from './settings.js';
 import { shardPlayersRoute } from './shard-players.js';
 import { snapshotRoutes } from './snapshots.js';
 import { talliesRoutes } from './tallies.js';
+import { THROTTLE_SECONDS } from './token-throttle.js';
 import { transactionRoutes } from './transactions.js';
 import { validatorOf } from './validation.js';
 import { verifyRoutes } from './verify.js';
@@ -253,7 +253,7 @@ export class AdminServer {
   private sendProblem(reply: FastifyReply, problem: Problem): void {
     reply.status(problem.status).type('application/problem+json');
     if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
-    if (problem.status === 429) reply.header('Retry-After', String(SIGN_IN_PAUSE_SECONDS));
+    if (problem.status === 429) reply.header('Retry-After', String(THROTTLE_SECONDS));
     if (problem.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
     // As text: given an Error, the framework would answer in a shape of its own.
     reply.send(toJson(problem));

@@ -8,9 +8,9 @@ import type { Operator } from '../wallet/state/operation.js';
 import type { AdminObserver, AdminSettings, OperatorToken, Role, TokenRefusal } from './admin-deps.js';
 import { SessionCookie } from './console/cookie.js';
 import { isEqual, type Session, Sessions } from './console/session.js';
-import { SignInThrottle } from './console/sign-in-throttle.js';
 import type { SignedOutSessions } from './console/signed-out-sessions.js';
 import { Problem } from './problem.js';
+import { TokenThrottle } from './token-throttle.js';
 
 /** What `read` may: everything else changes something. */
 const READING_METHODS = ['GET', 'HEAD'];
@@ -22,6 +22,7 @@ const CURE = 'without admin.token only programs and browsers of this machine may
 const OWN_SITES: readonly unknown[] = [undefined, 'same-origin', 'none'];
 const LOOPBACK = /^(127\.|::1$)/;
 const ADDRESS_LENGTH_MAX = 64;
+const ASK_WITH_TOKEN = 'send Authorization: Bearer with the token of an operator';
 const CSRF_HEADER = 'x-walletd-csrf';
 
 /** Who uses the console. */
@@ -38,7 +39,7 @@ export class Authentication {
   private sessions: Sessions;
   private readonly storeId: string;
   private readonly cookie: SessionCookie;
-  private readonly throttle: SignInThrottle;
+  private readonly throttle: TokenThrottle;
   private readonly refusals: RefusalLog;
 
   constructor(
@@ -51,7 +52,7 @@ export class Authentication {
     this.storeId = storeId;
     this.sessions = this.setTokens(tokens);
     this.cookie = new SessionCookie(storeId, tls !== undefined);
-    this.throttle = new SignInThrottle(clock);
+    this.throttle = new TokenThrottle(clock);
     this.refusals = new RefusalLog(log, 'operator API: refused');
   }
 
@@ -93,16 +94,9 @@ export class Authentication {
   signIn(request: FastifyRequest, token: string): { readonly setCookie: string; readonly visitor: Visitor } {
     this.mustBeOwnPage(request);
     const visitorAddress = visitorAddressOf(request);
-    if (this.throttle.isClosedFor(visitorAddress)) {
-      this.refuse('too many wrong tokens', () => visitorAddress);
-      throw new Problem(429, 'too many wrong tokens came from your address: wait a minute', 'too-many-attempts');
-    }
+    this.mustBeOpenFor(visitorAddress);
     const known = this.find(token);
-    if (known === undefined) {
-      this.throttle.noteFailure(visitorAddress);
-      this.refuse('wrong token', () => visitorAddress);
-      throw new Problem(401, 'no operator has this token', 'unauthorized');
-    }
+    if (known === undefined) throw this.wrongToken(visitorAddress, token, 'no operator has this token');
     const cookie = this.sessions.begin(known.name);
     const session = this.sessions.maybeRead(cookie) as Session;
     this.log.info({ by: { name: known.name, address: visitorAddress } }, 'an operator signed in to the console');
@@ -132,12 +126,30 @@ export class Authentication {
     return session && visitorOf(session);
   }
 
-  private byToken({ headers }: FastifyRequest, address: string): Pick<OperatorToken, 'name' | 'role'> {
-    const given = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1];
+  private byToken(request: FastifyRequest, address: string): Pick<OperatorToken, 'name' | 'role'> {
+    const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
     const known = given === undefined ? undefined : this.find(given);
     if (known !== undefined) return known;
-    this.refuse(given === undefined ? 'no token' : 'wrong token', () => address);
-    throw new Problem(401, 'send Authorization: Bearer with the token of an operator', 'unauthorized');
+    if (given === undefined) {
+      this.refuse('no token', () => address);
+      throw new Problem(401, ASK_WITH_TOKEN, 'unauthorized');
+    }
+    // After the look at the token: programs behind one address as others who guess go on.
+    const visitorAddress = visitorAddressOf(request);
+    this.mustBeOpenFor(visitorAddress);
+    throw this.wrongToken(visitorAddress, given, ASK_WITH_TOKEN);
+  }
+
+  private mustBeOpenFor(address: string): void {
+    if (!this.throttle.isClosedFor(address)) return;
+    this.refuse('too many wrong tokens', () => address);
+    throw new Problem(429, 'too many wrong tokens came from your address: wait a minute', 'too-many-attempts');
+  }
+
+  private wrongToken(address: string, token: string, detail: string): Problem {
+    this.throttle.noteWrong(address, token);
+    this.refuse('wrong token', () => address);
+    return new Problem(401, detail, 'unauthorized');
   }
 
   private bySession(request: FastifyRequest, cookie: string): Session {

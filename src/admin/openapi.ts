@@ -20,7 +20,7 @@ const PROBLEMS: Readonly<Record<number, string>> = {
   503: 'Not now: it may be repeated',
 };
 /** Every operation that needs a token can have these. */
-const ALWAYS = [401, 500, 503];
+const ALWAYS = [401, 429, 500, 503];
 
 /** The operations of the operator API as OpenAPI paths: the schemas are those that requests are checked by. */
 export function operatorPaths(routes: readonly Route[]): Record<string, Record<string, object>> {

@@ -31,7 +31,6 @@ interface MovementFacts {
 /** The problems of requests with a body that change a player. */
 const PROBLEMS = [400, 403, 404, 409, 413, 415];
 /** The same, of those that move money. */
-const MONEY_PROBLEMS = [...PROBLEMS, 429];
 
 /** Creating, funding, correcting, blocking and reading players. */
 export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHand): Route[] {
@@ -122,7 +121,7 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
         200: answered('Done, now or by an earlier request with this id', ref('Movement')),
         202: answered('It waits until another operator approves', ref('WaitingMovement')),
       },
-      problems: MONEY_PROBLEMS,
+      problems: PROBLEMS,
       handle: async ({ params, body: { id, amount: sent }, operator }, reply) => {
         const { username, currency } = await mustPlayer(params.username);
         const amount = mustUnits(settings, currency, sent);
@@ -145,7 +144,7 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
       200: answered('Done, now or by an earlier request with this id', ref('Correction')),
       202: answered('It waits until another operator approves', ref('WaitingMovement')),
     },
-    problems: MONEY_PROBLEMS,
+    problems: PROBLEMS,
     handle: async ({ params, body, operator: by }, reply) => {
       const { amount: sent, reason, allowNegativeBalance = false } = body;
       const { username, currency } = await mustPlayer(params.username);

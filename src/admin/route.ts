@@ -22,7 +22,7 @@ export interface RouteDocument {
   readonly summary: string;
   /** By status; see `answer` in openapi.ts. */
   readonly responses: Readonly<Record<number, object>>;
-  /** Statuses of the problems that it can have, beside 401, 500 and 503. */
+  /** Statuses of the problems that it can have, beside 401, 429, 500 and 503. */
   readonly problems?: readonly number[];
   /** Anybody may ask: it needs no token. */
   readonly isOpen?: true;

@@ -89,7 +89,7 @@ export class Judge {
     if (status >= 500 && status !== 503) return `HTTP ${status}`;
     const line = requests[n];
     const isForAnybody = HEALTH.test(line?.target ?? '') || BAD_URL.test(text);
-    if (this.isGuarded && !isAuthentic && status !== 401 && !isForAnybody) {
+    if (this.isGuarded && !isAuthentic && status !== 401 && status !== 429 && !isForAnybody) {
       return `a call without a token was looked at: HTTP ${status}`;
     }
     if (line?.method === 'HEAD') return undefined;

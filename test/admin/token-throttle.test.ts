@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SignInThrottle } from '../../src/admin/console/sign-in-throttle.js';
+import { TokenThrottle } from '../../src/admin/token-throttle.js';
 import { TestNode } from '../support/test-node.js';
 
 function throttleWithClock() {
   let nowMs = 0;
-  const throttle = new SignInThrottle({ now: () => nowMs, monotonicMs: () => nowMs });
+  let token = 0;
+  const throttle = new TokenThrottle({ now: () => nowMs, monotonicMs: () => nowMs });
   const fail = (address: string, times: number) => {
-    for (let n = 0; n < times; n++) throttle.noteFailure(address);
+    for (let n = 0; n < times; n++) throttle.noteWrong(address, `wrong-${token++}`);
   };
   return {
     throttle,
@@ -47,6 +48,12 @@ test('an address of IPv4 is one place, also as a proxy of IPv6 writes it', () =>
   assert.equal(throttle.isClosedFor('::ffff:198.51.100.7'), true);
 });
 
+test('one wrong token that comes again and again is no guessing', () => {
+  const { throttle } = throttleWithClock();
+  for (let n = 0; n < 1000; n++) throttle.noteWrong('192.0.2.1', 'an-old-token-of-anna');
+  assert.equal(throttle.isClosedFor('192.0.2.1'), false);
+});
+
 test('what is remembered of addresses does not grow', () => {
   const { throttle, fail } = throttleWithClock();
   fail('192.0.2.1', 10);
@@ -68,13 +75,41 @@ test('a console that was tried too often answers 429 there, and who is signed in
     const session = await signIn(token);
     assert.equal(session.status, 200);
     const cookie = (session.headers.get('set-cookie') ?? '').split(';')[0] as string;
-    for (let n = 0; n < 10; n++) assert.equal((await signIn('wrong', '198.51.100.7, 192.0.2.1')).status, 401);
+    for (let n = 0; n < 10; n++) assert.equal((await signIn(`wrong-${n}`, '198.51.100.7, 192.0.2.1')).status, 401);
     const refused = await signIn(token, '203.0.113.9, 192.0.2.1');
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '60']);
     assert.equal(((await refused.json()) as { code: string }).code, 'too-many-attempts');
     assert.equal((await signIn(token, '192.0.2.2')).status, 200, 'another one behind the same proxy');
     assert.equal((await signIn(token)).status, 200, 'this machine itself');
     assert.equal((await fetch(`${node.adminUrl}/v1/players`, { headers: { Cookie: cookie } })).status, 200);
+  } finally {
+    await node.close();
+  }
+});
+
+test('guesses in calls and at the sign-in count as one, and right tokens pass', async () => {
+  const token = 'a-token-of-anna-alone';
+  const node = await TestNode.start({ 'admin.tokens': [{ name: 'anna', role: 'operate', token }] });
+  try {
+    const call = async (given: string, forwarded = '192.0.2.1') => {
+      const headers = { Authorization: `Bearer ${given}`, 'X-Forwarded-For': forwarded };
+      const response = await fetch(`${node.adminUrl}/v1/players`, { headers });
+      await response.body?.cancel();
+      return response;
+    };
+    const signIn = (given: string) =>
+      fetch(`${node.adminUrl}/console/session`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': '192.0.2.1' },
+        body: JSON.stringify({ token: given }),
+      });
+    for (let n = 0; n < 5; n++) assert.equal((await call(`wrong-${n}`)).status, 401);
+    for (let n = 5; n < 10; n++) assert.equal((await signIn(`wrong-${n}`)).status, 401);
+    const refused = await call('wrong-11');
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '60']);
+    assert.equal((await signIn(token)).status, 429);
+    assert.equal((await call(token)).status, 200, 'a right token passes');
+    assert.equal((await call('wrong-12', '192.0.2.2')).status, 401, 'another one behind the same proxy');
   } finally {
     await node.close();
   }
