@@ -24,10 +24,12 @@ test('one line per start, recovery, snapshot, fence, stop and refusal; none per 
     const atRest = [
       'store created',
       'store tied to its archive',
+      'money by hand has no limit: one token can move any amount',
       'listener open',
       'fenced: the store is ours',
       'shard recovered',
       'walletd is ready',
+      'import ended',
       'snapshot taken',
     ];
     assert.deepEqual(
