@@ -27,7 +27,6 @@ import { EarlyListener } from './early-listener.js';
 import { findArchive } from './examine-archive.js';
 import { EXIT } from './exit-codes.js';
 import { FolderLock } from './folder-lock.js';
-import { handConcerns } from './hand-warning.js';
 import { HealthListener } from './health-listener.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { type Identity, newIdentity } from './identity.js';
@@ -137,8 +136,7 @@ async function makeOtherParts(
   const certificates = new Certificates(settings, systemClock);
   certificates.warn(log);
   mustBeEncrypted(settings);
-  for (const { code, says, todo } of [...handConcerns(settings), ...clearTextConcerns(settings)])
-    log.warn({ code, todo }, says);
+  for (const { code, says, todo } of clearTextConcerns(settings)) log.warn({ code, todo }, says);
   const heapMaxBytes = effectiveHeapMaxBytes(settings);
   const share = memoryShare(settings);
   if (heapMaxBytes < share.heapMaxBytes) {

@@ -14,6 +14,7 @@ import type { Shards } from '../worker/shards.js';
 import { describeCallers } from './callers.js';
 import { describeListeners } from './describe-listeners.js';
 import { hasArchive } from './drivers/open-archive.js';
+import { handConcerns } from './hand-warning.js';
 import { effectiveHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { newNonceOf } from './identity.js';
 import { urlOf } from './listener-url.js';
@@ -157,6 +158,7 @@ export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void
   const { settings, log, opened, identity, shards, health } = parts;
   const listeners = describeListeners(settings, { callbackPort, adminPort, healthPort: health?.port });
   for (const listener of listeners) log.info(listener, 'listener open');
+  for (const { code, says, todo } of handConcerns(settings)) log.warn({ code, todo }, says);
   log.info(
     {
       callbacks: urlOf(settings.host, callbackPort, settings.tls),
