@@ -74,7 +74,7 @@ export function nullable<T>(schema: Schema<T>): Schema<T | null> {
  *
  *   codePoints [least, most]   minLength and maxLength, which count code points too
  *   wholeNumber [least, most]  an integer: in a query string or path it is text
- *   published                  its own keywords: rules that are checked in code
+ *   published                  its own keywords, in place of ours: rules that are checked in code
  *   foreign                    what the standard has for a field that must not be there: `not: {}`
  *   wellFormed, message        nothing
  */
@@ -85,10 +85,10 @@ export function asPublished(schema: object): object {
     // A property that is called like one of ours is no keyword.
     if (message !== undefined && typeof message !== 'string') return value;
     if (foreign === true) return { ...rest, not: {} };
-    if (codePoints !== undefined) return { ...rest, minLength: codePoints[0], maxLength: codePoints[1] };
     if (wholeNumber !== undefined) {
       return { type: 'integer', minimum: wholeNumber[0], maximum: wholeNumber[1], ...rest };
     }
-    return published === undefined ? rest : { ...rest, ...published };
+    const lengths = codePoints && { minLength: codePoints[0], maxLength: codePoints[1] };
+    return { ...rest, ...lengths, ...published };
   }) as object;
 }

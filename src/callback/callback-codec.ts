@@ -3,9 +3,16 @@ import type { Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import { CALLBACKS } from './callbacks.js';
 import type { CallbackFailure, ClosedCodes } from './failures.js';
+import { describeRefusal, type Refusal } from './refusal.js';
 import { type CodecSettings, type Echo, type ReadRequest, type RequestCodec, requestCodecs } from './request-codec.js';
 import { ResponseCodec } from './response-codec.js';
 import type { TurnTimes } from './sent-callback.js';
+
+/** What the settings say about answers. */
+export interface AnswerRules {
+  /** The answer to a malformed request says why (`callbacks.reason`). */
+  readonly tellsReason: boolean;
+}
 
 /** What a callback is answered: its command's answer, or why there is no command. */
 export type CallbackAnswer =
@@ -20,7 +27,7 @@ export interface CallbackReply {
   readonly turn?: TurnTimes | undefined;
 }
 
-export const MALFORMED: CallbackAnswer = { type: 'failed', failure: 'malformed' };
+const MALFORMED: CallbackAnswer = { type: 'failed', failure: 'malformed' };
 /** The signature was used on another endpoint: nodes of the previous release route this failure, and would not know a new one. */
 export const REPLAYED: CallbackAnswer = { type: 'failed', failure: 'invalid-signature' };
 
@@ -30,13 +37,15 @@ export const REPLAYED: CallbackAnswer = { type: 'failed', failure: 'invalid-sign
  */
 export class CallbackCodec {
   private readonly responses: ResponseCodec;
+  private readonly tellsReason: boolean;
 
   constructor(
-    settings: CodecSettings & { readonly closed: ClosedCodes },
+    settings: CodecSettings & AnswerRules & { readonly closed: ClosedCodes },
     private readonly clock: Clock,
     /** To compile them takes long: codecs with the same settings can share them. */
     private readonly requests: Readonly<Record<Endpoint, RequestCodec>> = requestCodecs(settings),
   ) {
+    this.tellsReason = settings.tellsReason;
     this.responses = new ResponseCodec(settings.scales, settings.closed);
   }
 
@@ -47,7 +56,13 @@ export class CallbackCodec {
   /** The player that a callback is about; for one that is not valid, its reply. */
   addressOf(endpoint: Endpoint, text: string): { readonly username: string } | CallbackReply {
     const request = this.read(endpoint, text);
-    return request.command ?? this.reply(endpoint, request, MALFORMED);
+    return request.command === undefined ? this.malformed(request, request.refusal) : request.command;
+  }
+
+  /** The reply to what is no valid request. */
+  malformed(echo: Echo, refusal: Refusal): CallbackReply {
+    if (!this.tellsReason) return { answer: MALFORMED, body: this.failure(echo, 'malformed') };
+    return { answer: MALFORMED, body: this.responses.malformed(echo, describeRefusal(refusal), this.clock.now()) };
   }
 
   reply(endpoint: Endpoint, echo: Echo, answer: CallbackAnswer): CallbackReply {

@@ -1,6 +1,7 @@
 import {
   array,
   type NoProperties,
+  nullable,
   number,
   type ObjectSchema,
   object,
@@ -45,9 +46,11 @@ export const sessionToken: Schema = { description: "Of the player's session; loo
 export interface BodyRules {
   /** Most elements of a request. */
   readonly txnsMax: number;
-  /** A stake of 0 needs `isFeature` (`callbacks.strict`). */
+  /** A stake of 0 needs `isFeature`, and no field may be missing that decides nothing (`callbacks.strict`). */
   readonly isStrict: boolean;
 }
+
+export type StandIns = Readonly<Record<string, string | number>>;
 
 export type AnswerShape = 'balances' | 'balance';
 
@@ -60,10 +63,34 @@ export interface CallbackType<E extends Endpoint = Endpoint> {
   readonly answer: AnswerShape;
   /** It comes from a player who is in a game, whose session can have a token. */
   readonly hasSession: boolean;
-  /** The schema of its body. Unknown fields are tolerated: real traffic carries some in many places. */
+  /** Fields of the envelope that may be missing or null without `isStrict`, each with its stand-in. */
+  readonly standIns: StandIns;
+  /** The same of an element. */
+  readonly txnStandIns: StandIns;
+  /** The schema of its body, once it has its stand-ins. Unknown fields are tolerated: real traffic carries some in many places. */
   schema(rules: BodyRules): ObjectSchema;
   /** Converts a body that the schema accepts; refuses what the schema cannot judge. */
   toCommand(body: Envelope, money: Money): CommandOf<E> | Refusal;
+}
+
+/** The object as it is published: the fields with a stand-in may be missing or null. As it is checked they are there, if need be empty. */
+export function mayLack(schema: ObjectSchema, standIns: StandIns): ObjectSchema {
+  const { required, properties } = schema as ObjectSchema & { readonly required: readonly string[] };
+  const fields = Object.entries(standIns).map(([name, standIn]) => [
+    name,
+    lenient(properties[name] as Schema, standIn),
+  ]);
+  return {
+    ...schema,
+    properties: { ...properties, ...Object.fromEntries(fields) },
+    published: { required: required.filter((name) => !(name in standIns)) },
+  };
+}
+
+function lenient(field: Schema, standIn: string | number): Schema {
+  const { type, enum: values } = nullable(field);
+  const codePoints = standIn === '' && { codePoints: [0, (field.codePoints as [number, number])[1]] };
+  return { ...field, ...codePoints, published: { type, ...(values !== undefined && { enum: values }) } };
 }
 
 type TxnBody<P extends Properties, O extends Properties> = TypeOf<ReturnType<typeof object<P, O>>>;
@@ -75,6 +102,7 @@ interface WithTxns<E extends Endpoint, P extends Properties, O extends Propertie
   readonly txn: P;
   readonly optional?: O;
   readonly hasSession?: true;
+  readonly standIns?: StandIns;
   /** What `toTxn` checks with `isStrict` and JSON Schema could say too: for the docs. */
   readonly strictRules?: object;
   /** Throws an `InvalidField`. */
@@ -92,16 +120,20 @@ export function withTxns<E extends Endpoint, P extends Properties, O extends Pro
 /** As `withTxns`; `txn` has all fields of an element. */
 export function withElements<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
-  { summary, example, txn, optional, hasSession, strictRules, toTxn }: WithTxns<E, P, O>,
+  { summary, example, txn, optional, hasSession, standIns = {}, strictRules, toTxn }: WithTxns<E, P, O>,
 ): CallbackType<E> {
   return {
     summary,
     example: { ...ENVELOPE_EXAMPLE, txns: [example] },
     answer: 'balances',
     hasSession: hasSession === true,
+    standIns: {},
+    txnStandIns: standIns,
     schema: ({ txnsMax, isStrict }) => {
       const published = isStrict && strictRules !== undefined ? { published: strictRules } : {};
-      const txns = array(object(txn, optional, published), { minItems: 1, maxItems: txnsMax });
+      const element = object(txn, optional, published);
+      const items = isStrict ? element : mayLack(element, standIns);
+      const txns = array(items, { minItems: 1, maxItems: txnsMax });
       return object({ ...envelope, txns }, hasSession && { sessionToken });
     },
     // Copies into objects of one shape: parsed ones have as many shapes as there are orders of fields.

@@ -1,10 +1,12 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
+import { NO_GAME } from './complete-body.js';
 import { comparedUnits, game, stake, transactionType } from './fields.js';
 
 export const cancelBets = withTxns('cancelBets', {
   summary: 'Open bets or rounds are cancelled: stakes are given back',
   txn: { status: choice(['REFUND', 'REJECT']), betAmount: stake, transactionType, ...game },
+  standIns: NO_GAME,
   example: {
     id: 'bet-1',
     roundId: 'round-1',

@@ -1,6 +1,10 @@
 import { object } from '../base/json-schema.js';
-import { type CallbackType, ENVELOPE_EXAMPLE, envelope, sessionToken } from './callback-type.js';
+import { type CallbackType, ENVELOPE_EXAMPLE, envelope, mayLack, sessionToken } from './callback-type.js';
 import { foreign } from './fields.js';
+
+const body = object(envelope, { sessionToken, txns: foreign });
+/** The callback writes nothing, and has its turn when it arrives, whatever time it names. */
+const NO_TIME = { timestampMillis: 0 };
 
 /** The one callback without transactions. One that has some is a captured request of another endpoint, and reads no balance. */
 export const checkBalance: CallbackType<'checkBalance'> = {
@@ -8,11 +12,12 @@ export const checkBalance: CallbackType<'checkBalance'> = {
   example: ENVELOPE_EXAMPLE,
   answer: 'balance',
   hasSession: true,
-  schema: () => object(envelope, { sessionToken, txns: foreign }),
-  toCommand: ({ id, timestampMillis, productId, currency, username }) => ({
+  standIns: NO_TIME,
+  txnStandIns: {},
+  schema: ({ isStrict }) => (isStrict ? body : mayLack(body, NO_TIME)),
+  toCommand: ({ id, productId, currency, username }) => ({
     type: 'checkBalance',
     id,
-    timestampMillis,
     productId,
     currency,
     username,

@@ -3,7 +3,7 @@ import { asPublished } from '../base/json-schema.js';
 import type { AnswerShape, BodyRules } from './callback-type.js';
 import { CALLBACKS } from './callbacks.js';
 import { CALLBACK_FAILURES, FAILURES } from './failures.js';
-import { balanceSchema, failureSchema, successSchema } from './response-codec.js';
+import { balanceSchema, failureSchema, malformedSchema, successSchema } from './response-codec.js';
 
 /** Asked for where the settings have keys. */
 const SIGNATURE = [
@@ -77,6 +77,9 @@ const SUCCESSES: Readonly<Record<AnswerShape, { readonly schema: string; readonl
   balance: { schema: 'CallbackBalance', example: { ...SUCCESS, balance: 1000, username: 'ann' } },
 };
 
+/** The reason is absent with `callbacks.reason: false`. */
+const REASONED = { ...malformedSchema, required: failureSchema.required };
+
 /** Business failures come with HTTP 200 as well. */
 function responses(answer: AnswerShape): Record<string, object> {
   const { schema, example } = SUCCESSES[answer];
@@ -85,7 +88,7 @@ function responses(answer: AnswerShape): Record<string, object> {
     [...statuses].sort().map((status) => {
       const names = Object.entries(CALLBACK_FAILURES).filter(([, { httpStatus }]) => httpStatus === status);
       const failure = schemaOf(
-        failureSchema,
+        names.some(([name]) => name === 'malformed') ? REASONED : failureSchema,
         names.map(([name]) => name),
       );
       return [

@@ -1,5 +1,6 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
+import { NO_GAME } from './complete-body.js';
 import { amountOf, features, game, mustUnits, skipBalanceUpdate } from './fields.js';
 import { InvalidField } from './refusal.js';
 
@@ -16,6 +17,7 @@ export const placeBets = withTxns('placeBets', {
   strictRules: {
     not: { required: ['betAmount'], properties: { betAmount: { const: 0 }, isFeature: { const: false } } },
   },
+  standIns: NO_GAME,
   example: { id: 'bet-1', roundId: 'round-1', status: 'OPEN', betAmount: 10, gameCode: 'fortune', playInfo: 'spin' },
   toTxn: (txn, money) => {
     const betAmount = mustUnits(txn.betAmount, money, 'betAmount');

@@ -6,6 +6,7 @@ import type { Endpoint, PlatformCommand } from '../wallet/command.js';
 import { isId, isLongerThan } from '../wallet/identifier.js';
 import type { BodyRules, CallbackType, Envelope } from './callback-type.js';
 import { CALLBACKS } from './callbacks.js';
+import { completeBody } from './complete-body.js';
 import { NOT_JSON, type Refusal, refusalOf } from './refusal.js';
 import { sessionDigest } from './session-token.js';
 
@@ -63,7 +64,11 @@ export class RequestCodec {
       return NOTHING_READ;
     }
     if (typeof body !== 'object' || body === null) return NOTHING_READ;
-    if (!this.validate(body)) return invalid(body, refusalOf(this.validate.errors?.[0] as ErrorObject));
+    let isCompleted = false;
+    if (!this.validate(body)) {
+      if (!this.complete(body)) return invalid(body, refusalOf(this.validate.errors?.[0] as ErrorObject));
+      isCompleted = true;
+    }
     // A lone surrogate can only come as an escape, so most bodies are not searched for one.
     const surrogate = text.includes('\\u') ? maybeLoneSurrogate(body) : undefined;
     if (surrogate !== undefined) return invalid(body, surrogate);
@@ -75,7 +80,15 @@ export class RequestCodec {
     const money = { scale: scales.of(currency), amountMax, creditMax, movementMax, isStrict };
     const command = this.type.toCommand(body, money);
     if ('kind' in command) return invalid(body, command);
-    return { id, productId, currency, username, command: this.withSession(command, body), refusal: undefined };
+    const asked = this.withSession(command, body);
+    const told = isCompleted ? { ...asked, isCompleted } : asked;
+    return { id, productId, currency, username, command: told, refusal: undefined };
+  }
+
+  /** Gives the body what it may lack. False: it lacks nothing of that, or is wrong all the same. */
+  private complete(body: object): body is Envelope {
+    const { isStrict, txnsMax } = this.settings;
+    return !isStrict && completeBody(body, this.type, txnsMax) && this.validate(body);
   }
 
   /** The token itself goes no further than this. */

@@ -28,7 +28,7 @@ export const balanceSchema = object({
   username: string(),
 });
 
-/** The reduced shape: every failure has exactly these four fields. */
+/** The reduced shape: a failure has exactly these four fields, but for the reason of a malformed request. */
 export const failureSchema = object({
   id: string(),
   statusCode: integer(),
@@ -36,9 +36,16 @@ export const failureSchema = object({
   productId: string(),
 });
 
+/** The shape for a malformed request, where `callbacks.reason` tells why. */
+export const malformedSchema = object({ ...failureSchema.properties, reason: string() });
+
 const successJson = fastJson(successSchema);
 const balanceJson = fastJson(balanceSchema);
 const failureJson = fastJson(failureSchema);
+const malformedJson = fastJson(malformedSchema);
+
+/** A reason quotes nothing of the request and is some 100 characters long; this is the bound. */
+const REASON_LENGTH_MAX = 200;
 
 export class ResponseCodec {
   private readonly codes: StatusCodes;
@@ -89,6 +96,16 @@ export class ResponseCodec {
       statusCode: this.codes[failure],
       timestampMillis: nowMs,
       productId: echo.productId,
+    });
+  }
+
+  malformed(echo: Pick<Echo, 'id' | 'productId'>, reason: string, nowMs: number): string {
+    return malformedJson({
+      id: echo.id,
+      statusCode: this.codes.malformed,
+      timestampMillis: nowMs,
+      productId: echo.productId,
+      reason: reason.slice(0, REASON_LENGTH_MAX),
     });
   }
 }

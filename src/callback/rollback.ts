@@ -1,11 +1,13 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
+import { NO_GAME } from './complete-body.js';
 import { comparedUnits, game, isAmount, payout, skipBalanceUpdate, stake, transactionType } from './fields.js';
 
 export const rollback = withTxns('rollback', {
   summary: 'What was settled or refunded is open once more',
   txn: { status: choice(['ROLLBACK']), betAmount: stake, payoutAmount: payout },
   optional: { transactionType, skipBalanceUpdate, ...game },
+  standIns: NO_GAME,
   example: {
     id: 'bet-1',
     roundId: 'round-1',

@@ -1,5 +1,6 @@
 import { boolean, choice, number } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
+import { NO_GAME } from './complete-body.js';
 import { features, flag, game, mustUnits, payout, skipBalanceUpdate, stake, transactionType } from './fields.js';
 
 export const settleBets = withTxns('settleBets', {
@@ -14,6 +15,8 @@ export const settleBets = withTxns('settleBets', {
     ...game,
   },
   optional: { isEndRound: flag('The last payout of the round'), skipBalanceUpdate, ...features },
+  // Only a settle has to say isSingleState, so its body shows its endpoint without a status too (docs/decisions-versions.md).
+  standIns: { ...NO_GAME, turnOver: 0, status: 'SETTLED' },
   example: {
     id: 'bet-1',
     roundId: 'round-1',

@@ -1,10 +1,12 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
+import { NO_GAME } from './complete-body.js';
 import { comparedUnits, game, isAmount, payout, stake, transactionType } from './fields.js';
 
 export const voidSettled = withTxns('voidSettled', {
   summary: 'What was settled is taken back',
   txn: { status: choice(['VOID']), betAmount: stake, payoutAmount: payout, transactionType, ...game },
+  standIns: NO_GAME,
   example: {
     id: 'bet-1',
     roundId: 'round-1',

@@ -1,5 +1,6 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
+import { NO_GAME } from './complete-body.js';
 import { amountOf, foreign, game, mustUnits } from './fields.js';
 
 export const winRewards = withTxns('winRewards', {
@@ -12,6 +13,7 @@ export const winRewards = withTxns('winRewards', {
     isSingleState: foreign,
     transactionType: foreign,
   },
+  standIns: NO_GAME,
   example: {
     id: 'reward-1',
     roundId: 'round-1',

@@ -117,7 +117,15 @@ export const settingsSchema = group({
     }),
     strict: nullable(
       boolean({
-        description: 'True: a placeBets of 0 needs `isFeature`. Null: false, but true where `decisions.version` is 1.',
+        description:
+          'True: fields that decide nothing must not be missing, and a placeBets of 0 needs `isFeature`. Null: false, but true where ' +
+          '`decisions.version` is 1.',
+      }),
+    ),
+    reason: nullable(
+      boolean({
+        description:
+          'True: the answer to a malformed callback says why, in a field `reason`. Null: true, but false where `decisions.version` is 1.',
       }),
     ),
     prefix: maybeText(

@@ -171,7 +171,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.trace = undefined;
   }
 
-  /** The answer to the platform does not say why; the log and a counter do. */
+  /** The log and a counter say why, whether or not the answer to the platform does. */
   private noteMalformed(): void {
     const { id, refusal } = this.read();
     if (refusal === undefined) return;

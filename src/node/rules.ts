@@ -42,6 +42,14 @@ export function isStrict(
   return settings.callbacks.strict ?? decisionsOf(settings, meta) < 2;
 }
 
+/** Whether the answer to a malformed callback says why: a store from before goes on with four fields. */
+export function tellsReason(
+  settings: Pick<Settings, 'callbacks' | 'decisions'>,
+  meta: Pick<StoreMeta, 'decisions'>,
+): boolean {
+  return settings.callbacks.reason ?? decisionsOf(settings, meta) >= 2;
+}
+
 export function rulesOf(settings: RuleSettings, meta: RuleMeta = TODAY): Rules {
   const { unknownTips, scales = SCALES_OF_TODAY } = meta;
   const isOfToday = decisionsOf(settings, meta) >= 2;

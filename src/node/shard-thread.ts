@@ -40,7 +40,7 @@ import { archiveMetrics } from './metrics/archive-metrics.js';
 import { ShardTelemetry } from './metrics/shard-telemetry.js';
 import { storeRoomMetrics } from './metrics/store-room-metrics.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
-import { isStrict, rulesOf } from './rules.js';
+import { isStrict, rulesOf, tellsReason } from './rules.js';
 import type { ShardSettings } from './shard-settings.js';
 import { StoreGauge } from './store-gauge.js';
 import type { StoreNews } from './store-watch.js';
@@ -85,7 +85,7 @@ export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings'
   const amountLimits = amountLimitsOf(settings, scales);
   const limits = { creditMax: money.creditMax, movementMax: adjustBalance.creditMax };
   const { closed } = statusCodes;
-  const shape = { txnsMax, isStrict: isStrict(settings, meta) };
+  const shape = { txnsMax, isStrict: isStrict(settings, meta), tellsReason: tellsReason(settings, meta) };
   return new CallbackCodec({ scales, amountLimits, ...limits, ...shape, sessionToken, closed }, systemClock);
 }
 

@@ -37,6 +37,8 @@ interface Envelope {
   readonly productId: string;
   readonly currency: string;
   readonly username: string;
+  /** The request lacked fields that decide nothing. Missing where it did not. */
+  readonly isCompleted?: boolean;
 }
 
 /** Of what a player does who is in a game. */
@@ -49,7 +51,7 @@ interface TokenEnvelope extends Envelope {
  * Changes nothing and is no query all the same: it takes its place in the player's order, also behind a bet that waits for the
  * archive, where queries wait for nobody.
  */
-export interface CheckBalanceCommand extends TokenEnvelope {
+export interface CheckBalanceCommand extends Omit<TokenEnvelope, 'timestampMillis'> {
   readonly type: 'checkBalance';
 }
 

@@ -27,5 +27,6 @@ export const REMARKS = [
   'zero-stake',
   'stake-changed',
   'untaken-stake',
+  'missing-fields',
   'repeat',
 ] as const;

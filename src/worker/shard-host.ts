@@ -7,7 +7,7 @@ import type { Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
 import { SteadyClock } from '../base/steady-clock.js';
 import { type Cancel, delay, nextTurn, type Timers } from '../base/timers.js';
-import { type CallbackCodec, type CallbackReply, MALFORMED, REPLAYED } from '../callback/callback-codec.js';
+import { type CallbackCodec, type CallbackReply, REPLAYED } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { Archive } from '../shard/archive/archive.js';
 import type { NamesFile } from '../shard/archive/names-file.js';
@@ -325,7 +325,7 @@ export class ShardHost implements ThreadShards {
     // The waiting replier keeps these, and not what was read.
     const { id, productId, currency, username, command } = request;
     if (command === undefined) {
-      replier.reply(codec.reply(endpoint, request, MALFORMED));
+      replier.reply(codec.malformed(request, request.refusal));
       return undefined;
     }
     const shard = this.shards.get(shardOf(username, shardCount));

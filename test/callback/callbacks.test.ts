@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { CALLBACKS, ENDPOINTS } from '../../src/callback/callbacks.js';
 import { callbackSchemas } from '../../src/callback/openapi.js';
+import { LEAN_TXNS, leanBody } from '../support/lean-bodies.js';
 
 test('the schemas of the callbacks are JSON Schemas', () => {
   const ajv = new Ajv({ strict: true });
@@ -18,4 +19,22 @@ test('the schemas of the callbacks are JSON Schemas', () => {
 test('only with callbacks.strict the document forbids a bet of 0 that is no feature', () => {
   const forbids = (isStrict: boolean) => /"const":0/.test(JSON.stringify(callbackSchemas({ txnsMax: 10, isStrict })));
   assert.deepEqual([forbids(false), forbids(true)], [false, true]);
+});
+
+test('only with callbacks.strict the document asks for fields that decide nothing', () => {
+  const isValid = (isStrict: boolean, endpoint: string, body: object) => {
+    const name = endpoint.charAt(0).toUpperCase() + endpoint.slice(1);
+    return new Ajv({ strict: false }).validate(callbackSchemas({ txnsMax: 10, isStrict })[name] as object, body);
+  };
+  const settled = { ...LEAN_TXNS.settleBets, status: null, turnOver: null, playInfo: null };
+  const { timestampMillis: _, ...timeless } = leanBody('checkBalance');
+  for (const [endpoint, body] of [
+    ['placeBets', leanBody('placeBets')],
+    ['settleBets', leanBody('settleBets', [settled])],
+    ['checkBalance', timeless],
+  ] as const) {
+    assert.deepEqual([isValid(false, endpoint, body), isValid(true, endpoint, body)], [true, false], endpoint);
+  }
+  const voided = { ...LEAN_TXNS.voidSettled, status: null };
+  assert.equal(isValid(false, 'voidSettled', leanBody('voidSettled', [voided])), false);
 });

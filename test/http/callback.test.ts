@@ -45,6 +45,7 @@ async function withSilentStore(
           movementMax: null,
           txnsMax: 100,
           isStrict: false,
+          tellsReason: true,
           sessionToken: 'ignore',
           closed: 'own',
         },

@@ -279,6 +279,14 @@ const WALLET: readonly Row[] = [
     'test/scenarios/scenarios.test.ts',
     'scenario 3-old-messages.txt',
   ],
+  [
+    'a captured settle without a status passes as a void',
+    'src/callback/void-settled.ts',
+    'standIns: NO_GAME',
+    "standIns: { ...NO_GAME, status: 'VOID' }",
+    'test/callback/lean-bodies.test.ts',
+    'no endpoint reads a lean body of another one, with a status or without',
+  ],
 ];
 
 /** Flights and replies. */

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { ConfigError } from '../../src/config/config-error.js';
 import { aliasesOf } from '../../src/node/aliases.js';
 
-const of = (aliases: Record<string, string>) => aliasesOf({ callbacks: { aliases, prefix: null, strict: null } });
+const of = (aliases: Record<string, string>) =>
+  aliasesOf({ callbacks: { aliases, prefix: null, strict: null, reason: null } });
 
 function refused(path: string, target: string): string {
   try {

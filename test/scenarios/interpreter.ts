@@ -106,7 +106,9 @@ export class Interpreter {
     const answer = (await response.json()) as Record<string, unknown>;
     const { statusCode, balanceBefore, balanceAfter } = answer;
     const shape = Object.keys(answer).join(' ');
-    if (shape === FAILURE_SHAPE && statusCode !== 0) return `${response.status} ${statusCode}`;
+    // A malformed request is told why, but with decisions.version 1.
+    const failureShape = response.status === 400 ? shape.replace(/ reason$/, '') : shape;
+    if (failureShape === FAILURE_SHAPE && statusCode !== 0) return `${response.status} ${statusCode}`;
     if (shape === SUCCESS_SHAPE && statusCode === 0) {
       return `${response.status} ${statusCode} ${balanceBefore} -> ${balanceAfter}`;
     }

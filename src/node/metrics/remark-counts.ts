@@ -7,7 +7,12 @@ const PRODUCTS_MAX = 100;
 const OTHERS = 'other';
 
 /** Remarks about how a product talks to us, which its developer has to mend. */
-const OF_PRODUCTS: ReadonlySet<Remark> = new Set<Remark>(['zero-stake', 'stake-changed', 'untaken-stake']);
+const OF_PRODUCTS: ReadonlySet<Remark> = new Set<Remark>([
+  'zero-stake',
+  'stake-changed',
+  'untaken-stake',
+  'missing-fields',
+]);
 
 /** Counts what was accepted and is worth a look. */
 export class RemarkCounts {

@@ -96,6 +96,9 @@ export class ShardTelemetry implements HostObserver {
       this.credits.add(currency, event);
     }
     if (answer.type === 'failed') this.failures.set(answer.failure, (this.failures.get(answer.failure) ?? 0) + 1);
+    if ('isCompleted' in command && answer.type === 'accepted' && !answer.isRepeat) {
+      this.remarks.add('missing-fields', command.productId);
+    }
     for (const remark of remarks) {
       this.remarks.add(remark, 'productId' in command ? command.productId : undefined);
       if (remark === 'amount-mismatch' && command.type === 'voidSettled') {

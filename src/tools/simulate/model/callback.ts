@@ -14,7 +14,7 @@ export type Callback =
   | (Envelope & { readonly type: 'winRewards'; readonly txns: readonly Reward[] })
   | (Envelope & { readonly type: 'adjustBalance'; readonly txns: readonly Movement[] });
 
-export interface CheckBalance extends Envelope {
+export interface CheckBalance extends Omit<Envelope, 'timestampMillis'> {
   readonly type: 'checkBalance';
   readonly session?: string | undefined;
 }
