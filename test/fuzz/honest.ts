@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Finding } from './finding.js';
 
@@ -40,12 +42,19 @@ export class Prober implements Honest {
   close(): void {}
 
   private async probe(path: string, expected: number): Promise<void> {
-    const signal = AbortSignal.timeout(this.patienceMs);
-    const answer = await fetch(this.url + path, { signal }).catch((error: Error) => error);
+    const status = await this.statusOf(path).catch((error: Error) => error);
     this.probes++;
-    if (answer instanceof Error) throw new Finding(`a probe of ${path} got no answer: ${answer.cause ?? answer}`);
-    await answer.text();
-    if (answer.status !== expected) throw new Finding(`a probe of ${path} got HTTP ${answer.status}`);
+    if (status instanceof Error) throw new Finding(`a probe of ${path} got no answer: ${status}`);
+    if (status !== expected) throw new Finding(`a probe of ${path} got HTTP ${status}`);
+  }
+
+  /** On a connection of its own: a kept one may be closed for its idle time just as it is used again. */
+  private async statusOf(path: string): Promise<number | undefined> {
+    const sent = get(this.url + path, { agent: false, signal: AbortSignal.timeout(this.patienceMs) });
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    await once(response, 'end');
+    return response.statusCode;
   }
 }
 
