@@ -43,16 +43,19 @@ import { verifyRoutes } from './verify.js';
 const BODY_BYTES_MAX = 64 * 1024;
 /** A username of 256 characters of four bytes, each byte written as %xx. */
 const PARAM_LENGTH_MAX = 256 * 4 * 3;
-/** For a whole body to come; an import may take longer, as long as it goes on. */
-const BODY_TIMEOUT_MS = 60_000;
-/** For its headers, and for a handshake before them. */
-const HEADERS_TIMEOUT_MS = 10_000;
-const CONNECTIONS_CHECK_MS = 1000;
-/**
- * Milliseconds. A connection may stand still for `connectionTimeout`: a client that does not read its answers would keep its place
- * for good. `requestTimeout`, of a whole request, is 0 (none): an import may take hours, and `limitBody` ends other ones.
- */
-export const TIMES = { requestTimeout: 0, connectionTimeout: 30_000 };
+/** Limits of time in milliseconds; a test shortens them. */
+export const TIMES = {
+  /** For headers, and for a handshake before them. */
+  headers: 10_000,
+  /** For a whole body; an import may take longer, as long as it goes on. */
+  body: 60_000,
+  /** For a whole request: none, because an import may take hours, and `body` ends other ones. */
+  request: 0,
+  /** For a connection without a byte in either direction: a client that reads no answers would keep its place for good. */
+  silence: 30_000,
+  /** How often Node looks for connections that are over `headers` or `request`. */
+  check: 1000,
+};
 /** Half of them for one address: a proxy may have all of that. */
 const CONNECTION_LIMITS = { connectionsMax: 1000, perAddressMax: 500 };
 /** Errors of Node's parser that have a status of their own. */
@@ -93,20 +96,21 @@ export class AdminServer {
     this.authentication = authentication;
     const { tls } = deps.settings;
     const protection = tls === undefined ? UNCACHED : { ...UNCACHED, ...ONLY_TLS };
-    const http = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CONNECTIONS_CHECK_MS };
+    const http = { headersTimeout: TIMES.headers, connectionsCheckingInterval: TIMES.check };
     this.app = fastify({
       bodyLimit: BODY_BYTES_MAX,
       exposeHeadRoutes: false,
       routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
       forceCloseConnections: true,
-      ...TIMES,
+      requestTimeout: TIMES.request,
+      connectionTimeout: TIMES.silence,
       keepAliveTimeout: deps.settings.idleMs,
       ...(tls === undefined
         ? { http }
         : {
             https: {
               ...http,
-              handshakeTimeout: HEADERS_TIMEOUT_MS,
+              handshakeTimeout: TIMES.headers,
               cert: tls.certificate,
               key: tls.key,
               ciphers: TLS_CIPHERS,
@@ -149,7 +153,7 @@ export class AdminServer {
         deps.observer.answered(config.route ?? 'other', reply.raw.writableFinished ? reply.raw.statusCode : 'aborted');
       });
       reply.headers(protection);
-      if (announcesBody(request.raw) && !isImport(request)) limitBody(request.raw, reply.raw, BODY_TIMEOUT_MS);
+      if (announcesBody(request.raw) && !isImport(request)) limitBody(request.raw, reply.raw, TIMES.body);
       // Health is for anybody who watches the process, and tells strangers nothing about players; nor does the console's empty page.
       if (request.routeOptions.config.isOpen) return;
       request.operator = authentication.operatorOf(request);

@@ -1,24 +1,20 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import fastify, { type FastifyRequest } from 'fastify';
-import { TIMES } from '../../src/admin/admin-server.js';
 import { importRoute, LINES_TYPES } from '../../src/admin/import-players.js';
 import { limitBody } from '../../src/admin/limit-body.js';
 import { addRoute } from '../../src/admin/route.js';
 import { systemClock } from '../../src/base/clock.js';
 import { AmountLimits, ScaleTable } from '../../src/wallet/amount.js';
 
-/** The time for a whole request, where there is one, is a thousand times shorter. */
-const FASTER = 1000;
 const SILENCE_MS = 500;
-const CHECK_MS = 20;
 
-/** The import route alone, with the times of the operator API. */
-async function importServer(t: TestContext, connectionTimeout = SILENCE_MS) {
+/** The import route alone. */
+async function importServer(t: TestContext) {
   const stopping = new AbortController();
   const logged: object[] = [];
   const note = (fields: object) => void logged.push(fields);
@@ -31,9 +27,7 @@ async function importServer(t: TestContext, connectionTimeout = SILENCE_MS) {
   };
   const byHand = { move: async () => ({ type: 'accepted', isRepeat: false }) as never };
   const app = fastify({
-    requestTimeout: TIMES.requestTimeout / FASTER,
-    connectionTimeout,
-    http: { connectionsCheckingInterval: CHECK_MS, headersTimeout: 10_000 },
+    connectionTimeout: SILENCE_MS,
     forceCloseConnections: true,
   });
   app.addContentTypeParser(LINES_TYPES, (_request, payload, done) => done(null, payload));
@@ -65,24 +59,6 @@ const answersIn = (text: string) =>
     .split(/\r?\n/)
     .filter((one) => one.startsWith('{'))
     .map((one) => JSON.parse(one));
-
-/** Sends lines one by one, as long as a whole request could take once. */
-async function trickle(socket: Socket, count: number): Promise<void> {
-  for (let n = 0; n < count; n++) {
-    socket.write(chunk(line(n)));
-    await delay(10);
-  }
-}
-
-test('an import takes as long as it goes on', async (t) => {
-  const { socket, ended, logged } = await importServer(t, TIMES.connectionTimeout);
-  await trickle(socket, 100);
-  socket.write('0\r\n\r\n');
-  const answers = answersIn(await ended);
-  assert.equal(answers.length, 101);
-  assert.deepEqual(answers.at(-1), { created: 100, skipped: 0, refused: 0 });
-  assert.deepEqual(logged, [{ operator: 'anna', lines: 100, created: 100, skipped: 0, refused: 0 }]);
-});
 
 test('an import that stops coming ends with how far it came', async (t) => {
   const { socket, ended, logged } = await importServer(t);

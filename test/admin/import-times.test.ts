@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TIMES } from '../../src/admin/admin-server.js';
+import { TestNode } from '../support/test-node.js';
+
+/*
+ * The operator API itself, with its limits of time a thousand times shorter: the former one of ten minutes for a request would be 600 ms,
+ * and the one of a minute for a body is 60 ms. Headers have less than 600 ms, because Node takes the shorter of the two limits for
+ * headers and the longer one for the request, whichever is named which.
+ */
+const FASTER = 1000;
+const LONGER_MS = 1500;
+/** Lines that are carried out together. */
+const BATCH = 512;
+const usual = { ...TIMES };
+let node: TestNode;
+
+before(async () => {
+  Object.assign(TIMES, { body: usual.body / FASTER, request: usual.request / FASTER });
+  Object.assign(TIMES, { headers: 500, silence: 3000, check: 20 });
+  node = await TestNode.start();
+});
+
+after(async () => {
+  await node.close();
+  Object.assign(TIMES, usual);
+});
+
+const line = (n: number) => `${JSON.stringify({ id: 'o', username: `p${n}`, currency: 'THB', balance: 1 })}\n`;
+
+/** Begins a request with a body in chunks. `ended` resolves with all that was answered once the connection has ended. */
+async function begin(path: string, type: string) {
+  const { hostname, port } = new URL(node.adminUrl);
+  const socket = connect(Number(port), hostname);
+  // The end may be a reset, as more is on its way.
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  let text = '';
+  socket.on('data', (data) => {
+    text += data;
+  });
+  const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(text)));
+  const head = [`POST ${path} HTTP/1.1`, 'Host: 127.0.0.1', 'Connection: close', `Content-Type: ${type}`];
+  socket.write(`${[...head, 'Transfer-Encoding: chunked'].join('\r\n')}\r\n\r\n`);
+  const send = (body: string) => socket.write(`${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n`);
+  return { socket, send, ended };
+}
+
+const lastLineOf = (text: string) => JSON.parse(/.*(\{.*\})/s.exec(text)?.[1] ?? 'null');
+
+test('an import that goes on outlasts every limit for a request', async () => {
+  const { socket, send, ended } = await begin('/v1/players:import', 'application/x-ndjson');
+  let lines = 0;
+  for (const beganMs = performance.now(); performance.now() - beganMs < LONGER_MS && !socket.destroyed; lines++) {
+    send(line(lines));
+    await delay(10);
+  }
+  socket.write('0\r\n\r\n');
+  assert.deepEqual(lastLineOf(await ended), { created: lines, skipped: 0, refused: 0 });
+});
+
+test('an import without progress is cut, and its last line says so', async () => {
+  const { send, ended } = await begin('/v1/players:import', 'application/x-ndjson');
+  send(Array.from({ length: BATCH }, (_, n) => line(n)).join(''));
+  const last = lastLineOf(await ended);
+  assert.deepEqual([last.lines, last.cut], [BATCH, 'nothing came for too long']);
+});
+
+test('another body is cut at its limit, however it goes on', async () => {
+  const { send, ended } = await begin('/v1/players/p0/deposits', 'application/json');
+  const timer = setInterval(() => send(' '), 10);
+  const text = await ended;
+  clearInterval(timer);
+  assert.equal(text, '', 'no answer before the end of the body');
+});
