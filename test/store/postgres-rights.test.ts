@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Client, type DatabaseError } from 'pg';
+import { cleanUp } from '../../bench/support/clean-up.js';
+import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
+import type { ArchiveRecord } from '../../src/shard/archive/archive.js';
+import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
+import { ARCHIVE_STORES } from '../contract/archive.js';
+import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
+
+/*
+ * The table "who may" of docs/archive.md, tried on a real PostgreSQL with the roles of config/archive-roles.sql.
+ */
+const DAY = 20_700;
+const SCRIPT = fileURLToPath(new URL('../../../config/archive-roles.sql', import.meta.url));
+const PAGE = readFileSync(new URL('../../../docs/archive.md', import.meta.url), 'utf8');
+const FORBIDDEN = '42501';
+
+/** Statements of each row, by its first column. A role that may carries them out in order; for one that may not each is refused. */
+const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
+  'read archived rounds': [
+    'SELECT * FROM walletd_rounds',
+    'SELECT * FROM walletd_marks',
+    'SELECT * FROM walletd_archive',
+  ],
+  'write, change and delete archived rounds': [
+    'UPDATE walletd_rounds SET record = record',
+    'DELETE FROM walletd_rounds',
+    "INSERT INTO walletd_saved VALUES (0, 0, '')",
+    'TRUNCATE walletd_fresh',
+  ],
+  'add and drop the table of a day': [
+    'CREATE TABLE walletd_rounds_1 (LIKE walletd_rounds INCLUDING ALL)',
+    `ALTER TABLE walletd_rounds DETACH PARTITION walletd_rounds_${DAY}`,
+    `DROP TABLE walletd_rounds_${DAY}`,
+  ],
+  'drop the schema, or make another, or a temporary table': [
+    'DROP SCHEMA walletd CASCADE',
+    'CREATE SCHEMA another',
+    'CREATE TEMPORARY TABLE passing (a int)',
+  ],
+  'use tables of other schemas, `public` too': [
+    'SELECT * FROM app.secrets',
+    'DELETE FROM app.secrets',
+    'SELECT * FROM public.others',
+    'CREATE TABLE public.more (a int)',
+  ],
+  'read files of the server or run programs on it': [
+    "SELECT pg_read_file('postgresql.conf')",
+    "COPY (SELECT 1) TO PROGRAM 'true'",
+    "SELECT pg_ls_dir('.')",
+  ],
+  'see passwords, make roles or databases, change the server': [
+    'SELECT * FROM pg_authid',
+    'CREATE ROLE another',
+    'CREATE DATABASE another',
+    'ALTER SYSTEM SET fsync = off',
+    'SELECT pg_reload_conf()',
+    'ALTER ROLE walletd SUPERUSER',
+  ],
+  'copy the server as a replica does': ["SELECT pg_create_physical_replication_slot('mine')"],
+  'end sessions of others': [
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'postgres' AND pid <> pg_backend_pid()",
+  ],
+};
+
+interface Claim {
+  readonly to: string;
+  readonly role: string;
+  readonly may: boolean;
+}
+
+function claims(): readonly Claim[] {
+  const [, table = ''] = /^(\| who may \|.*?)\n\n/ms.exec(PAGE) ?? [];
+  const [head = [], , ...rows] = table.split('\n').map((line) => line.split('|').slice(1, -1));
+  const roles = head.slice(1).map((cell) => cell.replaceAll('`', '').trim());
+  return rows.flatMap(([to = '', ...cells]) =>
+    cells.map((cell, i) => ({ to: to.trim(), role: roles[i] as string, may: /yes/.test(cell) })),
+  );
+}
+
+const record = (day: number): ArchiveRecord => ({
+  ...{ shard: 1, day, player: 0xfffffff0, round: 7, lsn: { epoch: 3, sequence: day }, index: 0 },
+  ids: [{ id: 0xfffffffe, version: 5 }],
+  image: Buffer.from('an image'),
+});
+
+test('each row of the table in docs/archive.md has statements, and each statement a row', () => {
+  assert.deepEqual([...new Set(claims().map(({ to }) => to))].sort(), Object.keys(STATEMENTS).sort());
+  assert.deepEqual([...new Set(claims().map(({ role }) => role))], ['walletd', 'walletd_reader']);
+});
+
+const reason = whyNoPostgres();
+if (reason !== undefined) {
+  test('roles of a real PostgreSQL are tried', { skip: reason }, () => {});
+} else {
+  const server = startPostgres(tmpdir());
+  const databases = new PostgresDatabases(server);
+  let name = '';
+  let other: Client;
+
+  const runScript = (database: string) =>
+    execFileSync(
+      'psql',
+      ['--quiet', '--no-psqlrc', '--set', 'ON_ERROR_STOP=1', '-d', databases.url(database), '-f', SCRIPT],
+      {
+        stdio: 'pipe',
+        encoding: 'utf8',
+      },
+    );
+
+  before(async () => {
+    name = await databases.create();
+    runScript(name);
+    await runSql(
+      databases.url(name),
+      'CREATE SCHEMA app',
+      'CREATE TABLE app.secrets (a int)',
+      'CREATE TABLE public.others (a int)',
+    );
+    other = new Client({ connectionString: databases.url(name) });
+    await other.connect();
+  });
+  after(async () => {
+    await other.end();
+    await cleanUp();
+  });
+
+  test('with these roles walletd makes its archive, drops a day, and readers read', async () => {
+    const archive = new PostgresArchive(databases.url(name, 'walletd'), ARCHIVE_STORES[0]);
+    try {
+      await archive.put([record(DAY - 1), record(DAY)]);
+      await archive.dropBefore(DAY);
+      assert.deepEqual((await archive.days()).slice(0, 1), [DAY]);
+      const rights = (await archive.examine()).find(({ about }) => about === 'archive rights');
+      assert.equal(rights?.verdict, 'good');
+    } finally {
+      await archive.close();
+    }
+    const options = { trustConfig: false, isReadOnly: true };
+    const reader = new PostgresArchive(databases.url(name, 'walletd_reader'), ARCHIVE_STORES[0], options);
+    try {
+      assert.deepEqual((await reader.days()).slice(0, 1), [DAY]);
+      const found = await reader.find(1, [{ kind: 'round', player: 0xfffffff0, hash: 7 }], { first: 0, last: DAY });
+      assert.equal(found.length, 1);
+    } finally {
+      await reader.close();
+    }
+    const tables = "SELECT DISTINCT schemaname FROM pg_tables WHERE tablename LIKE 'walletd%'";
+    assert.deepEqual(await runSql(databases.url(name), tables), [{ schemaname: 'walletd' }]);
+  });
+
+  for (const { to, role, may } of claims()) {
+    test(`the PostgreSQL role ${role} ${may ? 'may' : 'may not'}: ${to}`, async () => {
+      const client = new Client({ connectionString: databases.url(name, role) });
+      await client.connect();
+      try {
+        if (may) await client.query('BEGIN');
+        for (const sql of STATEMENTS[to] ?? []) {
+          if (may) await client.query(sql);
+          else await assert.rejects(client.query(sql), (error: DatabaseError) => error.code === FORBIDDEN, sql);
+        }
+        if (may) await client.query('ROLLBACK');
+      } finally {
+        await client.end();
+      }
+    });
+  }
+
+  test('nobody else connects to the database, and the script may run again', async () => {
+    await runSql(databases.url(name), 'CREATE ROLE stranger LOGIN');
+    await assert.rejects(runSql(databases.url(name, 'stranger'), 'SELECT 1'), { code: FORBIDDEN });
+    runScript(name);
+  });
+
+  test('the script leaves an archive in the schema public as it is', async () => {
+    const older = await databases.create();
+    await runSql(databases.url(older), 'CREATE TABLE walletd_rounds (a int)');
+    assert.throws(() => runScript(older), /this database has an archive in the schema public/);
+  });
+}
