@@ -38,6 +38,7 @@ export const REFUSALS: readonly Case[] = [
   wrong('a bet without an id', (p) => without(p.bet('b1', 100), 'id')),
   wrong('a bet with an empty id', (p) => p.bet('', 100)),
   wrong('a bet without a round', (p) => without(p.bet('b1', 100), 'roundId')),
+  wrong('a bet without a status', (p) => without(p.bet('b1', 100), 'status')),
   wrong('a bet in a status that no bet has', (p) => p.bet('b1', 100, { status: 'SETTLED' })),
   wrong('no elements', (p) => ({ ...p.bet('b1', 100), txns: [] })),
   wrong('a negative tip', (p) => p.tip('t1', -50)),
