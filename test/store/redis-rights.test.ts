@@ -238,3 +238,46 @@ test('a user of an older ACL file still serves, and doctor names its superfluous
   await withStore('older', (store) => assert.rejects(store.meta.maybeRead(), /Redis has appendfsync everysec/));
   await admin.call('CONFIG', 'SET', 'appendfsync', 'always');
 });
+
+test('initiator sees which replica a failover would find refused', async () => {
+  const file = `${folder.path}/users.acl`;
+  const copies = { replicaof: `127.0.0.1 ${server.port}`, masteruser: 'replica', masterauth: 'secret' };
+  const replica = await RedisServer.start({ aclfile: file, ...copies, appendfsync: 'everysec' });
+  const sentence = new RegExp(
+    `^the replica 127\\.0\\.0\\.1:${replica.port} would be refused after a failover to it: Redis has appendfsync everysec`,
+  );
+  try {
+    await until('the replica is in step', async () => /state=online/.test(await admin.info('replication')));
+    await withStore('initiator', async (store) => {
+      await store.meta.maybeRead();
+      await until('its link', async () => !(await store.concerns()).some((one) => /could not be checked/.test(one)));
+      const [concern = '', ...others] = await store.concerns();
+      assert.match(concern, sentence);
+      assert.deepEqual(others, []);
+    });
+  } finally {
+    await replica.destroy();
+  }
+});
+
+test('init reaches each of several masters, so that none lacks a function', async () => {
+  const others = [await RedisServer.start(), await RedisServer.start()];
+  try {
+    const servers = others.map(({ port }) => ({ host: '127.0.0.1', port })) as never;
+    const address: RedisAddress = { name: 'pairs', servers, isCluster: false };
+    const durability = { type: 'fsync' } as const;
+    const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false });
+    await store.meta.maybeRead();
+    await store.meta.create(meta);
+    for (const other of others) await other.call('FUNCTION', 'FLUSH');
+    await store.close();
+    // As init does where there is a store.
+    const again = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false });
+    await again.meta.maybeRead();
+    await again.concerns();
+    await again.close();
+    for (const other of others) assert.equal(((await other.call('FUNCTION', 'LIST')) as unknown[]).length, 4);
+  } finally {
+    for (const other of others) await other.destroy();
+  }
+});

@@ -1,7 +1,9 @@
 import type { Redis, RedisOptions } from 'ioredis';
 import { ServerRefused } from '../server-refused.js';
 import { ensureFunction, ensureFunctions, SNAPSHOT } from './functions.js';
+import type { Keys } from './keys.js';
 import { RedisConnection } from './redis-connection.js';
+import { replicaConcerns } from './replicas.js';
 import type { ServerCheck } from './server-check.js';
 
 export interface MasterDeps {
@@ -40,7 +42,7 @@ export class Master {
   }
 
   /** How its server is reached, but for the sentinels and the place. */
-  get login(): RedisOptions {
+  private get login(): RedisOptions {
     const { sentinels: _sentinels, name: _name, host: _host, port: _port, ...rest } = this.deps.options;
     return rest;
   }
@@ -48,6 +50,11 @@ export class Master {
   /** Settings of the server that the user may not see. */
   get unseen(): readonly string[] {
     return this.deps.serverCheck.unseen;
+  }
+
+  /** Concerns about its replicas. */
+  async replicaConcerns(client: Redis, keys: Keys): Promise<string[]> {
+    return await replicaConcerns(client, this.login, keys, this.deps.serverCheck);
   }
 
   /** A server that promises less than it did is left: the next append finds it refused, and says how to mend it. */

@@ -13,7 +13,7 @@ import { RedisMeta } from './redis-meta.js';
 import { RedisSnapshots } from './redis-snapshots.js';
 import { RedisTable } from './redis-table.js';
 import { RedisWal } from './redis-wal.js';
-import { failoverConcerns, replicaConcerns } from './replicas.js';
+import { failoverConcerns } from './replicas.js';
 import { Router } from './router.js';
 import { parseInfo, replicasOnline, ServerCheck } from './server-check.js';
 
@@ -142,9 +142,9 @@ export class RedisStore implements Store {
     return findings.flat();
   }
 
-  private async concernsOf(client: Redis, { name, login }: Master): Promise<readonly string[]> {
-    const concerns = await replicaConcerns(client, login, this.keys);
-    return this.isCluster ? [...(await failoverConcerns(client, name, this.durability)), ...concerns] : concerns;
+  private async concernsOf(client: Redis, master: Master): Promise<readonly string[]> {
+    const concerns = await master.replicaConcerns(client, this.keys);
+    return this.isCluster ? [...(await failoverConcerns(client, master.name, this.durability)), ...concerns] : concerns;
   }
 
   private async examineMaster(master: Master, shard: number): Promise<readonly Finding[]> {

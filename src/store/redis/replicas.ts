@@ -4,7 +4,7 @@ import { type Durability, waitsFor } from './durability.js';
 import type { Keys } from './keys.js';
 import { maybeRedirect } from './redirect.js';
 import { RedisConnection } from './redis-connection.js';
-import { parseInfo, replicasOnline } from './server-check.js';
+import { parseInfo, replicasOnline, type ServerCheck } from './server-check.js';
 
 const TIMEOUT_MS = 2000;
 const LOCKED_OUT = /NOAUTH|WRONGPASS|NOPERM/;
@@ -13,10 +13,17 @@ const LOCKED_OUT = /NOAUTH|WRONGPASS|NOPERM/;
  * What a failover to one of this master's replicas would bring to light, by the name of the replica. Users are not
  * replicated: one that was created on the master alone locks walletd out when a replica takes its place.
  */
-export async function replicaConcerns(master: Redis, login: RedisOptions, keys: Keys): Promise<string[]> {
+export async function replicaConcerns(
+  master: Redis,
+  login: RedisOptions,
+  keys: Keys,
+  serverCheck: ServerCheck,
+): Promise<string[]> {
   const info = await master.info('replication');
   const replicas = [...info.matchAll(/^slave\d+:ip=([^,]+),port=(\d+),/gm)];
-  const concerns = await Promise.all(replicas.map(([, host = '', port]) => concernOf(host, Number(port), login, keys)));
+  const concerns = await Promise.all(
+    replicas.map(([, host = '', port]) => concernOf({ ...login, host, port: Number(port) }, keys, serverCheck)),
+  );
   return concerns.filter((concern) => concern !== undefined);
 }
 
@@ -32,16 +39,20 @@ export async function failoverConcerns(client: Redis, master: string, durability
   ];
 }
 
-async function concernOf(host: string, port: number, login: RedisOptions, keys: Keys): Promise<string | undefined> {
-  const connection = new RedisConnection({ ...login, host, port }, async () => {}, TIMEOUT_MS);
+async function concernOf(at: RedisOptions, keys: Keys, serverCheck: ServerCheck): Promise<string | undefined> {
+  const connection = new RedisConnection(at, async () => {}, TIMEOUT_MS);
+  const replica = `the replica ${at.host}:${at.port}`;
   try {
-    await connection.use((client) => client.getBuffer(keys.meta));
-    return undefined;
+    // On a cluster the redirection comes from a server that knows who is asking.
+    await connection.use(async (client) => {
+      await client.getBuffer(keys.meta).catch((error: unknown) => {
+        if (maybeRedirect(error) === undefined) throw error;
+      });
+    });
+    const fault = await connection.use((client) => serverCheck.findReplicaFault(client));
+    return fault && `${replica} would be refused after a failover to it: ${fault}`;
   } catch (error) {
-    // It knows who is asking.
-    if (maybeRedirect(error) !== undefined) return undefined;
     const message = messageOf(error);
-    const replica = `the replica ${host}:${port}`;
     if (!LOCKED_OUT.test(message)) return `${replica} could not be checked: ${message}`;
     return (
       `${replica} would lock walletd out after a failover: create the user of WALLETD_STORE there too, ` +

@@ -74,10 +74,8 @@ export class ServerCheck {
     checkRole(info, this.durability);
     checkMode(info, this.isCluster);
     if (this.trustConfig) return;
-    const rules = isSynced(this.durability) ? FSYNC : OS;
     try {
-      for (const rule of ALWAYS) judge(rule, rule.valueIn(info));
-      this.hidden = await checkConfig(client, this.isCluster ? [...rules, ...CLUSTER] : rules);
+      this.hidden = await this.checkSettings(client, info);
     } catch (error) {
       // It may have no append-only file, and then has to begin one.
       if (error instanceof ServerRefused) this.whole = undefined;
@@ -85,6 +83,25 @@ export class ServerCheck {
     }
     if (serverOf(info) !== this.whole) await waitForFile(client, info);
     this.whole = serverOf(info);
+  }
+
+  /** Why the settings of this replica would be refused after a failover to it, as far as the user may see them. */
+  async findReplicaFault(client: Redis): Promise<string | undefined> {
+    if (this.trustConfig) return undefined;
+    try {
+      await this.checkSettings(client, parseInfo(await client.info()));
+      return undefined;
+    } catch (error) {
+      if (error instanceof ServerRefused) return error.message;
+      throw error;
+    }
+  }
+
+  /** Resolves with the names of the settings that the user may not see. */
+  private async checkSettings(client: Redis, info: Info): Promise<readonly string[]> {
+    const rules = isSynced(this.durability) ? FSYNC : OS;
+    for (const rule of ALWAYS) judge(rule, rule.valueIn(info));
+    return await checkConfig(client, this.isCluster ? [...rules, ...CLUSTER] : rules);
   }
 }
 
