@@ -31,6 +31,7 @@ import { badRequest, Problem, unsupportedMediaType } from './problem.js';
 import { processRoutes } from './process-routes.js';
 import { addRoute, type Route } from './route.js';
 import { operatorSchemas } from './schemas.js';
+import { addServerProof } from './server-proof.js';
 import { settingsRoute } from './settings.js';
 import { shardPlayersRoute } from './shard-players.js';
 import { snapshotRoutes } from './snapshots.js';
@@ -169,6 +170,7 @@ export class AdminServer {
     );
     for (const route of routes) addRoute(this.app, route);
     addConsole(this.app, authentication, this.feed);
+    addServerProof(this.app, authentication);
   }
 
   /** Starts to listen; resolves to the port. Rejects when it cannot. */

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { carrierOf, describeCarried, isLoopbackHost } from '../listener/origin-guard.js';
+import { isSameProof, localAddressOf, TokenProof, UNKNOWN_TOKEN } from '../listener/token-proof.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminObserver, AdminSettings, OperatorToken, Role, TokenRefusal } from './admin-deps.js';
@@ -33,9 +34,14 @@ export interface Visitor {
   readonly csrf: string | null;
 }
 
+interface KnownToken extends Omit<OperatorToken, 'token'> {
+  readonly hash: Buffer;
+  readonly proof: TokenProof;
+}
+
 /** Knows operators by their tokens, and those who use the console by their sessions. */
 export class Authentication {
-  private tokens: readonly (Omit<OperatorToken, 'token'> & { readonly hash: Buffer })[] = [];
+  private tokens: readonly KnownToken[] = [];
   private sessions: Sessions;
   private readonly storeId: string;
   private readonly cookie: SessionCookie;
@@ -58,7 +64,9 @@ export class Authentication {
 
   /** From the next request on these tokens are valid, and sessions that were begun with one of them. */
   setTokens(tokens: readonly OperatorToken[]): Sessions {
-    this.tokens = tokens.map(({ name, role, token }) => ({ name, role, hash: hashOf(token) }));
+    this.tokens = tokens.map(({ name, role, token }) => {
+      return { name, role, hash: hashOf(token), proof: new TokenProof(token) };
+    });
     this.sessions = new Sessions(tokens, this.storeId, this.clock, this.signedOut);
     return this.sessions;
   }
@@ -126,6 +134,20 @@ export class Authentication {
     return session && visitorOf(session);
   }
 
+  /** Proves to who has proved to know a token that this server knows it too. Throws a `Problem` for anybody else. */
+  prove(
+    request: FastifyRequest,
+    { nonce, proof }: { readonly nonce: string; readonly proof: string },
+  ): { readonly address: string; readonly proof: string } {
+    const address = localAddressOf(request.socket);
+    let known: KnownToken | undefined;
+    for (const one of this.tokens) if (isSameProof(proof, one.proof.ofTool(nonce))) known = one;
+    if (known !== undefined) return { address, proof: known.proof.ofServer(nonce, address) };
+    const visitorAddress = visitorAddressOf(request);
+    this.mustBeOpenFor(visitorAddress);
+    throw this.wrongToken(visitorAddress, proof, 'no operator has this token', UNKNOWN_TOKEN);
+  }
+
   private byToken(request: FastifyRequest, address: string): Pick<OperatorToken, 'name' | 'role'> {
     const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
     const known = given === undefined ? undefined : this.find(given);
@@ -146,10 +168,10 @@ export class Authentication {
     throw new Problem(429, 'too many wrong tokens came from your address: wait a minute', 'too-many-attempts');
   }
 
-  private wrongToken(address: string, token: string, detail: string): Problem {
+  private wrongToken(address: string, token: string, detail: string, code = 'unauthorized'): Problem {
     this.throttle.noteWrong(address, token);
     this.refuse('wrong token', () => address);
-    return new Problem(401, detail, 'unauthorized');
+    return new Problem(401, detail, code);
   }
 
   private bySession(request: FastifyRequest, cookie: string): Session {

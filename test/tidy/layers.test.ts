@@ -12,7 +12,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   wallet: ['base'],
   shard: ['wallet', 'base'],
   store: ['cluster', 'shard', 'wallet', 'base'],
-  tools: ['shard', 'wallet', 'base'],
+  tools: ['shard', 'wallet', 'listener', 'base'],
   callback: ['wallet', 'base'],
   worker: ['callback', 'shard', 'wallet', 'base'],
   cluster: ['worker', 'callback', 'shard', 'wallet', 'base'],

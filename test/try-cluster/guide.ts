@@ -12,7 +12,7 @@ export function addresses(cluster: LocalCluster, folder: string): string {
 }
 
 /** To be pasted into another terminal. */
-export function firstBet({ callbackUrl, adminUrl, token }: LocalCluster): string {
+export function firstBet({ callbackUrl, adminUrl, token, nodes }: LocalCluster): string {
   const operator = `curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json'`;
   const json = (body: object) => `-d '${JSON.stringify(body)}'`;
   return [
@@ -21,6 +21,6 @@ export function firstBet({ callbackUrl, adminUrl, token }: LocalCluster): string
     `  ${operator} ${adminUrl}/v1/players/${PLAYER}/deposits ${json({ id: 'd-1', amount: 1000 })}`,
     `  curl ${callbackUrl}/placeBets ${json(bet(PLAYER, 'bet-1', 10))}`,
     'Nodes, shards and the newest entries:',
-    `  WALLETD_ADMIN_TOKEN=${token} src/cli/walletd.sh cluster status --server ${adminUrl}`,
+    `  WALLETD_ADMIN_TOKEN=${token} src/cli/walletd.sh cluster status --server ${nodes[0]?.adminUrl}`,
   ].join('\n');
 }

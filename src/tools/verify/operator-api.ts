@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { request as plainRequest } from 'node:http';
-import { request as tlsRequest } from 'node:https';
 import { parse } from 'lossless-json';
+import { UNKNOWN_TOKEN } from '../../listener/token-proof.js';
 import type { SnapshotResult } from '../../shard/snapshot/snapshotter.js';
 import type { Undone } from '../../wallet/undo-id.js';
+import { type Exchange, exchangeWith, ProvenServer, type Reply, UnprovenServer } from '../proven-server.js';
 import { ToolError } from '../store-reader.js';
 import type { PlayerSource, ServerPlayer } from './server-comparison.js';
 
@@ -56,11 +56,6 @@ export interface ClusterShardAnswer {
   readonly lsn: string | null;
 }
 
-interface Reply {
-  readonly status: number;
-  readonly text: string;
-}
-
 interface ServedStore {
   readonly storeId: string;
   /** Ids of the stores that it was made from; none of an older walletd. */
@@ -85,8 +80,14 @@ interface Refused {
   readonly isClosed: boolean;
 }
 
-/** A running server, asked over its operator API. */
+/**
+ * A running server, asked over its operator API. Without TLS it gets the token once it has proved that it knows it; with TLS
+ * its certificate is the proof.
+ */
 export class OperatorApi implements PlayerSource {
+  /** Undefined where there is no token to lose, or TLS. */
+  private readonly proven: ProvenServer | undefined;
+
   constructor(
     /** Without a slash at its end. */
     readonly url: string,
@@ -95,12 +96,18 @@ export class OperatorApi implements PlayerSource {
     private readonly certificate?: Buffer,
     /** How long an answer may take, but that of a snapshot. Milliseconds. */
     private readonly timeoutMs = TIMEOUT_MS,
-  ) {}
+  ) {
+    if (token !== null && !url.startsWith('https:')) this.proven = new ProvenServer(url, token);
+  }
 
   /** False when there is no answer. */
   async answers(): Promise<boolean> {
     try {
-      await this.send('GET', '/livez', {}, this.timeoutMs);
+      await exchangeWith(
+        this.url,
+        { method: 'GET', path: '/livez', headers: {}, timeoutMs: this.timeoutMs },
+        { tls: trustOf(this.certificate) },
+      );
       return true;
     } catch {
       return false;
@@ -109,7 +116,14 @@ export class OperatorApi implements PlayerSource {
 
   /** The store that it serves; undefined when it is not walletd, or one that does not name it yet. */
   async store(): Promise<ServedStore | undefined> {
-    const { status, text } = await this.reply('GET', '/v1/shards/0/players?limit=1', this.timeoutMs);
+    let reply: Reply;
+    try {
+      reply = await this.reply('GET', '/v1/shards/0/players?limit=1', this.timeoutMs);
+    } catch (error) {
+      if (error instanceof UnprovenServer && isOtherProgram(error.reply)) return undefined;
+      throw error;
+    }
+    const { status, text } = reply;
     if (status === 404) return undefined;
     if (status >= 300) throw this.refused(status, text);
     try {
@@ -209,9 +223,13 @@ export class OperatorApi implements PlayerSource {
   }
 
   private async reply(method: string, path: string, timeoutMs: number, body?: string): Promise<Reply> {
-    const headers: Record<string, string> = this.token === null ? {} : { Authorization: `Bearer ${this.token}` };
-    if (body !== undefined) headers['Content-Type'] = 'application/json';
-    return await this.send(method, path, headers, timeoutMs, body).catch((error: Error) => {
+    const headers: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const exchange = { method, path, headers, body, timeoutMs };
+    return await (this.proven?.ask(exchange) ?? this.send(exchange)).catch((error: Error) => {
+      if (error instanceof UnprovenServer && hasToBeTold(error.reply)) {
+        throw this.refused(error.reply.status, error.reply.text);
+      }
+      if (error instanceof ToolError) throw error;
       const why =
         error.name === 'AbortError' || error.name === 'TimeoutError'
           ? `it did not answer within ${timeoutMs / 1000} s: it hangs, or the way to it does`
@@ -224,30 +242,25 @@ export class OperatorApi implements PlayerSource {
     return new ToolError(`the server at ${this.url} answers ${status}: ${detailOf(text)}`);
   }
 
-  private send(
-    method: string,
-    path: string,
-    headers: Record<string, string>,
-    timeoutMs: number,
-    body?: string,
-  ): Promise<Reply> {
-    const request = this.url.startsWith('https:') ? tlsRequest : plainRequest;
-    const signal = AbortSignal.timeout(timeoutMs);
-    return new Promise((resolve, reject) => {
-      const options = { method, headers, signal, ...trustOf(this.certificate) };
-      const sent = request(this.url + path, options, (res) => {
-        let text = '';
-        res.setEncoding('utf8');
-        res.on('data', (data: string) => {
-          text += data;
-        });
-        res.on('error', reject);
-        res.on('end', () => resolve({ status: res.statusCode as number, text }));
-      });
-      sent.on('error', reject);
-      sent.end(body);
-    });
+  /** Without a proof: where there is no token, or the certificate is the proof. */
+  private async send(exchange: Exchange): Promise<Reply> {
+    const headers = {
+      ...exchange.headers,
+      ...(this.token !== null && { Authorization: `Bearer ${this.token}` }),
+    };
+    const { reply } = await exchangeWith(this.url, { ...exchange, headers }, { tls: trustOf(this.certificate) });
+    return reply as Reply;
   }
+}
+
+/** Refusals that walletd itself explains better: it does not know the token, was asked too often, or is starting. */
+function hasToBeTold({ status, text }: Reply): boolean {
+  return status === 429 || status === 503 || codeOf(text) === UNKNOWN_TOKEN;
+}
+
+/** Neither walletd nor one of before: the port is another program's. */
+function isOtherProgram({ status, text }: Reply): boolean {
+  return (status === 404 && codeOf(text) === undefined) || status < 300;
 }
 
 /** Names are not compared: the server is asked under an address of this machine, its certificate has its public name. */

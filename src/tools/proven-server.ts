@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import { Agent, request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { isSameProof, PROOF_PATH, remoteAddressOf, TokenProof } from '../listener/token-proof.js';
+import { ToolError } from './store-reader.js';
+
+const NONCE_BYTES = 32;
+/** A server may close a connection that rests just when it is used again. */
+const ATTEMPTS_MAX = 3;
+
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly timeoutMs: number;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** What listens there has not proved that it knows the token; `reply` is its answer to the question for the proof. */
+export class UnprovenServer extends ToolError {
+  constructor(
+    message: string,
+    readonly reply: Reply,
+  ) {
+    super(message);
+  }
+}
+
+/** A connection, of which one request after the other makes use. */
+interface Line {
+  readonly agent: Agent;
+  /** Who is at its other end knows the token. */
+  proven: Socket | undefined;
+}
+
+/** Asks a server over plain HTTP, and sends the token on connections alone whose other end has proved that it knows it. */
+export class ProvenServer {
+  private readonly idle: Line[] = [];
+  private readonly proof: TokenProof;
+
+  constructor(
+    private readonly url: string,
+    private readonly token: string,
+  ) {
+    this.proof = new TokenProof(token);
+  }
+
+  async ask(exchange: Exchange): Promise<Reply> {
+    const line = this.idle.pop() ?? { agent: new Agent({ keepAlive: true, maxSockets: 1 }), proven: undefined };
+    try {
+      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+        if (line.proven === undefined || line.proven.destroyed) await this.prove(line, exchange.timeoutMs);
+        const { socket, reply } = await this.send(line, exchange);
+        if (reply !== undefined) return reply;
+        if (socket !== line.proven) line.proven = undefined;
+      }
+      throw new ToolError(`what listens at ${this.url} closes each connection after an answer: ask it over TLS`);
+    } finally {
+      this.idle.push(line);
+    }
+  }
+
+  private send(line: Line, exchange: Exchange) {
+    const headers = { ...exchange.headers, Authorization: `Bearer ${this.token}` };
+    const options = { agent: line.agent, mayBeSentOn: (socket: Socket) => socket === line.proven };
+    return exchangeWith(this.url, { ...exchange, headers }, options);
+  }
+
+  private async prove(line: Line, timeoutMs: number): Promise<void> {
+    line.proven = undefined;
+    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+    const body = JSON.stringify({ nonce, proof: this.proof.ofTool(nonce) });
+    const headers = { 'Content-Type': 'application/json' };
+    const asked = { method: 'POST', path: PROOF_PATH, headers, body, timeoutMs };
+    const { socket, address, reply } = await exchangeWith(this.url, asked, { agent: line.agent });
+    const shown = reply?.status === 200 ? maybeProof(reply.text) : undefined;
+    if (shown === undefined || !isSameProof(shown.proof, this.proof.ofServer(nonce, shown.address))) {
+      throw new UnprovenServer(unprovenSentence(this.url), reply ?? { status: 0, text: '' });
+    }
+    if (shown.address !== address) {
+      throw new ToolError(
+        `the server at ${this.url} was reached at ${shown.address} by something that listens at ${address}: the token was not ` +
+          'sent. Behind a proxy or a forwarded port ask it over TLS, or forward the same port of the same address',
+      );
+    }
+    line.proven = socket;
+  }
+}
+
+function unprovenSentence(url: string): string {
+  return (
+    `what listens at ${url} has not proved that it knows the token, so the token was not sent: a walletd of an older release cannot ` +
+    '(upgrade it, or ask it over TLS), and no other program should have it'
+  );
+}
+
+function maybeProof(text: string): { readonly address: string; readonly proof: string } | undefined {
+  try {
+    const { address, proof } = JSON.parse(text) as { address?: unknown; proof?: unknown };
+    return typeof address === 'string' && typeof proof === 'string' ? { address, proof } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface ExchangeOptions {
+  /** Trust in certificates, as `node:https` takes it. */
+  readonly tls?: object;
+  readonly agent?: Agent;
+  /** Asked before a byte is sent. */
+  readonly mayBeSentOn?: (socket: Socket) => boolean;
+}
+
+interface Exchanged {
+  readonly socket: Socket;
+  /** Of the other end. */
+  readonly address: string;
+  /** Undefined: nothing was sent, because it may not be sent on this connection. */
+  readonly reply: Reply | undefined;
+}
+
+/** One request and its answer. Rejects with the error of the connection. */
+export function exchangeWith(
+  url: string,
+  { method, path, headers, body, timeoutMs }: Exchange,
+  { tls, agent, mayBeSentOn = () => true }: ExchangeOptions = {},
+): Promise<Exchanged> {
+  const request = url.startsWith('https:') ? tlsRequest : plainRequest;
+  const signal = AbortSignal.timeout(timeoutMs);
+  return new Promise((resolve, reject) => {
+    let reply: Reply | undefined;
+    let address = '';
+    const sent = request(url + path, { method, headers, signal, ...(agent && { agent }), ...tls });
+    sent.on('socket', (socket: Socket) => {
+      if (mayBeSentOn(socket)) {
+        sent.end(body);
+        // Not before: the agent gives the connection back only then.
+        sent.on('close', () => {
+          if (reply === undefined) reject(new Error('it closed the connection without an answer'));
+          else resolve({ socket, address, reply });
+        });
+      } else {
+        sent.on('error', () => {});
+        sent.destroy();
+        resolve({ socket, address, reply: undefined });
+      }
+    });
+    sent.on('response', (res) => {
+      address = remoteAddressOf(res.socket);
+      let text = '';
+      res.setEncoding('utf8');
+      res.on('data', (data: string) => {
+        text += data;
+      });
+      res.on('error', reject);
+      res.on('end', () => {
+        reply = { status: res.statusCode as number, text };
+      });
+    });
+    sent.on('error', reject);
+  });
+}
