@@ -98,12 +98,13 @@ export class WalletNode {
   }
 
   private setCallers(fresh: Settings): void {
-    const { callbacks, admin, log } = this.parts;
+    const { callbacks, admin, verifier, log } = this.parts;
     const settings = withCallersOf(this.parts.settings, fresh);
     const signedByKey = callbacks.usesByKey;
     callbacks.setCallers(callersOf(settings));
     const tokens = operatorTokens(settings);
     admin.setTokens(tokens);
+    verifier.setTokens(settings.admin);
     const operators = tokens.map(({ name }) => name);
     log.info({ callers: describeCallers(settings), signedByKey, operators }, 'who may call was read again');
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { makeTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
 const FIRST = 'first-token-of-anna';
@@ -49,4 +50,13 @@ test('SIGHUP withdraws a token and its sessions, and a bad file changes nothing'
 
   await put(SECOND, READ_AGAIN);
   assert.deepEqual([await bearer(FIRST), await bearer(SECOND), await statusOf({ cookie })], [401, 200, 401]);
+
+  const headers = { Authorization: `Bearer ${SECOND}`, 'Content-Type': 'application/json' };
+  const url = `${walletd.adminUrl}/v1/verify`;
+  assert.equal((await fetch(url, { method: 'POST', headers, body: '{}' })).status, 202);
+  const last = await until('the store is verified', async () => {
+    const answer = (await (await fetch(url, { headers })).json()) as { last: { failure: string | null } | null };
+    return answer.last ?? undefined;
+  });
+  assert.equal(last.failure, null, 'the server verifies with the token of now');
 });

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { VerifyBegun, VerifyEnded, VerifyResult, VerifyService } from '../../admin/admin-deps.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
+import type { Settings } from '../../config/schema.js';
 import type { Operator } from '../../wallet/state/operation.js';
 import type { FromVerify, VerifyTask } from './messages.js';
 import { summaryOf } from './summary.js';
@@ -31,6 +32,8 @@ export class StoreVerifier implements VerifyService {
   private now: Running | undefined = undefined;
   private following: Promise<void> | undefined = undefined;
   private isStopped = false;
+  /** Undefined: those of the start. */
+  private tokens: Pick<Settings['admin'], 'token' | 'tokens'> | undefined = undefined;
 
   constructor(private readonly deps: StoreVerifierDeps) {}
 
@@ -45,6 +48,11 @@ export class StoreVerifier implements VerifyService {
     this.deps.log.info({ by: by.name, deep: isDeep }, 'verifying the store');
     this.following = this.follow(this.now);
     return true;
+  }
+
+  /** Tokens with which the next verification asks this server. */
+  setTokens({ token, tokens }: Settings['admin']): void {
+    this.tokens = { token, tokens };
   }
 
   /** Nothing is begun any more. Resolves when no process is left. */
@@ -65,6 +73,11 @@ export class StoreVerifier implements VerifyService {
     else this.deps.log.info({ found: result.summary.found, tookMs }, 'the store was verified');
   }
 
+  private task(): Omit<VerifyTask, 'isDeep'> {
+    const { settings, ...task } = this.deps.task();
+    return { ...task, settings: { ...settings, admin: { ...settings.admin, ...this.tokens } } };
+  }
+
   /** Resolves when the process is gone. */
   private resultOf(running: Running): Promise<VerifyResult> {
     const { child } = running;
@@ -82,9 +95,8 @@ export class StoreVerifier implements VerifyService {
         // What it has written at last is in this process's own log: it may be about the store, and not for every reader.
         failed(this.isStopped ? 'walletd was stopped' : `its process ended with ${signal ?? code}`);
       });
-      const { task } = this.deps;
       // A process that could not be started has no channel; one that is gone at once says so by its end.
-      if (child.connected) child.send({ ...task(), isDeep: running.isDeep } satisfies VerifyTask, () => {});
+      if (child.connected) child.send({ ...this.task(), isDeep: running.isDeep } satisfies VerifyTask, () => {});
     });
   }
 }
