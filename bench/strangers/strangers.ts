@@ -17,7 +17,7 @@ export interface StrangersSettings {
   /** Length of each run. */
   readonly seconds: number;
   readonly rounds: number;
-  /** Where the store is. */
+  /** Folder of the store. */
   readonly folder: string;
 }
 

@@ -18,7 +18,7 @@ export const id = string({
   message: `must be a string of 1 to ${ID_LENGTH_MAX} characters`,
 });
 
-/** Of an operation: with one that walletd makes itself, a request could stand in the way of an undo. */
+/** Id of an operation. Ids that walletd makes itself are refused: a request with one could stand in the way of an undo. */
 export const operationId = string({
   codePoints: [1, ID_LENGTH_MAX],
   wellFormed: true,

@@ -6,7 +6,7 @@ const GUESSES_MAX = 10;
 export const THROTTLE_SECONDS = 60;
 const WINDOW_MS = THROTTLE_SECONDS * 1000;
 const ADDRESSES_MAX = 10_000;
-/** Of IPv6 a network of this length is one customer's. */
+/** Groups of an IPv6 address that name one customer's network. */
 const V6_GROUPS = 4;
 const DIGEST_LENGTH = 16;
 

@@ -8,7 +8,7 @@ import { type CodecSettings, type Echo, type ReadRequest, type RequestCodec, req
 import { ResponseCodec } from './response-codec.js';
 import type { TurnTimes } from './sent-callback.js';
 
-/** What the settings say about answers. */
+/** Settings of answers. */
 export interface AnswerRules {
   /** The answer to a malformed request says why (`callbacks.reason`). */
   readonly tellsReason: boolean;

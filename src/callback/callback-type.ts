@@ -42,7 +42,7 @@ export type Envelope = TypeOf<ObjectSchema<{ [K in keyof typeof envelope]: TypeO
 /** Real traffic has null there, and more: what is no token is looked at only where tokens are checked. */
 export const sessionToken: Schema = { description: "Of the player's session; looked at with sessionToken: check." };
 
-/** What the settings say about the shape of bodies. */
+/** Settings of the shape of bodies. */
 export interface BodyRules {
   /** Most elements of a request. */
   readonly txnsMax: number;
@@ -103,7 +103,7 @@ interface WithTxns<E extends Endpoint, P extends Properties, O extends Propertie
   readonly optional?: O;
   readonly hasSession?: true;
   readonly standIns?: StandIns;
-  /** What `toTxn` checks with `isStrict` and JSON Schema could say too: for the docs. */
+  /** For the docs: rules that `toTxn` checks with `isStrict`, as JSON Schema. */
   readonly strictRules?: object;
   /** Throws an `InvalidField`. */
   readonly toTxn: (txn: TxnBody<P, O>, money: Money) => TxnOf<E>;

@@ -227,7 +227,7 @@ async function finish(
   return undoEnded(report);
 }
 
-/** What is more than the limits allow, and the options that would. */
+/** For people: the amounts and counts beyond the limits, and the options that allow them. */
 function beyondLimits(
   { plan, currencyOf, scales }: UndoReport,
   { maxCount = COUNT_MAX, maxAmount = AMOUNT_MAX }: UndoOptions,

@@ -422,7 +422,7 @@ export class ClusterNode implements PeerEvents {
     return view !== undefined && others.some((tag) => this.takesShards(tag, view));
   }
 
-  /** It lives, and neither gives its shards away nor lacks the archive of the others. */
+  /** True for a member that lives, and neither gives its shards away nor lacks the archive of the others. */
   private takesShards(tag: string, { members, drained, plan }: TableView): boolean {
     const member = members.get(tag);
     if (member === undefined || member.isLeaving || drained.has(tag)) return false;

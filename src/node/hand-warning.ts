@@ -8,7 +8,7 @@ export interface HandConcern {
   readonly todo: string;
 }
 
-/** What the settings leave open to an operator, or to a stranger with the token of one. Empty: nothing. */
+/** Risks that the settings leave open to an operator, or to a stranger with the token of one. */
 export function handConcerns(settings: Settings): readonly HandConcern[] {
   const { amountMaxima, dayMaxima, approveAbove } = settings.money.byHand;
   const concerns: HandConcern[] = [];

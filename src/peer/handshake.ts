@@ -16,7 +16,7 @@ export type Frame = Buffer | string;
 export interface Proven {
   readonly tag: string;
   readonly channel: Channel;
-  /** It is of the release before, and its frames are not authenticated. */
+  /** The peer is of the release before, and its frames are not authenticated. */
   readonly isOld: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface StoreMeta {
   readonly archiveId?: string;
   /** Ids of the stores that it was made from by `restore --shards`, the first one first; absent in every other store. */
   readonly restoredFrom?: readonly string[];
-  /** Of each of these stores, by its shards: LSN and checksum of the newest entry that came with the restore, `3-1042:9b1deb4d`. */
+  /** By former store and shard: LSN and checksum of the newest entry that came with the restore, `3-1042:9b1deb4d`. */
   readonly restoredUpTo?: Readonly<Record<string, readonly string[]>>;
   /** A restore is writing the store, or was interrupted: nothing else may use it. */
   readonly incomplete?: true;

@@ -22,7 +22,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** What listens there has not proved that it knows the token; `reply` is its answer to the question for the proof. */
+/** A server has not proved that it knows the token; `reply` is its answer to the request for the proof. */
 export class UnprovenServer extends ToolError {
   constructor(
     message: string,
@@ -35,7 +35,7 @@ export class UnprovenServer extends ToolError {
 /** A connection, of which one request after the other makes use. */
 interface Line {
   readonly agent: Agent;
-  /** Who is at its other end knows the token. */
+  /** A connection whose other end knows the token. */
   proven: Socket | undefined;
 }
 
@@ -119,7 +119,7 @@ interface ExchangeOptions {
 
 interface Exchanged {
   readonly socket: Socket;
-  /** Of the other end. */
+  /** Address of the other end. */
   readonly address: string;
   /** Undefined: nothing was sent, because it may not be sent on this connection. */
   readonly reply: Reply | undefined;

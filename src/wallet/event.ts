@@ -82,9 +82,9 @@ export interface MoneyRequested extends Signed {
   readonly amount: Units;
   /** By the shard's clock. Milliseconds. */
   readonly expiresMs: number;
-  /** Of a correction; false of others. */
+  /** False for all but corrections. */
   readonly allowNegativeBalance: boolean;
-  /** Of a correction; empty of others. */
+  /** Empty for all but corrections. */
   readonly reason: string;
 }
 

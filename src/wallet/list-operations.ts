@@ -20,7 +20,7 @@ export interface OperationView {
   readonly reason: string | undefined;
   /** The other operator, who approved or refused it; left out where there is none. */
   readonly approver?: Operator;
-  /** Of what waits for another operator. */
+  /** Terms of a request that waits for another operator. */
   readonly request?: RequestTerms;
 }
 

@@ -17,7 +17,7 @@ export type Undoable = (typeof UNDOABLES)[number];
 export interface Undone {
   readonly type: Undoable;
   readonly id: string;
-  /** Of a credit; an operation has none. */
+  /** Only for credits; an operation has none. */
   readonly productId?: string | undefined;
   /** From 2 on: another operator has refused the corrections before, or none has approved them in time. */
   readonly attempt?: number | undefined;

@@ -42,14 +42,14 @@ export function sumsText(sums: ReadonlyMap<string, bigint>, scales: ScaleTable):
   return [...sums].map(([currency, sum]) => `${formatSum(sum, scales.of(currency))} ${currency}`).join(', ');
 }
 
-/** What would be written. */
+/** Corrections that would be written. */
 export function undoShown(report: UndoReport, then: string): Outcome {
   const left = leftOf(report.plan);
   const sum = left.length === 0 ? 'Nothing is left to be written' : `${sumOf(left, report)}; ${then}`;
   return outcomeOf(report, `${sum}.${beforeText(report)}`, EXIT.ok);
 }
 
-/** What was written. */
+/** Corrections that were written. */
 export function undoEnded(report: UndoReport): Outcome {
   const { plan, ended } = report;
   const written = plan.filter((one) => ended.get(one) === 'done');

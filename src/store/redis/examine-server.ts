@@ -9,7 +9,7 @@ const CLOCK_MAX_MS = 1000;
 const REPLICA_BEHIND_BYTES = 1024 * 1024;
 const HEAD_MS = 1000;
 
-/** Who can check what the serving user must not see: the same command that shows these settings shows passwords. */
+/** Cure for settings that the serving user must not see: the command that shows them shows passwords, too. */
 export const SEE_SETTINGS = 'check them with `walletd doctor` as the user initiator of config/users.acl';
 /** Rights that no server needs, each with a call that changes nothing. */
 const SUPERFLUOUS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [

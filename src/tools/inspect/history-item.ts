@@ -19,7 +19,7 @@ export interface HistoryItem {
   readonly version: number | undefined;
   /** The type of the event or change; from a snapshot the kind of message. */
   readonly type: string;
-  /** Of the transaction; a snapshot alone tells it. */
+  /** Kind of the transaction; only a snapshot tells it. */
   readonly kind: TransactionKind | undefined;
   readonly requestId: string | undefined;
   readonly productId: string | undefined;

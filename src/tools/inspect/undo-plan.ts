@@ -9,11 +9,11 @@ interface Movement {
   readonly type: Undoable;
   /** 1: the player got the amount; -1: the amount was taken. */
   readonly sign: 1 | -1;
-  /** Of a credit. */
+  /** Only for credits. */
   readonly endpoint?: ChangingEndpoint;
 }
 
-/** What can be taken back, by its type in the log. */
+/** Movements that can be taken back, by their type in the log. */
 const MOVEMENTS: Readonly<Record<string, Movement>> = {
   deposited: { type: 'deposit', sign: 1 },
   'player-imported': { type: 'import', sign: 1 },
@@ -33,7 +33,7 @@ export interface Undo extends Undone {
   readonly username: string;
   readonly timeMs: number | undefined;
   readonly endpoint: ChangingEndpoint | undefined;
-  /** Of the correction. */
+  /** Id of the correction. */
   readonly undoId: string;
   readonly amount: Units;
   /** For the log; the same each time, as a repeat has to be. */
@@ -46,7 +46,7 @@ export interface UndoWish {
   readonly by: { readonly operator: string } | 'platform';
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** What is wanted only; undefined: all that can be. */
+  /** Only operations of this type; undefined: all that can be taken back. */
   readonly type?: Undoable | undefined;
   readonly productId?: string | undefined;
   readonly endpoint?: string | undefined;

@@ -10,7 +10,7 @@ import type { PlayerSource, ServerPlayer } from './server-comparison.js';
 const TIMEOUT_MS = 30_000;
 const SNAPSHOTS_TIMEOUT_MS = 600_000;
 const TEXT_MAX = 200;
-/** It waits for the approval of another operator. */
+/** HTTP status: the request waits for the approval of another operator. */
 const PENDING = 202;
 /** Answers about one player or one amount: forbidden, not found, in conflict, too often. */
 const REFUSALS: ReadonlySet<number> = new Set([403, 404, 409, 429]);

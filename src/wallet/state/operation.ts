@@ -50,7 +50,7 @@ export interface OperationFacts {
   readonly reason?: string | undefined;
   /** The other operator, who approved or refused it. */
   readonly approver?: Operator | undefined;
-  /** Of what waits for another operator. */
+  /** Terms of a request that waits for another operator. */
   readonly request?: RequestTerms | undefined;
 }
 

@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Approval>[] = [
   },
 ];
 
-/** What waits, over all players, and who may decide does so here. `name` is the visitor's. */
+/** Requests of all players that wait for an approval, with buttons for operators who may decide. `name` is the visitor's. */
 export function ApprovalsView({ name, mayChange }: { readonly name: string; readonly mayChange: boolean }) {
   const [open, setOpen] = useState<{ readonly verb: Verb; readonly approval: Approval }>();
   const pages = usePages<Approval, { approvals: readonly Approval[]; next: string | null }>(
