@@ -26,7 +26,7 @@ const HEAD_BYTES = 8;
  *
  *   message   first (u32) | second (u32) | bytes[start..end) | zeros | length (u8)       little-endian words
  *
- * The round is written out five times: as a function with its state in an array it takes twice the time.
+ * The round is written out four times: as a function with its state in an array it takes twice the time.
  */
 export function keyedHash(
   { low, high }: HashKey,
@@ -95,8 +95,13 @@ export function keyedHash(
   word = (HEAD_BYTES + end - start) << 24;
   for (let shift = 0; at < end; at++, shift += 8) word |= (bytes[at] as number) << shift;
   v3 ^= word;
-  // One round for the last word, three to finish.
-  for (let round = 0; round < 4; round++) {
+  // One round for the last word, three to finish, and three more for the upper half.
+  let lower = 0;
+  for (let round = 0; round < (upper === undefined ? 4 : 7); round++) {
+    if (round === 4) {
+      lower = (v1 ^ v3) >>> 0;
+      v1 ^= 0xdd;
+    }
     v0 = (v0 + v1) | 0;
     v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
     v0 = (v0 << 16) | (v0 >>> 16);
@@ -112,21 +117,7 @@ export function keyedHash(
       v2 ^= upper === undefined ? 0xff : 0xee;
     }
   }
-  const hash = (v1 ^ v3) >>> 0;
-  if (upper === undefined) return hash;
-  v1 ^= 0xdd;
-  for (let round = 0; round < 3; round++) {
-    v0 = (v0 + v1) | 0;
-    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
-    v0 = (v0 << 16) | (v0 >>> 16);
-    v2 = (v2 + v3) | 0;
-    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
-    v0 = (v0 + v3) | 0;
-    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
-    v2 = (v2 + v1) | 0;
-    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
-    v2 = (v2 << 16) | (v2 >>> 16);
-  }
+  if (upper === undefined) return (v1 ^ v3) >>> 0;
   upper[0] = v1 ^ v3;
-  return hash;
+  return lower;
 }

@@ -51,14 +51,29 @@ function mayHave(node: ShardArchive, roundId: string): boolean {
   return node.maybeFind('ann', 'p', { ids: [], rewardIds: [], roundIds: [roundId] }) !== undefined;
 }
 
+/** As another archive in its place, which nothing was put into. */
+function empty(archive: MemoryArchive): void {
+  archive.records = [];
+  archive.marks.clear();
+}
+
+/** A lookup is given up at its deadline. */
+async function mustNotAnswer(node: ShardArchive, roundId: string): Promise<void> {
+  const missing = { ids: [], rewardIds: [], roundIds: [roundId] };
+  await assert.rejects(
+    node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(),
+    GivenUpError,
+  );
+}
+
 test('names of an archive that is behind the log are not believed', async () => {
   const archive = new MemoryArchive();
   const mark = await put(knowing(archive), 'r1', 5);
   assert.deepEqual(mark, { epoch: 1, sequence: 5, index: 0 });
-  const empty = new MemoryArchive();
+  const other = new MemoryArchive();
   let isOver = false;
   const node = knowing(
-    empty,
+    other,
     (run) => run(),
     40,
     () => mark,
@@ -66,14 +81,10 @@ test('names of an archive that is behind the log are not believed', async () => 
   void node.load().then(() => {
     isOver = true;
   });
-  const missing = { ids: [], rewardIds: [], roundIds: ['new'] };
-  await assert.rejects(
-    node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(),
-    GivenUpError,
-  );
+  await mustNotAnswer(node, 'new');
   assert.deepEqual([isOver, node.measures.isAway, mayHave(node, 'new')], [false, true, true]);
-  empty.records = archive.records;
-  await empty.raiseMark(SHARD, mark as ArchiveMark);
+  other.records = archive.records;
+  await other.raiseMark(SHARD, mark as ArchiveMark);
   await until('the names', () => isOver);
   assert.deepEqual([node.measures.isAway, mayHave(node, 'new')], [false, false]);
 });
@@ -89,13 +100,8 @@ test('a lookup in an archive that falls behind while it serves is no answer', as
   );
   await node.load();
   mark = await put(node, 'r1', 5);
-  archive.records = [];
-  archive.marks.clear();
-  const missing = { ids: [], rewardIds: [], roundIds: ['r1'] };
-  await assert.rejects(
-    node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(),
-    GivenUpError,
-  );
+  empty(archive);
+  await mustNotAnswer(node, 'r1');
   assert.equal(node.measures.isAway, true);
 });
 
@@ -104,8 +110,7 @@ test('a put relies on the put before it, whose event the log need not have yet',
   const node = knowing(archive);
   await node.load();
   await put(node, 'r1', 5);
-  archive.records = [];
-  archive.marks.clear();
+  empty(archive);
   let isOver = false;
   void put(node, 'r2', 6).then(() => {
     isOver = true;
@@ -120,13 +125,8 @@ test('a lookup relies on a put whose event the log does not have yet', async () 
   const node = knowing(archive, (run) => run());
   await node.load();
   await put(node, 'r1', 5);
-  archive.records = [];
-  archive.marks.clear();
-  const missing = { ids: [], rewardIds: [], roundIds: ['r1'] };
-  await assert.rejects(
-    node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(),
-    GivenUpError,
-  );
+  empty(archive);
+  await mustNotAnswer(node, 'r1');
   assert.equal(node.measures.isBehind, true);
 });
 
