@@ -74,7 +74,7 @@ export class MoneyByHand {
   /** Another operator has approved what `name` asked for: it is of the asker's day, whatever is left of that. */
   noteApproved(name: string, currency: string, amount: Units): void {
     const account = this.accounts.get(name)?.account;
-    // One that is read later finds the operation in the wallet.
+    // An account that is read later finds the operation in the wallet.
     if (account?.day !== dayOf(this.deps.clock.now())) return;
     account.begin(currency, amount, undefined);
     account.end(currency, amount, undefined, 'moved');

@@ -43,7 +43,7 @@ export async function maybeRunningServer(settings: Settings, storeId: string): P
 /** A server of this store, or of one that was made from it by a restore into other shards. */
 export interface ServerOfPlayers {
   readonly server: OperatorApi;
-  /** Its store is not this one: what has happened there since is not in this one. */
+  /** The server serves another store: events there since are missing in this one. */
   readonly isLater: boolean;
 }
 

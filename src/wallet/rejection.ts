@@ -17,9 +17,9 @@ export type Rejection =
 export type HandRejection =
   /** Money by hand waits for another operator. */
   | 'approval-pending'
-  /** Somebody has decided about the request, or its time is over. */
+  /** The request is decided already, or its time is over. */
   | 'approval-closed'
-  /** Nobody approves a request of their own. */
+  /** An operator may not approve a request of their own. */
   | 'approval-own'
   | 'approval-not-found'
   /** An opening balance cannot wait. */

@@ -91,7 +91,7 @@ test('a client that leaves its import is logged with how far it came', async (t)
   assert.deepEqual([one?.code, one?.lines], ['import-cut', 512]);
 });
 
-test('every body but that of an import has a time in which all of it must come', async (t) => {
+test("every body but an import's must arrive within a time", async (t) => {
   const app = fastify({ requestTimeout: 0, forceCloseConnections: true });
   app.addHook('onRequest', async ({ raw }, reply) => limitBody(raw, reply.raw, 50));
   app.post('/', async () => ({}));

@@ -45,7 +45,7 @@ test('a sign-out ends a stolen cookie at once, also after a restart', async () =
       await statusOf(node, other),
     ];
     assert.deepEqual(await seen(), [401, 401, 401, 200]);
-    await live.text(); // It ends.
+    await live.text(); // The stream ends.
     await node.restart();
     assert.deepEqual(await seen(), [401, 401, 401, 200]);
   } finally {

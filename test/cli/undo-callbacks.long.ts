@@ -76,7 +76,7 @@ class Casino {
     this.platform = new PlatformClient((await this.node.start(env)).callbackUrl);
   }
 
-  /** What all players have together, in units of a satang: sums of doubles would not be exact. */
+  /** Sum of all balances, in satang: sums of doubles would not be exact. */
   async satang(): Promise<number> {
     return (await this.node.balances()).reduce((sum, balance) => sum + Math.round(balance * 100), 0);
   }

@@ -8,7 +8,7 @@ import { besideBets, betAndSettle, type PlayRound } from './rounds.js';
 export const betsAndCredits: PlayRound = (username, id, i) =>
   i % 3 === 0 ? besideBets(username, id, i) : betAndSettle(username, id, i);
 
-/** Whoever answers at the end of a night. */
+/** The server that answers at the end of a night. */
 type Served = Pick<Machine, 'load' | 'walletd'>;
 
 const moneyIn = (answer: CallbackAnswer | undefined) =>

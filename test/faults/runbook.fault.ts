@@ -16,7 +16,7 @@ import { Sentinels } from './sentinels.js';
 
 /*
  * docs/runbook.md, carried out: nights in which the store is lost; and night 11 of docs/runbook-archive.md, in which it may be given up.
- * What walletd does by itself in night 6 is in failover.fault.ts.
+ * The part of night 6 that walletd does by itself is in failover.fault.ts.
  */
 const HEALED = 'the store has lost acknowledged entries: appending them again';
 

@@ -12,7 +12,7 @@ const MESSAGES_MAX = 6;
 const HEAL_MS = 20_000;
 const POLL_MS = 2;
 const MUTATIONS_MAX = 3;
-/** Of a short frame from the end that dials, with its mask. */
+/** Header of a short frame from the end that dials, with its mask. */
 const HEAD_BYTES = 6;
 
 /**

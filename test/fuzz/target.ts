@@ -48,7 +48,7 @@ export interface Besieged {
   readonly statuses: ReadonlyMap<number, number>;
   /** Sends all of this at once. Throws a `Finding` when something comes of it that must not. */
   suffer(sendings: readonly Sending[]): Promise<void>;
-  /** What can be seen while it goes on. Throws a `Finding` when it is no good sight. */
+  /** Measures of the servers while attacks go on. Throws a `Finding` where one is wrong. */
   look(): Promise<void>;
   readCallersAgain(): void;
   /** Friendly callers beside the attackers. */

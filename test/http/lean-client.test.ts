@@ -54,7 +54,7 @@ const MESSAGES: readonly (readonly [endpoint: string, body: object, after: numbe
   ['adjustBalance', lean('adjustBalance', 5), 1035],
 ];
 const LAST = 1035;
-/** Those that lack nothing that their endpoint needs. */
+/** Messages that have all that their endpoint needs. */
 const COMPLETE = ['placeTips', 'cancelTips', 'adjustBalance', 'winRewards', 'rollback'];
 const LACKING = MESSAGES.length - COMPLETE.length;
 

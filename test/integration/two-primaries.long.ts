@@ -94,7 +94,7 @@ test('nodes that name two primaries of one archive double nothing', { skip: whyN
       [[1, 0, 1, 0], 'other-half'],
     ] as const) {
       await moveTo(wanted);
-      // Those that only follow tell, too.
+      // Nodes that only follow a shard tell, too.
       const least = crossedBy(wanted).length;
       await until(`${id}: the metric tells`, async () => (await sum('walletd_archive_behind_log')) >= least);
       for (const player of PLAYERS) assert.equal((await client.post('placeBets', bet(player, id))).statusCode, 0, id);

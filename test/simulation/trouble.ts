@@ -112,7 +112,7 @@ const ARCHIVE_TROUBLES: Readonly<Record<string, Trouble>> = {
   },
   'archive-rot': (world, random) => {
     const bit = random.below(32);
-    // Of every other player, by chance.
+    // Rounds of every other player, by chance.
     world.archive.isRotten = ({ player }) => ((player >>> bit) & 1) === 1;
     world.time.after(random.between(100, LONG_MS), () => {
       world.archive.isRotten = NOTHING_ROTTEN;

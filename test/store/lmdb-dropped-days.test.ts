@@ -37,7 +37,7 @@ test('a put on its way into a day that is dropped leaves nothing behind', async 
   await again.close();
 });
 
-test('a day that is dropped while the first put of an upgrade lists all days stays dropped', async (t) => {
+test("a day dropped while an upgrade's first put lists all days stays dropped", async (t) => {
   const { path: folder, remove } = makeTempFolder();
   t.after(remove);
   const older = LmdbArchive.open(folder, STORE_ID);

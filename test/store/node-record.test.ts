@@ -67,7 +67,7 @@ test('a record of an older walletd, without checksums, is read', () => {
   folder.remove();
 });
 
-test('a copy of a store at a new address must have what was acknowledged at the old one', async () => {
+test('a copy at a new address must have all that was acknowledged before', async () => {
   const folder = makeTempFolder();
   await NodeRecord.open(folder.path, STORE).write('id', at(1, 5), 1000);
   const copy = NodeRecord.open(folder.path, 'redis://new');

@@ -71,7 +71,7 @@ export function decideApproval(wallet: Wallet, { id, by }: Decide, nowMs: number
   return { answer, event: { type, ...stamp, amount: Math.abs(amount) }, remarks: [] };
 }
 
-/** Whoever asked may take the request back as well. */
+/** Closes a request without moving money. The operator who asked may take it back as well. */
 export function decideRefusal(wallet: Wallet, { id, by }: Decide, nowMs: number): Decision {
   const known = wallet.operation(id);
   if (known?.type === 'refusal') return unchanged(wallet);

@@ -156,7 +156,7 @@ function decideKnownSettlement(
   return settleRound(wallet, txn, rules, [], untaken(settlement.bets, txn));
 }
 
-/** Its result is told, and moves, though a stake never did: the settle stands, and somebody has to look. */
+/** A settle of a bet whose stake was never taken stands, and money moves; an operator has to look at it. */
 function untaken(bets: readonly Transaction[], { skipBalanceUpdate }: SettleTxn): Remark[] {
   const isLacking = !skipBalanceUpdate && bets.some(({ taken, stake }) => !taken && stake > 0);
   return isLacking ? ['untaken-stake'] : [];

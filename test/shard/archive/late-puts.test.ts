@@ -12,7 +12,7 @@ const MEMORY_MS = 1000;
 const RETENTION_MS = 10 * DAY_MS;
 const SWEEP_MS = 60_000;
 
-/** Its puts wait until they are let on. */
+/** An archive whose puts wait until the test lets them on. */
 class SlowArchive extends MemoryArchive {
   private on = () => {};
   private readonly isOn = new Promise<void>((resolve) => {
