@@ -1,0 +1,55 @@
+import { callAt, type Prose } from './prose.js';
+
+/** Words that hide the subject of a sentence. A determiner before a noun ("this shard", "that day") is one, too: name the thing. */
+const PRONOUNS =
+  /^(what|of|who|whom|whose|whoever|where|wherever|whichever|those|these|it|its|so|that|they|their|them|he|him|his|she|her|which|nobody|somebody|everybody|anybody|others)\b/i;
+
+const TITLE_WORDS_MAX = 14;
+
+/** A rule that a piece of prose breaks. */
+export interface Breach {
+  readonly rule: 'opening' | 'long title' | 'house word';
+  readonly found: string;
+  readonly prose: Prose;
+}
+
+/** Breaches of the rules of docs/glossary.md in these pieces. */
+export function breachesIn(proses: readonly Prose[], forbidden: readonly string[]): Breach[] {
+  const words = forbidden.length === 0 ? undefined : new RegExp(`\\b(${forbidden.join('|')})\\b`, 'gi');
+  return proses.flatMap((prose) => {
+    const { kind, text } = prose;
+    const breaches: Breach[] = [];
+    const [opening] = PRONOUNS.exec(text) ?? [];
+    if (kind === 'comment' && opening !== undefined) breaches.push({ rule: 'opening', found: opening, prose });
+    const count = wordsOf(text);
+    if (kind === 'title' && count > TITLE_WORDS_MAX)
+      breaches.push({ rule: 'long title', found: `${count} words`, prose });
+    for (const [found] of words === undefined ? [] : withoutCode(text).matchAll(words))
+      breaches.push({ rule: 'house word', found, prose });
+    return breaches;
+  });
+}
+
+export function wordsOf(text: string): number {
+  return text.split(/\s+/).filter((word) => /\w/.test(word)).length;
+}
+
+/** Names of code, settings and answers keep their words. */
+const withoutCode = (text: string) => text.replace(/`[^`]*`/g, '');
+
+/** Words of the glossary's table "Not used": its right column, separated by commas; a word in brackets is not one. */
+export function forbiddenWords(glossary: string): string[] {
+  const [, table = ''] = glossary.split('\n## Not used\n');
+  const cells = [...table.matchAll(/^\| [^|]+ \| ([^|]+) \|$/gm)].map(([, cell = '']) => cell.trim());
+  return cells
+    .filter((cell) => cell !== 'not' && !/^-+$/.test(cell))
+    .flatMap((cell) => cell.split(','))
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+}
+
+/** Warnings and errors of a source that have no `code`, by their line. */
+export function uncodedIn(text: string): string[] {
+  const calls = text.matchAll(/\blog(?:ger)?\??\.(?:warn|error)\(/gi);
+  return [...calls].map(({ index }) => callAt(text, index)).filter((call) => !/\bcode\b/.test(call));
+}
