@@ -46,7 +46,7 @@ To go on without them means, for good:
   The operator API and inspect no longer know them; what is left of their retention is gone.
 A backup of the archive, or a restore of the followed backup, loses none of that: docs/archive.md.`;
 
-/** Shows what the archive lacks of what the logs rely on, and lets the shards go on without it. */
+/** Shows the rounds that the logs rely on and the archive lacks, and lets the shards go on without them. */
 export async function acceptLostArchive(options: AcceptArchiveLossOptions): Promise<number> {
   const settings = loadSettings(process.env);
   if (!hasArchive(settings)) {
@@ -74,7 +74,7 @@ async function acceptIn(
     if (members.length > 0) {
       throw new StoreError(`${members.map(({ name }) => name).join(', ')} run on this store: stop all nodes first`);
     }
-    // The fence of this command would hide that acknowledged entries are missing.
+    // The fence that this command writes would hide that acknowledged entries are missing.
     const [broken] = await findLosses(shards, deps);
     if (broken !== undefined) throw new ToolError(`${broken.reason}: run walletd accept-loss without --archive first`);
   }

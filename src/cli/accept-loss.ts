@@ -82,7 +82,7 @@ async function acceptWhatIsLost(options: AcceptLossOptions): Promise<number> {
   }
 }
 
-/** Lets this node forget the store that it has served, when there is another one in its place, or none. */
+/** Lets this node forget the store that it has served, when another store, or none, is in its place. */
 async function acceptLostStore(
   what: string,
   name: string,
@@ -150,8 +150,9 @@ async function acceptLostEntries(
 }
 
 /**
- * Prints and writes which callbacks may be lost, as far as this node knows them. False when it knows of none. Entries are known
- * that the log has behind the loss, or that a server kept in an orphans file; of a server that was killed only the number is.
+ * Prints the callbacks that may be lost, as far as this node knows them, and writes them as CSV. Returns false when
+ * none is known. Known entries are those that the log holds beyond the loss, or that a server kept in an orphans file.
+ * For a server that was killed, only their number is known.
  */
 async function tellLost(settings: Settings, opened: ArchivedStore, losses: readonly Loss[]): Promise<boolean> {
   const reader = readerOf(opened.store, opened.meta, opened.archive);
@@ -201,8 +202,8 @@ function describe({ shard, reason, salvaged, found }: Loss, record: NodeRecord):
 }
 
 /**
- * Where the log ended when it was found short. Each start that the loss has stopped has left a fence since, which takes the
- * number of an entry that is missing. `untilMs`: what is missing is not newer.
+ * End of the log before the loss was found. Every refused start since then has appended a fence, which takes the number
+ * of a missing entry. `untilMs` is the latest time that a missing entry can have.
  */
 function endBeforeLoss(shard: number, { ends }: Loss['salvaged'], record: NodeRecord): End & { untilMs: number } {
   const acknowledged = record.acknowledged(shard);

@@ -9,11 +9,11 @@ import { CutOffError } from './cut-off-error.js';
 import { isoTime } from './print/format.js';
 import { Progress } from './print/progress.js';
 
-/** How an argument names standard input and output. */
+/** Argument that stands for standard input or output. */
 export const PIPE = '-';
 
 export interface BackupInputOptions {
-  /** A file of age identities, for a backup that is encrypted. */
+  /** File of age identities, for an encrypted backup. */
   readonly identity?: string;
   readonly acceptCutOff?: true;
   readonly json?: true;
@@ -21,16 +21,16 @@ export interface BackupInputOptions {
 
 export const IDENTITY_OPTION = ['--identity <file>', 'the age identities that open an encrypted backup'] as const;
 
-/** A backup that has been found, and proved where it can be read more than once. */
+/** Backup that was found and, if it can be read more than once, checked completely. */
 export interface BackupInput {
   readonly source: BackupSource;
-  /** Undefined where it comes through a pipe: the proof comes with the reading. */
+  /** Undefined for a pipe, which is checked while it is read. */
   readonly whole: WholePart | undefined;
 }
 
 /**
- * The backup at a path, or of standard input. Of a folder that `--rotate` has filled, the newest file that reaches back
- * to `at`. Throws a `ToolError` at damage, and where nothing reaches that far back.
+ * Opens the backup at a path or on standard input. In a folder that `--rotate` has filled, picks the newest file that
+ * reaches back to `at`. Throws a `ToolError` if the backup is damaged or none reaches back that far.
  */
 export async function backupInput(
   from: string,
@@ -54,7 +54,7 @@ export async function backupInput(
   throw reason;
 }
 
-/** The backup at a path, or the newest one of a folder that `--rotate` has filled; undefined where there is neither. */
+/** Backup at a path, or the newest one in a folder that `--rotate` has filled; undefined if there is neither. */
 export async function maybeBackupFile(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile()) return path;
@@ -62,7 +62,7 @@ export async function maybeBackupFile(path: string): Promise<string | undefined>
   return newest && join(path, newest);
 }
 
-/** A sentence about a segment that lacks its end. Throws a `CutOffError` unless that was accepted. */
+/** Returns a sentence about a segment that was cut off. Throws a `CutOffError` unless the caller accepted that. */
 export function cutOffSentence(
   { name }: BackupSource,
   { cutBytes, coverage }: WholePart,

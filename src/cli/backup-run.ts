@@ -34,7 +34,7 @@ export interface BackupRunOptions extends OutputOptions, WatchOptions {
   readonly follow?: true;
   readonly rotate?: Rotation;
   readonly recipient?: readonly string[];
-  /** A line for the shell. */
+  /** Shell command. */
   readonly then?: string;
   readonly keep?: number;
 }
@@ -47,7 +47,7 @@ interface Begun {
 
 /** One run of `walletd backup`. */
 export class BackupRun {
-  /** A file is there, and whole up to its last segment. */
+  /** True once the file exists and is complete up to its last segment. */
   private isThere = false;
   private segments = 0;
   private entries = 0;
@@ -116,7 +116,7 @@ export class BackupRun {
     this.reportFollowed(to);
   }
 
-  /** File after file, until the signal. One that is not encrypted is continued by the next run. */
+  /** Writes one file after the other until the signal. The next run continues an unencrypted file. */
   private async intoFolder(rotate: Rotation): Promise<void> {
     const { to, recipient } = this.options;
     const { signal, finished } = this;
@@ -125,7 +125,7 @@ export class BackupRun {
     const change = await this.encryption();
     const newest = (await backupsIn(to)).filter((name) => !name.endsWith('.age')).at(-1);
     let path = newest === undefined || recipient !== undefined ? undefined : join(to, newest);
-    // Whether they were handed over, nobody has written down.
+    // No record says whether these files were handed over.
     for (const one of await backupsIn(to)) if (join(to, one) !== path) finished.add(join(to, one));
     let begun = path === undefined ? undefined : await this.continue(path);
     while (!signal.aborted) {
@@ -157,7 +157,7 @@ export class BackupRun {
     return { writer, coverage: counts.coverage, beginsMs };
   }
 
-  /** Goes on behind the last whole segment of the file. */
+  /** Continues after the last complete segment of the file. */
   private async continue(path: string): Promise<Begun> {
     const { storeId } = this.source.reader;
     this.isThere = true;
@@ -194,9 +194,9 @@ export class BackupRun {
     }
   }
 
-  /** The store and what comes after it, in one stream, which is a file when it ends. */
+  /** Writes the store and all later entries as one stream. The file appears when the stream ends. */
   private async encryptedFile(path: string, change: ChangeSink, isFull: (appended: number) => boolean): Promise<void> {
-    // A signal in the middle of the store leaves nothing; later it ends the file.
+    // A signal while the store is being copied leaves no file; a later signal ends the file.
     const cancel = new AbortController();
     const onAbort = () => cancel.abort();
     this.signal.addEventListener('abort', onAbort);
@@ -235,7 +235,7 @@ export class BackupRun {
     yield* this.followed(counts.coverage, bytes, isFull);
   }
 
-  /** What comes after this, until the signal or until the file is full. */
+  /** Frames after this coverage, until the signal or until the file is full. */
   private async *followed(
     coverage: Coverage,
     bytes: () => number,
@@ -267,7 +267,7 @@ export class BackupRun {
     }
   }
 
-  /** The address may lead to another archive than at the last connection. */
+  /** The address may lead to a different archive than at the last connection. */
   private async checkArchive(): Promise<void> {
     const { settings, meta } = this.source;
     await checkArchiveIdentity(settings, meta).catch((error: Error) => {
@@ -278,7 +278,7 @@ export class BackupRun {
   private storeFrames(): AsyncGenerator<Frame, void> {
     const { live, meta, progress } = this.source;
     const { update: onProgress, warn } = progress;
-    // A signal ends the wait for a store in an outage.
+    // A signal ends the wait for a store that is down.
     const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal: this.signal }) };
     const bytes = encodeMeta(withArchive(meta, undefined));
     const reading = { meta: bytes, now: Date.now, warn, onProgress, delay: patience.delay };
@@ -330,7 +330,7 @@ export class BackupRun {
     this.say('Following: new entries are in the file a second or two later. Ctrl-C ends it in good order.');
   }
 
-  /** Says how it goes on to people only. */
+  /** Prints progress for people; JSON output omits it. */
   private say(text: string): void {
     if (!this.options.json) console.log(text);
   }

@@ -3,15 +3,15 @@ import { backupMetrics } from '../node/metrics/backup-metrics.js';
 import { expose } from '../telemetry/exposition.js';
 
 export interface WatchOptions {
-  /** A file that is written whenever all of the store is in the backup. */
+  /** Heartbeat file, written whenever the backup has caught up with the store. */
   readonly heartbeat?: string;
-  /** A file of metrics for the textfile collector of node_exporter. */
+  /** Metrics file for the textfile collector of node_exporter. */
   readonly metrics?: string;
 }
 
 const WRITE_MS = 5000;
 
-/** Tells others how far a followed backup is. */
+/** Publishes the progress of a followed backup to monitoring. */
 export class BackupWatch {
   private readonly timer: NodeJS.Timeout;
   private coveredMs: number | undefined = undefined;
@@ -37,7 +37,7 @@ export class BackupWatch {
     this.lagEntries = entries;
   }
 
-  /** All that the store had at this time is on the disk. */
+  /** Everything that the store had at this time is on disk. */
   covers(timeMs: number, bytes: number): void {
     this.coveredMs = timeMs;
     this.lagEntries = 0;
@@ -45,7 +45,7 @@ export class BackupWatch {
     this.put(this.options.heartbeat, `${new Date(timeMs).toISOString()}\n`);
   }
 
-  /** The archive is not the one that walletd uses: the follower ends. */
+  /** The archive is not the one that walletd uses, so the follower ends. */
   archiveDiffers(): void {
     this.differs = true;
   }
@@ -69,7 +69,7 @@ export class BackupWatch {
     this.put(options.metrics, await expose(backupMetrics(progress, Date.now())));
   }
 
-  /** Whole or not at all; a failure is said once. */
+  /** Replaces the file atomically; repeated failures are reported once. */
   private put(path: string | undefined, text: string): void {
     if (path === undefined) return;
     try {

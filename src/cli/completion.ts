@@ -15,7 +15,7 @@ export function addCompletion(program: Command): void {
     .action((shell: 'bash' | 'zsh') => console.log(shell === 'bash' ? bash(program) : zsh(program)));
 }
 
-/** What can stand behind some words: `snapshot` -> `list take --help`. */
+/** Completions by command path: `snapshot` -> `list take --help`. */
 function words(command: Command, path: string): [path: string, words: string][] {
   const names = command.commands.map((one) => one.name());
   const options = command.options.map(({ long, short }) => long ?? short ?? '');
@@ -25,7 +25,10 @@ function words(command: Command, path: string): [path: string, words: string][] 
   ];
 }
 
-/** Behind a word that no command completes a file is meant. zsh runs it too, in which `path` and `words` mean something. */
+/**
+ * Completes file names where no command applies. zsh also runs this script, and zsh reserves the names `path` and
+ * `words`.
+ */
 function bash(program: Command): string {
   const cases = words(program, '').map(([path, after]) => `    '${path}') after='${after}' ;;`);
   return `_walletd() {
@@ -45,7 +48,7 @@ ${cases.join('\n')}
 complete -o default -F _walletd walletd`;
 }
 
-/** What bash is told, once zsh's own completion is there: a .zshrc without compinit has none. */
+/** Loads the completion system of zsh before the script for bash: a .zshrc without compinit has none. */
 function zsh(program: Command): string {
   return `autoload -U +X compinit bashcompinit
 whence compdef >/dev/null || compinit -i -D

@@ -1,4 +1,4 @@
-/** A backup ends within a segment, and nobody has accepted that; walletd ends with `EXIT.cutOff`. */
+/** The backup ends within a segment and `--accept-cut-off` is not given; walletd exits with `EXIT.cutOff`. */
 export class CutOffError extends Error {
   override readonly name = 'CutOffError';
 }

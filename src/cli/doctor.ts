@@ -84,7 +84,7 @@ async function doctor(address: string | undefined): Promise<Outcome> {
   };
 }
 
-/** `remembered`: who knows another store there, or one where there is none. */
+/** `remembered` names the node or server that knows a different store at this address, or one where none exists. */
 function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined): Finding {
   const about = 'store';
   const says = meta === undefined ? 'there is none' : `id ${meta.storeId}, ${meta.shards} shards`;
@@ -95,7 +95,7 @@ function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined)
   return { about, verdict: 'look', says: `${says} yet`, todo: 'create it: walletd init' };
 }
 
-/** Whether closed rounds have a place to go to, and whether it answers. */
+/** Checks whether closed rounds have an archive, and whether the archive answers. */
 async function examineArchive(settings: StoreSettings, meta: StoreMeta): Promise<readonly Finding[]> {
   if (!hasArchive(settings)) {
     const says = 'there is none: closed rounds stay in memory';
@@ -137,7 +137,7 @@ async function examineFolder(settings: StoreSettings, meta: StoreMeta): Promise<
   }
 }
 
-/** Findings about the server on this store, by the rules of `status`; none where the settings lead to no such server. */
+/** Judges the server on this store by the rules of `status`. Returns nothing if the settings lead to no such server. */
 async function examineServer(settings: Settings): Promise<readonly Finding[]> {
   const about = 'server';
   const api = await findServerOf(settings);

@@ -2,13 +2,13 @@ import type { Lsn } from '../shard/log/lsn.js';
 import { parseLsns } from '../tools/point-in-time.js';
 import { ToolError } from '../tools/store-reader.js';
 
-/** Where an entry of a store is. */
+/** Address of an entry in a store. */
 export interface EntryAddress {
   readonly shard: number;
   readonly lsn: Lsn;
 }
 
-/** `SHARD:LSN`. Throws a `ToolError` that says what is wrong with the text. */
+/** Parses `SHARD:LSN`. Throws a `ToolError` with the mistake in the text. */
 export function parseEntryAddress(text: string): EntryAddress {
   const [[shard, lsn] = [], ...others] = parseLsns(text);
   if (shard === undefined || lsn === undefined || others.length > 0) throw new ToolError('one entry is expected');

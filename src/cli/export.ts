@@ -24,7 +24,7 @@ interface ExportOptions {
   readonly cursor?: string;
 }
 
-/** The entries after which to begin; or the oldest that is still there. */
+/** Entry of each shard after which the export begins, or the oldest entry that is left. */
 type From = 'oldest' | ReadonlyMap<number, Lsn>;
 
 export function addExport(program: Command): void {
@@ -54,7 +54,7 @@ more, nothing is exported, unless with --from oldest. A cursor file that exists 
 }
 
 async function exportStore({ reader, live, progress }: ReadStore, options: ExportOptions): Promise<void> {
-  // Following has no end; events that were not noted come again.
+  // An export that follows has no end, and repeats the events after its last saved position.
   const signal = stopSignal(() => (options.follow ? EXIT.ok : EXIT.failure));
   const cursor =
     options.cursor === undefined ? undefined : new ExportCursor(options.cursor, reader.storeId, reader.shards);
@@ -92,7 +92,7 @@ async function startsOf(
   return heads;
 }
 
-/** Fit for --from. A shard without an entry has no position. */
+/** Positions in the form that --from takes. A shard without an entry has no position. */
 function positionsOf(heads: readonly Head[]): string {
   const places = heads.map(({ lsn }, shard) => (lsn.sequence === 0 ? [] : [`${shard}:${formatLsn(lsn)}`]));
   return places.flat().join(',') || 'the beginning';

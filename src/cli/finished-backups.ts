@@ -6,20 +6,20 @@ import { quoted } from '../base/quoted.js';
 const RETRY_MS = 60_000;
 
 export interface FinishedOptions {
-  /** A line for the shell, in which `{}` is the path. */
+  /** Shell command, in which `{}` stands for the path. */
   readonly command: string | undefined;
   readonly keep: number | undefined;
 }
 
 /**
- * What is done with files that are finished: a command has them one after the other, and again each minute while it fails;
- * then the oldest may be removed. A file that was not handed over stays.
+ * Hands finished files to a command, one after the other, and retries each minute while the command fails. Then it
+ * removes the oldest files. A file that was not handed over is kept.
  */
 export class FinishedBackups {
-  /** Times that the command has failed. */
+  /** Number of times that the command has failed. */
   failures = 0;
   private readonly waiting: string[] = [];
-  /** Those that stay, oldest first. */
+  /** Files that were handed over and are kept, oldest first. */
   private readonly handed: string[] = [];
   private working: Promise<void> | undefined = undefined;
   private retry: NodeJS.Timeout | undefined = undefined;
@@ -34,7 +34,7 @@ export class FinishedBackups {
     this.work();
   }
 
-  /** Tries once more, and resolves to those that were not handed over. */
+  /** Tries once more, and resolves to the files that were not handed over. */
   async end(): Promise<readonly string[]> {
     clearTimeout(this.retry);
     await this.working;
@@ -77,9 +77,9 @@ export class FinishedBackups {
   }
 }
 
-/** Undefined when the command ended well. What it prints goes to standard error. */
+/** Runs the command; resolves to undefined if it succeeds. Its output goes to standard error. */
 async function failureOf(command: string, path: string): Promise<string | undefined> {
-  // By a function: a text would have its own meaning for $$, $& and $'.
+  // A replacement string would give $$, $& and $' a special meaning; a function does not.
   const line = command.replaceAll('{}', () => quoted(path));
   const child = spawn('/bin/sh', ['-c', line], { stdio: ['ignore', 2, 2] });
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];

@@ -18,7 +18,7 @@ export function addInit(program: Command): void {
     .action((store?: string) => init(store));
 }
 
-/** Refuses to create a store where a node or a server remembers another one, which has to come back. */
+/** Refuses to create a store where a node or a server remembers a different one, which has to be brought back. */
 async function refuseWhereRemembered(settings: Settings): Promise<void> {
   const driver = driverOf(settings);
   const store = await driver.open('never').catch((error: Error) => {
@@ -38,7 +38,7 @@ async function refuseWhereRemembered(settings: Settings): Promise<void> {
   }
 }
 
-/** Throws when there is a store already that differs from the settings. */
+/** Creates the store. Throws if a store exists already that differs from the settings. */
 async function init(address?: string): Promise<void> {
   const env =
     address === undefined ? process.env : { ...process.env, WALLETD_STORE: resolved(address), WALLETD_STORE_FILE: '' };
@@ -46,7 +46,7 @@ async function init(address?: string): Promise<void> {
   await refuseWhereRemembered(settings);
   const { store, meta, name, wasCreated } = await openStore(settings, 'auto');
   try {
-    // Reaches every master: each gets the functions, which the user who serves may not load.
+    // Connects to every master, which loads the functions there: the user that serves may not load them.
     await store.concerns();
   } catch (error) {
     throw asStoreError(error as Error, name);

@@ -39,7 +39,7 @@ interface SearchOptions extends InspectOptions {
   readonly player?: string;
 }
 
-/** Shows what happened to a player, in a round, to a transaction; what an entry or an orphans file holds. */
+/** Shows the history of a player, a round or a transaction, and the content of an entry or an orphans file. */
 export function addInspect(program: Command): void {
   const group = program
     .command('inspect')
@@ -109,7 +109,7 @@ function addVerb(group: Command, name: string, description: string, example: str
     .addHelpText('after', helpText({ notes: [STORE_ADDRESS_HELP], examples: [example] }));
 }
 
-/** Prints what `look` has found; undefined is nothing. */
+/** Prints the report of `look`; undefined means that nothing was found. */
 async function show(
   options: InspectOptions,
   look: (reader: StoreReader, onProgress: OnProgress) => Promise<Report | undefined>,
@@ -182,7 +182,7 @@ function parseTime(text: string): number {
     const at = parseAt(text);
     if (at.type === 'time') return at.timeMs;
   } catch {
-    // Falls through to the same sentence.
+    // The throw below reports it.
   }
   throw new InvalidArgumentError('It must be a time with its zone, such as 2026-01-31T12:00:00Z.');
 }

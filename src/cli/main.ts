@@ -3,11 +3,12 @@ import { EXIT } from '../node/exit-codes.js';
 import { explain, makeProgram } from './program.js';
 
 drawHashKey();
-// Files of the store, backups and lists of players are nobody else's. Workers and child processes inherit it.
+// Only their owner may read the files of the store, backups and lists of players. Workers and child processes inherit
+// the mask.
 process.umask(0o077);
 const [called] = process.argv.slice(2);
 
-// A list that a full disk has cut short must not look whole. A server goes on without its log.
+// A list that a full disk cut short must not look complete. A server goes on without its log.
 if (called !== 'serve') {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;

@@ -4,7 +4,7 @@ import { EXIT } from '../node/exit-codes.js';
 import { VERSION } from '../node/version.js';
 import { printable } from './print/printable.js';
 
-/** The verbs in the order of the help. */
+/** Commands in the order of the help. */
 const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   serve: async () => (await import('./serve.js')).addServe,
   status: async () => (await import('./status.js')).addStatus,
@@ -26,10 +26,10 @@ const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>>
 };
 
 const NEED_NO_VERB = ['--version', '-V'];
-/** Tells what all the others take. */
+/** The completion lists every other command. */
 const NEEDS_ALL = 'completion';
 
-/** Errors that people can mend: they get one sentence. All others are bugs of ours, and show their stack. */
+/** User errors: walletd prints one sentence. Every other error is a bug in walletd and prints its stack. */
 const MENDABLE = [
   'ConfigError',
   'StoreError',
@@ -46,7 +46,7 @@ const MENDABLE = [
   'PlayersError',
 ];
 
-/** Every other error is a failure. */
+/** Exit codes by error name; every other error exits with `EXIT.failure`. */
 const EXIT_CODES: Readonly<Record<string, number>> = {
   ConfigError: EXIT.usage,
   CutOffError: EXIT.cutOff,
@@ -56,8 +56,8 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
 };
 
 /**
- * The command line with the verb that is called; for the help, with all of them, which take half a second to load.
- * `output` is where help and wrong arguments are printed.
+ * Builds the command line with the called command only. The help needs all commands, which take half a second to load.
+ * `output` receives the help and complaints about arguments.
  */
 export async function makeProgram(called = '', output: OutputConfiguration = {}): Promise<Command> {
   const program = new Command('walletd')
@@ -82,16 +82,16 @@ the follower of the backup reads.`,
   return program;
 }
 
-/** Says why a verb failed, and returns the exit code. */
+/** Prints why a command failed, and returns the exit code. */
 export function explain(error: unknown): number {
-  // Commander has said it already; its help and version end here, too.
+  // Commander has printed the error already; its help and version end here, too.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { name, message, stack } = error as Error;
   console.error(`walletd: ${MENDABLE.includes(name) || isSystemError(error) ? concealed(printable(message)) : stack}`);
   return EXIT_CODES[name] ?? EXIT.failure;
 }
 
-/** A port that is taken, a folder that cannot be written. */
+/** System errors, such as a port in use or a folder that cannot be written. */
 function isSystemError(error: unknown): boolean {
   return (
     typeof (error as { syscall?: unknown }).syscall === 'string' || /^cannot listen/.test((error as Error).message)

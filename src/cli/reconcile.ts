@@ -123,7 +123,7 @@ async function reconcileStore(
   };
 }
 
-/** What may be behind so many differences. */
+/** Hints at likely causes of so many differences. */
 function hintsOf({ counts }: Reconciliation, byType: ReadonlyMap<string, number>, hasArchive: boolean): string[] {
   const isApart = counts.equal === 0 && counts.theirs > 0 && counts.ours > 0;
   return [
@@ -140,7 +140,7 @@ function linesOf(objects: readonly object[]): string {
 
 interface History {
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** How much of it has been read, between 0 and 1; of a pipe nobody knows. */
+  /** Share of the history that was read, between 0 and 1. The length of a pipe is unknown. */
   readonly readPart: () => number;
 }
 

@@ -13,22 +13,25 @@ import { LSN_ZERO } from '../shard/log/lsn.js';
 import { mayBeEmptied, type Target } from './target-place.js';
 
 /*
- * Checks of the target of a restore. `restore` and `restore --dry-run` run the same checks, in this order, and the first
- * write comes after the last of them:
+ * Checks of the target of a restore. `restore` and `restore --dry-run` run the same checks in this order, and the first
+ * write follows the last check:
  *
- *   the place has no event ─> nothing is left of a store emptied by hand ─> rights ─> the archive is empty, and can be used
+ *   the place has no event ─> no remains of a store emptied by hand ─> rights ─> the archive is empty and usable
  */
 
-/** The store that is to be restored. */
+/** Store to restore. */
 export interface RestoredSource {
-  /** Undefined: the new store gets an id of its own. */
+  /** Undefined if the new store gets an id of its own. */
   readonly storeId: string | undefined;
   readonly shards: number;
-  /** True when rounds come with it that need an archive. */
+  /** Resolves to true if the source contains rounds that need an archive. */
   readonly hasArchived: () => Promise<boolean>;
 }
 
-/** `isServed`: a server may be living on the place or its archive. Throws a `StoreError` with the reason, and writes nothing. */
+/**
+ * Throws a `StoreError` with the reason, and writes nothing. `isServed`: a server may be using the place or its
+ * archive.
+ */
 export async function checkTarget(
   target: Target,
   settings: StoreSettings,
@@ -46,7 +49,10 @@ export async function checkTarget(
   await checkArchive(target, settings, source, isServed);
 }
 
-/** Throws a `StoreError` when the place has a store with an event. `warn` tells how to empty it, unless a server may live there. */
+/**
+ * Throws a `StoreError` if the place has a store with an event. `warn` explains how to empty it, unless a server may
+ * use it.
+ */
 export function checkHasNoEvent(
   { found }: Target,
   { name, emptying }: Driver,
@@ -70,7 +76,7 @@ async function checkMayBeRemoved({ store, found }: Target, { name, emptying }: D
   });
 }
 
-/** Remains of a store that was emptied by hand would be taken for a part of the new one. */
+/** A restore would take remains of a store that was emptied by hand for a part of the new one. */
 async function checkNothingIsLeft({ store, found }: Target, shards: number): Promise<void> {
   if (store === undefined) return;
   for (let shard = found?.meta.shards ?? 0; shard < shards; shard++) {
@@ -89,7 +95,7 @@ async function checkRights({ store }: Target, { name }: Driver): Promise<void> {
   if (bad !== undefined) throw new StoreError(`cannot use the store ${name}: ${bad.says}; ${bad.todo}`);
 }
 
-/** The folder of an embedded store that is to be made. */
+/** Checks the folder in which an embedded store would be made. */
 async function checkFolder({ store }: StoreSettings): Promise<void> {
   if (maybeStoreKind(store) !== 'lmdb') return;
   let folder = folderOf(store);
@@ -120,7 +126,7 @@ async function checkArchive(
   else await checkPostgres(settings, source, isServed);
 }
 
-/** `storeId`: of the store in the place, whose archive goes with it. */
+/** `storeId` belongs to the store in the place: its archive goes with it. */
 async function checkFolderOfArchive(settings: StoreSettings, storeId: string | undefined): Promise<void> {
   const archive = await openArchiveToRead(settings, storeId ?? '');
   if (archive === undefined) return;

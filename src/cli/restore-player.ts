@@ -13,7 +13,7 @@ import { isStoreAddress, settingsToRead } from './store-address.js';
 import type { Outcome } from './verb.js';
 import { withStoreToRead } from './with-store.js';
 
-/** A player who had a debt gets it back only where that is said. */
+/** A correction recreates a debt only with this permission. */
 const DEBT = { allowNegativeBalance: true } as const;
 
 interface ShowOptions extends BackupInputOptions {
@@ -21,7 +21,7 @@ interface ShowOptions extends BackupInputOptions {
   readonly at?: At;
 }
 
-/** Shows a player as a backup has him, beside what a running server has, and the correction between the two. */
+/** Shows a player in a backup beside the running server, and the correction between the two. */
 export async function showPlayer(username: string, options: ShowOptions): Promise<Outcome | number> {
   const { at, json } = options;
   const from = await placeToLookInto(options);
@@ -44,7 +44,7 @@ export async function showPlayer(username: string, options: ShowOptions): Promis
     const correction =
       nowUnits === undefined || balance === nowUnits
         ? null
-        : // Exact: amounts that the operator API accepts have at most 15 digits.
+        : // This number is exact: the operator API accepts amounts of at most 15 digits.
           { id, amount: Number(formatUnits(balance - nowUnits, scale)), reason, ...(balance < 0 && DEBT) };
     const was = `${printable(username)} as of ${then.time} (shard ${shard}, entry ${then.lsn}): ${formatUnits(balance, scale)} ${currency}, ${plural(openBets, 'open bet')}`;
     return {
@@ -57,7 +57,9 @@ export async function showPlayer(username: string, options: ShowOptions): Promis
   });
 }
 
-/** A store or a file, which is read here and there. Of a folder, the newest file that reaches back to `at`. */
+/**
+ * Store or file to look into, which must allow random access. In a folder, the newest file that reaches back to `at`.
+ */
 async function placeToLookInto(options: ShowOptions): Promise<string> {
   const { from, at, identity } = options;
   if (from === PIPE)
@@ -94,12 +96,12 @@ function comparison(
   ];
 }
 
-/** A word of a command line, as a shell reads it. */
+/** Quotes a word for a shell. */
 function shellQuoted(text: string): string {
   return /^[\w.@-]+$/.test(text) ? text : `'${printable(text).replaceAll("'", "'\\''")}'`;
 }
 
-/** The units in a decimal of our own printing, exactly. */
+/** Converts a decimal that walletd printed to units, exactly. */
 function unitsOf(decimal: string, scale: number): Units {
   const [whole = '', fraction = ''] = decimal.split('.');
   return Number(`${whole}${fraction.padEnd(scale, '0')}`);

@@ -3,19 +3,19 @@ import { decodeMeta, withArchive } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import type { TargetStore } from '../tools/copy-ports.js';
 
-/** The place for closed rounds of a store that is restored. */
+/** Archive for the closed rounds of a restored store. */
 export interface RestoredArchive {
-  /** Undefined where there is none. */
+  /** Resolves to undefined if there is no archive. */
   readonly open: (storeId: string) => Promise<Archive | undefined>;
-  /** Makes another archive of it, once all is in it: resolves with its id. Undefined where there is none. */
+  /** Gives the complete archive a new identity and resolves to its id. Resolves to undefined if there is no archive. */
   readonly renew: (storeId: string) => Promise<string | undefined>;
 }
 
 const NO_ARCHIVE: RestoredArchive = { open: async () => undefined, renew: async () => undefined };
 
 /**
- * An empty store, which nothing else may use until the restore is complete. Its archive is a new one: a server on the store that was
- * copied must never take it for its own.
+ * Target of a restore: an empty store that nothing else may use until the restore is complete. Its archive is a new
+ * one: a server on the copied store must never take it for its own.
  */
 export function restoreTargetOf(store: Store, { open, renew }: RestoredArchive = NO_ARCHIVE): TargetStore {
   return {

@@ -118,7 +118,7 @@ async function restoreStore(options: RestoreOptions, progress: Progress): Promis
   });
 }
 
-/** Proves the whole file before it writes anything; what comes through a pipe, on the way. */
+/** Checks the complete file before it writes anything; a pipe is checked on the way. */
 async function restoreFile(options: RestoreOptions, progress: Progress): Promise<Report | number> {
   const { source, whole } = await backupInput(options.from, options.at, options);
   const { name } = source;
@@ -136,7 +136,7 @@ async function restoreFile(options: RestoreOptions, progress: Progress): Promise
       if (cutOff !== undefined) progress.warn(cutOff);
     },
   });
-  // The restore finds out on the way: a pipe cannot be read twice.
+  // A pipe cannot be read twice, so the restore finds out on the way.
   return await restoreInto({ name, frames, hasArchived: async () => false }, options, progress);
 }
 
@@ -145,17 +145,17 @@ async function haveArchived(frames: Frames): Promise<boolean> {
   return false;
 }
 
-/** A store or a backup, to be restored. */
+/** Store or backup to restore. */
 interface Source extends Pick<RestoredSource, 'hasArchived'> {
-  /** For people. */
+  /** Name for people. */
   readonly name: string;
   readonly frames: Frames;
 }
 
-/** One way for `restore` and its `--dry-run`, up to the first write. */
+/** Runs the steps that `restore` and its `--dry-run` share, up to the first write. */
 async function restoreInto(source: Source, options: RestoreOptions, progress: Progress): Promise<Report | number> {
   const { to, at, shards, dryRun } = options;
-  // With this sentence commander would refuse it.
+  // Commander refuses a missing option with the same sentence.
   if (to === undefined) throw new ConfigError("required option '--to <store>' not specified");
   const settings = settingsOfStore(to);
   const driver = driverOf(settings);
@@ -166,7 +166,7 @@ async function restoreInto(source: Source, options: RestoreOptions, progress: Pr
       checkHasNoEvent(target, driver, served.length > 0, progress.warn);
     }
     const { meta, all } = await begun(source.frames);
-    // What comes through a pipe tells it only now.
+    // A pipe reveals its meta record only now.
     checkShards(meta, shards);
     const formats = openFormats(meta);
     const servers = await whoServes(formats.storeId, target);
@@ -187,7 +187,7 @@ async function restoreInto(source: Source, options: RestoreOptions, progress: Pr
   });
 }
 
-/** Begins with the first write. Undefined when a person said no. */
+/** Starts with the first write. Resolves to undefined if the operator said no. */
 async function restoreNow(
   target: Target,
   settings: StoreSettings,
@@ -266,7 +266,7 @@ function report(
   };
 }
 
-/** The meta record, which comes first, and all frames with it. */
+/** Reads the meta record, which comes first, and returns it with all frames. */
 async function begun(frames: Frames): Promise<{ readonly meta: Buffer; readonly all: Frames }> {
   const iterator = frames[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -279,7 +279,7 @@ async function begun(frames: Frames): Promise<{ readonly meta: Buffer; readonly 
   return { meta: meta.bytes, all: all() };
 }
 
-/** Throws when a signal ends the restore: what has been written by then cannot be continued. */
+/** Throws when a signal ends the restore: a partial restore cannot be continued. */
 async function* untilInterrupted(frames: Frames, target: Driver): AsyncGenerator<Frame, void> {
   const signal = stopSignal(() => {
     console.error(`walletd: ${notWhole(target)}`);

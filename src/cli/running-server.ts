@@ -9,10 +9,10 @@ import { Samples } from '../tools/status/samples.js';
 import { type Facts, factsOf } from '../tools/status/status.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
 
-/** A person waits for the answer. */
+/** Timeout while a person waits for the answer. */
 export const ANSWER_MS = 5000;
 
-/** The server of these settings, whatever it is; undefined when nothing answers within five seconds. */
+/** Server of these settings, whatever its store; undefined if nothing answers within five seconds. */
 export async function answeringServer(settings: Settings): Promise<OperatorApi | undefined> {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;
@@ -21,12 +21,12 @@ export async function answeringServer(settings: Settings): Promise<OperatorApi |
   return (await api.answers()) ? api : undefined;
 }
 
-/** Facts that a server tells of itself, and troubles that the table of rules finds in them, the worst first. */
+/** Reads the facts that a server reports, and the alerts that the rules find in them, worst first. */
 export async function look(
   api: OperatorApi,
   backup: Backup,
 ): Promise<{ readonly facts: Facts; readonly troubles: readonly Trouble[] }> {
-  // Two requests at once: a server that hangs is named after one wait.
+  // Send both requests at once, so that a hanging server is reported after one timeout.
   const [readiness, text] = await Promise.all([api.readiness(), api.metrics()]);
   const samples = new Samples(text);
   const nowMs = Date.now();
@@ -34,20 +34,23 @@ export async function look(
   return { facts: factsOf(samples, readiness, nowMs), troubles };
 }
 
-/** The server of these settings, if it answers and serves this store: the port can be that of another walletd. */
+/** Server of these settings, if it answers and serves this store: the port can be that of another walletd. */
 export async function maybeRunningServer(settings: Settings, storeId: string): Promise<OperatorApi | undefined> {
   const found = await findServer(settings);
   return found?.storeId === storeId ? found.server : undefined;
 }
 
-/** A server of this store, or of one that was made from it by a restore into other shards. */
+/** Server of this store, or of a store that a restore made from it. */
 export interface ServerOfPlayers {
   readonly server: OperatorApi;
-  /** The server serves another store: events there since are missing in this one. */
+  /** True if the server serves a different store, whose later events are missing in this one. */
   readonly isLater: boolean;
 }
 
-/** As `maybeRunningServer`, but also of a store that was made from this one: the players are the same. */
+/**
+ * Like `maybeRunningServer`, but also finds the server of a store that was made from this one, because the players are
+ * the same.
+ */
 export async function findServerOfPlayers(settings: Settings, storeId: string): Promise<ServerOfPlayers | undefined> {
   const found = await findServer(settings);
   if (found === undefined) return undefined;
@@ -55,7 +58,7 @@ export async function findServerOfPlayers(settings: Settings, storeId: string): 
   return isLater && !found.restoredFrom.includes(storeId) ? undefined : { server: found.server, isLater };
 }
 
-/** The server of these settings with its store; undefined when nothing answers, or no walletd. */
+/** Server of these settings with its store; undefined if nothing answers, or another program does. */
 async function findServer(settings: Settings) {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;
@@ -69,7 +72,7 @@ export function operatorApiUrl({ admin: { host, port, tls } }: Settings): string
   return urlOf(host, port, tls);
 }
 
-/** The token with which verbs ask the server: one that may do everything, if the settings have one. */
+/** Token with which commands call the server: one with the role `operate`, if the settings have one. */
 export function tokenForTools(settings: Settings): string | null {
   const tokens = operatorTokens(settings);
   const [first] = [...tokens.filter(({ role }) => role === 'operate'), ...tokens];

@@ -5,7 +5,9 @@ import { letGoOfGoneTerminals } from '../node/gone-terminal.js';
 import type { WalletNode } from '../node/wallet-node.js';
 import { createLogger, setLogLevel } from '../telemetry/logger.js';
 
-/** Operators are promised that a process ends within 5 s of its signal; a node of a cluster gives its shards away before. */
+/**
+ * Operators are promised that a process ends within 5 s of its signal; a node of a cluster first hands over its shards.
+ */
 const STOP_MAX_MS = 4800;
 
 interface ServeOptions {
@@ -22,7 +24,7 @@ export function addServe(program: Command): void {
     .action((options: ServeOptions) => (options.check ? check(options) : serve(options)));
 }
 
-/** As `nginx -t`: throws what the start would refuse. */
+/** Throws every error that would refuse the start, like `nginx -t`. */
 async function check(options: ServeOptions): Promise<void> {
   const { checkStart } = await import('../node/check-start.js');
   for (const sentence of await checkStart(loadSettings(environmentOf(options)))) console.log(sentence);
@@ -33,7 +35,7 @@ function environmentOf({ insecure }: ServeOptions): NodeJS.ProcessEnv {
   return insecure ? { ...process.env, WALLETD_INSECURE: 'true' } : process.env;
 }
 
-/** Runs until a signal ends it, or another process takes its store over. */
+/** Runs until a signal ends it, or another process takes over its store. */
 async function serve(options: ServeOptions): Promise<void> {
   const env = environmentOf(options);
   let hasMissedSighup = false;
@@ -49,7 +51,9 @@ async function serve(options: ServeOptions): Promise<void> {
   let isEnding = false;
   let node: WalletNode | undefined;
 
-  /** May be called again: npm passes on a signal that the terminal has already sent to the whole group. */
+  /**
+   * Ends the process. May be called again: npm repeats a signal that the terminal has already sent to the whole group.
+   */
   const end = (exitCode: number) => {
     setTimeout(() => {
       log.error({}, 'could not stop in time: some outcomes are unknown');
@@ -72,7 +76,10 @@ async function serve(options: ServeOptions): Promise<void> {
     });
   }
 
-  /** Keys, networks, tokens, certificates and the log can change while callbacks arrive. Unusable settings change nothing. */
+  /**
+   * Reloads keys, networks, tokens, certificates and the log level while callbacks arrive. Invalid settings change
+   * nothing.
+   */
   const readAgain = () => {
     hasMissedSighup = node === undefined;
     try {
@@ -84,10 +91,10 @@ async function serve(options: ServeOptions): Promise<void> {
     }
   };
   process.on('SIGHUP', readAgain);
-  // Node would open its inspector, through which any user with this signal's right reads keys and moves money.
+  // Node would open its inspector, through which any user who may send this signal reads keys and moves money.
   process.on('SIGUSR1', () => log.warn({ code: 'inspector-refused' }, 'SIGUSR1 ignored: the inspector stays closed'));
   try {
-    // Loaded late, because wrong settings and the help do not need it: it takes a third of a second.
+    // Load the node late: it takes a third of a second, and neither wrong settings nor the help need it.
     const { WalletNode } = await import('../node/wallet-node.js');
     node = await WalletNode.open(loaded, log, end);
     if (hasMissedSighup) readAgain();

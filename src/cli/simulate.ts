@@ -29,11 +29,11 @@ interface SimulateOptions extends OutputOptions {
   readonly mode: Mode;
   readonly seconds: number;
   readonly seed?: number;
-  /** Histories that are explored at a time. */
+  /** Number of histories explored at once. */
   readonly lanes: number;
-  /** Messages a second. */
+  /** Messages per second. */
   readonly rate: number;
-  /** Where to write what was learnt. */
+  /** File for the learnt profile. */
   readonly learn?: string;
   readonly players?: string;
   readonly create?: string;
@@ -48,7 +48,7 @@ interface SimulateOptions extends OutputOptions {
 
 const SECONDS = 60;
 const SECONDS_MAX = 30 * 86_400;
-/** Enough to keep an operator busy whose answers wait for a disk. */
+/** Enough to keep an operator busy while its answers wait for a disk. */
 const LANES = 256;
 const LANES_MAX = 1000;
 const RATE = 100;
@@ -134,10 +134,10 @@ async function simulate(url: string, options: SimulateOptions): Promise<Outcome>
   }
 }
 
-/** What is to be reported, whatever was played. */
+/** Results of any mode, for the report. */
 interface Outplayed {
   readonly results: readonly Result[];
-  /** What there is to say beside them. */
+  /** Remarks that follow the results. */
   readonly notes: readonly string[];
 }
 
@@ -151,7 +151,7 @@ async function playMode(
     case 'check':
       return { results: await check(table, players, CASES, progress.update), notes: [] };
     case 'explore': {
-      // It needs fast-check, which takes a while to load.
+      // The exploration needs fast-check, which takes a while to load.
       const { explore } = await import('../tools/simulate/explore/explore.js');
       const explored = await explore(table, players, { seed, seconds, lanes }, progress.update);
       return { results: explored.results, notes: [exploredText(explored, seed)] };
@@ -214,7 +214,7 @@ async function read<T>(option: string, file: string, parse: (text: string) => T)
   }
 }
 
-/** The last line that is no comment, so that a file of walletd's own keys will do. */
+/** Reads the last line that is no comment, so that a file with the keys of walletd works as well. */
 function parseKey(text: string): Sign {
   const line = text.split(/\r?\n/).findLast((one) => one.trim() !== '' && !one.startsWith('#'));
   const secret = line?.trim().replace(/^[\w.-]{1,64}:/, '') ?? '';

@@ -48,7 +48,7 @@ async function take({ stopped }: TakeOptions): Promise<Outcome> {
   };
 }
 
-/** Fences no server: should one start meanwhile, the store refuses the snapshot. */
+/** Takes snapshots without fencing: the store refuses a snapshot if a server starts meanwhile. */
 async function takeOffline(
   opened: ArchivedStore,
   settings: Settings,

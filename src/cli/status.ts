@@ -114,7 +114,7 @@ function number(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** The bound of a bucket. */
+/** Formats the upper bound of a histogram bucket. */
 function milliseconds(seconds: number): string {
   return Number.isFinite(seconds) ? `${seconds * 1000} ms` : 'more than 10 s';
 }

@@ -1,9 +1,9 @@
-/** After this time the process ends, whatever hangs. */
+/** The process ends after this time, whatever hangs. */
 const STOP_MAX_MS = 3000;
 
 /**
- * A signal that SIGTERM and SIGINT abort, for work that then ends in good order. If it has not ended some seconds later,
- * because its store does not answer, the process exits with `exitCode()`.
+ * Returns an abort signal for SIGTERM and SIGINT, so that work can end cleanly. If the work has not ended some seconds
+ * later, because its store does not answer, the process exits with `exitCode()`.
  */
 export function stopSignal(exitCode: () => number): AbortSignal {
   const stop = new AbortController();

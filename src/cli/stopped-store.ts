@@ -15,10 +15,10 @@ import type { NodeRecord } from '../store/node-record.js';
 import { writeEntries } from '../store/orphans-file.js';
 import type { AcceptLossDeps } from '../tools/loss/accept-loss.js';
 
-/** The option with which an operator vouches for a server that cannot be seen from here. */
+/** Option with which an operator confirms that a server on another machine is stopped. */
 export const STOPPED_OPTION = ['--stopped', 'the server that last owned the store is not running any more'] as const;
 
-/** What it takes to work on the shards of a store while no server owns them. */
+/** Dependencies for work on the shards of a store that no server owns. */
 export function stoppedStoreDeps(
   settings: Settings,
   { store, meta, archive }: Pick<ArchivedStore, 'store' | 'meta' | 'archive'>,
@@ -46,8 +46,8 @@ export function stoppedStoreDeps(
 }
 
 /**
- * Throws a `StoreError` while the last owner of a shard may still be running. A process of this machine can be seen;
- * for one of another machine the operator has to vouch.
+ * Throws a `StoreError` while the last owner of a shard may still be running. A process on this machine can be checked;
+ * for a process on another machine the operator has to confirm.
  */
 export async function mustBeStopped(
   shards: readonly number[],
@@ -83,7 +83,7 @@ export async function mustBeStopped(
   }
 }
 
-/** True when a process of this machine has the id of the owner. */
+/** True if a process on this machine has the process id of the owner. */
 export function isAlive({ pid }: Owner): boolean {
   try {
     process.kill(pid, 0);

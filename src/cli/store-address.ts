@@ -4,23 +4,23 @@ import type { Settings } from '../config/schema.js';
 import { maybeKindSettings, STORE_FORMS } from '../config/store-kinds.js';
 
 const ENVIRONMENT = 'env:';
-/** Matches misspelt addresses too: taken for the name of a file, one would be printed with its password. */
+/** Matches misspelt addresses too: if one were taken for a file name, its password would be printed. */
 const SCHEME = /^(lmdb:|env:|redis[a-z+]*:|[a-z+]+:\/\/)/i;
 
-/** A paragraph for the help of every verb that takes a store. */
+/** Help paragraph of every command that takes a store. */
 export const STORE_ADDRESS_HELP =
   `A STORE is ${STORE_FORMS}, or env:NAME, a variable that holds one of these:\n` +
   'other users of this machine can read arguments, so a password is safer in a variable.';
 
-/** True when the text names a store and not a file. */
+/** True if the text names a store and not a file. */
 export function isStoreAddress(text: string): boolean {
   return SCHEME.test(text);
 }
 
-/** The settings with the store that an argument names. Throws a `ConfigError`. */
+/** Loads the settings with the store that an argument names. Throws a `ConfigError`. */
 export function settingsOfStore(address: string): Settings {
   const store = resolved(address);
-  // The settings may be those of the Redis that is being copied into an embedded store.
+  // The settings may belong to the Redis that is being copied into an embedded store.
   const durability = maybeKindSettings(store)?.fsyncOnly ? { WALLETD_DURABILITY: 'fsync' } : {};
   return loadSettings({
     ...process.env,
@@ -32,8 +32,8 @@ export function settingsOfStore(address: string): Settings {
 }
 
 /**
- * The settings for a verb that only reads. It promises nothing about durability and does not listen, so the settings
- * about these are overridden: those of a production server may be unusable on the machine that reads its store.
+ * Loads the settings for a command that only reads. Such a command promises no durability and does not listen, so it
+ * overrides these settings: those of a production server may be invalid on the machine that reads its store.
  */
 export function settingsToRead(address: string | undefined): Settings {
   const env = {
@@ -46,15 +46,15 @@ export function settingsToRead(address: string | undefined): Settings {
   return loadSettings(env, ['signature.keys']);
 }
 
-/** The settings for a verb that reads a backup file, and no store. */
+/** Loads the settings for a command that reads a backup file, and no store. */
 export function settingsToReadFile(): Settings {
   return loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys', 'store']);
 }
 
-/** The value of WALLETD_STORE that an argument stands for. Throws a `ConfigError`. */
+/** Returns the value of WALLETD_STORE that an argument stands for. Throws a `ConfigError`. */
 export function resolved(address: string): string {
   if (address.startsWith(ENVIRONMENT)) return fromEnvironment(address.slice(ENVIRONMENT.length));
-  // An error of the settings would blame WALLETD_STORE. The address is not repeated: it can hold a password.
+  // An error of the settings would blame WALLETD_STORE. The message omits the address, which can contain a password.
   if (!isStoreAddress(address)) {
     throw new ConfigError(`the argument is not a STORE: ${STORE_FORMS}, or env:NAME`);
   }

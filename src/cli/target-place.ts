@@ -8,28 +8,29 @@ import { formatsOf } from '../store/format/store-formats.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 
-/** Where a restore goes. */
+/** Place that a restore writes to. */
 export interface Target {
-  /** Undefined where there is nothing yet: `openedTarget` makes it. */
+  /** Undefined if the place is empty: `withOpenedTarget` creates the store. */
   readonly store: Store | undefined;
-  /** The store that is in the place; undefined in an empty one. */
+  /** Store in the place; undefined if the place is empty. */
   readonly found: FoundStore | undefined;
 }
 
 export interface FoundStore {
   readonly meta: StoreMeta;
-  /** By shard. */
+  /** Heads by shard. */
   readonly heads: readonly Head[];
-  /** False: its logs hold fences at most, and it has no snapshot. A restore may take its place. */
+  /** False if the logs hold fences at most and there is no snapshot, so that a restore may replace the store. */
   readonly hasEvents: boolean;
 }
 
-/** Each start of a server leaves a fence; a log with more of them than this is looked at by a person. */
+/** Each start of a server appends a fence. A log with more fences than this needs a person to look at it. */
 const FENCES_MAX = 1000;
 
 /**
- * Opens the place, does the work, and closes it. Nothing is made where nothing is, so that all checks of a restore come before
- * its first write. The server is checked as a server's start checks it. Throws a `StoreError` where the place cannot be used.
+ * Opens the place, does the work, and closes it. Creates nothing in an empty place, so that all checks of a restore
+ * precede its first write. Checks the database server as the start of walletd does. Throws a `StoreError` if the place
+ * cannot be used.
  */
 export async function withTarget<T>(
   driver: Driver,
@@ -44,7 +45,7 @@ export async function withTarget<T>(
   }
 }
 
-/** Does the work with the store to write to, which is made here where there was nothing: the first write of a restore. */
+/** Does the work with the store to write to, which is created here in an empty place: the first write of a restore. */
 export async function withOpenedTarget<T>(
   { store }: Target,
   driver: Driver,
@@ -59,7 +60,9 @@ export async function withOpenedTarget<T>(
   }
 }
 
-/** Removes a store without an event from the place. Throws a `StoreError` when it has got one meanwhile. */
+/**
+ * Removes a store without an event from the place. Throws a `StoreError` if the store has received an event meanwhile.
+ */
 export async function emptyTarget(
   { store, found }: Target,
   { name, emptying }: Driver,
@@ -102,7 +105,7 @@ export function mayBeEmptied(name: string, emptying: string): string {
   return `what is at ${name} can be emptied, if nobody needs it: ${emptying}`;
 }
 
-/** The heads of all logs, read before their entries, and whether there is an event or a snapshot. */
+/** Reads the heads of all logs before their entries, and whether there is an event or a snapshot. */
 async function logsOf(store: Store, meta: StoreMeta): Promise<Pick<FoundStore, 'heads' | 'hasEvents'>> {
   const { format } = formatsOf(meta);
   const heads: Head[] = [];

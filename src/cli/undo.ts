@@ -42,9 +42,9 @@ interface UndoOptions extends OutputOptions {
   readonly store?: string;
 }
 
-/** Corrections on their way at once. */
+/** Number of corrections sent at once. */
 const AT_ONCE = 16;
-/** More than this is written only where the options say so: a slip of the filters must not empty a casino. */
+/** More corrections need an explicit option: a mistake in the filters must not empty a casino. */
 const COUNT_MAX = 100;
 const AMOUNT_MAX = 10_000;
 
@@ -198,7 +198,7 @@ async function undo(opened: ReadStore, wish: UndoWish, options: UndoOptions): Pr
   return outcome;
 }
 
-/** An id that is not found is money that stays given. */
+/** Warns about ids that were not found: their money stays with the players. */
 function warnOfMissing(ids: ReadonlySet<string>, plan: readonly Undo[], progress: Progress): void {
   const found = new Set(plan.map(({ id }) => id));
   const missing = [...ids].filter((id) => !found.has(id));
@@ -227,7 +227,7 @@ async function finish(
   return undoEnded(report);
 }
 
-/** For people: the amounts and counts beyond the limits, and the options that allow them. */
+/** Amounts and counts beyond the limits, and the options that allow them, for people. */
 function beyondLimits(
   { plan, currencyOf, scales }: UndoReport,
   { maxCount = COUNT_MAX, maxAmount = AMOUNT_MAX }: UndoOptions,
@@ -287,7 +287,7 @@ async function write(
   }
 }
 
-/** Another operator refused it, or none approved it in time. */
+/** True if another operator refused the correction, or none approved it in time. */
 function isClosed(corrected: Corrected): boolean {
   return typeof corrected === 'object' && corrected.isClosed;
 }

@@ -1,21 +1,21 @@
 import { EXIT } from '../node/exit-codes.js';
 
 /*
- * What verbs share. A verb is a file that exports `addX(program)`: it declares its arguments and its help, and its
- * action goes this way:
+ * Shared parts of the commands. Each command is a file that exports `addX(program)`, which declares its arguments and its
+ * help. The action of a command runs in these steps:
  *
  *   options -> settings -> store -> work, with a bar -> outcome -> text or JSON, exit code
  *              '------- withStore (with-store.ts) ------'          '----- conclude -----'
  */
 
-/** What a verb has to say, once for people and once for scripts. */
+/** Result of a command, for people and for scripts. */
 export interface Report {
   readonly text: () => string;
-  /** Each object becomes a line. */
+  /** One JSON line per object. */
   readonly json: () => Iterable<object>;
 }
 
-/** How a verb ends; with `EXIT.ok`, unless it says otherwise. */
+/** End of a command; the exit code defaults to `EXIT.ok`. */
 export interface Outcome extends Report {
   readonly exitCode?: number;
 }
@@ -24,7 +24,9 @@ export interface OutputOptions {
   readonly json?: true;
 }
 
-/** Prints the outcome and sets the exit code. A verb that prints everything by itself resolves to the code alone. */
+/**
+ * Prints the outcome and sets the exit code. A command that prints everything itself resolves to the exit code alone.
+ */
 export async function conclude(ending: Promise<Outcome | number>, options: OutputOptions): Promise<void> {
   const outcome = await ending;
   if (typeof outcome === 'number') {
@@ -47,7 +49,7 @@ interface Help {
   readonly examples: readonly string[];
 }
 
-/** What follows the options in the help of a verb. */
+/** Formats the help text after the options of a command. */
 export function helpText({ notes = [], exitCodes, examples }: Help): string {
   const codes = exitCodes === undefined ? [] : [`Exit codes: ${exitCodes}`];
   const lines = [examples.length === 1 ? 'Example:' : 'Examples:', ...examples.map((example) => `  ${example}`)];

@@ -30,7 +30,7 @@ interface VerifyOptions extends OutputOptions {
   readonly server?: string | false;
 }
 
-/** More columns of currencies do not fit a terminal. */
+/** Number of currency columns that fit a terminal. */
 const CURRENCIES_PER_TABLE = 5;
 
 export function addVerify(program: Command): void {
@@ -106,7 +106,7 @@ async function verifyBackup(from: string, options: VerifyOptions): Promise<Outco
   };
 }
 
-/** What a report is printed with. */
+/** Context that a report is printed with. */
 interface Shown {
   readonly name: string;
   readonly meta: { readonly storeId: string };
@@ -142,7 +142,7 @@ function parseServer(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** The server to compare with. That of the settings knows only the store that the settings name. */
+/** Server to compare with. The server of the settings serves only the store that the settings name. */
 async function serverOf(
   { settings, meta }: ReadStore,
   { server, store }: VerifyOptions,
@@ -206,7 +206,7 @@ function shardRow(report: ShardReport): string[] {
   ];
 }
 
-/** Tables with a column for each currency and a line for each reason why money moved. */
+/** Formats tables with a column per currency and a row per reason why money moved. */
 function booksTables(books: StoreBooks, scales: ScaleTable): string[] {
   const all = books.all();
   const tables: string[] = [];

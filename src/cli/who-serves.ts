@@ -7,9 +7,9 @@ import { settingsToRead } from './store-address.js';
 import type { Target } from './target-place.js';
 
 /**
- * Sentences about servers that may serve the store that is about to be restored, or the one in the place. Seen are the server of
- * the settings, whatever it stores in, and the owner that the log of the place names. A server elsewhere on an emptied Redis
- * cannot be seen.
+ * Returns sentences about servers that may serve the store to restore, or the store in the place. Checks the server of
+ * the settings, whatever its store, and the owner that the log of the place names. A server elsewhere on an emptied
+ * Redis cannot be seen.
  */
 export async function whoServes(storeId: string | undefined, { store, found }: Target): Promise<string[]> {
   const ids = [...new Set([storeId, found?.meta.storeId])].filter((id) => id !== undefined);
@@ -28,7 +28,7 @@ export async function whoServes(storeId: string | undefined, { store, found }: T
   return [...sentences, ...owners.values()];
 }
 
-/** The server of the settings, when it serves one of these stores. */
+/** Checks whether the server of the settings serves one of these stores. */
 async function answering(storeIds: readonly string[]): Promise<string[]> {
   try {
     const settings = settingsToRead(undefined);

@@ -12,26 +12,28 @@ import { maybeBackupFile } from './backup-input.js';
 import type { Progress } from './print/progress.js';
 import { isStoreAddress, settingsToRead, settingsToReadFile } from './store-address.js';
 
-/** A store that is only read. Shards and scales are those that it was created with. */
+/** Store opened for reading. Shards and scales are those that the store was created with. */
 export interface ReadStore {
-  /** Retries what fails in an outage of some seconds, and says so. */
+  /** Retries reads that fail in an outage of some seconds, and reports each retry. */
   readonly reader: StoreReader;
-  /** Does not retry: for work that goes on by itself after an outage. */
+  /** Does not retry: for work that resumes by itself after an outage. */
   readonly live: StoreReader;
   readonly meta: StoreMeta;
-  /** For people: what and where it is. */
+  /** Kind and place of the store, for people. */
   readonly name: string;
   readonly settings: Settings;
   readonly progress: Progress;
 }
 
-/** The option with which a verb that reads takes its store, for `command.option(...STORE_OPTION)`. */
+/** Option with which a reading command takes its store, for `command.option(...STORE_OPTION)`. */
 export const STORE_OPTION = [
   '--store <store>',
   'the store, or a backup: a file, or a folder of --rotate (default: WALLETD_STORE)',
 ] as const;
 
-/** Opens the store of these settings, does the work, and closes it. Throws a `StoreError` when it cannot be opened. */
+/**
+ * Opens the store of these settings, does the work, and closes it. Throws a `StoreError` if the store cannot be opened.
+ */
 export async function withStore<T>(
   settings: Settings,
   work: (opened: ArchivedStore) => Promise<T>,
@@ -47,8 +49,8 @@ export async function withStore<T>(
 }
 
 /**
- * Does the same for work that only reads: the store at an address, or that of the settings, or a backup as a store.
- * The bar stops when the work ends. Throws a `ConfigError` when the address is invalid.
+ * Opens a store for work that only reads: the store at an address, the store of the settings, or a backup. The bar
+ * stops when the work ends. Throws a `ConfigError` if the address is invalid.
  */
 export async function withStoreToRead<T>(
   address: string | undefined,
@@ -58,7 +60,7 @@ export async function withStoreToRead<T>(
 ): Promise<T> {
   if (address !== undefined && !isStoreAddress(address)) {
     const backup = await maybeBackupFile(address);
-    // It is not repeated: it can hold a password.
+    // The message omits the argument, which can contain a password.
     if (backup === undefined)
       throw new ConfigError(`the argument is neither a STORE (${STORE_FORMS}, or env:NAME) nor a backup`);
     return await withBackupToRead(backup, progress, work);

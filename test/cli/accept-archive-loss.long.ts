@@ -48,7 +48,7 @@ async function metric({ adminUrl }: WalletdProcess, name: string): Promise<numbe
   return Number(new RegExp(`^${name}\\{[^}]*\\} (\\d+)`, 'm').exec(text)?.[1] ?? Number.NaN);
 }
 
-/** Credits rewards, one after the other, and ends when all have left memory. Returns when each was done. */
+/** Credits rewards one after the other, and ends the node when all have left memory. Returns the time of each. */
 async function credit(node: StoredNode, ids: readonly string[], signal: NodeJS.Signals = 'SIGTERM'): Promise<string[]> {
   const walletd = await node.start();
   await importPlayers(walletd.adminUrl, ['ann'], 1000);
@@ -73,12 +73,12 @@ async function allLeave(walletd: WalletdProcess): Promise<void> {
   });
 }
 
-/** Answers of a server to repeats, and what they have moved. */
+/** Answers of a server to repeats, and the money they moved. */
 async function repeats(node: StoredNode, ...ids: readonly string[]) {
   return await repeatsWithin(node, {}, ...ids);
 }
 
-/** The same of a server whose archive is behind: lookups wait for the whole deadline. */
+/** Repeats on a server whose archive is behind: lookups wait for the whole deadline. */
 async function repeatsBehind(node: StoredNode, ...ids: readonly string[]) {
   return await repeatsWithin(node, { WALLETD_REQUEST_DEADLINE_MS: '500' }, ...ids);
 }
@@ -123,7 +123,7 @@ test('LMDB: a lost archive is believed again only after accept-loss --archive', 
   await credit(node, ['w1', 'w2']);
   const archive = join(node.store, 'archive');
   renameSync(archive, `${archive}.lost`);
-  // The same archive, without its rounds.
+  // An archive with the same identity, but without its rounds.
   mkdirSync(archive);
   cpSync(`${archive}.lost/archive.json`, `${archive}/archive.json`);
   const behind = await repeatsBehind(node, 'w1');
@@ -160,7 +160,7 @@ test('LMDB: a lost archive is believed again only after accept-loss --archive', 
   const accepted = await accept(node, '--yes');
   assert.equal(accepted.status, 0, accepted.stderr);
   assert.match(accepted.stdout, /Shard 0 goes on from \d+-\d+\.\nThe archive is believed from now on\.\n$/);
-  // The last owner is this very process.
+  // The last owner is this process.
   assert.match((await accept(node, '--yes', '--stopped')).stdout, /^Nothing is missing/);
   const clean = await node.run(['verify', '--deep', '--no-server']);
   assert.equal(clean.status, 0, clean.stdout);
@@ -228,7 +228,7 @@ test('a log that lacks acknowledged entries is not fenced for its archive', asyn
 test('a restore raises the mark of its archive to that of its log', async (t) => {
   const node = nodeOf(t);
   await credit(node, ['w1']);
-  // The snapshot of the stop is the one in the backup.
+  // The backup contains the snapshot from the stop.
   const [at = ''] = await credit(node, ['w2', 'w3'], 'SIGKILL');
   const file = `${node.folder.path}/backup`;
   assert.equal((await node.run(['backup', '--to', file])).status, 0);

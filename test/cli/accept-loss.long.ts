@@ -12,7 +12,7 @@ import { NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { runWalletd } from '../support/walletd-process.js';
 
-test('accept-loss makes no store where a name was mistyped', () =>
+test('accept-loss creates no store at a mistyped address', () =>
   inTempFolder(async (folder) => {
     const mistyped = join(folder, 'mistyped');
     const { status, stderr } = await runVerb(['accept-loss', '--yes'], { WALLETD_STORE: `lmdb:${mistyped}` });
@@ -22,7 +22,7 @@ test('accept-loss makes no store where a name was mistyped', () =>
   }));
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-  test(`an empty store where one was ready, if only till ${signal}, is refused until somebody accepts the loss`, async (t) => {
+  test(`a node that was ready until ${signal} refuses an empty store until accept-loss`, async (t) => {
     const node = new StoredNode(t, 2);
     const { log } = await node.start();
     await node.stop(signal);
@@ -40,7 +40,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
   });
 }
 
-test('a store that is older than what this node has acknowledged stops, and goes on when somebody accepts that', async (t) => {
+test('a store older than the acknowledged entries does not start until accept-loss', async (t) => {
   const node = new StoredNode(t, 2);
   const { adminUrl } = await node.start();
   await importPlayers(adminUrl, NODE_PLAYERS, 100);
@@ -53,7 +53,7 @@ test('a store that is older than what this node has acknowledged stops, and goes
   const missing = acknowledgedBy(node).map((sequence, shard) => sequence - (kept[shard] as number));
   rmSync(node.store, { recursive: true });
   cpSync(`${node.store}-old`, node.store, { recursive: true });
-  // A supervisor starts it again and again, and each start leaves a fence.
+  // A supervisor starts the node again and again, and each start appends a fence.
   for (let start = 0; start < 3; start++) {
     await assert.rejects(node.start(), /the log of shard \d lacks \d+-\d+, which this node has acknowledged/);
   }
@@ -77,7 +77,7 @@ test('a store that is older than what this node has acknowledged stops, and goes
   assert.match((await node.run(['accept-loss', '--yes'])).stdout, /Nothing is missing/);
 });
 
-test('a hole in the log stops its shard only; after accept-loss it goes on from before the hole, and keeps the rest', async (t) => {
+test('a hole in the log stops one shard, which accept-loss resumes before the hole', async (t) => {
   const node = new StoredNode(t, 2);
   const never = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '0' };
   const { adminUrl } = await node.start(never);
@@ -113,7 +113,7 @@ test('a hole in the log stops its shard only; after accept-loss it goes on from 
   await node.start(never);
 });
 
-test('callbacks of orphans and of a broken log are listed, printed and as CSV', async (t) => {
+test('callbacks of orphans and of a broken log are printed and listed as CSV', async (t) => {
   const node = new StoredNode(t, 1);
   const { adminUrl } = await node.start();
   await importPlayers(adminUrl, NODE_PLAYERS, 100);
@@ -144,7 +144,7 @@ test('callbacks of orphans and of a broken log are listed, printed and as CSV', 
   assert.match(stdout, /^\S+Z +ann +placeBets +P +q-b0 +b0$/m);
 });
 
-test('accept-loss tells the time of the last answer, not that of a later start', async (t) => {
+test('accept-loss reports the time of the last answer, not of a later start', async (t) => {
   const node = new StoredNode(t, 2);
   const { adminUrl } = await node.start();
   await importPlayers(adminUrl, NODE_PLAYERS, 100);
@@ -158,7 +158,7 @@ test('accept-loss tells the time of the last answer, not that of a later start',
   const record = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { times: Record<string, number> };
   rmSync(node.store, { recursive: true });
   cpSync(`${node.store}-old`, node.store, { recursive: true });
-  // Something else has rewritten the record since.
+  // Another program has rewritten the record since.
   utimesSync(join(folder, name), new Date(), new Date(Date.now() + 3_600_000));
   const { stdout } = await node.run(['accept-loss']);
   for (const shard of [0, 1]) {
@@ -167,7 +167,7 @@ test('accept-loss tells the time of the last answer, not that of a later start',
   }
 });
 
-/** By shard: the sequence of the newest entry that this node has acknowledged, as its own record says. */
+/** Sequence of the newest entry per shard that this node has acknowledged, from its own record. */
 function acknowledgedBy(node: StoredNode): number[] {
   const folder = `${node.folder.path}/node`;
   const name = readdirSync(folder).find((one) => one.startsWith('acknowledged-')) as string;

@@ -12,7 +12,7 @@ import { WalletdProcess } from '../support/walletd-process.js';
 
 const BOTH = [['serve', '--check'], ['serve']] as const;
 
-test('an archive address that cannot work ends check and start, without its password', () =>
+test('an invalid archive address ends check and start without showing its password', () =>
   inTempFolder(async (folder) => {
     for (const [address, part] of [
       ['postgres://walletd:hush/hush@127.0.0.1:5432/w', /archive is not an address of PostgreSQL: .*unescaped \/.*%2F/],
@@ -34,7 +34,7 @@ test('an archive address that cannot work ends check and start, without its pass
     }
   }));
 
-test('an archive that is away is told by check and start, and the start goes on', () =>
+test('check and start report an unreachable archive, and the start continues', () =>
   inTempFolder(async (folder) => {
     const port = await freePort();
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_ARCHIVE: `postgres://w:hush@127.0.0.1:${port}/w` };
@@ -70,7 +70,7 @@ if (reason !== undefined) {
   const databases = new PostgresDatabases(server);
   after(async () => await cleanUp());
 
-  test('an archive that must not be used ends check and start with its cure', () =>
+  test('an unusable archive ends check and start with its remedy', () =>
     inTempFolder(async (folder) => {
       const name = await databases.create();
       const url = databases.url(name);
@@ -95,7 +95,7 @@ if (reason !== undefined) {
       }
     }));
 
-  test('check, start and doctor judge PostgreSQL alike, and a setting permits it', () =>
+  test('check, start and doctor judge PostgreSQL alike, and a setting overrides it', () =>
     inTempFolder(async (folder) => {
       const url = databases.url(await databases.create());
       const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_ARCHIVE: url };
@@ -105,7 +105,7 @@ if (reason !== undefined) {
       assert.match(good.stdout, /Archive postgres:\S+: PostgreSQL .* fsync is on; .*\nIt would start\.\n$/);
       await runSql(url, 'ALTER SYSTEM SET fsync = off', 'SELECT pg_reload_conf()');
       const weak = /has fsync off, and it should be on: .*ALTER SYSTEM SET fsync = on;/;
-      // The server reloads its settings a moment after it was told to.
+      // The server reloads its settings a moment after the request.
       for (let isSeen = false; !isSeen; ) isSeen = (await runVerb(['serve', '--check'], env)).status === 1;
       for (const args of BOTH) {
         const { status, stderr } = await runVerb(args, env);

@@ -14,13 +14,13 @@ import { until } from '../support/until.js';
 
 const ROUNDS = 30;
 
-/** Where a story is told, and where it is restored to. */
+/** Stores of a story: the original, and the one it is restored to. */
 interface Places {
   readonly env: Record<string, string>;
   readonly copyEnv: Record<string, string> & { readonly WALLETD_STORE: string };
-  /** Loses rounds of the archive of the first place. */
+  /** Removes rounds from the archive of the original. */
   loseRounds(): Promise<void>;
-  /** Sentence of `verify` about them. */
+  /** Sentence of `verify` about the lost rounds. */
   readonly isLost: RegExp;
 }
 
@@ -84,9 +84,9 @@ async function tell(node: StoredNode, { env: placeEnv, copyEnv: place, loseRound
   assert.match(lost.stdout + lost.stderr, isLost);
 }
 
-const TOLD = 'rounds in the archive are verified, backed up and restored with the wallets';
+const TITLE = 'rounds in the archive are verified, backed up and restored with the wallets';
 
-test(`LMDB: ${TOLD}`, async (t) => {
+test(`LMDB: ${TITLE}`, async (t) => {
   const node = new StoredNode(t, 2);
   const folder = `${node.store}/archive`;
   await tell(node, {
@@ -128,4 +128,4 @@ async function onRedis(t: TestContext): Promise<void> {
   });
 }
 
-test(`Redis with PostgreSQL: ${TOLD}`, { skip: whyNoPostgres() ?? false }, onRedis);
+test(`Redis with PostgreSQL: ${TITLE}`, { skip: whyNoPostgres() ?? false }, onRedis);

@@ -14,7 +14,7 @@ import { WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 
 const OTHER_ARCHIVE = 5;
 
-test('a follower ends with 5 when walletd archives elsewhere', { skip: whyNoPostgres() ?? false }, () =>
+test('a follower exits with 5 when walletd archives elsewhere', { skip: whyNoPostgres() ?? false }, () =>
   inTempFolder(async (folder) => {
     const postgres = startPostgres(tmpdir());
     after(async () => await cleanUp());
@@ -43,7 +43,7 @@ test('a follower ends with 5 when walletd archives elsewhere', { skip: whyNoPost
     await importPlayers(first.adminUrl, ['ann'], 100);
     await play(first);
     assert.equal(await first.end('SIGTERM'), 0);
-    // As after a move of the archive by pg_dump, of which the follower was not told.
+    // Same state as after a move of the archive by pg_dump that the follower does not know about.
     await runSql(postgres.url, `CREATE DATABASE former TEMPLATE ${archive}`);
     const follow = (name: string, database: string) =>
       new WalletdCommand(['backup', '--follow', '--to', `${folder}/${name}`, '--metrics', `${folder}/${name}.prom`], {

@@ -7,7 +7,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { SHARDS } from '../tools/recorded-store.js';
 import { withoutLastSegment, writeTwoSegments } from './backup-files.js';
 
-test('a backup is verified as a store is: entries, wallets, books, and as of when', () =>
+test('verify checks entries, wallets and books of a backup and prints its time', () =>
   inTempFolder(async (folder) => {
     const { file, store } = await writeTwoSegments(folder);
     const ofFile = await runVerb(['verify', file, '--json']);
@@ -30,7 +30,7 @@ test('a backup is verified as a store is: entries, wallets, books, and as of whe
     );
   }));
 
-test('a backup that is damaged, encrypted or no backup is told from a good one; a cut-off one has a code of its own', () =>
+test('verify refuses damaged, encrypted and foreign files, and cut-off backups with their own code', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     truncateSync(file, statSync(file).size - 1);
@@ -60,7 +60,7 @@ test('inspect, export and verify --store read a backup as they read the store', 
     ]) {
       const [ofFile, ofStore] = [await runVerb([...args, '--store', file]), await runVerb([...args, '--store', store])];
       assert.deepEqual([ofFile.status, ofFile.stderr], [0, ''], args.join(' '));
-      // A copy begins with the newest snapshot, so the log of the store is longer; what is there now is the same.
+      // A copy begins with the newest snapshot, so the log of the store is longer; the current state is the same.
       if (args[1] === 'player')
         assert.equal(jsonLines(ofFile.stdout)[0]?.balance, jsonLines(ofStore.stdout)[0]?.balance);
       assert.ok(ofFile.stdout.length > 100);
@@ -78,14 +78,14 @@ test('inspect, export and verify --store read a backup as they read the store', 
     }
   }));
 
-test('a folder of --rotate stands for its newest file, and for one player for the newest that reaches back far enough', () =>
+test('a folder of --rotate stands for its newest file that reaches back far enough', () =>
   inTempFolder(async (folder) => {
     const { file, store } = await writeTwoSegments(folder);
     const backups = `${folder}/backups`;
     mkdirSync(backups);
     renameSync(file, `${backups}/2023-11-14T221320000Z.backup`);
     const newer = `${backups}/2023-11-15T000000000Z.backup`;
-    // It begins with this snapshot, and so does not reach back to before ann has won.
+    // The newer backup begins with this snapshot, so it does not reach back before the win of ann.
     const taken = await runVerb(['snapshot', 'take', '--stopped'], {
       WALLETD_STORE: store,
       WALLETD_SHARDS: String(SHARDS),
@@ -100,7 +100,7 @@ test('a folder of --rotate stands for its newest file, and for one player for th
     assert.equal(await balanceFrom(...show, '--at', '2023-11-14T22:13:24Z'), '99.999');
   }));
 
-test('a restore says as of when; --dry-run says it too, checks everything and writes nothing', () =>
+test('restore prints its point in time, and --dry-run does without writing', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     const args = ['restore', '--from', file, '--to', `lmdb:${folder}/new`];
@@ -124,7 +124,7 @@ test('a restore says as of when; --dry-run says it too, checks everything and wr
     );
   }));
 
-test('a backup that was cut off is refused with its own exit code before anything is written, unless that is accepted', () =>
+test('restore refuses a cut-off backup before it writes, unless --accept-cut-off is given', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     truncateSync(file, statSync(file).size - 1);

@@ -15,10 +15,10 @@ import { framesOf, IMMEDIATE, SHARDS, STORE_ID, sourceOf } from '../tools/record
 const { place, settle } = commands;
 
 const PLAYERS = ['ann', 'bob', 'cid', 'dan'];
-/** The last entry is of 2023-11-14T22:13:25.000Z. */
+/** Time of the last entry: 2023-11-14T22:13:25.000Z. */
 const LAST_MS = 1_700_000_005_000;
 
-/** A store that nobody serves, and its backup of two segments: ann won after the end of the first one. */
+/** Writes a store without a server, and its backup of two segments: ann wins after the end of the first one. */
 export async function writeTwoSegments(folder: string): Promise<{ readonly file: string; readonly store: string }> {
   const file = `${folder}/wallets.backup`;
   const wal = new MemoryWal(STORE_ID, SHARDS);
@@ -58,7 +58,7 @@ export async function writeTwoSegments(folder: string): Promise<{ readonly file:
   return { file, store: `lmdb:${folder}/data` };
 }
 
-/** Cuts the end off, so that its last segment does not count. */
+/** Cuts the end off, so that the last segment is incomplete. */
 export function withoutLastSegment(file: string): void {
   truncateSync(file, statSync(file).size - 1);
 }

@@ -21,7 +21,7 @@ async function identityIn(folder: string): Promise<{ readonly recipient: string;
   return { recipient: await identityToRecipient(identity), key };
 }
 
-test('through a pipe, encrypted, into another store; a pipe that is cut off says so and leaves nothing that serves', () =>
+test('an encrypted pipe restores into another store, and a cut-off pipe does not', () =>
   inTempFolder(async (folder) => {
     const { store } = await writeTwoSegments(folder);
     const { recipient, key } = await identityIn(folder);
@@ -48,7 +48,7 @@ test('through a pipe, encrypted, into another store; a pipe that is cut off says
     assert.equal(refused.status, 1);
   }));
 
-test('an encrypted file opens with the identity, and with no other', () =>
+test('an encrypted file opens only with its identity', () =>
   inTempFolder(async (folder) => {
     const { store } = await writeTwoSegments(folder);
     const { recipient, key } = await identityIn(folder);
@@ -64,7 +64,7 @@ test('an encrypted file opens with the identity, and with no other', () =>
     assert.deepEqual([wrong.status, /begins with age1/.test(wrong.stderr)], [2, true]);
   }));
 
-test('what does not go together is refused before anything is read', async () => {
+test('options that exclude each other are refused before anything is read', async () => {
   const refusals: [string[], RegExp][] = [
     [['--to', '-', '--follow'], /a pipe has an end/],
     [['--to', 'x', '--rotate', '1h'], /--rotate goes with --follow/],
@@ -80,7 +80,7 @@ test('what does not go together is refused before anything is read', async () =>
   }
 });
 
-test('rotated: each file is whole, finished ones are handed over; the heartbeat and the metrics tell how far it is', () =>
+test('a rotated backup writes complete files, hands them over and reports its progress', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data` };
     const walletd = await WalletdProcess.start(env);
@@ -104,7 +104,7 @@ test('rotated: each file is whole, finished ones are handed over; the heartbeat 
     const names = () => readdirSync(backups).filter((name) => BACKUP_NAME.test(name));
     await until('the first file', () => names().length === 1);
     const [first] = names();
-    // Names that cannot be compressed.
+    // Random names, which do not compress.
     const players = Array.from({ length: 40_000 }, () => randomBytes(72).toString('base64url'));
     await importPlayers(walletd.adminUrl, players, 1);
     await until('another file', () => names().length === 2);
@@ -135,7 +135,7 @@ test('rotated: each file is whole, finished ones are handed over; the heartbeat 
     await again.end('SIGTERM');
   }));
 
-test('followed and encrypted: a file is there when it is finished, which a signal does', () =>
+test('a followed encrypted file appears when a signal finishes it', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data` };
     const { recipient, key } = await identityIn(folder);

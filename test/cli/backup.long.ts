@@ -17,7 +17,7 @@ const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay'];
 const FUNDS = 1_000_000;
 const DEADLINE_MS = '20000';
 
-/** Bets until it is stopped; resolves to the number of bets that were accepted, by player. */
+/** Places bets until it is stopped, and then resolves to the number of accepted bets per player. */
 class Load {
   readonly accepted = new Map(PLAYERS.map((username) => [username, 0]));
   private isOn = true;
@@ -52,11 +52,11 @@ class Load {
   }
 }
 
-test('a backup while a server answers: restored elsewhere it has all that was answered before, and nothing half', () =>
+test('a backup of a running server restores every earlier answer and nothing half', () =>
   inTempFolder(async (folder) => {
     const from = `lmdb:${folder}/data`;
     const [file, to] = [`${folder}/wallets.backup`, `lmdb:${folder}/restored`];
-    // No bet may be told to come again, however slow a disk is that others write to as well.
+    // No bet may time out, however slow the shared disk is.
     const env = {
       WALLETD_STORE: from,
       WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
@@ -93,7 +93,7 @@ test('a backup while a server answers: restored elsewhere it has all that was an
     assert.equal(backup.stderr + restore.stderr, '', 'no bar where nobody can see it');
   }));
 
-/** The newest entry of each shard. */
+/** Newest entry of each shard. */
 async function headsOfFile(file: string): Promise<string[]> {
   const { coverage } = await checkBackup(file);
   return coverage.shards.map(({ head }) => formatLsn(head.lsn));
@@ -104,7 +104,7 @@ async function headsOfStore(env: Record<string, string>): Promise<string[]> {
   return (report as { shards: { lsn: string }[] }).shards.map(({ lsn }) => lsn);
 }
 
-test('following: what comes is in the file within seconds; SIGTERM ends it in good order; killed, it goes on where it was', () =>
+test('a follower appends within seconds, ends on SIGTERM, and resumes after SIGKILL', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_REQUEST_DEADLINE_MS: DEADLINE_MS };
     const file = `${folder}/wallets.backup`;
@@ -143,7 +143,7 @@ test('following: what comes is in the file within seconds; SIGTERM ends it in go
     await restored.end('SIGTERM');
   }));
 
-test('a backup that is interrupted while its store does not answer ends soon, and leaves no file', async () => {
+test('a backup interrupted during an outage ends soon and leaves no file', async () => {
   const server = await RedisServer.start();
   try {
     assert.equal((await runVerb(['init', server.url])).status, 0);

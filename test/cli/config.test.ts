@@ -10,7 +10,7 @@ const SECRETS = {
   WALLETD_SIGNATURE_KEYS: 'now:hunter2-of-the-platform',
 };
 
-test('config shows what is in force and where it comes from, and no secret', () =>
+test('config shows each setting in force with its source, and no secret', () =>
   inTempFolder(async (folder) => {
     const file = `${folder}/settings.json`;
     const tokens = [{ name: 'ann', role: 'read', token: 'hunter2-of-the-auditor' }];
@@ -38,14 +38,14 @@ test('config shows what is in force and where it comes from, and no secret', () 
     for (const text of [stdout, all.stdout]) assert.doesNotMatch(text, /hunter2/);
   }));
 
-test('a password with characters that belong escaped is hidden as a whole', async () => {
+test('a password with unescaped characters is hidden completely', async () => {
   const store = 'redis://walletd:hunter2@/hunter2@127.0.0.1:1/0';
   const { stdout } = await runVerb(['config'], { WALLETD_STORE: store });
   assert.match(stdout, /^store +redis:\/\/\(hidden\)@127\.0\.0\.1:1\/0 +WALLETD_STORE$/m);
   assert.doesNotMatch(stdout, /hunter2/);
 });
 
-test('settings that cannot be used are refused as serve refuses them', async () => {
+test('config refuses invalid settings like serve', async () => {
   const { status, stderr } = await runVerb(['config'], { WALLETD_PORT: 'abc' });
   assert.equal(status, 2);
   assert.match(stderr, /^walletd: port cannot be "abc"/);

@@ -26,7 +26,7 @@ function linesOf(text: string): ExportedLine[] {
 const keysOf = (lines: readonly ExportedLine[]) =>
   lines.map(({ shard, lsn, index, username, version }) => `${shard}:${lsn}/${index} ${username} ${version}`);
 
-test('an export that follows and is killed again and again leaves nothing out', async () => {
+test('a following export that is killed repeatedly omits no event', async () => {
   await serving(async ({ env, server, folder }) => {
     const cursor = join(folder, 'cursor');
     const args = ['export', '--follow', '--cursor', cursor];
@@ -48,13 +48,13 @@ test('an export that follows and is killed again and again leaves nothing out', 
     text += last.stdout;
     const all = keysOf(linesOf(runWalletd(['export'], env).stdout));
     assert.deepEqual([...new Set(keysOf(linesOf(text)))].sort(), [...all].sort());
-    // What was noted at the end does not come again.
+    // Events before the last saved position do not come again.
     assert.equal(runWalletd(['export', '--cursor', cursor], env).stdout, '');
     assert.ok(existsSync(cursor) && readFileSync(cursor, 'utf8').endsWith('\n'));
   });
 });
 
-test('an export ends quietly when nobody reads any more', async () => {
+test('an export ends quietly when its reader closes the pipe', async () => {
   await serving(async ({ env, server }) => {
     const child = spawn('sh', ['-c', `sh ${LAUNCHER} export --follow; echo "ended with $?" >&2`], {
       env: { ...process.env, ...env, WALLETD_NODE_FOLDER: '/nonexistent' },

@@ -7,7 +7,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 
 const NAMES = [1, 2, 3].map((day) => backupNameAt(Date.UTC(2026, 0, day)));
 
-test('each file is handed over once, in order, whatever is in its name; then the oldest go', () =>
+test('each file is handed over once, in order, before the oldest are removed', () =>
   inTempFolder(async (folder) => {
     const odd = `${folder}/it's $$ $& $' $\`; exit 1 #`;
     writeFileSync(odd, '');
@@ -20,7 +20,7 @@ test('each file is handed over once, in order, whatever is in its name; then the
     assert.deepEqual(readdirSync(folder).sort(), [NAMES[2], 'list'].sort());
   }));
 
-test('a command that fails is said and counted; its file stays, and goes with the next try', () =>
+test('a failing command is reported and counted, and its file is retried', () =>
   inTempFolder(async (folder) => {
     const path = `${folder}/${NAMES[0]}`;
     writeFileSync(path, '');

@@ -6,7 +6,7 @@ import { runVerb } from '../support/run-verb.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-test('init creates a store, and changes nothing if there is one', () =>
+test('init creates a store and leaves an existing one unchanged', () =>
   inTempFolder(async (folder) => {
     const store = `lmdb:${folder}/data`;
     const env = { WALLETD_STORE: store, WALLETD_SHARDS: '2' };
@@ -21,7 +21,7 @@ test('init creates a store, and changes nothing if there is one', () =>
     assert.match(other.stderr, /^walletd: shards is 3, but the store was created with 2/);
   }));
 
-test('init refuses where the folder of the node remembers a store', () =>
+test('init refuses if the folder of the node remembers a store', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_NODE_FOLDER: `${folder}/node` };
     const walletd = await WalletdProcess.start(env);
@@ -35,10 +35,10 @@ test('init refuses where the folder of the node remembers a store', () =>
     assert.ok(!existsSync(`${folder}/data`));
   }));
 
-test('an emptied Redis beneath a living server sends init and doctor to the runbook', () => sendToRunbook(''));
-test('... also where the address of the server has a password', () => sendToRunbook('default:secret@'));
+test('init and doctor refer to the runbook when a running server lost its Redis', () => sendToRunbook(''));
+test('init and doctor refer to the runbook when that address has a password', () => sendToRunbook('default:secret@'));
 
-/** `login`: in the address that the server has; this Redis takes any password. */
+/** `login` is part of the address that the server uses; this Redis takes any password. */
 function sendToRunbook(login: string): Promise<void> {
   return inTempFolder(async (folder) => {
     const redis = await RedisServer.start();

@@ -8,7 +8,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { LAUNCHED, LAUNCHER, runWalletd } from '../support/walletd-process.js';
 import { serving } from './served-store.js';
 
-test('help, version and wrong words', async () => {
+test('help, version and unknown commands have their output and exit codes', async () => {
   const help = runWalletd(['--help']);
   assert.equal(help.status, 0);
   assert.match(help.stdout, /serve [\s\S]*init [\s\S]*accept-loss /);
@@ -20,7 +20,7 @@ test('help, version and wrong words', async () => {
   assert.equal(wrong.stderr, 'walletd: port cannot be "abc" (from WALLETD_PORT): it must be integer\n');
 });
 
-test('every verb has its help; with an example, except serve and init', async () => {
+test('every command has help, and all but serve and init have an example', async () => {
   const inspect = ['player', 'round', 'txn', 'operators', 'entry', 'orphans'].map((what) => `inspect ${what}`);
   const verbs = [
     'status',
@@ -45,7 +45,7 @@ test('every verb has its help; with an example, except serve and init', async ()
   }
 });
 
-test('a store that is not there, and a variable that is not set, are said in one sentence', async () => {
+test('a missing store and an unset variable are reported in one sentence', async () => {
   const none = await runVerb(['verify', '--store', 'lmdb:/nonexistent/store']);
   assert.deepEqual([none.status, none.stdout], [1, '']);
   assert.match(none.stderr, /^walletd: there is no store at lmdb:\/nonexistent\/store[^\n]*\n$/);
@@ -62,7 +62,7 @@ test('a store that is not there, and a variable that is not set, are said in one
 });
 
 const noFullDisk = existsSync('/dev/full') ? false : 'no /dev/full';
-test('what could not be written is a failure, however short it is', { skip: noFullDisk }, () =>
+test('output that cannot be written is a failure, however short', { skip: noFullDisk }, () =>
   serving(async ({ env }) => {
     const verbs = ['inspect player ann', 'inspect player ann --json', 'verify --no-server', 'export'];
     await Promise.all(verbs.map((verb) => failsOnFullDisk(verb, env)));
@@ -83,7 +83,7 @@ async function failsOnFullDisk(verb: string, env: Record<string, string>): Promi
   assert.match(said, /^walletd: ENOSPC: no space left on device/m);
 }
 
-test('without the part of msgpackr that reads all strings right nothing starts, in one sentence', () =>
+test('a missing native part of msgpackr refuses the start in one sentence', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true' };
     for (const verb of ['serve', 'verify']) {
@@ -93,7 +93,7 @@ test('without the part of msgpackr that reads all strings right nothing starts, 
     }
   }));
 
-test('a Node for which the HTTP library has no binary is told so in one sentence', () =>
+test('a Node without a binary of the HTTP library is refused in one sentence', () =>
   inTempFolder(async (folder) => {
     writeFileSync(
       `${folder}/no-binary.cjs`,

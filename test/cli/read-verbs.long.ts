@@ -56,9 +56,9 @@ async function verbsOn(store?: string): Promise<void> {
   }, store);
 }
 
-test('the verbs look at an embedded store while it serves', () => verbsOn());
+test('reading commands work on an embedded store while it serves', () => verbsOn());
 
-test('the verbs look at a store in Redis while it serves', async () => {
+test('reading commands work on a store in Redis while it serves', async () => {
   const redis = await RedisServer.start();
   try {
     await verbsOn(redis.url);

@@ -23,7 +23,7 @@ interface Told {
   readonly [field: string]: unknown;
 }
 
-/** As a platform would tell of bets of `served-store.ts`. */
+/** Bets of `served-store.ts` as a platform would list them. */
 function historyOf(name: string, rounds: number): Told[] {
   return Array.from({ length: rounds }, (_, i) =>
     PLAYERS.map((username) => ({
@@ -36,7 +36,7 @@ function historyOf(name: string, rounds: number): Told[] {
 
 const text = (records: readonly Told[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
-/** Plants one of each of the usual ones; `name-4` is the last round. */
+/** Plants one difference of each usual kind; `name-4` is the last round. */
 function planted(told: readonly Told[], name: string): Told[] {
   const changes: Record<string, object> = {
     [`ann ${name}-0`]: { payout: 2.5 },
@@ -48,7 +48,7 @@ function planted(told: readonly Told[], name: string): Told[] {
   return [...changed, changed.at(-1) as Told];
 }
 
-/** The first five columns of the table of differences. */
+/** First five columns of the table of differences. */
 function rowsOf(stdout: string): string[] {
   const [, table = ''] = stdout.slice(stdout.search(/\d+ differences:/)).split('\n\n');
   const [, ...rows] = table.trimEnd().split('\n');
@@ -135,7 +135,7 @@ test('a history is compared with a store in a Redis Cluster while it serves', as
   }
 });
 
-test('a pipe, a mapping, and what cannot be compared', () =>
+test('reconcile reads a pipe, applies a mapping and reports records it cannot compare', () =>
   serving(async ({ env, folder }) => {
     const told = historyOf('first', 5);
     const rows = told.map(({ betId, username }) => `${username},${betId},P,1,2,won`);
@@ -191,7 +191,7 @@ test('temporary files are for their owner alone, and Ctrl-C leaves none', () =>
       env: environment({ ...env, TMPDIR: folder }),
       stdio: ['pipe', 'ignore', 'inherit'],
     };
-    // It waits for its history.
+    // The process waits for its history.
     const child = endAfterTests(spawn(command, [...first, 'reconcile', '--from', '-'], options));
     const files = () => {
       const fds = `/proc/${child.pid}/fd`;
@@ -232,7 +232,7 @@ async function archived(node: StoredNode): Promise<void> {
     const scrape = await Scrape.of(walletd.adminUrl);
     return scrape.value('walletd_archived_rounds_total') >= 20 && scrape.value('walletd_transactions') === 0;
   });
-  // It comes back, and what the archive has of it is old.
+  // This bet brings the round back into memory, so the archived version is outdated.
   assert.equal((await client.post('placeBets', bet('ann', 'again'))).statusCode, 0);
   client.close();
   const told = [...historyOf('old', 5), { ...(historyOf('again', 1)[0] as Told), betId: 'again', betStatus: 'OPEN' }];

@@ -12,7 +12,7 @@ import { writeTwoSegments } from './backup-files.js';
 
 const ROUNDS = `CREATE TABLE walletd_rounds (day int, shard int); INSERT INTO walletd_rounds VALUES (1, 0)`;
 
-/** Keys of the store. Those of a trial of rights end by themselves within a second. */
+/** Keys of the store, without the keys of a trial of rights, which expire within a second. */
 async function keysOf(redis: RedisServer): Promise<string[]> {
   return ((await redis.call('KEYS', '*')) as string[]).filter((key) => !/:trial-/.test(key));
 }
@@ -35,7 +35,7 @@ test('restore and its dry run refuse a place that is no folder', () =>
     }
   }));
 
-test('a dry run into a folder makes nothing', () =>
+test('a dry run into a folder creates nothing', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     const { status } = await runVerb(['restore', '--from', file, '--to', `lmdb:${folder}/new`, '--dry-run']);
@@ -43,7 +43,7 @@ test('a dry run into a folder makes nothing', () =>
     assert.ok(!existsSync(`${folder}/new`));
   }));
 
-test('a place whose server promises too little fails the dry run', () =>
+test('a database server with too little durability fails the dry run', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     const redis = await RedisServer.start({ appendfsync: 'everysec' });
@@ -100,7 +100,7 @@ if (reason !== undefined) {
       await redis.destroy();
     }));
 
-  test('an archive that a server may use is never to be emptied', () =>
+  test('restore never advises to empty an archive that a server may use', () =>
     inTempFolder(async (folder) => {
       const { file } = await writeTwoSegments(folder);
       const name = await databases.create();
@@ -116,7 +116,7 @@ if (reason !== undefined) {
       assert.ok(!existsSync(`${folder}/new`));
     }));
 
-  test('an archive that is away or forbidden fails the dry run', () =>
+  test('an unreachable or forbidden archive fails the dry run', () =>
     inTempFolder(async (folder) => {
       const { file } = await writeTwoSegments(folder);
       const name = await databases.create();

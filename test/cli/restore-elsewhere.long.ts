@@ -6,13 +6,13 @@ import { RedisServer } from '../support/redis-server.js';
 import { NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 
 /*
- * A copy that lacks what this node has answered, at another address than the store. A server on it would take repeats of answered
- * callbacks for new, and move money again.
+ * A copy at a different address than the store, which lacks answers that this node has given. A server on the copy would
+ * treat repeats of answered callbacks as new, and move money again.
  */
 const BETS = 16;
 const BACKUP = 'a.backup';
 
-/** A copy was made, then bets were answered, and the server has stopped. */
+/** A node that made a copy, then answered bets, and stopped. */
 async function playedSinceCopy(t: TestContext, env: Record<string, string> = {}): Promise<StoredNode> {
   const node = new StoredNode(t, 2);
   Object.assign(node.env, env);
@@ -28,14 +28,14 @@ async function playedSinceCopy(t: TestContext, env: Record<string, string> = {})
   return node;
 }
 
-/** Without asking: a test beside this one may listen where the server of this node would. */
+/** Restores without asking: another test may listen at the address of the server of this node. */
 async function restore(node: StoredNode, to: string, ...options: readonly string[]): Promise<void> {
   const from = options.includes('--at') ? node.env.WALLETD_STORE : `${node.folder.path}/${BACKUP}`;
   const restored = await node.run(['restore', '--from', from as string, '--to', to, '--yes', ...options]);
   assert.equal(restored.status, 0, restored.stderr);
 }
 
-/** The node refuses the copy until somebody accepts the loss; the players have then what the copy had. */
+/** Checks that the node refuses the copy until the loss is accepted; the players then have the balances of the copy. */
 async function isRefusedUntilAccepted(node: StoredNode): Promise<void> {
   for (let start = 0; start < 2; start++) {
     await assert.rejects(node.start(), /this node has acknowledged.*accept-loss/);
@@ -63,7 +63,7 @@ test('a backup that is behind, restored at a new address, does not serve', async
   await restore(node, to);
   node.env.WALLETD_STORE = to;
   await isRefusedUntilAccepted(node);
-  // The former store lacks what was answered on its copy.
+  // The former store lacks the answers given on its copy.
   node.env.WALLETD_STORE = former;
   await assert.rejects(node.start(), /this node has acknowledged/);
 });

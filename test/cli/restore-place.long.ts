@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 import { writeTwoSegments } from './backup-files.js';
 
-test('a store without an event is restored into; while a server may own it, only after a yes, and that server tells nothing more', () =>
+test('restore replaces an event-free store, after confirmation if a server may own it', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     const place = `lmdb:${folder}/place`;
@@ -32,7 +32,7 @@ test('a store without an event is restored into; while a server may own it, only
     assert.equal(jsonLines(stdout).find(({ record }) => record === 'player')?.balance, '100.0015');
   }));
 
-test('a stopped store without an event needs no yes; one with an event stays, and how to empty it is said', () =>
+test('restore keeps a store with events and explains how to empty it', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     const server = await RedisServer.start();
@@ -64,7 +64,7 @@ test('a stopped store without an event needs no yes; one with an event stays, an
     }
   }));
 
-test('beneath a server that lives while its Redis was emptied: asked, as the server says that it serves this store', () =>
+test('restore asks before it writes beneath a server whose Redis was emptied', () =>
   inTempFolder(async (folder) => {
     const redis = await RedisServer.start();
     try {

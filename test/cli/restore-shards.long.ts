@@ -8,13 +8,13 @@ import type { WalletdProcess } from '../support/walletd-process.js';
 
 const BETS = 5;
 
-/** The answer of a callback, as its bytes are. */
+/** Raw answer of a callback. */
 async function answerTo({ callbackUrl }: WalletdProcess, endpoint: string, body: object): Promise<string> {
   const response = await fetch(`${callbackUrl}/${endpoint}`, { method: 'POST', body: JSON.stringify(body) });
   return await response.text();
 }
 
-/** All callbacks of the story, and the answers of this server. */
+/** Sends all callbacks of the story and returns the answers of this server. */
 async function answersOf(walletd: WalletdProcess): Promise<string[]> {
   const answers: string[] = [];
   for (const username of NODE_PLAYERS) {
@@ -23,7 +23,7 @@ async function answersOf(walletd: WalletdProcess): Promise<string[]> {
       if (i % 2 === 0) answers.push(await answerTo(walletd, 'settleBets', settlement(username, `story-${i}`, 3)));
     }
   }
-  // The time of an answer is its own.
+  // The time of an answer differs each time.
   return answers.map((answer) => answer.replace(/"timestampMillis":\d+/, ''));
 }
 
@@ -38,7 +38,7 @@ async function played(t: TestContext): Promise<{ node: StoredNode; answers: stri
   return { node, answers, balances };
 }
 
-test('4 shards into 9: the store is verified, a server starts on it, and repeats get the first answers', async (t) => {
+test('a restore from 4 into 9 shards verifies, serves and repeats first answers', async (t) => {
   const { node, answers, balances } = await played(t);
   const to = `lmdb:${node.folder.path}/nine`;
   const args = ['restore', '--from', `lmdb:${node.store}`, '--to', to, '--shards', '9'];
@@ -81,7 +81,7 @@ test('4 shards into 9: the store is verified, a server starts on it, and repeats
   assert.deepEqual([report.from.shards, report.shards.length], [9, 2]);
 });
 
-test('the number that a store has, and no number at all, are refused, and nothing is written', async (t) => {
+test('restore refuses the current or an invalid number of shards without writing', async (t) => {
   const { node } = await played(t);
   const to = `${node.folder.path}/new`;
   const file = `${node.folder.path}/a.backup`;

@@ -12,7 +12,7 @@ import { runVerb } from '../support/run-verb.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { framesOf, IMMEDIATE, META, recordedHistory, walletsOf } from '../tools/recorded-store.js';
 
-/** A store in a folder that nobody serves. */
+/** A store in a folder, without a server. */
 async function storedHistory(folder: string): Promise<Map<string, unknown>> {
   const wal = await recordedHistory();
   const store = LmdbStore.open(folder);
@@ -32,7 +32,7 @@ async function walletsIn(folder: string): Promise<Map<string, unknown>> {
   }
 }
 
-test('a stopped store to a file, to another store, and to a moment of the past', () =>
+test('a stopped store is restored from a file, a store and a past moment', () =>
   inTempFolder(async (folder) => {
     const wallets = await storedHistory(`${folder}/data`);
     const from = `lmdb:${folder}/data`;
@@ -67,7 +67,7 @@ test('a stopped store to a file, to another store, and to a moment of the past',
     assert.notDeepEqual(await walletsIn(`${folder}/early`), wallets);
   }));
 
-test('what is refused is refused in one sentence, with an exit code for scripts, and changes nothing', () =>
+test('a refusal is one sentence with an exit code and changes nothing', () =>
   inTempFolder(async (folder) => {
     await storedHistory(`${folder}/data`);
     const from = `lmdb:${folder}/data`;
@@ -135,7 +135,7 @@ test('what is refused is refused in one sentence, with an exit code for scripts,
     assert.ok(!existsSync(`${folder}/new/data.mdb`) && !existsSync(`${file}-2`));
   }));
 
-test('a restore that was interrupted is refused by serve, by init and by the next restore', () =>
+test('serve, init and the next restore refuse an interrupted restore', () =>
   inTempFolder(async (folder) => {
     await storedHistory(`${folder}/data`);
     const half = `lmdb:${folder}/half`;
@@ -161,7 +161,7 @@ test('a restore that was interrupted is refused by serve, by init and by the nex
     }
   }));
 
-test('a restore that fails when it has begun says what to do with what is there', () =>
+test('a restore that fails midway explains how to empty the place', () =>
   inTempFolder(async (folder) => {
     const store = LmdbStore.open(`${folder}/data`);
     await store.meta.create({ ...META, shards: 1 });

@@ -33,7 +33,7 @@ test('with init never, an empty store is refused and nothing is created', () =>
     assert.equal(await walletd.end('SIGTERM'), 0);
   }));
 
-test('a port that is taken stops the start before the store is taken from anyone', () =>
+test('a port in use refuses the start before the store is taken over', () =>
   withStore(async (store) => {
     const first = await WalletdProcess.start({ WALLETD_STORE: store });
     await importPlayers(first.adminUrl, ['ann'], 100);
@@ -70,7 +70,7 @@ test('a heap too small for its workers stops the start, in one sentence', async 
 });
 
 test('callbacks without keys or networks leave this machine only with --insecure', async () => {
-  // There is no store, so that nothing starts.
+  // The store does not exist, so nothing starts.
   const env = { WALLETD_HOST: '0.0.0.0', WALLETD_STORE: 'lmdb:/nowhere/x', WALLETD_INIT: 'never' };
   const refused = await runVerb(['serve'], env);
   assert.equal(refused.status, 2);
@@ -89,7 +89,7 @@ test('the operator API leaves this machine only with a token, also with --insecu
   assert.match(refused.stderr, /^walletd: admin\.host is 0\.0\.0\.0, which others can reach: set admin\.token .*\n$/);
 });
 
-test('files of TLS that are missing, are none or do not fit stop the start, in one sentence that names the setting', () =>
+test('missing, invalid or mismatched TLS files refuse the start and name the setting', () =>
   inTempFolder(async (folder) => {
     const [callbacks, operators] = ['callbacks', 'operators'].map((name) => makeCertificate(folder, `${name}.test`));
     assert.ok(callbacks && operators);
@@ -123,7 +123,7 @@ test('files of TLS that are missing, are none or do not fit stop the start, in o
     }
   }));
 
-test('serve --check says whether it would start, and changes nothing', () =>
+test('serve --check reports whether it would start, and changes nothing', () =>
   withStore(async (store) => {
     const none = await runVerb(['serve', '--check'], { WALLETD_STORE: store });
     assert.equal(none.status, 0);

@@ -7,7 +7,7 @@ import { makeTempFolder } from '../support/temp-folder.js';
 
 const SETUP = fileURLToPath(new URL('../../../src/cli/setup.sh', import.meta.url));
 
-/** Runs setup.sh where `node` is of this version; the compiler, which runs on that `node`, then does nothing. */
+/** Runs setup.sh with a `node` of this version. The compiler runs on the same `node` and does nothing. */
 function setUpWith(version: string): { status: number | null; stderr: string } {
   const folder = makeTempFolder();
   writeFileSync(`${folder.path}/node`, `#!/bin/sh\necho ${version}\n`);
@@ -19,7 +19,7 @@ function setUpWith(version: string): { status: number | null; stderr: string } {
 }
 
 for (const version of ['18.20.4', '20.14.0', '24.1.0']) {
-  test(`a Node that cannot work is told so in one sentence: ${version}`, () => {
+  test(`setup refuses an unsupported Node in one sentence: ${version}`, () => {
     const { status, stderr } = setUpWith(version);
     assert.equal(status, 1);
     assert.match(

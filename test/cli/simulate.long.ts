@@ -30,7 +30,7 @@ test('simulate agrees with walletd, signed, and writes its reports', async () =>
   });
 });
 
-test('simulate knows what a profile says, and finds it where it is not so', async () => {
+test('simulate follows a profile and reports deviations from it', async () => {
   await inTempFolder(async (folder) => {
     const node = await TestNode.start({ duplicates: 'reject', 'void.allowNegativeBalance': false });
     try {
@@ -53,7 +53,7 @@ test('simulate knows what a profile says, and finds it where it is not so', asyn
   });
 });
 
-test('random histories and rounds at a rate agree with walletd, whose profile is learnt', async () => {
+test('random histories and timed rounds agree with walletd and its learnt profile', async () => {
   await inTempFolder(async (folder) => {
     const node = await TestNode.start({ duplicates: 'reject', 'tips.unknown': 'credit' });
     try {
@@ -79,7 +79,7 @@ test('random histories and rounds at a rate agree with walletd, whose profile is
   });
 });
 
-test('of an operator that answers 503 for ever simulate cannot know, and blames nothing', async () => {
+test('simulate cannot judge an operator that always answers 503', async () => {
   const server = createServer((request, response) => {
     request.resume();
     response.writeHead(503).end('{"statusCode":50001}');
@@ -99,7 +99,7 @@ test('of an operator that answers 503 for ever simulate cannot know, and blames 
   }
 });
 
-test('without players simulate cannot know, and says why there are none', async () => {
+test('simulate without players cannot judge, and says why none exist', async () => {
   const run = async (...args: string[]) => {
     const { status, stdout, stderr } = await runVerb(['simulate', 'http://127.0.0.1:9', ...args]);
     assert.deepEqual([status, stdout], [3, '']);
@@ -115,7 +115,7 @@ test('without players simulate cannot know, and says why there are none', async 
   );
 });
 
-test('simulate says in one sentence what is wrong with its arguments', async () => {
+test('simulate reports wrong arguments in one sentence', async () => {
   await inTempFolder(async (folder) => {
     const file = (text: string) => {
       writeFileSync(`${folder}/file`, text);

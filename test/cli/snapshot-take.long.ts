@@ -4,7 +4,7 @@ import { importPlayers } from '../support/client.js';
 import { runVerb } from '../support/run-verb.js';
 import { jsonLines, NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 
-test('snapshot take asks the running server, works on a stopped store, and leaves alone what has not changed', async (t) => {
+test('snapshot take works through a server or alone, and skips unchanged shards', async (t) => {
   const node = new StoredNode(t, 2);
   const { adminUrl } = await node.start();
   await importPlayers(adminUrl, NODE_PLAYERS, 100);
@@ -35,7 +35,7 @@ test('snapshot take asks the running server, works on a stopped store, and leave
   assert.deepEqual(await node.balances(), before);
 });
 
-test('a server whose fence has been trimmed is not taken for one that has stopped', async (t) => {
+test('a server whose fence was trimmed does not count as stopped', async (t) => {
   const node = new StoredNode(t, 1);
   const { adminUrl } = await node.start({ WALLETD_SNAPSHOTS_KEEP: '1', WALLETD_HISTORY_MAX_BYTES: '0' });
   await importPlayers(adminUrl, NODE_PLAYERS, 100);

@@ -7,7 +7,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-test('status of a node names a member that hangs, until it is back', () =>
+test('status names a hanging member until it returns', () =>
   inTempFolder(async (folder) => {
     const redis = await RedisServer.start();
     const start = async (name: string) =>

@@ -11,7 +11,7 @@ import { WalletdProcess } from '../support/walletd-process.js';
 
 const TOKEN = 'a-token-of-operators';
 
-test('status tells how a server is, on one screen, and so does its exit code', async () => {
+test('status shows the health of a server on one screen and as exit code', async () => {
   const node = await TestNode.start({ 'admin.token': TOKEN });
   const env = { WALLETD_ADMIN_PORT: new URL(node.adminUrl).port, WALLETD_ADMIN_TOKEN: TOKEN };
   try {
@@ -36,7 +36,7 @@ test('status tells how a server is, on one screen, and so does its exit code', a
   assert.match(gone.stderr, /^walletd: cannot ask the server at http:\/\/127\.0\.0\.1:\d+: .*\n$/);
 });
 
-test('a server that hangs is named after five seconds', () =>
+test('status reports a hanging server after five seconds', () =>
   inTempFolder(async (folder) => {
     const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder}/data` });
     const { port } = new URL(walletd.adminUrl);
@@ -51,7 +51,7 @@ test('a server that hangs is named after five seconds', () =>
     );
   }));
 
-test('status tells the id of the archive, as its file has it', () =>
+test('status shows the id from the file of the archive', () =>
   inTempFolder(async (folder) => {
     const store = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_RETENTION_MEMORY_SECONDS: '60' };
     for (const WALLETD_WORKERS of ['0', '2']) {
@@ -63,7 +63,7 @@ test('status tells the id of the archive, as its file has it', () =>
     }
   }));
 
-test('doctor and status find the same wrong with a server', () =>
+test('doctor and status report the same alerts of a server', () =>
   inTempFolder(async (folder) => {
     const redis = await RedisServer.start();
     const store = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder}/node` };
@@ -81,7 +81,7 @@ test('doctor and status find the same wrong with a server', () =>
     await redis.destroy();
   }));
 
-test('doctor examines LMDB, and leaves nothing behind', () =>
+test('doctor examines LMDB and leaves nothing behind', () =>
   inTempFolder(async (folder) => {
     const store = `lmdb:${folder}/data`;
     await runVerb(['init', store]);
@@ -110,7 +110,7 @@ interface Finding {
   readonly todo?: string;
 }
 
-test('doctor examines Redis with the user that serves, names what it may not do, and leaves nothing behind', async () => {
+test('doctor names missing rights of the Redis user and leaves nothing behind', async () => {
   const server = await RedisServer.start();
   const url = (user: string) => `redis://${user}:secret@127.0.0.1:${server.port}`;
   const examine = async (user: string) => {
@@ -136,7 +136,7 @@ test('doctor examines Redis with the user that serves, names what it may not do,
       '>secret',
       ...rights.replace('+xtrim ', '').split(/ (?![^(]*\))/),
     );
-    // Loads the functions.
+    // This run loads the functions.
     await runVerb(['doctor', server.url]);
     const empty = await examine('walletd');
     assert.deepEqual(
@@ -166,7 +166,7 @@ test('doctor examines Redis with the user that serves, names what it may not do,
   }
 });
 
-test('a shell completes verbs and options from what completion prints', async () => {
+test('a shell completes commands and options from the output of completion', async () => {
   const { stdout } = await runVerb(['completion', 'bash']);
   const complete = (...words: string[]) => {
     const script = `${stdout}
@@ -188,13 +188,13 @@ test('a shell completes verbs and options from what completion prints', async ()
 
 const noZsh = spawnSync('zsh', ['--version']).status !== 0 && 'zsh is not installed';
 
-test('zsh completes them as well, with or without a completion of its own', { skip: noZsh }, () =>
+test('zsh completes commands, with or without its own completion', { skip: noZsh }, () =>
   inTempFolder(async (folder) => {
     const { stdout } = await runVerb(['completion', 'zsh']);
     writeFileSync(`${folder}/completion`, stdout);
     for (const rc of ['', 'autoload -U compinit; compinit -u\n']) {
       writeFileSync(`${folder}/.zshrc`, `PS1='ready> '\n${rc}source ${folder}/completion\n`);
-      // A terminal is what zsh completes at: zpty is one, and its answers are waited for.
+      // zsh completes only on a terminal: zpty provides one and waits for the answers.
       const script = `
         zmodload zsh/zpty
         zpty shell 'TERM=dumb ZDOTDIR=${folder} zsh -d -i'

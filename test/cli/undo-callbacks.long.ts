@@ -28,7 +28,7 @@ function envelope(username: string, id: string, product = 'P') {
   return { id, timestampMillis: 1, productId: product, currency: 'THB', username };
 }
 
-/** A credit of adjustBalance. */
+/** Credit by adjustBalance. */
 function credit({ username, id, amount, product }: Credit): [endpoint: string, body: object] {
   return [
     'adjustBalance',
@@ -76,7 +76,7 @@ class Casino {
     this.platform = new PlatformClient((await this.node.start(env)).callbackUrl);
   }
 
-  /** Sum of all balances, in satang: sums of doubles would not be exact. */
+  /** Sum of all balances in satang, because sums of doubles would not be exact. */
   async satang(): Promise<number> {
     return (await this.node.balances()).reduce((sum, balance) => sum + Math.round(balance * 100), 0);
   }
@@ -90,7 +90,7 @@ async function undone(casino: Casino, ...args: string[]): Promise<readonly Row[]
   return jsonLines(stdout) as unknown as Row[];
 }
 
-test('undone credits sum up to those given, however often undo and repeats run', async (t) => {
+test('undone credits equal the given ones, however often undo and repeats run', async (t) => {
   const seed = Date.now() % 100_000;
   t.diagnostic(`seed ${seed}`);
   const random = new Random(seed);
@@ -126,7 +126,7 @@ test('undone credits sum up to those given, however often undo and repeats run',
   assert.equal(jsonLines(books.stdout)[0]?.clean, true);
 });
 
-test('filters take product, endpoint, player, time span and a file of ids', async (t) => {
+test('undo filters by product, endpoint, player, time span and a file of ids', async (t) => {
   const casino = await Casino.open(t);
   await casino.send(...credit({ username: 'ann', id: 'a', amount: 1 }));
   await casino.send(...credit({ username: 'ann', id: 'a', amount: 2, product: 'Q' }));
@@ -134,7 +134,7 @@ test('filters take product, endpoint, player, time span and a file of ids', asyn
   const halfMs = Date.now();
   await until('the clock has gone on', () => Date.now() > halfMs);
   await casino.send(...credit({ username: 'bob', id: 'c', amount: 8 }));
-  // A bet that wins and a debit are none of its business.
+  // undo leaves a winning bet and a debit alone.
   await casino.send('placeBets', bet('ann', 'won', 16));
   const amounts = async (...args: string[]) =>
     (await undone(casino, ...args)).map(({ correction }) => correction.amount);
@@ -161,7 +161,7 @@ test('filters take product, endpoint, player, time span and a file of ids', asyn
   }
 });
 
-test('more than the limits is refused before anything is written, and the options named', async (t) => {
+test('undo beyond the limits writes nothing and names the options to allow it', async (t) => {
   const casino = await Casino.open(t);
   for (let i = 0; i < 3; i++) await casino.send(...credit({ username: 'ann', id: `c${i}`, amount: 4000.5 }));
   const before = await casino.satang();
@@ -185,7 +185,7 @@ test('more than the limits is refused before anything is written, and the option
   assert.match(first ?? '', /,ann,adjustBalance,P,credit,c0,4000\.5,THB,walletd:undo:credit:-4000\.5:P:c0,done$/);
 });
 
-test('an undo that is killed in the middle is completed by the next', async (t) => {
+test('the next undo completes one that was killed midway', async (t) => {
   const casino = await Casino.open(t);
   const before = await casino.satang();
   for (let i = 0; i < 400; i++) await casino.send(...credit({ username: 'ann', id: `c${i}`, amount: 1 }));
@@ -202,7 +202,7 @@ test('an undo that is killed in the middle is completed by the next', async (t) 
   assert.equal(await casino.satang(), before);
 });
 
-test('credits of a trimmed log are undone from the snapshot, voided ones left', async (t) => {
+test('credits of a trimmed log are undone from the snapshot, except voided ones', async (t) => {
   const casino = await Casino.open(t, 1, { WALLETD_HISTORY_MAX_BYTES: '0', WALLETD_SNAPSHOTS_KEEP: '1' });
   const before = await casino.satang();
   await casino.send(...credit({ username: 'ann', id: 'c', amount: 1 }));
@@ -262,7 +262,7 @@ test('the old store of a restore into other shards undoes credits, not rewards',
     if (sentence.source.startsWith('^1')) assert.match(credits.stdout, sentence);
     assert.equal(await casino.satang(), before + 200);
   }
-  // The new store remembers both in its first snapshot.
+  // The new store has both in its first snapshot.
   const rows = await undone(casino, '--yes');
   assert.deepEqual(
     rows.map(({ id, state }) => [id, state]),

@@ -11,7 +11,7 @@ import { WalletdProcess } from '../support/walletd-process.js';
 const TOKENS = { backoffice: 'b'.repeat(32), support: 's'.repeat(32) };
 type Name = keyof typeof TOKENS;
 
-/** A server with two operators, and what they did to ann, bob and cid. */
+/** A server with two operators, and their operations on ann, bob and cid. */
 async function withOperators(
   work: (walletd: WalletdProcess, settings: Record<string, string>, sinceMs: number) => Promise<void>,
 ): Promise<void> {
@@ -24,7 +24,7 @@ async function withOperators(
     for (const username of players) await create(walletd, username);
     for (const username of players) await send(walletd, 'support', `/${username}/deposits`, { id: 'd', amount: 100 });
     const sinceMs = Date.now();
-    // ann twice; bob spends it; cid only loses.
+    // ann gets two deposits; bob spends his; cid only loses money.
     await send(walletd, 'backoffice', '/ann/deposits', { id: 'gift', amount: 50.25 });
     await send(walletd, 'backoffice', '/ann/deposits', { id: 'gift-2', amount: 1 });
     await send(walletd, 'backoffice', '/bob/deposits', { id: 'gift', amount: 50 });
@@ -42,7 +42,7 @@ function headersOf(name: Name): Record<string, string> {
   return { 'Content-Type': 'application/json', Authorization: `Bearer ${TOKENS[name]}` };
 }
 
-/** A body that is text is sent as it stands. */
+/** Sends a request; a body that is text is sent unchanged. */
 async function send(walletd: WalletdProcess, name: Name, path: string, body: object | string): Promise<void> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const init = { method: 'POST', headers: headersOf(name), body: text };
@@ -63,7 +63,7 @@ async function balances(walletd: WalletdProcess): Promise<number[]> {
   return await Promise.all(['ann', 'bob', 'cid'].map(read));
 }
 
-test('undo shows what it would write, writes it once however often it runs, and names whom it cannot take it from', () =>
+test('undo shows its corrections, writes each once, and names players it cannot debit', () =>
   withOperators(async (walletd, settings, sinceMs) => {
     const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs)];
     const shown = await runVerb([...args, '--json'], settings);
@@ -106,7 +106,7 @@ test('undo shows what it would write, writes it once however often it runs, and 
     assert.equal(jsonLines(books.stdout)[0]?.clean, true);
   }));
 
-test('an import is taken back too, an id without room for more has a made one, and --until leaves out what came later', () =>
+test('undo takes imports back, shortens long ids and honours --until', () =>
   withOperators(async (walletd, settings) => {
     const sinceMs = Date.now();
     const id = 'x'.repeat(256);
@@ -131,9 +131,9 @@ test('an import is taken back too, an id without room for more has a made one, a
     assert.equal(((await dan.json()) as { balance: number }).balance, 1);
   }));
 
-test('undo believes corrections by kind, target and amount, and not by their id', () =>
+test('undo recognizes earlier corrections by kind, target and amount, not by id', () =>
   withOperators(async (walletd, settings, sinceMs) => {
-    // Named as undo named its corrections once.
+    // Ids in the form that earlier versions of undo gave to corrections.
     await send(walletd, 'support', '/ann/corrections', { id: 'undo-gift', amount: -0.01, reason: 'a trap' });
     await send(walletd, 'support', '/ann/deposits', { id: 'undo-gift-2', amount: 0.01 });
     const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs), '--player', 'ann', '--yes', '--json'];
@@ -148,7 +148,7 @@ test('undo believes corrections by kind, target and amount, and not by their id'
     }
   }));
 
-test('what an older undo wrote is done before, and not written again', () =>
+test('corrections of an older undo count as done and are not repeated', () =>
   withOperators(async (walletd, settings, sinceMs) => {
     const correction = { id: 'undo-gift', amount: -50.25, reason: 'undo of deposit gift by backoffice' };
     await send(walletd, 'support', '/ann/corrections', correction);
@@ -161,7 +161,7 @@ test('what an older undo wrote is done before, and not written again', () =>
     assert.equal((await balances(walletd))[0], 100);
   }));
 
-test('undo says when there is nothing to undo, and when no server of the store answers', () =>
+test('undo reports when nothing matches and when no server answers', () =>
   withOperators(async (_walletd, settings, sinceMs) => {
     const nobody = await runVerb(['undo', '--operator', 'nobody', '--since', String(sinceMs)], settings);
     assert.deepEqual([nobody.status, /nobody did nothing of that kind since/.test(nobody.stderr)], [1, true]);
@@ -174,7 +174,7 @@ test('undo says when there is nothing to undo, and when no server of the store a
     assert.equal(wrong.status, 2);
   }));
 
-test('a player alone out of a backup: as he was then, as he is now, and the correction between the two', () =>
+test('restore --player shows a past and current balance, and the correction between them', () =>
   withOperators(async (walletd, settings) => {
     const file = `${settings.WALLETD_STORE?.slice('lmdb:'.length)}/../backup`;
     assert.equal((await runVerb(['backup', '--to', file], settings)).status, 0);

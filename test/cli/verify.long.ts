@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { runVerb } from '../support/run-verb.js';
 import { play, serving } from './served-store.js';
 
-test('verify finds what the server of its store has and the store has not, and says when there is no server', async () => {
+test('verify finds balances that only the server has, and reports a missing server', async () => {
   await serving(async ({ env, server, folder }) => {
     const to = `lmdb:${folder}/copy`;
     assert.equal((await runVerb(['restore', '--from', env.WALLETD_STORE as string, '--to', to], env)).status, 0);
@@ -23,7 +23,7 @@ test('verify finds what the server of its store has and the store has not, and s
   });
 });
 
-test('a server of another store, and what is no walletd, is not taken for the server of this one', () =>
+test('verify ignores servers of other stores and programs that are not walletd', () =>
   serving(async ({ env, server, folder }) => {
     const other = { ...env, WALLETD_STORE: `lmdb:${folder}/other`, WALLETD_NODE_FOLDER: `${folder}/node` };
     const run = (verb: string, adminUrl: string) =>

@@ -3,7 +3,7 @@ import type { StoreArchiveMarks } from '../../tools/inspect/store-archive-marks.
 import { formatMark } from '../../wallet/archive-mark.js';
 import { formatTable } from './table.js';
 
-/** Marks of logs and archive, for people. */
+/** Formats the marks of logs and archive for people. */
 export function archiveMarksText({ shards, missingDays }: StoreArchiveMarks): string {
   const rows = shards.map(({ shard, required, mark, isBehind }) => [
     String(shard),
@@ -15,7 +15,7 @@ export function archiveMarksText({ shards, missingDays }: StoreArchiveMarks): st
   return [table, ...missingDays.map((day) => `${describeMissingDay(day)}.`)].join('\n');
 }
 
-/** The same, an object for each shard. */
+/** Formats the marks as one object per shard. */
 export function archiveMarksLines({ shards, missingDays }: StoreArchiveMarks): object[] {
   return [
     ...shards.map(({ shard, required, mark, isBehind }) => ({

@@ -2,16 +2,16 @@ import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import { formatBytes, isoTime } from './format.js';
 import { formatTable } from './table.js';
 
-/** What was copied of one shard. */
+/** Part of one shard that was copied. */
 export interface CopiedShard {
   readonly shard: number;
-  /** The newest entry whose effects are in its snapshot; undefined without a snapshot. */
+  /** Newest entry that the snapshot contains; undefined without a snapshot. */
   readonly snapshot: Lsn | undefined;
   readonly lsn: Lsn;
-  /** The time of that entry, where it is known; undefined in an empty log. Milliseconds. */
+  /** Time of the newest entry in ms, if known; undefined for an empty log. */
   readonly timeMs?: number | undefined;
   readonly entries: number;
-  /** The size of snapshot and entries, uncompressed. */
+  /** Uncompressed size of snapshot and entries. */
   readonly bytes: number;
 }
 
@@ -26,7 +26,7 @@ export function copyTable(shards: readonly CopiedShard[]): string {
   return formatTable([{ right: 'shard' }, ...columns, { right: 'entries' }, { right: 'size' }], rows);
 }
 
-/** The newest time of all shards; undefined where no shard has one. */
+/** Newest time of all shards; undefined if no shard has one. */
 export function newestTime(shards: readonly CopiedShard[]): number | undefined {
   const times = shards.flatMap(({ timeMs }) => timeMs ?? []);
   return times.length === 0 ? undefined : Math.max(...times);

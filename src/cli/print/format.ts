@@ -9,7 +9,7 @@ export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-/** An age in the largest unit that leaves two digits: 90 s, 119 min, 47 h, 12 d. */
+/** Formats an age in the largest unit that leaves two digits: 90 s, 119 min, 47 h, 12 d. */
 export function formatAge(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < SECONDS_MAX) return `${seconds} s`;
@@ -19,14 +19,14 @@ export function formatAge(ms: number): string {
   return hours < HOURS_MAX ? `${hours} h` : `${Math.round(hours / 24)} d`;
 }
 
-/** A moment by its age. One that a clock ahead has dated lies in the future. */
+/** Formats a moment by its age. A moment from a clock that runs ahead lies in the future. */
 export function formatAgo(ageMs: number): string {
   return Math.round(ageMs / 1000) < 0
     ? `${formatAge(-ageMs)} ahead of this clock`
     : `${formatAge(Math.max(0, ageMs))} ago`;
 }
 
-/** A size to three digits: 940 B, 1.21 KiB, 305 MiB. */
+/** Formats a size with three digits: 940 B, 1.21 KiB, 305 MiB. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -13,7 +13,7 @@ import { formatTable } from './table.js';
 type InspectedEntry = NonNullable<Awaited<ReturnType<typeof inspectEntry>>>;
 type InspectedOrphans = Inspection & { readonly orphans: readonly Orphan[] };
 
-/** The limit of a table for people; --json has none. */
+/** Row limit of a table for people; --json has none. */
 const ROWS_MAX = 1000;
 
 const ITEM_COLUMNS = [
@@ -221,7 +221,7 @@ interface Concerned {
   readonly item: Transaction;
 }
 
-/** The transactions of the round, or with the id, as they are now; oldest first. */
+/** Current transactions of the round, or those with the id, oldest first. */
 function* concernedNow(players: readonly Player[], query: InspectQuery): Generator<Concerned> {
   if (query.type !== 'round' && query.type !== 'transaction') return;
   for (const player of players) {

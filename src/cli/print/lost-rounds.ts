@@ -8,7 +8,7 @@ import { formatTable } from './table.js';
 const COLUMNS = ['left memory', 'username', 'productId', 'roundId', 'shard', 'entry'];
 const SHOWN_MAX = 20;
 
-/** By player, how many of these rounds are theirs. */
+/** Number of these rounds per player. */
 export function playersOf(rounds: readonly Pick<LostRound, 'username'>[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { username } of rounds) counts.set(username, (counts.get(username) ?? 0) + 1);

@@ -1,6 +1,6 @@
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Names come from outside: characters that would move the cursor of a terminal are shown as in JSON. */
+/** Escapes characters that would move the cursor of a terminal, as JSON does. Names come from outside. */
 export function printable(text: string): string {
   return text.search(INVISIBLE) === -1 ? text : JSON.stringify(text).replace(INVISIBLE, escaped);
 }

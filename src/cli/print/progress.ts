@@ -6,31 +6,31 @@ import type { OnProgress } from '../../tools/progress.js';
 import { formatAge } from './format.js';
 import { printable } from './printable.js';
 
-/** Quick work needs no bar. */
+/** Work that takes less than this shows no bar. */
 const QUICK_MS = 1000;
 const STEP_MS = 100;
-/** The time left is estimated from this many steps: five seconds. */
+/** Number of steps that the estimate of the time left is based on: five seconds. */
 const ETA_STEPS = 50;
 const ATTEMPTS_MAX = 10;
 
-/** A bar on the terminal (stderr) during long work, and the way to print sentences meanwhile. */
+/** Shows a bar on the terminal (stderr) during long work, and prints sentences meanwhile. */
 export class Progress {
   private readonly bar: SingleBar | undefined;
   private isDrawn = false;
   private nextMs = performance.now() + QUICK_MS;
 
-  /** `what` is being done, such as "Verifying". Without a terminal there is no bar. */
+  /** `what` names the work, such as "Verifying". Without a terminal there is no bar. */
   constructor(what: string, isShown = true) {
     if (!isShown || !process.stderr.isTTY) return;
     const options = {
       format: `${what} {bar} {percentage} %, {eta_formatted} left`,
       etaBuffer: ETA_STEPS,
-      // Its estimate is 0 or infinity before it has seen enough steps.
+      // cli-progress estimates 0 or infinity before it has seen enough steps.
       formatTime: (seconds: number) =>
         seconds > 0 && Number.isFinite(seconds) ? formatAge(seconds * 1000) : 'a moment',
       clearOnComplete: true,
       linewrap: true,
-      // The verbs handle signals.
+      // The commands handle signals.
       gracefulExit: false,
     };
     this.bar = new SingleBar(options, Presets.shades_classic);
@@ -48,13 +48,13 @@ export class Progress {
     this.isDrawn = true;
   };
 
-  /** Prints a sentence; the bar goes on below it. */
+  /** Prints a sentence; the bar goes on below the sentence. */
   readonly warn = (sentence: string): void => {
     this.stop();
     console.error(`walletd: ${printable(sentence)}`);
   };
 
-  /** Retries for ten seconds, with a sentence about each failed attempt. */
+  /** Retry policy of ten seconds, with a sentence about each failed attempt. */
   get patience(): Patience {
     const warn = ({ error }: { error?: string }, message: string) => this.warn(`${message}: ${error}`);
     return { attemptsMax: ATTEMPTS_MAX, delay, log: { ...silentLogger, warn } };

@@ -5,7 +5,7 @@ import { formatSum, formatUnits, type ScaleTable, type Units } from '../../walle
 import { isoTime, plural } from './format.js';
 import { formatTable } from './table.js';
 
-/** The limit of a table for people; --json has none. */
+/** Row limit of a table for people; --json has none. */
 export const ROWS_MAX = 1000;
 
 const SUM_COLUMNS = [
@@ -26,7 +26,7 @@ const DIFFERENCE_COLUMNS = [
   '',
 ];
 
-/** `listed`: the first differences; `total`: how many there are. */
+/** `listed` holds the first differences; `total` is the number of all of them. */
 export function reconciliationText(
   { counts, sums }: Reconciliation,
   listed: readonly Difference[],
@@ -72,7 +72,7 @@ function sumsTable(all: readonly DaySum[], scales: ScaleTable): string {
   return isLong ? `${table}\n\nOf ${all.length} sums only those that differ are shown; --json shows all.` : table;
 }
 
-/** What players have here more than the platform says. */
+/** Surplus of the players in walletd over the history of the platform. */
 function surplusOf(theirs: SideSum, ours: SideSum): bigint {
   return ours.payout.value - ours.stake.value - (theirs.payout.value - theirs.stake.value);
 }
@@ -128,7 +128,7 @@ function sideText(
   ].join(' ');
 }
 
-/** By product, player, round and id: as people look for them. */
+/** Sorts by product, player, round and id, the order in which people search. */
 export function sortedDifferences(differences: readonly Difference[]): Difference[] {
   const key = ({ productId, username, roundId, id }: Difference) =>
     JSON.stringify([productId, username, roundId ?? '', id ?? '']);

@@ -7,10 +7,10 @@ import type { Soaked } from '../../tools/simulate/soak/soak.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
 
-/** Findings that are told at length; the reports in files have all of them. */
+/** Number of findings printed in full; the reports in files have all of them. */
 const TOLD_MAX = 10;
 
-/** A table of the rules, then what differs, one finding after the other. */
+/** Prints a table of the rules, then each finding that differs. */
 export function simulationText(results: readonly Result[], url: string, profile: Profile): string {
   const told = oneOfEachRuleFirst(results.filter(({ verdict }) => verdict === 'differs'));
   const parts = [
@@ -23,14 +23,14 @@ export function simulationText(results: readonly Result[], url: string, profile:
   return parts.join('\n\n');
 }
 
-/** Many findings of one rule say little more than the first, and are not to hide those of others. */
+/** Puts the first finding of each rule first: many findings of one rule add little, and must not hide other rules. */
 function oneOfEachRuleFirst(results: readonly Result[]): Result[] {
   const first = new Map(results.toReversed().map((result) => [result.rule, result]));
   const isFirst = (result: Result) => first.get(result.rule) === result;
   return [...results.filter(isFirst), ...results.filter((result) => !isFirst(result))];
 }
 
-/** A case, for scripts. */
+/** Formats a case for scripts. */
 export function resultJson({ rule, name, verdict, why, finding }: Result, url: string, profile: Profile): object {
   const told = finding && { history: historyLines(finding, profile.decimals), curl: curlLines(finding, url) };
   return { rule, place: RULES[rule].place, name, verdict, ...(why !== undefined && { why }), ...told };
@@ -68,7 +68,7 @@ function findingText({ rule, name, why, finding }: Result, url: string, profile:
   return [...head, ...lines].join('\n');
 }
 
-/** Why, once for all cases of which it is true. */
+/** Prints each reason once for all cases that share it. */
 function unknownText(results: readonly Result[]): string[] {
   const whys = new Set(
     results.flatMap(({ verdict, why }) => (verdict === 'unknown' && why !== undefined ? [why] : [])),

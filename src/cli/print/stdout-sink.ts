@@ -1,18 +1,18 @@
 export interface StdoutSink {
-  /** Resolves when the system has taken the text; to false when the reader has gone. */
+  /** Resolves to true when the system has taken the text, and to false when the reader has gone. */
   write(text: string): Promise<boolean>;
 }
 
-/** For what is too long to be held in memory until it is written. */
+/** Writes output that is too long to be held in memory. */
 export function stdoutSink(): StdoutSink {
-  // Each write is told its own error.
+  // Each write reports its own error through its callback.
   process.stdout.on('error', () => {});
   return {
     write: (text) =>
       new Promise((resolve, reject) => {
         process.stdout.write(text, (error) => {
           if (error === null || error === undefined) resolve(true);
-          // The reader has seen enough.
+          // The reader closed the pipe.
           else if ((error as NodeJS.ErrnoException).code === 'EPIPE') resolve(false);
           else reject(error);
         });

@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import { printable } from './printable.js';
 
-/** No lines between cells, so that awk can cut a table and a test can compare it. */
+/** No lines between cells, so that awk can split a table and a test can compare it. */
 const PLAIN = Object.fromEntries(
   [
     ...['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'],
@@ -9,7 +9,7 @@ const PLAIN = Object.fromEntries(
   ].map((part) => [part, '']),
 );
 
-/** A column; numbers are aligned right. */
+/** Title of a column; columns of numbers are aligned right. */
 export type Column = string | { readonly right: string };
 
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {

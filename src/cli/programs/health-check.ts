@@ -4,10 +4,10 @@ import { loadSettings } from '../../config/load.js';
 import { operatorApiUrl } from '../running-server.js';
 
 const TIMEOUT_MS = 4000;
-/** Needed are the address and the port alone: no secret and no other setting. */
+/** The check needs the address and the port only, no secret and no other setting. */
 const UNNEEDED = { WALLETD_INSECURE: 'true', WALLETD_ADMIN_TOKEN: 'none-is-needed-here', WALLETD_ADMIN_TOKEN_FILE: '' };
 
-/** The HEALTHCHECK of an image: exits with 0 when the server of these settings is ready, whatever its certificate. */
+/** HEALTHCHECK of an image: exits with 0 when the server of these settings is ready, whatever its certificate. */
 try {
   const url = operatorApiUrl(loadSettings({ ...process.env, ...UNNEEDED }, ['signature.keys', 'store']));
   const options = { timeout: TIMEOUT_MS, rejectUnauthorized: false };

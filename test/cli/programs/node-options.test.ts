@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-test('the launcher gets the heap that the settings ask for, for the arguments of serve too', () => {
+test('the launcher gets the configured heap, also for arguments of serve', () => {
   const program = fileURLToPath(new URL('../../../src/cli/programs/node-options.js', import.meta.url));
   const env = { ...process.env, NODE_OPTIONS: '', WALLETD_HOST: '0.0.0.0' };
   const optionsOf = (...args: string[]) => spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8' });
