@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 /*
- * Puts the console together: scripts and styles become one file each, with a name that changes with the content, and the page
- * names them. esbuild alone does it in 50 ms; what Vite adds is a server for developing, which walletd itself is.
+ * Builds the console: one script, one style sheet, and the page that refers to them. The file names contain a hash of the
+ * content. esbuild alone takes 50 ms; Vite would add only a development server, which walletd itself provides.
  */
 const SOURCE = fileURLToPath(new URL('../../../src/console/page/', import.meta.url));
 const TARGET = fileURLToPath(new URL('./page/', import.meta.url));

@@ -5,7 +5,7 @@ import { ConsoleBrowser } from '../support/console-browser.js';
 import { TestNode } from '../support/test-node.js';
 
 const SCRIPT = '<script>document.title="broken"</script>';
-/** More than a page of the view. */
+/** More than one page of the view. */
 const MANY = 130;
 
 describe('the audit of the console', () => {
@@ -26,7 +26,7 @@ describe('the audit of the console', () => {
     await node.close();
   });
 
-  test('all operations are there, page by page, with hostile names as text', async () => {
+  test('the audit lists all operations page by page, with hostile names as text', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('audit');
     const rows = visit.page.locator('tbody tr');
@@ -41,14 +41,14 @@ describe('the audit of the console', () => {
     await visit.end();
   });
 
-  test('what is chosen stands in the address, and an address that was sent shows the same', async () => {
+  test('the address holds the filter, and a shared address shows the same rows', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('audit');
     const { page } = visit;
     const rows = page.locator('tbody tr');
     await rows.first().waitFor();
     await page.getByLabel('What').selectOption('correction');
-    // The others go when the answer comes.
+    // The other rows disappear when the answer arrives.
     await rows.nth(1).waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: '-0.0001' }).waitFor();
     assert.equal(await rows.count(), 1);
@@ -65,7 +65,7 @@ describe('the audit of the console', () => {
     await visit.end();
   });
 
-  test('where no answer comes that is said, and asked again', async () => {
+  test('a failed call is reported and can be repeated', async () => {
     const visit = await browser.open(node.adminUrl);
     const { page } = visit;
     for (const [path, call, text] of [

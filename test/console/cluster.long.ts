@@ -5,7 +5,7 @@ import { ConsoleBrowser } from '../support/console-browser.js';
 import { TestCluster } from '../support/test-cluster.js';
 import { until } from '../support/until.js';
 
-/** Enough that each node has some of them. */
+/** Enough players that each node has some. */
 const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay'];
 
 interface Seen {
@@ -18,7 +18,7 @@ describe('the console of a cluster of three', () => {
   let browser: ConsoleBrowser;
 
   before(async () => {
-    // One after the other: three nodes that connect have deadlines.
+    // Start the nodes one after the other: connecting three at once would miss deadlines.
     cluster = await TestCluster.start(3);
     browser = await ConsoleBrowser.start();
     await until('every shard has an owner', async () => (await seen()).shards.every(({ owner }) => owner !== null));
@@ -38,7 +38,7 @@ describe('the console of a cluster of three', () => {
   const adminUrl = () => cluster.nodes[0]?.adminUrl ?? '';
   const seen = async () => (await (await fetch(`${adminUrl()}/v1/cluster`)).json()) as Seen;
 
-  test('nodes and the owners of all shards are shown, in light, in dark and on a phone', async () => {
+  test('nodes and shard owners are shown in light, dark and on a phone', async () => {
     for (const options of [{}, { colorScheme: 'dark' }, { viewport: { width: 390, height: 844 } }] as const) {
       const visit = await browser.open(adminUrl(), options);
       await visit.goTo('cluster');
@@ -50,7 +50,7 @@ describe('the console of a cluster of three', () => {
     }
   });
 
-  test('a shard is moved to the node that was chosen', async () => {
+  test('a shard moves to the chosen node', async () => {
     const { nodes, shards } = await seen();
     const shard = shards[0]?.shard;
     const to = nodes.find(({ name }) => name !== shards[0]?.owner)?.name ?? '';
@@ -72,7 +72,7 @@ describe('the console of a cluster of three', () => {
   test('a node is drained, and undrained again', async () => {
     const visit = await browser.open(adminUrl());
     await visit.goTo('cluster');
-    // Shards and moves name nodes as well.
+    // The tables of shards and moves name nodes as well.
     const nodes = visit.page.getByRole('region', { name: 'Nodes', exact: true });
     const row = nodes.getByRole('row', { name: 'node-2' });
     await row.getByRole('button', { name: 'Drain' }).click();
@@ -85,7 +85,7 @@ describe('the console of a cluster of three', () => {
     await visit.end();
   });
 
-  test('an id is found whichever node has its player, in memory and in the log', async () => {
+  test('an id is found in memory and log, on any node', async () => {
     const visit = await browser.open(adminUrl());
     const { page } = visit;
     for (const name of PLAYERS) {
@@ -95,13 +95,13 @@ describe('the console of a cluster of three', () => {
     const log = page.getByRole('region', { name: 'Log', exact: true });
     await log.getByRole('button', { name: 'Search' }).click();
     await log.getByRole('button', { name: 'Search again' }).waitFor();
-    // Of the last of them.
+    // Result of the last player.
     await page.getByRole('row', { name: 'bet-placed' }).getByRole('link', { name: 'fay', exact: true }).waitFor();
     await visit.checkAccessibility();
     await visit.end();
   });
 
-  test('the rounds of a player are told by any node, and the log adds the ids of their requests', async () => {
+  test('any node shows the rounds of a player with request ids from the log', async () => {
     for (const name of PLAYERS) {
       const visit = await browser.open(adminUrl());
       const { page } = visit;

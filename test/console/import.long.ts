@@ -5,7 +5,7 @@ import { TestNode } from '../support/test-node.js';
 
 const TOKENS = { anna: 'a-token-of-anna-alone', auditor: 'a-token-of-the-auditor' };
 const SCRIPT = '<script>document.title="broken"</script>';
-/** More than one piece: see src/console/page/lines.ts. */
+/** More lines than one piece: see src/console/page/lines.ts. */
 const MANY = 1200;
 
 const line = (n: number | string, username: string, balance: string) =>
@@ -48,7 +48,7 @@ describe('the import of a file with the console', () => {
     return /"balance":([-\d.]+)/.exec(text)?.[1];
   };
 
-  test('a file is shown before it is imported, imported once by a double click, and skipped the second time', async () => {
+  test('a file is previewed, imported once by a double click, and skipped again', async () => {
     const visit = await open(TOKENS.anna);
     await choose(visit, [line('ann', 'ann', '9007199254.7409'), line('script', SCRIPT, '1')]);
     await visit.page.getByRole('cell', { name: '9007199254.7409' }).waitFor();
@@ -70,7 +70,7 @@ describe('the import of a file with the console', () => {
     await visit.end(/status of 401/);
   });
 
-  test('refused lines are told by their numbers in the file, over all pieces that it is sent in', async () => {
+  test('refused lines are listed by their line numbers in the file', async () => {
     const visit = await open(TOKENS.anna);
     const lines = Array.from({ length: MANY }, (_, n) => line(n, `many-${n}`, '5'));
     lines[2] = '';
@@ -92,13 +92,13 @@ describe('the import of a file with the console', () => {
     await visit.end(/status of 401/);
   });
 
-  test('an answer that is lost stops the import, and going on from there creates nothing twice', async () => {
+  test('a lost answer pauses the import, and resuming creates nothing twice', async () => {
     const visit = await open(TOKENS.anna);
     let sent = 0;
     await visit.page.route('**/v1/players:import', async (route) => {
       sent++;
       if (sent !== 2) return await route.continue();
-      // It is carried out, and its answer is lost.
+      // walletd carries the request out, but the answer is lost.
       await route.fetch();
       await route.abort('connectionreset');
     });
@@ -117,7 +117,7 @@ describe('the import of a file with the console', () => {
     await visit.end(/status of 401|ERR_CONNECTION_RESET/);
   });
 
-  test('who may only read is offered no file, and a stopped import goes on where it was', async () => {
+  test('the role read sees no file field, and a stopped import resumes', async () => {
     const reader = await open(TOKENS.auditor);
     await reader.waitForText('The role read may not import players.');
     assert.equal(await reader.page.getByLabel('File').count(), 0);

@@ -30,7 +30,7 @@ describe('the money view of the console', () => {
     await node.close();
   });
 
-  test('a verification is begun, every page has its result, and its books are shown digit by digit', async () => {
+  test('a verification shows its result on every page, with exact books', async () => {
     const [visit, other] = [await browser.open(node.adminUrl), await browser.open(node.adminUrl)];
     for (const [one, token] of [
       [visit, ANNA],
@@ -69,7 +69,7 @@ describe('the money view of the console', () => {
     await other.end(/status of 401/);
   });
 
-  test('what moved is told by day, currency and kind; the address says which', async () => {
+  test('money is listed by day, currency and kind, as the address filters', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('money?days=35');
     await visit.signIn(AUDITOR);
@@ -92,7 +92,7 @@ describe('the money view of the console', () => {
     await visit.end(/status of 401/);
   });
 
-  test('what differs is said in words, and what could not be done why', async () => {
+  test('differences are explained in words, and a failed verification has its reason', async () => {
     const visit = await browser.open(node.adminUrl, { viewport: { width: 390, height: 844 } });
     await visit.goTo('money');
     await visit.signIn(AUDITOR);

@@ -29,7 +29,7 @@ describe('the console with tokens', () => {
     await node.close();
   });
 
-  test('a view that was sent is there after signing in; the token stays nowhere in the page', async () => {
+  test('a shared view opens after signing in, and the page keeps no token', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=ann');
     await visit.checkAccessibility();
@@ -54,7 +54,7 @@ describe('the console with tokens', () => {
     await visit.end(/status of 401/);
   });
 
-  test('who may only read sees no button that changes anything', async () => {
+  test('the role read sees no button that changes anything', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=ann');
     await visit.signIn(TOKENS.auditor);
@@ -75,11 +75,11 @@ describe('the console with tokens', () => {
       const others = (await buttons()).filter((name) => !HARMLESS.includes(name));
       assert.deepEqual(others, [], path);
     }
-    // A cluster that is not there is a 404, which the browser writes down.
+    // A missing cluster is a 404, which the browser logs.
     await visit.end(/status of (401|404)/);
   });
 
-  test('a session that ends is said to have ended, and one goes on where one was', async () => {
+  test('an expired session is announced, and signing in returns to the view', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=ann');
     await visit.signIn(TOKENS.anna);
@@ -92,13 +92,13 @@ describe('the console with tokens', () => {
     await visit.end(/status of 401/);
   });
 
-  test('a server that starts again under an open page: lost, then live, and nobody signs in again', async () => {
+  test('an open page survives a restart of the server without a new sign-in', async () => {
     const { port } = new URL(node.adminUrl);
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('');
     await visit.signIn(TOKENS.auditor);
     await visit.page.locator('.pulse.live').waitFor();
-    // It comes back by itself, perhaps before this test looks again.
+    // The connection returns by itself, perhaps before this test looks again.
     const lost = visit.waitForText('What you see is how it was');
     await Promise.all([lost, node.restart({ 'admin.port': Number(port) })]);
     await visit.page.locator('.pulse.live').waitFor();

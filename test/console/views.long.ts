@@ -57,18 +57,18 @@ describe('the views of the console', () => {
     ['no-such-view', 'The console has no view'],
   ];
 
-  test('every view has its address, and everybody can use it', async () => {
+  test('every view has its own address and is accessible', async () => {
     const visit = await browser.open(node.adminUrl);
     for (const [path, text] of VIEWS) {
       await visit.goTo(path);
       await visit.waitForText(text);
       await visit.checkAccessibility();
     }
-    // A player or a cluster that is not there is a 404, which the browser writes down.
+    // A missing player or cluster is a 404, which the browser logs.
     await visit.end(/status of 404/);
   });
 
-  test('it can be read in the dark', async () => {
+  test('every view is readable in dark mode', async () => {
     const visit = await browser.open(node.adminUrl, { colorScheme: 'dark' });
     for (const [path, text] of VIEWS) {
       await visit.goTo(path);
@@ -89,7 +89,7 @@ describe('the views of the console', () => {
     await visit.end(/status of 404/);
   });
 
-  test('on a phone the views are in a menu, which closes where one arrives', async () => {
+  test('on a phone the views are in a menu that closes after a choice', async () => {
     const visit = await browser.open(node.adminUrl, { viewport: { width: 390, height: 844 }, hasTouch: true });
     await visit.goTo('find');
     const { page } = visit;

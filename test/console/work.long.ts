@@ -9,7 +9,7 @@ const RIGHT_TO_LEFT = '\u202Eمستخدم-12';
 const LONG = 'x'.repeat(256);
 const FORMULA = '=HYPERLINK("http://a.b")';
 const HOSTILE = [SCRIPT, RIGHT_TO_LEFT, LONG, FORMULA, 'a/b?c#d&e=%2F', ' spaces '];
-/** Beyond what a double holds to its last digit. */
+/** More digits than a double holds exactly. */
 const RICH = '9007199254.7409';
 const AT_ONCE = 3;
 const MANY = Array.from({ length: 60 }, (_, n) => `many-${n}`);
@@ -61,7 +61,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('search finds by prefix while one types, and the address says what was searched', async () => {
+  test('search finds by prefix while typing, and the address holds the prefix', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('players');
     await visit.waitForText('Show more');
@@ -76,7 +76,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('pages of a list are put together', async () => {
+  test('pages of a list are joined', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('players?prefix=many-');
     await visit.page.getByRole('button', { name: 'Show more' }).click();
@@ -86,7 +86,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('amounts are shown to their last digit', async () => {
+  test('amounts are shown exactly to their last digit', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=rich');
     assert.equal(await card(visit, 'Balance').textContent(), `${RICH} THB`);
@@ -94,11 +94,11 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('names are text, whatever they hold, and can be visited', async () => {
+  test('hostile names are shown as text, and their links work', async () => {
     const visit = await browser.open(node.adminUrl);
     for (const name of HOSTILE) {
       await visit.goTo(`players?prefix=${encodeURIComponent(name)}`);
-      // Blanks are part of a name, and of its address; a page shows fewer of them.
+      // Blanks are part of a name and its address, though a page collapses them.
       const link = visit.page.locator('td a.name');
       await link.waitFor();
       assert.equal(await link.textContent(), name);
@@ -111,7 +111,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('a table is copied as CSV, and a spreadsheet finds no formula in it', async () => {
+  test('a table is copied as CSV without formulas', async () => {
     const visit = await browser.open(node.adminUrl, { permissions: ['clipboard-read', 'clipboard-write'] });
     await visit.goTo(`players?prefix=${encodeURIComponent('=')}`);
     await visit.page.getByRole('button', { name: 'Copy CSV' }).click();
@@ -122,7 +122,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('a deposit is reviewed, confirmed, and shown; pressed several times at once it moves money once', async () => {
+  test('a deposit is reviewed and confirmed, and several presses move money once', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=twice');
     await visit.page.getByRole('button', { name: 'Deposit' }).click();
@@ -142,14 +142,14 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('a lost answer is said to be uncertain, and sent again it moves money once', async () => {
+  test('a lost answer is reported as uncertain, and sending again moves money once', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=many-1');
     let sent = 0;
     await visit.page.route('**/deposits', async (route) => {
       sent++;
       if (sent > 1) return await route.continue();
-      // It is carried out, and its answer is lost.
+      // walletd carries the request out, but the answer is lost.
       await route.fetch();
       await route.abort('connectionreset');
     });
@@ -165,7 +165,7 @@ describe('what is done with the console', () => {
     await visit.end(/ERR_CONNECTION_RESET/);
   });
 
-  test('a withdrawal that the balance does not cover is refused in words', async () => {
+  test('a withdrawal above the balance is refused in words', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=bob');
     await visit.page.getByRole('button', { name: 'Withdraw' }).click();
@@ -176,7 +176,7 @@ describe('what is done with the console', () => {
     await visit.end(/status of 409/);
   });
 
-  test('a correction bears its reason as text, and shows among the operations', async () => {
+  test('a correction keeps its reason as text and appears among the operations', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=many-2');
     await visit.page.getByRole('button', { name: 'Correct' }).click();
@@ -205,7 +205,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('an id leads to its player: in memory at once, in the log when that is asked for', async () => {
+  test('an id leads to its player in memory, and in the log on demand', async () => {
     await platform.post('placeBets', bet('bob', SCRIPT, 1));
     const visit = await browser.open(node.adminUrl);
     const { page } = visit;
@@ -222,7 +222,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('rounds are told message by message, and the log adds the ids of their requests', async () => {
+  test('rounds are shown message by message, with request ids from the log', async () => {
     await platform.post('placeBets', bet('many-4', SCRIPT, 10.25));
     await platform.post('settleBets', settlement('many-4', SCRIPT, 20.5));
     const visit = await browser.open(node.adminUrl);
@@ -249,7 +249,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('a search can be stopped, and what it was refused for is said, as is a lost connection', async () => {
+  test('a search can be stopped, and refusals and lost connections are reported', async () => {
     const visit = await browser.open(node.adminUrl);
     const { page } = visit;
     await page.route('**/v1/find?*in=log', () => {});
@@ -273,7 +273,7 @@ describe('what is done with the console', () => {
     await visit.end(/status of 409|ERR_CONNECTION_RESET/);
   });
 
-  test('bets that hang are told of one product, which is offered by its name and stands in the address', async () => {
+  test('hanging bets filter by a suggested product, which the address holds', async () => {
     await platform.post('placeBets', { ...bet('many-5', 'of-cards', 1), productId: 'CARDS' });
     await platform.post('placeBets', bet('many-5', 'of-another', 1));
     const visit = await browser.open(node.adminUrl);
@@ -290,7 +290,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('snapshots are taken, and what came of it is shown', async () => {
+  test('snapshots are taken and their results shown', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('snapshots');
     await visit.page.getByRole('button', { name: 'Take snapshots now' }).click();
@@ -302,7 +302,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('everything can be done by keyboard', async () => {
+  test('the keyboard alone is enough', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=many-3');
     const { page } = visit;

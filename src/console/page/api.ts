@@ -1,16 +1,16 @@
 import { parseExact, toJson } from './json.js';
 
-/** Why a call was not carried out, for people. */
+/** Failure of a call, with a message for people. */
 export class CallError extends Error {
   constructor(
-    /** 0: no answer came. */
+    /** 0 if no answer came. */
     readonly status: number,
     message: string,
   ) {
     super(message);
   }
 
-  /** Nothing is known of what became of the call. */
+  /** True if the outcome of the call is unknown. */
   get isUnanswered(): boolean {
     return this.status === 0;
   }
@@ -23,14 +23,14 @@ export interface Visitor {
 }
 
 let csrf: string | null = null;
-/** Called when a call finds that nobody is signed in any more. */
+/** Called when a call finds that the session has ended. */
 let onSignedOut = () => {};
 
 export function whenSignedOut(hear: () => void): void {
   onSignedOut = hear;
 }
 
-/** Who is signed in; undefined: nobody. */
+/** Reads the visitor of the session; undefined without a session. */
 export async function readVisitor(): Promise<Visitor | undefined> {
   try {
     return remember((await call('GET', '/console/session')) as Visitor);
@@ -56,7 +56,10 @@ export async function post<T>(path: string, body?: object): Promise<T> {
   return (await call('POST', path, body)) as T;
 }
 
-/** Sends lines of JSON; returns those of the answer, but for the last one, which has the sums: it shows that none is missing. */
+/**
+ * Sends lines of JSON and returns the answers. The last line of a complete answer has the sums and is not returned;
+ * without it the answer was cut off.
+ */
 export async function postLines(
   path: string,
   lines: Uint8Array<ArrayBuffer>,
@@ -73,7 +76,8 @@ export async function postLines(
 }
 
 /**
- * A part of a path. Browsers take `.` and `..` for folders, however they are written, and would ask for something else.
+ * Encodes a segment of a path. Browsers treat `.` and `..` as folders, however they are written, and would request
+ * another path.
  */
 export function partOf(name: string): string {
   if (name === '.' || name === '..') {
@@ -92,7 +96,7 @@ async function call(method: string, path: string, body?: object, signal?: AbortS
   return parseExact(await answered(response.text(), signal));
 }
 
-/** Hands on an answer of a JSON object a line while it comes. */
+/** Passes on an answer of JSON lines while it arrives. */
 export async function getLines<T>(path: string, signal: AbortSignal, hear: (line: T) => void): Promise<void> {
   const { body } = await ask('GET', path, undefined, signal);
   const reader = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(new TextDecoderStream()).getReader();
@@ -106,7 +110,7 @@ export async function getLines<T>(path: string, signal: AbortSignal, hear: (line
   }
 }
 
-/** Resolves when the answer begins, if it is none of an error. A body that is no blob is sent as JSON. */
+/** Sends a request; resolves when a successful answer begins. A body that is no blob is sent as JSON. */
 async function ask(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = {};
   if (csrf !== null) headers['X-Walletd-Csrf'] = csrf;
@@ -121,7 +125,7 @@ async function ask(method: string, path: string, body?: object, signal?: AbortSi
   throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
 }
 
-/** A connection that fails is no answer, unless it was we who gave it up. */
+/** Reports a failed connection as no answer, unless this page aborted the call. */
 async function answered<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
     return await promise;
@@ -131,7 +135,7 @@ async function answered<T>(promise: Promise<T>, signal: AbortSignal | undefined)
   }
 }
 
-/** The sentence of a problem of RFC 9457. */
+/** Detail of a problem (RFC 9457). */
 function detailOf(text: string): string | undefined {
   try {
     return (JSON.parse(text) as { detail?: string }).detail;

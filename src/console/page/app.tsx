@@ -7,7 +7,10 @@ import { SignIn } from './views/sign-in.js';
 
 type State = { readonly visitor: Visitor | undefined } | { readonly error: Error } | undefined;
 
-/** Who is here decides what is shown; where he wanted to go stays in the address meanwhile. */
+/**
+ * Shows the console to a visitor who is signed in, otherwise the sign-in. The address keeps the requested view
+ * meanwhile.
+ */
 export function App() {
   const [state, setState] = useState<State>();
   const [hasEnded, setEnded] = useState(false);
@@ -22,7 +25,7 @@ export function App() {
     setEnded(true);
     setState({ visitor: undefined });
   };
-  // Once, at the start.
+  // Runs once, at the start.
   useEffect(() => {
     whenSignedOut(end);
     look();

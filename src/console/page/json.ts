@@ -1,19 +1,19 @@
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 
-/** A number of the API as it was written: amounts have more digits than a double. */
+/** Number of the API as it was written: amounts have more digits than a double. */
 export type Exact = { readonly exact: string };
 
-/** JSON in which every number stays the text that it was. */
+/** Parses JSON and keeps the text of every number. */
 export function parseExact(text: string): unknown {
   return parse(text, undefined, (exact) => ({ exact }));
 }
 
-/** JSON with such a number in it. */
+/** Writes JSON with exact numbers in it. */
 export function toJson(value: unknown): string {
   return stringify(value, (_key, one: unknown) => (isExact(one) ? new LosslessNumber(one.exact) : one)) as string;
 }
 
-/** A count or a time, which a double holds. */
+/** Value of a count or a time, which fits a double. */
 export function plain({ exact }: Exact): number {
   return Number(exact);
 }

@@ -1,20 +1,23 @@
-/** Some whole lines of a file, as they are. */
+/** Complete lines of a file, unchanged. */
 export interface Piece {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly lines: number;
-  /** Where the next one begins. */
+  /** Offset of the next piece. */
   readonly end: number;
 }
 
 const NEWLINE = 0x0a;
 /**
- * walletd answers while a piece is being sent, and a browser reads answers only when it has sent everything: what waits between
- * them must find room in sockets.
+ * Size of a piece. walletd answers while a piece is being sent, and a browser reads answers only after it has sent
+ * everything: the answers must fit into the socket buffers meanwhile.
  */
 const PIECE_BYTES = 64 * 1024;
 const PIECE_LINES = 500;
 
-/** The lines that begin at `start`. Of one that is longer than a piece, the beginning: walletd refuses it for its length. */
+/**
+ * Reads the lines that begin at `start`. For a line longer than a piece it returns the beginning: walletd refuses the
+ * line for its length.
+ */
 export async function pieceAt(file: Blob, start: number): Promise<Piece> {
   const read = new Uint8Array(await file.slice(start, start + PIECE_BYTES).arrayBuffer());
   const { lines, length } = wholeLines(read, start + read.length >= file.size);
@@ -22,7 +25,7 @@ export async function pieceAt(file: Blob, start: number): Promise<Piece> {
   return { bytes: read, lines: 1, end: await lineEnd(file, start + read.length) };
 }
 
-/** The last line of a file may have no line end. */
+/** Counts complete lines. The last line of a file may lack its line end. */
 function wholeLines(bytes: Uint8Array, isLast: boolean): { lines: number; length: number } {
   let [lines, length] = [0, 0];
   while (lines < PIECE_LINES && length < bytes.length) {

@@ -2,24 +2,26 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Moment, Overview } from '../../admin/console/overview.js';
 import { readVisitor } from './api.js';
 
-/** How things are, as far as walletd tells. */
+/** Live state of walletd. */
 export interface Live {
   readonly overview: Overview | undefined;
   readonly hour: readonly Moment[];
-  /** `lost`: it does not answer, and what is shown is how it was. */
+  /** `lost`: walletd does not answer, and the page shows the last known state. */
   readonly connection: 'waiting' | 'live' | 'lost';
 }
 
 const RETRY_MS = 3000;
-/** walletd tells something every second. */
+/** walletd sends an event every second. */
 const SILENCE_MAX_MS = 5000;
 
-/** Listens to walletd while the view is open and the page is looked at. `onSignedOut` is called when it asks who this is. */
+/**
+ * Listens to walletd while the view is open and the page is visible. Calls `onSignedOut` when the session has ended.
+ */
 export function useLive(onSignedOut: () => void): Live {
   const [overview, setOverview] = useState<Overview>();
   const [hour, setHour] = useState<readonly Moment[]>([]);
   const [connection, setConnection] = useState<Live['connection']>('waiting');
-  // One stream for as long as the view is there.
+  // One stream for the lifetime of the view.
   useEffect(() => {
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -31,7 +33,7 @@ export function useLive(onSignedOut: () => void): Live {
       source?.close();
       setConnection('lost');
       expect(RETRY_MS);
-      // A stream does not say why it is refused.
+      // A stream does not report why it was refused.
       readVisitor()
         .then((visitor) => visitor === undefined && onSignedOut())
         .catch(() => {});

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Where the visitor is: a view, and what it is about. Everything about it is in the address, so that it can be sent. */
+/** View and its parameters. The address holds all of them, so that it can be shared. */
 export interface Place {
   readonly view: string;
   readonly about: URLSearchParams;
@@ -34,7 +34,7 @@ export function usePlace(): Place {
   return place;
 }
 
-/** Has links within the console change the view and not load the page again. */
+/** Makes links within the console change the view without reloading the page. */
 export function followLink(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a') : null;
   if (

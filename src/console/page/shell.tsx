@@ -19,7 +19,7 @@ import { SnapshotsView } from './views/snapshots.js';
 interface Props {
   readonly visitor: Visitor;
   readonly place: Place;
-  /** The session has ended by itself. */
+  /** Called when the session ends by itself. */
   readonly onEnded: () => void;
   readonly onSignedOut: () => void;
 }
@@ -39,7 +39,7 @@ const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['settings', 'Settings'],
 ];
 
-/** What is around every view: where one can go, and who one is. */
+/** Frame around every view: the navigation and the visitor. */
 export function Shell(props: Props) {
   const { visitor, place, onSignedOut } = props;
   const content = useRef<HTMLElement>(null);
@@ -54,7 +54,7 @@ export function Shell(props: Props) {
     return () => document.removeEventListener('click', followLink);
   }, []);
   const hasMoved = useRef(false);
-  // Another view is read from its beginning.
+  // Screen readers start at the beginning of a new view.
   useEffect(() => {
     if (hasMoved.current) content.current?.focus();
     hasMoved.current = true;
@@ -72,7 +72,7 @@ export function Shell(props: Props) {
         <a class="brand" href={hrefOf('')}>
           walletd
         </a>
-        {/* Where the bar has no room for all views: see the style sheet. */}
+        {/* Replaces the bar on narrow screens: see the style sheet. */}
         <button
           type="button"
           class="menu"

@@ -1,2 +1,2 @@
-/** A style sheet: the build puts it into the page's. */
+/** Style sheet, which the build merges into that of the page. */
 declare module '*.css';

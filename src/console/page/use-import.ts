@@ -3,9 +3,9 @@ import { postLines } from './api.js';
 import { type Exact, plain } from './json.js';
 import { pieceAt } from './lines.js';
 
-/** A line that walletd has not taken. Without an id where the line could not be read. */
+/** Line that walletd refused. The id is empty if the line could not be read. */
 export interface RefusedLine {
-  /** Of the file, from 1 on. */
+  /** Line number in the file, from 1. */
   readonly line: number;
   readonly id: string;
   readonly username: string;
@@ -18,17 +18,17 @@ export interface ImportProgress {
   readonly created: number;
   readonly skipped: number;
   readonly refused: number;
-  /** The first of them: the page keeps no more than `REFUSED_MAX`. */
+  /** First refused lines: the page keeps at most `REFUSED_MAX`. */
   readonly refusedLines: readonly RefusedLine[];
 }
 
 export interface Import {
   readonly progress: ImportProgress;
-  /** An error: it stands still, and can go on from where it is. */
+  /** An error pauses the import, which can resume from there. */
   readonly state: 'ready' | 'running' | 'stopped' | 'done' | Error;
-  /** Begins, or goes on. Nothing while it runs. */
+  /** Starts or resumes the import; does nothing while it runs. */
   readonly start: () => void;
-  /** When the lines that are under way have been answered. */
+  /** Stops the import after the lines sent so far have been answered. */
   readonly stop: () => void;
 }
 
@@ -43,7 +43,9 @@ interface LineAnswer {
 export const REFUSED_MAX = 1000;
 const NOTHING: ImportProgress = { bytes: 0, lines: 0, created: 0, skipped: 0, refused: 0, refusedLines: [] };
 
-/** Imports a file piece by piece. A piece that is sent again, after a lost answer or by a second press, creates nothing twice. */
+/**
+ * Imports a file piece by piece. Sending a piece again, after a lost answer or a second press, creates nothing twice.
+ */
 export function useImport(file: File): Import {
   const [progress, setProgress] = useState(NOTHING);
   const [state, setState] = useState<Import['state']>('ready');

@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { get } from './api.js';
 
-/** A list of the API, as far as it has been read. */
+/** List of the API, as far as it was read. */
 export interface Pages<T> {
   readonly items: readonly T[];
   readonly isWaiting: boolean;
   readonly error: Error | undefined;
-  /** There are more. */
+  /** True if the list has more items. */
   readonly hasMore: boolean;
   readonly more: () => void;
   readonly again: () => void;
@@ -17,10 +17,15 @@ interface Page<T> {
   readonly next: string | null;
 }
 
-/** A page may be empty and not the last: so many of them are passed over before the visitor is asked. */
+/**
+ * Number of empty pages to skip before the button to search further appears. An empty page is not always the last one.
+ */
 const EMPTY_PAGES_MAX = 20;
 
-/** Reads a list page by page: `path` is that of the page after a cursor, `take` takes its items out of an answer. */
+/**
+ * Reads a list page by page. `path` returns the path of the page after a cursor; `take` extracts the items from an
+ * answer.
+ */
 export function usePages<T, A extends { next: string | null }>(
   path: (cursor: string | null) => string,
   take: (answer: A) => readonly T[],
@@ -55,7 +60,7 @@ export function usePages<T, A extends { next: string | null }>(
   } catch (failure) {
     first = (failure as Error).message;
   }
-  // The list is known by the path of its first page.
+  // The path of the first page identifies the list.
   useEffect(() => {
     setItems([]);
     setNext(null);

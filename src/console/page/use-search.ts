@@ -8,20 +8,20 @@ type Line<T> =
   | { readonly type: 'end'; readonly isCut: boolean; readonly notes: readonly string[] }
   | { readonly type: 'failed'; readonly reason: string };
 
-/** Which one of its search it is. */
+/** Hit with its position in the search. */
 export interface Numbered {
   readonly n: number;
 }
 
-/** A search of one place. */
+/** Search of one place. */
 export interface Search<T> {
   readonly state: 'idle' | 'running' | 'ended' | 'stopped';
   readonly hits: readonly (T & Numbered)[];
-  /** A share, from 0 to 1. */
+  /** Progress from 0 to 1. */
   readonly done: number;
-  /** There were more hits. */
+  /** True if there were more hits. */
   readonly isCut: boolean;
-  /** What cannot be known. */
+  /** Limits of the search, such as facts that are unknown. */
   readonly notes: readonly string[];
   readonly error: Error | undefined;
   readonly start: () => void;
@@ -32,7 +32,7 @@ type Progress<T> = Omit<Search<T>, 'start' | 'stop'>;
 
 const IDLE = { state: 'idle', hits: [], done: 0, isCut: false, notes: [], error: undefined } as const;
 
-/** Asks for `path` when it is started; for another subject it begins anew. It ends with the view. */
+/** Requests `path` when started, and resets for another subject. The search ends with the view. */
 export function useSearch<T>(subject: string, path: () => string): Search<T> {
   const [progress, setProgress] = useState<Progress<T>>(IDLE);
   const running = useRef<AbortController>(undefined);
@@ -71,7 +71,7 @@ function withLine<T>(before: Progress<T>, line: Line<T>): Progress<T> {
   }
 }
 
-/** An answer that was cut off ends without its last line. */
+/** Ends the search. An answer without its last line was cut off. */
 function endedOrCutOff<T>(before: Progress<T>): Progress<T> {
   if (before.state !== 'running') return before;
   return { ...before, state: 'ended', error: new Error('the search was cut off before its end') };

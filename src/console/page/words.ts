@@ -1,4 +1,4 @@
-/** Numbers for people. Amounts of money are not among them: they are shown as the API writes them. */
+/** Formats of numbers for people. Amounts of money are not among them: the API writes amounts exactly. */
 const COUNT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 const SECONDS: readonly (readonly [seconds: number, name: string])[] = [
@@ -29,7 +29,7 @@ export function millis(value: number | null): string {
   return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} ms`;
 }
 
-/** How long ago, or for how long, in its largest unit. */
+/** Formats a duration in its largest unit. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const [unit, name] = SECONDS.find(([one]) => seconds >= one) ?? [1, 's'];

@@ -3,14 +3,14 @@ import uPlot from 'uplot';
 
 export interface Line {
   readonly label: string;
-  /** The name of a colour of the style sheet. */
+  /** Name of a colour in the style sheet. */
   readonly colour: string;
   readonly values: readonly (number | null)[];
 }
 
 interface Props {
   readonly title: string;
-  /** For those who do not see it. */
+  /** Description for screen readers. */
   readonly summary: string;
   readonly seconds: readonly number[];
   readonly lines: readonly Line[];
@@ -20,12 +20,12 @@ const HEIGHT = 160;
 const AXIS_HEIGHT = 24;
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
-/** Lines over time, in the colours of the scheme that the viewer has. */
+/** Line chart over time, in the colours of the light or dark scheme. */
 export function Chart({ title, summary, seconds, lines }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const data = [seconds, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
-  // A chart is made once, and again for another scheme.
+  // The chart is made once, and again when the scheme changes.
   useEffect(() => {
     const element = place.current as HTMLDivElement;
     const make = () => {

@@ -7,7 +7,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** The browser's own: it keeps the focus, and Escape closes it. */
+/** Native modal dialog: the browser keeps the focus inside, and Escape closes the dialog. */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

@@ -5,13 +5,13 @@ interface Props {
   readonly label: string;
   readonly type: 'search' | 'date';
   readonly value: string;
-  /** What is offered while one types. */
+  /** Suggestions while the operator types. */
   readonly offered?: readonly string[] | undefined;
-  /** When it has been left, or Enter was pressed. */
+  /** Called when the field loses the focus or Enter is pressed. */
   readonly onChosen: (value: string) => void;
 }
 
-/** A field of a filter. What is being typed stays there while answers come. */
+/** Field of a filter. Arriving answers do not overwrite the text being typed. */
 export function Field({ label, type, value, offered, onChosen }: Props) {
   const [id, listId] = [useId(), useId()];
   const [typed, setTyped] = useState(value);

@@ -3,7 +3,7 @@ import { NONE } from '../words.js';
 import type { Column } from './table.js';
 import { Time, utcOf } from './time.js';
 
-/** What an operator did to a player. */
+/** Operation of an operator on a player. */
 export interface Operation {
   readonly type: string;
   readonly id?: string;
@@ -13,7 +13,7 @@ export interface Operation {
   readonly reason?: string;
   readonly timeMillis: Exact;
   readonly by: { readonly name: string; readonly address: string } | null;
-  /** The other operator, who approved or refused it. */
+  /** Second operator, who approved or refused the operation. */
   readonly decidedBy?: { readonly name: string; readonly address: string };
 }
 

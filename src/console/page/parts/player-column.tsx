@@ -1,7 +1,7 @@
 import { hrefOf } from '../place.js';
 import type { Column } from './table.js';
 
-/** Whom a row is about, with the way there. */
+/** Player of a row, as a link to the view of the player. */
 export const playerColumn: Column<{ readonly username: string }> = {
   title: 'Player',
   text: ({ username }) => username,

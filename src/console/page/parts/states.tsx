@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { CallError } from '../api.js';
 
-/** While the first answer is waited for. */
+/** Placeholder until the first answer arrives. */
 export function Loading({ what }: { readonly what: string }) {
   return (
     <p class="state" role="status">
@@ -14,7 +14,7 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="state">{children}</p>;
 }
 
-/** Something went wrong: what, and what to do. */
+/** Error message with a button to try again. */
 export function Failed({ error, again }: { readonly error: Error; readonly again?: () => void }) {
   const isLost = error instanceof CallError && error.isUnanswered;
   return (
@@ -32,7 +32,7 @@ export function Failed({ error, again }: { readonly error: Error; readonly again
   );
 }
 
-/** The API begins its details with a small letter. */
+/** Capitalizes a detail of the API, which begins with a small letter. */
 function sentence(detail: string): string {
   const text = detail.charAt(0).toUpperCase() + detail.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;

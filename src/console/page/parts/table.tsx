@@ -4,7 +4,7 @@ import { toCsv } from '../../../csv/to-csv.js';
 
 export interface Column<T> {
   readonly title: string;
-  /** As text: for CSV, and shown where nothing else is. */
+  /** Text for CSV, and for the cell where `show` is absent. */
   readonly text: (row: T) => string;
   readonly show?: (row: T) => ComponentChildren;
   readonly isNumber?: true;
@@ -19,7 +19,7 @@ interface Props<T> {
 
 const SHOWN_MS = 2000;
 
-/** A table that can be copied as CSV; it scrolls by itself where it is too wide. */
+/** Table with a button to copy it as CSV. A table that is too wide scrolls by itself. */
 export function Table<T>({ caption, columns, rows, keyOf }: Props<T>) {
   return (
     <section class="table">
@@ -29,7 +29,7 @@ export function Table<T>({ caption, columns, rows, keyOf }: Props<T>) {
           of={() => [columns.map(({ title }) => title), ...rows.map((row) => columns.map((one) => one.text(row)))]}
         />
       </header>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section class="scroll" tabIndex={0} aria-label={caption}>
         <table>
           <thead>
@@ -75,7 +75,7 @@ function CopyCsv({ of }: { readonly of: () => readonly (readonly string[])[] }) 
   );
 }
 
-/** Over plain HTTP browsers have no clipboard but that of a selection. */
+/** Browsers offer no clipboard API over plain HTTP, only the copy of a selection. */
 async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
     return await navigator.clipboard.writeText(text).then(

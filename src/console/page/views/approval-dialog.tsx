@@ -4,7 +4,7 @@ import type { Exact } from '../json.js';
 import { Dialog } from '../parts/dialog.js';
 import { Failed } from '../parts/states.js';
 
-/** Money that waits until another operator approves. */
+/** Money by hand that waits for the approval of another operator. */
 export interface Approval {
   readonly id: string;
   readonly username: string;
@@ -28,7 +28,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Shows once more what is decided. Either may be repeated: the money moves once. */
+/** Shows the request once more before the decision. Either decision may be repeated: the money moves once. */
 export function ApprovalDialog({ verb, approval, onClose }: Props) {
   const [error, setError] = useState<Error>();
   const [isWaiting, setWaiting] = useState(false);

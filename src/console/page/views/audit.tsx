@@ -32,10 +32,10 @@ const COLUMNS: readonly Column<PlayerOperation>[] = OPERATION_COLUMNS.flatMap((c
   return [column];
 });
 
-/** What is looked for, as the address has it; empty: whatever it is. */
+/** Filter in the address; an empty value matches everything. */
 type Wanted = Readonly<Record<'by' | 'type' | 'player' | 'from' | 'to', string>>;
 
-/** What operators did to players, over all of them. */
+/** Operations of operators on all players. */
 export function AuditView({ about }: { readonly about: URLSearchParams }) {
   const of = (name: keyof Wanted) => about.get(name) ?? '';
   const wanted: Wanted = { by: of('by'), type: of('type'), player: of('player'), from: of('from'), to: of('to') };

@@ -2,7 +2,7 @@ import type { Backup } from '../../../admin/console/overview.js';
 import { Time } from '../parts/time.js';
 import { bytes, count, duration } from '../words.js';
 
-/** How far the followed backup is, as far as this node can know. */
+/** Progress of the followed backup, as far as this node knows. */
 export function BackupState({ backup }: { readonly backup: Backup }) {
   return (
     <section class="card" aria-label="The followed backup">

@@ -4,7 +4,7 @@ import { Dialog } from '../parts/dialog.js';
 import { Failed } from '../parts/states.js';
 import type { Player } from './players.js';
 
-/** Blocking may be repeated, so it needs no id. */
+/** Blocks or unblocks a player. The call needs no id, because it may be repeated. */
 export function BlockDialog({ player, onClose }: { readonly player: Player; readonly onClose: () => void }) {
   const [{ username, status }] = useState(player);
   const [error, setError] = useState<Error>();

@@ -10,7 +10,7 @@ import { BOOK_LINES, type BookLine, type Ended, type Finding, type Report, type 
 
 const EVERY_MS = 1000;
 
-/** The books of the last verification, and a button that begins another one. */
+/** Books of the last verification, and a button that starts another one. */
 export function Books({ mayChange }: { readonly mayChange: boolean }) {
   const { answer, error, isWaiting, again } = useGet<Verification>(() => '/v1/verify');
   const isRunning = answer?.running != null;

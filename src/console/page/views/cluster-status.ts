@@ -1,6 +1,6 @@
 import type { Exact } from '../json.js';
 
-/* What the API says of a cluster. */
+/* Types of the answers of the API about a cluster. */
 export interface Node {
   readonly name: string;
   readonly host: string;

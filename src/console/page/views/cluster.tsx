@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Node>[] = [
   { title: 'Memory', text: ({ isFull }) => (isFull ? 'full' : 'has room') },
 ];
 
-/** Nodes that share the shards. */
+/** Nodes of the cluster and their shards. */
 export function ClusterView({ mayChange }: { readonly mayChange: boolean }) {
   const { answer: cluster, error, isWaiting, again } = useGet<Cluster>(() => '/v1/cluster');
   const [open, setOpen] = useState<Open>();

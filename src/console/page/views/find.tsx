@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<Hit>[] = [
   },
 ];
 
-/** Who has a transaction, round, request or operation, where only its id is known. */
+/** Finds the player of a transaction, round, request or operation by its id alone. */
 export function FindView({ id }: { readonly id: string }) {
   const fieldId = useId();
   const [typed, setTyped] = useState(id);
@@ -65,7 +65,7 @@ export function FindView({ id }: { readonly id: string }) {
   const log = useFind('log', id);
   useEffect(() => {
     setTyped(id);
-    // It takes a second at most. What takes longer waits until it is asked for.
+    // A search of memory takes a second at most. The slower searches wait for a click.
     if (id !== '') memory.start();
   }, [id]);
   const searches = [memory, archive, log];

@@ -35,10 +35,10 @@ const COLUMNS: readonly Column<Hanging>[] = [
   { title: 'Open since', text: ({ openSince }) => (openSince === 'rollback' ? 'a rollback' : 'its bet') },
 ];
 
-/** What is looked for, as the address has it. */
+/** Filter in the address. */
 type Wanted = Readonly<Record<'older' | 'state' | 'product', string>>;
 
-/** Bets that wait for the platform, over all players. */
+/** Bets of all players that wait for the platform. */
 export function HangingView({ about }: { readonly about: URLSearchParams }) {
   const older = about.get('older') ?? '';
   const wanted: Wanted = {
@@ -74,7 +74,7 @@ export function HangingView({ about }: { readonly about: URLSearchParams }) {
 
 function Filter({ wanted }: { readonly wanted: Wanted }) {
   const [ageId, stateId] = [useId(), useId()];
-  // Without them any product can still be typed.
+  // Any product can be typed without these suggestions.
   const { answer: seen } = useGet<Products>(() => '/v1/products');
   const choose = (change: Partial<Wanted>) => goTo(hrefOf('hanging', { ...wanted, ...change }));
   return (

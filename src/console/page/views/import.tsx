@@ -47,7 +47,7 @@ export function ImportView({ mayChange }: { readonly mayChange: boolean }) {
   );
 }
 
-/** What is in the file, to be read before it is imported. */
+/** Preview of the file, to be checked before the import. */
 function Chosen({ file, onRunning }: { readonly file: File; readonly onRunning: (isRunning: boolean) => void }) {
   const [preview, setPreview] = useState<readonly Preview[] | Error>();
   useEffect(() => {

@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<Kept>[] = [
   { title: 'Id', text: ({ id }) => id, show: ({ id }) => <span class="id">{id}</span> },
 ];
 
-/** All snapshots in the store. `taken` changes when there may be others. */
+/** All snapshots in the store. `taken` changes when there may be new ones. */
 export function KeptSnapshots({ taken }: { readonly taken: unknown }) {
   const { answer, error, isWaiting, again } = useGet<{ snapshots: readonly Kept[] }>(() => '/v1/snapshots');
   useEffect(() => {

@@ -27,7 +27,7 @@ interface Props {
   readonly currency: string;
 }
 
-/** Sums of what moved. */
+/** Sums of the money that moved. */
 export function MoneyByDay({ days: given, currency }: Props) {
   const [daysId, currencyId] = [useId(), useId()];
   const days = DAYS.some(([value]) => value === given) ? given : '7';

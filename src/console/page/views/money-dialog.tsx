@@ -14,7 +14,7 @@ interface Done {
   readonly balanceAfter: Exact;
 }
 
-/** Another operator has to approve. */
+/** Answer while another operator has to approve. */
 interface Waiting {
   readonly amount: Exact;
   readonly approval: { readonly expiresMillis: Exact };
@@ -47,8 +47,8 @@ interface Props {
 }
 
 /**
- * Moves money: fill in, read what will happen, confirm, read what has happened. The id is made once per form, so however often
- * it is sent, pressed twice or tried again after a lost answer, the money moves once.
+ * Moves money in four steps: fill in, review, confirm, read the result. The form makes its id once, so the money moves
+ * once, even if it is sent twice or again after a lost answer.
  */
 export function MoneyDialog({ movement, player: given, onClose }: Props) {
   const [player] = useState(given);
@@ -242,12 +242,14 @@ function Result({ done, currency, id, onClose }: ResultProps) {
   );
 }
 
-/** It may have been carried out: no answer came, or one that says that it is not durable yet. */
+/**
+ * True if the call may have been carried out: no answer came, or the answer says that the change is not durable yet.
+ */
 function isUncertain(error: Error | undefined): boolean {
   return error instanceof CallError && (error.isUnanswered || error.status >= 500);
 }
 
-/** Not `randomUUID`, which browsers lack over plain HTTP. */
+/** Makes an id. Browsers lack `randomUUID` over plain HTTP. */
 function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
   return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;

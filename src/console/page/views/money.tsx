@@ -7,7 +7,7 @@ interface Props {
   readonly mayChange: boolean;
 }
 
-/** What moved, and whether it is all accounted for. */
+/** Money that moved, and the books that account for it. */
 export function MoneyView({ days, currency, mayChange }: Props) {
   return (
     <>

@@ -5,7 +5,7 @@ import type { Player } from './players.js';
 
 interface Props {
   readonly player: Player;
-  /** Something was changed, or may have been. */
+  /** Called after a change, or a possible one. */
   readonly onDone: () => void;
 }
 
@@ -15,7 +15,7 @@ const MOVEMENTS: readonly (readonly [Movement, string])[] = [
   ['correct', 'Correct'],
 ];
 
-/** What an operator may do to a player. */
+/** Buttons for the actions of an operator on a player. */
 export function PlayerActions({ player, onDone }: Props) {
   const [open, setOpen] = useState<Movement | 'block'>();
   const close = () => {

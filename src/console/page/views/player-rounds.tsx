@@ -30,11 +30,11 @@ interface Round {
   readonly roundId: string;
   readonly transactions: readonly Transaction[];
   readonly messages: readonly Message[];
-  /** A transaction has more of them than a page has room for. */
+  /** True if a transaction has more messages than fit a page. */
   readonly isCut: boolean;
 }
 
-/** What the log has of a message. */
+/** Record of a message in the log. */
 interface LoggedEvent {
   readonly version: Exact;
   readonly requestId?: string;
@@ -45,7 +45,7 @@ interface LoggedEvent {
 
 interface Row extends Message {
   readonly round: Round;
-  /** Its place among the messages of the round that are shown. */
+  /** Position among the shown messages of the round. */
   readonly place: number;
   readonly logged: LoggedEvent | undefined;
 }
@@ -59,7 +59,7 @@ const VERBS: Readonly<Record<Message['type'], string>> = {
   rollback: 'rolled back',
 };
 
-/** Where kind and verb would sound odd. */
+/** Wording for combinations of kind and type that would sound odd. */
 const WORDS: Readonly<Record<string, string>> = {
   'settlement settle': 'round settled',
   'tip place': 'tip given',
@@ -72,7 +72,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Round',
     text: ({ round }) => round.roundId,
-    // Once for all its messages.
+    // Shown once for all messages of the round.
     show: ({ round, place }) => place === 0 && <RoundName of={round} />,
   },
   {
@@ -101,7 +101,7 @@ const ENTRY: Column<Row> = {
   text: ({ logged }) => (logged === undefined ? NONE : `${logged.shard.exact}:${logged.lsn}`),
 };
 
-/** What happened in his rounds, message by message: newest round first. */
+/** Rounds of a player message by message, newest round first. */
 export function PlayerRounds({ player: { username, currency } }: { readonly player: Player }) {
   const path = (what: string) => `/v1/players/${partOf(username)}/${what}`;
   const pages = usePages<Round, { rounds: readonly Round[]; next: string | null }>(
@@ -146,7 +146,7 @@ export function PlayerRounds({ player: { username, currency } }: { readonly play
   );
 }
 
-/** A round that goes on over several pages is put together. */
+/** Joins the parts of a round that spans several pages. */
 function rowsOf(parts: readonly Round[], events: ReadonlyMap<string, LoggedEvent>): Row[] {
   const rounds = new Map<string, Round[]>();
   for (const part of parts) {
@@ -165,7 +165,10 @@ function rowsOf(parts: readonly Round[], events: ReadonlyMap<string, LoggedEvent
   });
 }
 
-/** Oldest first; parts come newest first. Each of them tells what was about the whole round. */
+/**
+ * Messages of a round, oldest first. The parts come newest first, and each part repeats the messages about the whole
+ * round.
+ */
 function messagesOf(parts: readonly Round[]): Message[] {
   const ofRound = new Set<string>();
   return [...parts]

@@ -48,7 +48,7 @@ export const TRANSACTION_COLUMNS: readonly Column<Transaction>[] = [
   },
 ];
 
-/** What he has played, newest first. */
+/** Bets, settlements and tips of a player, newest first. */
 export function PlayerTransactions({ player: { username, currency } }: { readonly player: Player }) {
   const pages = usePages<Transaction, { transactions: readonly Transaction[]; next: string | null }>(
     (cursor) => `/v1/players/${partOf(username)}/transactions${cursor === null ? '' : `?before=${cursor}`}`,

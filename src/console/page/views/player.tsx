@@ -9,7 +9,7 @@ import { PlayerRounds } from './player-rounds.js';
 import { PlayerTransactions } from './player-transactions.js';
 import type { Player } from './players.js';
 
-/** One player is told with what he has open. */
+/** Player with open bets: the API adds these fields to a single player only. */
 interface PlayerWithBets extends Player {
   readonly openBets: Exact;
   readonly openStakes: Exact;
@@ -27,7 +27,7 @@ const TABS = [
   ['operations', 'Operations'],
 ] as const;
 
-/** One player: what he has, what he has played, and what was done to him. */
+/** View of one player: balance, history, and operations. */
 export function PlayerView({ name, tab, mayChange }: Props) {
   const { answer: player, error, isWaiting, again } = useGet<PlayerWithBets>(() => `/v1/players/${partOf(name)}`);
   const isMissing = error instanceof CallError && error.status === 404;
@@ -81,7 +81,7 @@ export function PlayerView({ name, tab, mayChange }: Props) {
               </a>
             ))}
           </nav>
-          {/* A list is read again when the player has changed. */}
+          {/* The lists reload when the player has changed. */}
           {shown === 'operations' && (
             <PlayerOperations key={`${player.balance.exact} ${player.status}`} player={player} />
           )}

@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Player>[] = [
   },
 ];
 
-/** Search by the beginning of a name. */
+/** Searches players by the beginning of their name. */
 export function PlayersView({ prefix }: { readonly prefix: string }) {
   const id = useId();
   const [typed, setTyped] = useState(prefix);

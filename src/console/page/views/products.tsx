@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<Product>[] = [
   ),
 ];
 
-/** The products that callbacks have named, and what came of each. */
+/** Products that callbacks have named, with the number of effects of each kind. */
 export function ProductsView() {
   const { answer, error, isWaiting, again } = useGet<Products>(() => '/v1/products');
   return (

@@ -2,7 +2,7 @@ import { plain } from '../json.js';
 import { Time } from '../parts/time.js';
 import type { Scope } from './tallies.js';
 
-/** What is lacking in tallies, if anything is. */
+/** Notes about parts that the ledger totals lack. */
 export function ScopeNotes({ of: { sinceMillis, isWhole, shardsLeftOut } }: { readonly of: Scope }) {
   const left = plain(shardsLeftOut);
   return (

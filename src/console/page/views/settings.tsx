@@ -7,7 +7,7 @@ import { useGet } from '../use-call.js';
 
 interface Setting {
   readonly setting: string;
-  /** Null: unset. */
+  /** Null if unset. */
   readonly value: unknown;
   readonly from: string;
   readonly meaning: string;
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Setting>[] = [
   },
 ];
 
-/** What the node that answers works by. */
+/** Settings of the node that answers. */
 export function SettingsView({ show }: { readonly show: string }) {
   const { answer, error, isWaiting, again } = useGet<InForce>(() => '/v1/settings');
   const showsAll = show === 'all';
@@ -87,7 +87,7 @@ function shownValue({ value }: Setting): string {
   return typeof value === 'string' ? value : toJson(value);
 }
 
-/** A long path may be broken after its dots. */
+/** Allows a long path to break after its dots. */
 function withBreaks(path: string) {
   return path.split('.').map((key, n) => (
     <Fragment key={key}>
@@ -98,7 +98,7 @@ function withBreaks(path: string) {
   ));
 }
 
-/** What stands between backticks is code. */
+/** Shows text between backticks as code. */
 function withCode(text: string) {
   return text.split('`').map((part, n) => {
     const key = `${n} ${part}`;

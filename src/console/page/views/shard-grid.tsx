@@ -4,11 +4,11 @@ import type { Cluster, ClusterShard } from './cluster-status.js';
 
 interface Props {
   readonly cluster: Cluster;
-  /** Undefined: he may not. */
+  /** Undefined if the visitor may not move shards. */
   readonly onMove: ((shard: ClusterShard) => void) | undefined;
 }
 
-/** Colours that are told apart; with more nodes they begin again, and the name stands beside them. */
+/** Number of distinguishable colours. With more nodes the colours repeat; the legend has the names. */
 const COLOURS = 6;
 
 const COLUMNS: readonly Column<ClusterShard>[] = [
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<ClusterShard>[] = [
   { title: 'Newest entry', text: ({ lsn }) => lsn ?? NONE },
 ];
 
-/** The shards at a glance, coloured by owner, and in a table. */
+/** Grid of the shards coloured by owner, and a table of them. */
 export function ShardGrid({ cluster: { shards, nodes }, onMove }: Props) {
   const colourOf = (owner: string | null) => {
     const index = nodes.findIndex(({ name }) => name === owner);

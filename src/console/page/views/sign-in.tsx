@@ -7,7 +7,7 @@ interface Props {
   readonly onSignedIn: (visitor: Visitor) => void;
 }
 
-/** The token goes to walletd and is kept nowhere in the page. */
+/** Sign-in form. The page sends the token to walletd and does not keep it. */
 export function SignIn({ hasEnded, onSignedIn }: Props) {
   const [error, setError] = useState<Error>();
   const [isWaiting, setWaiting] = useState(false);

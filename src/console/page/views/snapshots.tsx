@@ -49,7 +49,7 @@ const TAKEN: readonly Column<Taken>[] = [
 
 type Work = 'idle' | 'running' | readonly Taken[] | Error;
 
-/** The newest snapshot of each shard, and a button that takes them. */
+/** Newest snapshot of each shard, and a button that takes snapshots. */
 export function SnapshotsView({
   mayChange,
   onSignedOut,

@@ -1,14 +1,14 @@
 import type { Exact } from '../json.js';
 import type { BookLine } from './verification.js';
 
-/** How far tallies reach. */
+/** Extent of the ledger totals. */
 export interface Scope {
   readonly sinceMillis: Exact | null;
   readonly isWhole: boolean;
   readonly shardsLeftOut: Exact;
 }
 
-/** As GET /v1/money answers. */
+/** Answer of GET /v1/money. */
 export interface Money extends Scope {
   readonly days: readonly DayMoney[];
 }
@@ -22,7 +22,7 @@ export interface DayMoney {
   readonly net: Exact;
 }
 
-/** As GET /v1/products answers. */
+/** Answer of GET /v1/products. */
 export interface Products extends Scope {
   readonly products: readonly Product[];
 }

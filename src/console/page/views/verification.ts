@@ -1,6 +1,6 @@
 import type { Exact } from '../json.js';
 
-/** As GET /v1/verify answers. */
+/** Answer of GET /v1/verify. */
 export interface Verification {
   readonly running: (Begun & { readonly done: Exact; readonly total: Exact }) | null;
   readonly last: Ended | null;
@@ -37,7 +37,7 @@ export interface Finding {
   readonly message: string;
 }
 
-/** The lines of books, in their order, and what they are called. */
+/** Lines of the books in their order, with their titles. */
 export const BOOK_LINES = {
   players: 'Players',
   opening: 'Balances at the beginning',
