@@ -5,15 +5,15 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import type { BatchWriter } from './log/wal.js';
 import { ReplyBarrier } from './reply-barrier.js';
 
-/** What is decided for one entry: its events, and the answers that wait for it. */
+/** Decisions that share one log entry: their events, and the replies held back until the entry is durable. */
 export interface Batch {
-  /** Undefined while nothing that was decided has changed a wallet. */
+  /** Undefined while no decision in this batch has changed a wallet. */
   writer: BatchWriter | undefined;
   readonly commands: ReplyBarrier<Answer>;
-  /** When each of the commands had been decided. */
+  /** When each command was decided. */
   readonly decidedMs: number[];
   readonly queries: ReplyBarrier<QueryResult | BusyAnswer>;
-  /** Of `writer`, each with the currency of its wallet. */
+  /** Events in `writer`, each with its wallet's currency. */
   readonly events: Tallied[];
 }
 
@@ -30,7 +30,7 @@ export function hasReplies({ commands, queries }: Batch): boolean {
   return commands.length > 0 || queries.length > 0;
 }
 
-/** What was decided will not be told: every replier gets this instead. */
+/** Discards the decided answers: every replier gets this one instead. */
 export function answerAll({ commands, queries }: Pick<Batch, 'commands' | 'queries'>, answer: BusyAnswer): void {
   commands.replaceBy(answer);
   queries.replaceBy(answer);

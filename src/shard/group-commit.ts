@@ -3,11 +3,14 @@ import type { Append, AppendOutcome, Wal } from './log/wal.js';
 /** A shard, as group commit sees it. */
 export interface FlightMember {
   readonly id: number;
-  /** What it has for the next flight, or the same again when the outcome of the last one is unknown. */
+  /** Returns the append for the next flush. After an unknown outcome, returns the same append again. */
   depart(): Append | undefined;
-  /** What became of `append`, which it had given, after so many milliseconds. What is to go again it requests again. */
+  /**
+   * Reports the outcome of `append`, this member's part of the last flush. A member that must retry calls `request`
+   * again.
+   */
   land(append: Append, outcome: AppendOutcome, tookMs: number): void;
-  /** Tells what has landed. */
+  /** Releases the replies of the append that has just completed. */
   tell(): void;
 }
 
@@ -17,32 +20,34 @@ export type Defer = (callback: () => void) => void;
 const BACKOFF_MIN_MS = 20;
 const BACKOFF_MAX_MS = 200;
 /**
- * A flight departs with this many commands, or so long after the first of them when each turn brings more. By the clock,
- * not by turns: with 8,000 busy connections one turn of the event loop takes 100 ms.
+ * A flush starts with this many commands, or this long after the first command if every turn brings more. The limit is
+ * time, not turns: with 8,000 busy connections one turn of the event loop takes 100 ms.
  */
 const FLIGHT_COMMANDS = 16;
 const FLIGHT_WAIT_MS = 2;
 
 /**
- * Group commit: one flight to the store at a time for all members of a lane. What arrives while a flight is in the air
- * forms the next one. A flight departs at the end of the first turn of the event loop that brought no further command:
- * an idle server answers at once, a busy one fills its entries by itself, and no timer is needed. When a flight lands and
- * the next one is full enough, that one departs at once, before this thread tells what has landed.
+ * Group commit: one flush to the store at a time for all members of an append queue. Commands that arrive during a flush
+ * form the next one. A flush starts at the end of the first turn of the event loop that brought no further command:
+ * an idle server answers at once, a busy one fills its entries by itself, and no timer is needed. When a flush completes
+ * and the next one is full, the next one starts at once, before this thread releases replies.
  *
  *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...
- *   flights       ------> c1-c3 durable
+ *   flushes       ------> c1-c3 durable
  *                                 ------> c4-c8 durable
  *
- * Measured with 128 connections on 2 cores: appending each of 16 logs on its own costs a third of the throughput.
+ * Measured with 128 connections on 2 cores: appending to each of 16 logs separately costs a third of the throughput.
  */
 export class GroupCommit {
   private readonly lanes = new Map<number, Lane>();
-  /** The lane of each member; one that is in the air stays in its lane until it has landed. */
+  /**
+   * The append queue of each member. A member with an pending append changes queues only after that append completes.
+   */
   private readonly homes = new Map<FlightMember, Lane>();
 
   constructor(private readonly deps: GroupCommitDeps) {}
 
-  /** A member has one more command for the next flight. */
+  /** Adds one more command of this member to the next flush. */
   request(member: FlightMember): void {
     (this.homes.get(member) ?? this.settled(member)).request(member);
   }
@@ -58,7 +63,7 @@ export class GroupCommit {
     return lane;
   }
 
-  /** A member that has landed goes on where its shard is by now. */
+  /** After an append completes, re-homes the member if its shard moved to another server. */
   private landed(member: FlightMember): void {
     const home = this.homes.get(member);
     if (home === undefined || home.id === this.deps.wal.laneOf(member.id)) return;
@@ -73,17 +78,17 @@ export interface GroupCommitDeps {
   readonly defer: Defer;
   readonly delay: (callback: () => void, ms: number) => void;
   readonly monotonicMs: () => number;
-  /** A flight has departed, and nothing else is to be done. */
+  /** Called after a flush has started in a quiet turn, when the thread has nothing else to do. */
   readonly onQuiet: () => void;
 }
 
 class Lane {
-  /** Members that have something for the next flight. */
+  /** Members with something for the next flush. */
   private waiting = new Set<FlightMember>();
   private isScheduled = false;
   private isFlying = false;
   private backoffMs = 0;
-  /** Commands that the next flight has so far. */
+  /** Number of commands in the next flush so far. */
   private commands = 0;
 
   constructor(
@@ -100,7 +105,7 @@ class Lane {
     this.awaitQuietTurn(this.commands, this.deps.monotonicMs() + FLIGHT_WAIT_MS);
   }
 
-  /** True when it was waiting. */
+  /** Returns true if the member was waiting. */
   leave(member: FlightMember): boolean {
     return this.waiting.delete(member);
   }
@@ -122,7 +127,7 @@ class Lane {
     const asked = this.waiting;
     const travellers: FlightMember[] = [];
     const appends: Append[] = [];
-    // First of all: a member that departs takes what waited in its mailbox, and asks for the next flight.
+    // Reset first: a departing member takes requests from its mailbox, and these already belong to the next flush.
     this.waiting = new Set();
     this.isFlying = true;
     this.commands = 0;
@@ -145,7 +150,7 @@ class Lane {
       member.land(appends[i] as Append, outcome, tookMs);
       this.onLanded(member);
     }
-    // Where some got through, the others are tried again with the next flight: they hold up nobody.
+    // If some appends succeeded, the failed ones retry with the next flush, so they hold up no other member.
     const isOutage = failures > 0 && failures === travellers.length;
     this.backoffMs = isOutage ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
     const isNextFull = failures === 0 && this.commands >= FLIGHT_COMMANDS;
@@ -162,7 +167,7 @@ class Lane {
     void this.fly();
   }
 
-  /** A store that rejects, though it must not, leaves the outcome as unknown as any other transient error. */
+  /** A store that rejects breaks its contract. The outcome is then as unknown as after any transient error. */
   private async outcomesOf(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     try {
       return await this.deps.wal.append(appends);
@@ -171,7 +176,7 @@ class Lane {
     }
   }
 
-  /** In an outage the same bytes go again, less and less often. */
+  /** Outage: sends the same bytes again, with growing delay. */
   private pause(): void {
     this.deps.delay(() => this.depart(), this.backoffMs);
   }

@@ -9,20 +9,22 @@ import { Watermarks } from './watermarks.js';
 
 /** A batch on its way to the store. */
 export interface Flight extends Batch {
-  /** Undefined when it has only answers to confirm. */
+  /** Undefined when the batch has only answers to confirm. */
   readonly entry: SealedEntry | undefined;
   readonly append: Append;
-  /** What the store had lost goes in again in pieces: those behind `append`, up to `entry`. */
+  /**
+   * Entries still to send after `append`, up to `entry`: the store had lost entries, which go in again piece by piece.
+   */
   readonly toFollow: readonly SealedEntry[];
-  /** How many entries the store had lost. */
+  /** Number of entries the store had lost. */
   readonly lost: number;
 }
 
 /**
  * arrived  the batch is durable
- * again    the same flight goes on: with the same bytes after an unknown outcome (`error`), or with more of its entries;
- *          `lost` is how many acknowledged entries the store has just been found to lack
- * foreign  the log ends in a head that this owner does not know
+ * again    the batch stays pending: the same bytes after an unknown outcome (`error`), or more of its entries;
+ *          `lost` is the number of acknowledged entries just found missing from the store
+ * foreign  the log ends in a head unknown to this owner
  */
 export type Landed =
   | { readonly type: 'arrived'; readonly flight: Flight }
@@ -33,20 +35,20 @@ const NOTHING: readonly SealedEntry[] = [];
 const AGAIN: Landed = { type: 'again' };
 
 /**
- * The end of a shard's log, as its owner writes it: one flight at a time, from the head that is known to be durable. An
- * entry that the store has lost goes in again with the same bytes.
+ * The end of a shard's log, as its owner writes it: one pending append, starting at the head known to be durable.
+ * Entries that the store has lost are appended again with the same bytes.
  */
 export class LogTail {
   flying: Flight | undefined = undefined;
   readonly watermarks: Watermarks;
-  /** Bytes of the log from its first entry of all up to `head`. */
+  /** Bytes of the log from its very first entry up to `head`. */
   logBytes: number;
   /** Durable entries with events that no snapshot holds. */
   entriesSinceSnapshot: number;
   /** The newest entry that this owner knows to be durable. */
   head: Head;
   readonly recent: RecentEntries;
-  /** Of the log up to `head`. */
+  /** Ledger totals of the log up to `head`. */
   readonly tallies: Tallies;
 
   constructor(
@@ -62,26 +64,28 @@ export class LogTail {
     this.watermarks = new Watermarks(head.lsn);
   }
 
-  /** The newest entries whose answers may have left. */
+  /** The newest entries whose replies may have been released. */
   get recentEntries(): readonly SealedEntry[] {
     return this.recent.all();
   }
 
-  /** The newest entries that follow `head`; undefined when it is none of them. */
+  /** The kept entries after `head`; undefined if `head` is not among the kept entries. */
   maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
     return this.recent.maybeAfter(head);
   }
 
-  /** What there is up to the head, when nothing flies; `timeMs` is the shard's. */
+  /** The state up to the head. No append may be pending. `timeMs` is the shard's clock. */
   reached(timeMs: number): Recovered {
     assert(this.flying === undefined, 'what flies has not been reached');
     const { from, head, logBytes, entriesSinceSnapshot: tailEntries } = this;
-    // Names of the rounds that left while they were served here are known where they were put.
+    // The archive knows the keys of rounds evicted while this node served them; each was noted at its put.
     const left = from.left && new LeftNames(head, 'served');
     return { ...from, head, timeMs, logBytes, tailEntries, left };
   }
 
-  /** What flies goes on without those who wait for it, and they are the caller's. */
+  /**
+   * Detaches the waiting replies from the pending append, which goes on without them. The caller must answer them.
+   */
   silence(): Pick<Batch, 'commands' | 'queries'> | undefined {
     const flight = this.flying;
     if (flight === undefined) return undefined;
@@ -90,12 +94,12 @@ export class LogTail {
     return flight;
   }
 
-  /** Seals a batch and sends it off. */
+  /** Finalizes a batch and sends it. */
   depart(batch: Batch): Append {
     assert(this.flying === undefined, 'one flight at a time');
     const entry = this.seal(batch);
     const append = { shard: this.shard, expected: this.head, entries: entry === undefined ? NOTHING : [entry] };
-    // Field by field: V8 fills a spread object on a slow path, which took 2 % of a lone callback.
+    // Copied field by field: V8 fills a spread object on a slow path, which took 2 % of a lone callback.
     const { writer, commands, decidedMs, queries, events } = batch;
     this.flying = { writer, commands, decidedMs, queries, events, entry, append, toFollow: NOTHING, lost: 0 };
     return append;
@@ -143,10 +147,11 @@ export class LogTail {
     this.watermarks.check();
   }
 
-  /** The log's head is not what this owner wrote last. */
+  /** The log's head is not the last entry this owner wrote. */
   private conflicted(flight: Flight, head: Head): Landed {
     const { entry } = flight;
-    // All of it is there after all, as when a former master is back. The entry goes again: a duplicate is durable.
+    // The log does end in our entry, for example because a former master is back. Sending the entry again makes it
+    // durable and yields `duplicate`.
     if (entry !== undefined && isSameHead(head, entry.head)) return this.sendAgain(flight, this.head, [entry]);
     const missing = this.recent.maybeAfter(head);
     if (missing === undefined) {
@@ -158,7 +163,7 @@ export class LogTail {
     return { type: 'again', found: head, lost };
   }
 
-  /** The next flight carries as many of these entries as fit into a piece. */
+  /** Sends as many of these entries as fit into a piece. */
   private sendAgain(flight: Flight, expected: Head, entries: readonly SealedEntry[]): Landed {
     const append = { shard: this.shard, expected, entries: entries.slice(0, PIECE_ENTRIES) };
     this.flying = { ...flight, append, toFollow: entries.slice(PIECE_ENTRIES) };

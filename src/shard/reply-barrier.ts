@@ -1,8 +1,8 @@
 import type { Replier } from '../base/replier.js';
 
 /**
- * Holds back what has been decided until the log entry that carries the state it shows is durable: nothing is told to
- * anyone before. Replies leave in the order in which they were decided.
+ * Holds back replies until the log entry with the state they show is durable. Releases replies in the order of the
+ * decisions.
  */
 export class ReplyBarrier<T> {
   private readonly repliers: Replier<T>[] = [];
@@ -17,14 +17,14 @@ export class ReplyBarrier<T> {
     this.results.push(result);
   }
 
-  /** Since `readyMs`, of the monotonic clock, the results may be told. */
+  /** Releases all replies. `readyMs` is when they became ready, on the monotonic clock. */
   release(readyMs: number): void {
     for (let i = 0; i < this.repliers.length; i++) {
       (this.repliers[i] as Replier<T>).reply(this.results[i] as T, readyMs);
     }
   }
 
-  /** What was decided will not be told: every replier gets this instead. */
+  /** Discards the held results: every replier gets this one instead. */
   replaceBy(result: T): void {
     for (const replier of this.repliers) replier.reply(result);
   }

@@ -6,7 +6,7 @@ import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import type { Busy, BusyAnswer } from '../wallet/rejection.js';
 
-/** A command or a query, and the replier that waits for the answer. */
+/** A command or a query, with the replier that waits for the answer. */
 export type Request =
   | {
       readonly type: 'command';
@@ -21,7 +21,7 @@ export type Request =
       readonly deadlineMs: number;
     };
 
-/** The request with a replier that passes on one answer and never throws. */
+/** The same request with a replier that passes on only one answer and never throws. */
 export function answeredOnce(request: Request, log: Logger): Request {
   const { deadlineMs } = request;
   return request.type === 'command'
@@ -35,9 +35,9 @@ export const STOPPED = failed('stopped');
 export const OVERLOADED = failed('overloaded');
 export const UPGRADING = failed('upgrading');
 export const MEMORY_FULL = failed('memory-full');
-/** Surely not done: it was in no append. */
+/** Certainly not done: no append contained the request. */
 export const MOVED = failed('moved');
-/** Done or not: an append that carried it may have got through before the shard's new owner came. */
+/** Outcome unknown: an append with the request may have succeeded before the new owner fenced the log. */
 export const UNSURE = failed('unsure');
 export const TOO_LATE = failed('not-durable-in-time');
 export const ARCHIVE_DAMAGED = failed('archive-damaged');

@@ -1,36 +1,36 @@
 import type { Command } from '../wallet/command.js';
 import type { Decision } from '../wallet/decision.js';
 
-/** A command that has been decided. Times are of the monotonic clock. */
+/** A decided command. Times are on the monotonic clock. */
 export interface Turn {
   readonly command: Command;
   readonly decision: Decision;
-  /** The player's; undefined when there is no player. */
+  /** The player's currency; undefined when the player does not exist. */
   readonly currency: string | undefined;
   readonly deadlineMs: number;
   readonly startedMs: number;
   readonly endedMs: number;
 }
 
-/** A flight that has arrived. Times are of the monotonic clock. */
+/** A completed append. Times are on the monotonic clock. */
 export interface Landing {
-  /** When each of its commands had been decided. */
+  /** When each of its commands was decided. */
   readonly decidedMs: readonly number[];
   readonly landedMs: number;
   readonly replies: number;
-  /** 0: it had nothing to append, and has only confirmed that the log is ours. */
+  /** 0 if the append had no entry and only confirmed that this process still owns the log. */
   readonly events: number;
   readonly bytes: number;
   readonly tookMs: number;
 }
 
-/** What a shard tells about its work; telemetry listens. */
+/** Receives the events of a shard's work; telemetry implements this. */
 export interface ShardObserver {
   decided(shard: number, turn: Turn): void;
   landed(shard: number, landing: Landing): void;
-  /** An append did not get through; it goes again. `nowMs` is of the monotonic clock. */
+  /** An append failed and will be retried. `nowMs` is on the monotonic clock. */
   appendFailed(shard: number, error: Error, nowMs: number): void;
-  /** The store had lost so many entries; they are there again. */
+  /** The store had lost this many entries and has them again. */
   healed(shard: number, entries: number): void;
   /** An assertion failed: the shard drops its memory. */
   failed(shard: number): void;

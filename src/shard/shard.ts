@@ -52,12 +52,12 @@ import type { Watermarks } from './watermarks.js';
  *      │          └──────── a head that is not ours ─> stopped       a head that was ours: the lost entries go in again
  *      └─ a log that cannot be continued ─> stopped
  *
- * While it fails, what lands can find another's head as well: then it is fenced or stopped. Where several nodes share the
- * shards:
+ * A failing shard whose append finds another owner's head becomes fenced or stopped as well. In a cluster, where several
+ * nodes share the shards:
  *
  *   away ── its log was read ─> following ── our fence ─> serving <─ resumed ─ handing
  *     ^                             │  ^                   │  └────── paused ────^  │
- *     └────── left, or of no use ───┘  └───────────────────│──── released ──────────┘
+ *     └───── unloaded or useless ───┘  └───────────────────│──── released ──────────┘
  *   fenced ─> away                                         └─ another owner's fence ─> fenced
  */
 export type ShardState =
@@ -66,32 +66,35 @@ export type ShardState =
   | 'failing'
   | 'fenced'
   | 'stopped'
-  /** Another node's. */
+  /** Remote: another node owns the shard. */
   | 'away'
-  /** Another node's, whose log is read here as it is written. */
+  /** Standby: another node owns the shard; this node applies its log as it is written. */
   | 'following'
-  /** Decides nothing any more, so that another node can take it over. */
+  /** Draining: decides no further request, so that another node can take over. */
   | 'handing';
 
 export interface ShardLimits {
-  /** Requests that wait because the entry being formed is full; also, answers that wait for one entry. */
+  /**
+   * Maximum number of requests that wait because the entry being formed is full. Also the maximum number of replies
+   * held for one entry.
+   */
   readonly mailboxMax: number;
-  /** Soft caps of one entry: a command that has begun is never split over two. */
+  /** Soft limits of one entry: all events of one command go into the same entry. */
   readonly batchEventsMax: number;
   readonly batchBytesMax: number;
 }
 
-/** How a shard is doing, in numbers. */
+/** State of a shard in numbers. */
 export interface ShardMeasures {
   readonly shard: number;
   /** Requests that wait for the next entry. */
   readonly mailbox: number;
-  /** Commands that wait for their answer, in the mailbox or behind an entry. */
+  /** Commands without a reply yet: in the mailbox, or held back until an entry is durable. */
   readonly waiting: number;
   readonly watermarks: Pick<Watermarks, 'applied' | 'appended' | 'durable'>;
   readonly epoch: number;
   readonly transactions: number;
-  /** Players of whom all but a few words is one blob. */
+  /** Hibernated players: all but a few words of each is one packed record. */
   readonly playersPacked: number;
   readonly recordBytes: { readonly all: number; readonly used: number };
   readonly entriesSinceSnapshot: number;
@@ -104,31 +107,31 @@ export interface ShardDeps {
   readonly rules: Rules;
   readonly limits: ShardLimits;
   readonly memory: { readonly isFull: boolean };
-  /** Where rounds go that are closed; undefined: all of them stay in memory. */
+  /** Destination of closed rounds; undefined: all rounds stay in memory. */
   readonly archive: ShardArchive | undefined;
   readonly observer: ShardObserver;
-  /** Asks for a flight; see GroupCommit. */
+  /** Requests a flush; see GroupCommit. */
   readonly requestFlight: () => void;
-  /** The shard has dropped its memory, to be recovered from its log. */
+  /** The shard has dropped its memory and needs recovery from its log. */
   readonly onFailed: (shard: Shard) => void;
-  /** The shard's log is another owner's from `head` on. */
+  /** Another owner has fenced the shard's log; `head` is that owner's head. */
   readonly onFenced: (shard: Shard, head: Head) => void;
   /** The shard's log ends in a head that is neither ours nor a newer owner's. */
   readonly onDiverged: (shard: Shard) => void;
 }
 
-/** The wallets of a serving shard, for a snapshot. They go on changing. */
+/** The wallets of a serving shard, for a snapshot. The wallets keep changing. */
 export interface SnapshotSource {
-  /** Others than before mean that the shard was recovered meanwhile. */
+  /** A different object than before means that the shard was recovered meanwhile. */
   readonly wallets: Wallets;
   /** The newest durable entry. */
   readonly head: Head;
-  /** Sequence of the newest entry, also one still being formed, that `wallets` holds something of. */
+  /** Sequence of the newest entry with events in `wallets`. That entry may still be forming. */
   readonly applied: number;
   readonly timeMs: number;
-  /** Of the log up to `head`: they go on with it. */
+  /** Ledger totals of the log up to `head`. The object keeps changing with the log. */
   readonly tallies: Tallies;
-  /** Bytes of the log from its first entry of all up to `head`. */
+  /** Bytes of the log from its very first entry up to `head`. */
   readonly logBytes: number;
   /** Durable entries with events that no snapshot holds. */
   readonly entriesSinceSnapshot: number;
@@ -136,7 +139,7 @@ export interface SnapshotSource {
 
 const NONE: readonly SealedEntry[] = [];
 const NOT_YET: Pick<Watermarks, 'applied' | 'appended' | 'durable'> = { applied: 0, appended: 0, durable: 0 };
-/** Of a shard that does not serve. */
+/** Answers of a shard that does not serve. */
 const ANSWERS: Readonly<Record<Exclude<ShardState, 'serving'>, BusyAnswer>> = {
   starting: STARTING,
   failing: STARTING,
@@ -146,19 +149,19 @@ const ANSWERS: Readonly<Record<Exclude<ShardState, 'serving'>, BusyAnswer>> = {
   following: MOVED,
   handing: MOVED,
 };
-/** Receives answers that nobody waits for. */
+/** Discards the answer: the shard itself made the request. */
 const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
 /**
- * The actor: owns the wallets of one shard, decides one command at a time, in order, and tells nobody before the log
- * holds what it tells. It talks to ports only.
+ * The actor. It owns the wallets of one shard and decides one command at a time, in order. A reply is released only once
+ * the log holds the state that the reply shows. The actor talks to ports only.
  *
- *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> flying ─land─> durable ─tell─> replies
+ *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> flying ─land─> durable ─release─> replies
  *                │   ^
  *                v   │
- *           archive's desk         names what is not in memory, and waits until the archive has said whether it has it
+ *           archive gate           parks requests for data that is not in memory until the archive has answered
  *
- * This file has the states and the turns; what flies, and what happens to it, is in log-tail.ts.
+ * This file has the states and the turns; the pending append and its outcome are in log-tail.ts.
  */
 export class Shard implements FlightMember, Carrier {
   private wallets: Wallets | undefined = undefined;
@@ -170,14 +173,14 @@ export class Shard implements FlightMember, Carrier {
   private readonly desk: ArchiveDesk | undefined;
   private forming: Batch = newBatch();
   private nextToForget = 0;
-  /** While it follows. */
+  /** Set while this shard is on standby. */
   private follower: Follower | undefined = undefined;
-  /** Called when nothing flies any more, or it does not hand over any more. */
+  /** Called when the shard is drained, or stops draining. */
   private onStill: (() => void) | undefined = undefined;
   private stopReason: string | undefined = undefined;
-  /** When what flies departed for the first time. Of the monotonic clock. */
+  /** First departure of the pending append, on the monotonic clock. */
   private departedMs = 0;
-  /** Durable, and to be told in this very turn. */
+  /** Durable replies, to be released in this very turn. */
   private untold: { readonly flight: Flight; readonly landedMs: number } | undefined = undefined;
 
   constructor(
@@ -198,7 +201,7 @@ export class Shard implements FlightMember, Carrier {
     return this.follower?.head ?? this.tail?.head;
   }
 
-  /** The newest entries, whose answers may have left; undefined before the first recovery. */
+  /** The newest entries, whose replies may have been released; undefined before the first recovery. */
   get maybeRecent(): RecentEntries | undefined {
     return this.tail?.recent;
   }
@@ -207,28 +210,31 @@ export class Shard implements FlightMember, Carrier {
     return this.follower?.recentEntries ?? this.tail?.recentEntries ?? NONE;
   }
 
-  /** The newest entries that follow `head`; undefined when it is none of them. */
+  /** The kept entries after `head`; undefined if `head` is not among the kept entries. */
   maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
     return this.tail?.maybeEntriesAfter(head);
   }
 
-  /** The newest record of the archive that the log relies on; undefined also where the log is not read here. */
+  /** The newest archive record that the log relies on; undefined also if this node does not read the log. */
   get archived(): ArchiveMark | undefined {
     return (this.follower ?? this.tail)?.tallies.archived;
   }
 
-  /** The time of the log: no entry of it is newer. */
+  /** Log time: upper bound of all entry timestamps, in ms. */
   get timeMs(): number {
     return this.follower?.timeMs ?? this.nowMs;
   }
 
-  /** Bytes of its records, outside the heap. */
+  /** Bytes of the player records, outside the heap. */
   get recordBytes(): { readonly all: number; readonly used: number } {
     const tables = this.wallets?.tables;
     return { all: tables?.bytes ?? 0, used: tables?.bytesUsed ?? 0 };
   }
 
-  /** Packs the next player in turn, if nobody has asked for him since the last time. Some ten microseconds. */
+  /**
+   * Hibernates the next player in turn unless a request has used the player since the previous pass. Takes about ten
+   * microseconds.
+   */
   packNext(): void {
     try {
       this.wallets?.packNext();
@@ -237,7 +243,7 @@ export class Shard implements FlightMember, Carrier {
     }
   }
 
-  /** A fraction of a millisecond of the work that keeps memory dense. */
+  /** Does a fraction of a millisecond of the work that keeps memory dense. */
   compact(): void {
     this.wallets?.tables.compact();
   }
@@ -247,7 +253,7 @@ export class Shard implements FlightMember, Carrier {
     return mailbox.length + (desk?.length ?? 0) + forming.commands.length + (tail?.flying?.commands.length ?? 0);
   }
 
-  /** How long the log has not said what became of what flies; 0 when nothing does. Milliseconds. */
+  /** Age of the pending append, in ms; 0 when no append is pending. */
   get flightMs(): number {
     return this.tail?.flying === undefined ? 0 : this.deps.clock.monotonicMs() - this.departedMs;
   }
@@ -267,12 +273,12 @@ export class Shard implements FlightMember, Carrier {
     };
   }
 
-  /** Why it has stopped; undefined otherwise. */
+  /** Why the shard has stopped; undefined otherwise. */
   get reason(): string | undefined {
     return this.stopReason;
   }
 
-  /** What a snapshot is taken of, as it is now; undefined while the shard does not serve. */
+  /** Source of a snapshot, as of now; undefined while the shard does not serve. */
   get source(): SnapshotSource | undefined {
     if (this.state !== 'serving' || this.wallets === undefined) return undefined;
     const { wallets, nowMs } = this;
@@ -280,12 +286,12 @@ export class Shard implements FlightMember, Carrier {
     return { wallets, tallies, head, applied: watermarks.applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
   }
 
-  /** A snapshot holds all but the `entries` newest entries. */
+  /** Notes that the new snapshot holds all but the newest `entries` entries. */
   snapshotTaken(entries: number): void {
     this.mustTail().entriesSinceSnapshot = entries;
   }
 
-  /** Serves from a state that has been recovered from the log, after this owner's fence. */
+  /** Starts to serve a state recovered from the log after this owner's fence. */
   open(recovered: Recovered): void {
     const isReady = this.state === 'starting' || this.state === 'following';
     assert(isReady && this.tail?.flying === undefined, 'a shard opens once per recovery');
@@ -296,7 +302,7 @@ export class Shard implements FlightMember, Carrier {
     this.state = 'serving';
   }
 
-  /** Keeps the wallets of what another owner serves. */
+  /** Becomes standby: keeps the wallets of a shard that another owner serves. */
   follow(follower: Follower): void {
     assert(this.state === 'away' || this.state === 'handing', 'a shard that is served or recovered is not followed');
     this.state = 'following';
@@ -305,12 +311,12 @@ export class Shard implements FlightMember, Carrier {
     this.tail = undefined;
   }
 
-  /** Undefined while it does not follow. */
+  /** Undefined while the shard is not on standby. */
   get maybeFollower(): Follower | undefined {
     return this.follower;
   }
 
-  /** It is another node's: drops what it has of it. */
+  /** The shard now belongs to another node: discards the local copy. */
   leave(): void {
     assert(this.tail?.flying === undefined, 'nothing flies of what is left');
     this.state = 'away';
@@ -322,8 +328,8 @@ export class Shard implements FlightMember, Carrier {
   }
 
   /**
-   * Decides nothing more. Resolves to the newest entry when all that was decided has been told; to undefined when it does
-   * not hand over any more before. Nothing else is undone: `resume`, or `release`.
+   * Starts draining: decides no further request. Resolves to the newest entry once every pending reply is released, or
+   * to undefined if draining ends early. Otherwise the caller must end draining with `resume`, `follow` or `leave`.
    */
   async pause(): Promise<Head | undefined> {
     assert(this.state === 'serving', 'only who serves hands over');
@@ -337,21 +343,24 @@ export class Shard implements FlightMember, Carrier {
     return this.isHanding && this.isStill ? this.mustTail().head : undefined;
   }
 
-  /** Goes on as if nothing had been: whoever was to take over finds another head, or this owner does. */
+  /**
+   * Serves again after draining. If another node has fenced the log meanwhile, this owner's next append conflicts; if
+   * not, that node's fence does.
+   */
   resume(): void {
     if (!this.isHanding) return;
     this.state = 'serving';
     this.settleStill();
   }
 
-  /** What another owner goes on from, who has fenced it; undefined when it does not hand over any more. */
+  /** State that the new owner's fence builds on; undefined unless the shard is drained. */
   maybeReached(): Recovered | undefined {
     return this.isHanding && this.isStill ? this.mustTail().reached(this.nowMs) : undefined;
   }
 
   /**
-   * Another node says that it has fenced the log, which this one cannot reach to see for itself: it tells nothing more of what
-   * it had decided. What is in flight stays there until the log says what became of it.
+   * Another node says that it has fenced the log, and this node cannot reach the log to check. The shard releases no
+   * more replies. The pending append stays pending until the log reports its outcome.
    */
   abandon(): void {
     if (!(this.isServing || this.isHanding)) return;
@@ -375,14 +384,14 @@ export class Shard implements FlightMember, Carrier {
     this.onStill = undefined;
   }
 
-  /** Closes for good: the log cannot be continued. `reason` is for people. */
+  /** Stops for good: the log cannot be continued. `reason` is shown to people. */
   stop(reason: string): void {
     this.state = 'stopped';
     this.stopReason = reason;
     this.drop(STOPPED);
   }
 
-  /** It is another node's, as far as this one knows. */
+  /** Another node owns the shard, as far as this node knows. */
   get isElsewhere(): boolean {
     return this.state === 'away' || this.state === 'following';
   }
@@ -408,7 +417,10 @@ export class Shard implements FlightMember, Carrier {
     }
   }
 
-  /** During an outage of the store, what waits takes memory that nobody counts once its sender was told "unknown". */
+  /**
+   * Drops expired requests. During an outage they would hold memory that no limit counts, since their senders have
+   * already got "unknown".
+   */
   private dropLate(): void {
     const nowMs = this.deps.clock.monotonicMs();
     for (
@@ -421,7 +433,7 @@ export class Shard implements FlightMember, Carrier {
     }
   }
 
-  /** Checks that the log is still ours, even while no request comes: a fenced owner must not linger. */
+  /** Checks that this process still owns the log, even without requests: a fenced owner must not linger. */
   confirmOwnership(): void {
     this.desk?.dropLate();
     if (this.state !== 'serving' || this.tail?.flying !== undefined || hasReplies(this.forming)) return;
@@ -433,7 +445,7 @@ export class Shard implements FlightMember, Carrier {
   forgetSome(count: number, expiredMs: number): void {
     const wallets = this.wallets;
     if (wallets === undefined || this.state !== 'serving' || this.mailbox.length > 0) return;
-    // By the day: forgetting walks over all that a player has.
+    // Rounded to the day: forgetting walks over everything the player has.
     const beforeMs = startOfDay(expiredMs);
     for (let i = 0; i < Math.min(count, wallets.count) && this.state === 'serving' && !this.isFull(); i++) {
       if (this.nextToForget >= wallets.count) this.nextToForget = 0;
@@ -444,7 +456,7 @@ export class Shard implements FlightMember, Carrier {
     }
   }
 
-  /** Closes requests for money that no other operator has decided about in time. */
+  /** Closes requests for money that no other operator has decided in time. */
   expireRequests(): void {
     const { wallets } = this;
     if (wallets === undefined || this.state !== 'serving' || this.mailbox.length > 0) return;
@@ -455,7 +467,7 @@ export class Shard implements FlightMember, Carrier {
     }
   }
 
-  /** The player at this position, if the player has something to forget. */
+  /** Username of the player at this position if the player has something to forget. */
   private maybeForgettable(wallets: Wallets, position: number, beforeMs: number): string | undefined {
     try {
       if (wallets.peekAt(position)?.mayHaveOlderThan(beforeMs) !== true) return undefined;
@@ -491,7 +503,7 @@ export class Shard implements FlightMember, Carrier {
     const flight = tail.flying;
     try {
       this.landed(tail.land(append, outcome), tookMs);
-      // What goes again took the place of what was formed meanwhile.
+      // If the append goes again, requests formed meanwhile need a further flush.
       if (tail.flying !== undefined || hasReplies(this.forming)) this.deps.requestFlight();
     } catch (error) {
       if (flight !== undefined) answerAll(flight, UNSURE);
@@ -540,14 +552,14 @@ export class Shard implements FlightMember, Carrier {
     this.untold = undefined;
     flight.commands.release(landedMs);
     flight.queries.release(landedMs);
-    // What has departed meanwhile lands first.
+    // Wait for the append that was started meanwhile.
     if (this.tail?.flying !== undefined) return;
     if (this.state === 'failing') this.restart();
     if (this.state === 'fenced') this.deps.onFenced(this, this.mustTail().head);
     if (this.isHanding && this.isStill) this.settleStill();
   }
 
-  /** The log is not ours any more, so nothing that waits for it may be told. */
+  /** The log belongs to another owner now: answers every waiting request without the decided result. */
   private surrender(flight: Flight, head: Head): void {
     answerAll(flight, UNSURE);
     const { head: mine, recentEntries } = this.mustTail();
@@ -572,7 +584,7 @@ export class Shard implements FlightMember, Carrier {
   isFull(): boolean {
     const { writer, commands, queries } = this.forming;
     const { batchEventsMax, batchBytesMax, mailboxMax } = this.deps.limits;
-    // Repeats, rejections and reads leave no event, and are held back all the same.
+    // Repeats, rejections and reads leave no event, but their replies are held back too.
     if (commands.length + queries.length >= mailboxMax) return true;
     return writer !== undefined && (writer.count >= batchEventsMax || writer.byteLength >= batchBytesMax);
   }
@@ -587,7 +599,8 @@ export class Shard implements FlightMember, Carrier {
   /** One turn of the actor. */
   private take(request: Request): void {
     const startedMs = this.deps.clock.monotonicMs();
-    // A sender that was told "unknown" meanwhile may have sent a cancel behind it: it must not be done now.
+    // The sender got "unknown" at the deadline and may have sent a cancel next. Executing the request now would be
+    // wrong.
     if (request.deadlineMs <= startedMs) {
       request.replier.reply(TOO_LATE);
       return;
@@ -625,7 +638,7 @@ export class Shard implements FlightMember, Carrier {
   private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>, startedMs: number): void {
     const wallets = this.mustWallets();
     const nowMs = this.now();
-    // The balance of a player who is packed is told without unpacking the player.
+    // A balance check reads a hibernated player without waking the player.
     const wallet = command.type === 'checkBalance' ? wallets.peek(command.username) : wallets.get(command.username);
     const decision = decide(wallet, command, this.deps.rules, nowMs);
     const { event } = decision;
@@ -655,16 +668,16 @@ export class Shard implements FlightMember, Carrier {
     this.deps.observer.decided(this.id, { command, decision, currency, deadlineMs, startedMs, endedMs });
   }
 
-  /** The shard's clock, which never goes back: no event that comes is older. */
+  /** Log time, which never goes back: no later event is older. */
   now(): number {
     this.nowMs = Math.max(this.nowMs, this.deps.clock.now());
     return this.nowMs;
   }
 
   /**
-   * One of our assertions failed: memory can no longer be trusted. What is in flight was decided before, and its answers
-   * leave when it is durable; everything later is dropped, and the shard recovers from its log. `request` is the one that
-   * failed.
+   * One of our assertions failed: memory can no longer be trusted. The pending append was decided earlier, and its
+   * replies are released once it is durable. Everything later is dropped, and the shard recovers from its log.
+   * `request` is the one that failed.
    */
   private fail(error: unknown, request?: Request): void {
     const wasFollowing = this.state === 'following';
@@ -698,7 +711,7 @@ export class Shard implements FlightMember, Carrier {
     this.settleStill();
   }
 
-  /** What has not been decided. */
+  /** Answers all requests that have not been decided. */
   private turnAway(answer: BusyAnswer): void {
     for (let request = this.mailbox.shift(); request !== undefined; request = this.mailbox.shift()) {
       request.replier.reply(answer);
@@ -717,7 +730,7 @@ export class Shard implements FlightMember, Carrier {
   }
 }
 
-/** What people look for in a log. */
+/** Fields that people search a log for. */
 function aboutOf(request: Request): { request: string; requestId?: string; username?: string } {
   const asked: Command | Query = request.type === 'command' ? request.command : request.query;
   return {
@@ -727,7 +740,7 @@ function aboutOf(request: Request): { request: string; requestId?: string; usern
   };
 }
 
-/** True when an event makes memory grow by something that must be kept until it is closed. */
+/** True if the event adds something to memory that must stay there until it is closed. */
 function opensSomething(event: Event): boolean {
   if (event.type === 'player-created' || event.type === 'player-imported' || event.type === 'money-requested')
     return true;

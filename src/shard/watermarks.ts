@@ -2,7 +2,7 @@ import { assert } from '../base/assert.js';
 import type { Lsn } from './log/lsn.js';
 
 /**
- * How far a shard has come, as sequences of its log:
+ * Progress of a shard, as sequences in its log:
  *
  *   applied >= appended >= durable
  *

@@ -1,12 +1,15 @@
 import { type ArchiveMark, compareMarks, formatMark } from '../../wallet/archive-mark.js';
 import type { MissingDay } from './archive.js';
 
-/** The archive lacks records that the log relies on: it is empty, older or another one, and its silence proves nothing. */
+/**
+ * The archive lacks records that the log relies on. It is empty, older, or another archive, so an empty lookup result
+ * proves nothing.
+ */
 export class ArchiveBehindError extends Error {
   override readonly name = 'ArchiveBehindError';
 }
 
-/** Throws an `ArchiveBehindError` where the newest record that the archive has is older than the one that the log relies on. */
+/** Throws an `ArchiveBehindError` when the archive's newest record is older than the one that the log relies on. */
 export function mustReach(shard: number, mark: ArchiveMark | undefined, required: ArchiveMark | undefined): void {
   if (required === undefined || compareMarks(mark, required) >= 0) return;
   const has = mark === undefined ? 'has none of this shard' : `ends with record ${formatMark(mark)}`;

@@ -9,15 +9,15 @@ import { ARCHIVE_DAMAGED, OVERLOADED, type Request, STARTING, TOO_LATE } from '.
 import type { ShardArchive } from './shard-archive.js';
 import { type Found, type WaitingPlayer, WaitingPlayers } from './waiting-players.js';
 
-/** The shard, as it is asked to go on with what has waited. */
+/** The shard as the archive gate sees it: carries out requests that have waited. */
 export interface Carrier {
   readonly isServing: boolean;
-  /** The entry being formed takes no more. */
+  /** True when the entry being formed is full. */
   isFull(): boolean;
-  /** Of the shard's wallets as they are now. */
+  /** Looks the wallet up in the shard's current memory. */
   maybeWallet(username: string): Wallet | undefined;
   carryOut(request: Request, startedMs: number, found: Found | undefined): void;
-  /** Answers the request, and fails. */
+  /** Answers the request and fails the shard. */
   failAt(request: Request, error: unknown): void;
 }
 
@@ -27,25 +27,25 @@ type ListTransactions = Extract<Query, { type: 'list-transactions' }>;
 interface PendingList {
   readonly request: QueryRequest;
   readonly query: ListTransactions;
-  /** Some of it has left memory since the archive was asked. */
+  /** True if some of the player's rounds have left memory since the archive was asked. */
   isStale: boolean;
 }
 
-/** Lists that wait for the archive at a time. */
+/** Maximum number of lists that wait for the archive. */
 const LISTS_MAX = 100;
-/** Of rounds that come back in one event, about: an entry is not to become much longer than others. */
+/** Approximate size of the rounds restored by one event, so that entries do not become much longer than usual. */
 const RESTORED_BYTES = 256 * 1024;
 
 /**
- * Where a request goes first that names what is not in memory: it waits here until the archive has said whether it has it.
- * What it has comes back to the wallet before the request is decided.
+ * Gate in front of the shard for requests that name data outside memory. A request waits here until the archive has
+ * answered. Rounds that the archive has return to the wallet before the request is decided.
  */
 export class ArchiveDesk {
   private readonly waiting: WaitingPlayers;
-  /** Lists of transactions: they hold up nobody. */
+  /** Pending lists of transactions; other requests do not wait for them. */
   private readonly lists = new Set<PendingList>();
 
-  /** `most`: requests that wait. */
+  /** `most`: maximum number of waiting requests. */
   constructor(
     private readonly archive: ShardArchive,
     private readonly carrier: Carrier,
@@ -55,12 +55,15 @@ export class ArchiveDesk {
     this.waiting = new WaitingPlayers(most, () => this.goOn());
   }
 
-  /** Requests that wait. */
+  /** Number of waiting requests. */
   get length(): number {
     return this.waiting.length;
   }
 
-  /** True when the request waits, or has been refused; false when it is to be carried out now. Where it throws, neither. */
+  /**
+   * True when the request waits or was refused; false when the shard should carry it out now. If this throws, neither
+   * applies.
+   */
   takes(request: Request): boolean {
     if (request.type === 'query') return this.takesQuery(request);
     const { waiting } = this;
@@ -74,7 +77,7 @@ export class ArchiveDesk {
     return true;
   }
 
-  /** Carries out what players have waited for, as far as there is room. */
+  /** Carries out requests of players whose lookups are done, until the entry being formed is full. */
   goOn(): void {
     const { waiting, carrier } = this;
     for (
@@ -86,7 +89,7 @@ export class ArchiveDesk {
     }
   }
 
-  /** Rounds of this player have left memory. */
+  /** Notes that rounds of this player have left memory. */
   noteLeft(username: string): void {
     for (const list of this.lists) if (list.query.username === username) list.isStale = true;
   }
@@ -97,7 +100,10 @@ export class ArchiveDesk {
     for (const list of this.lists) if (list.request.deadlineMs <= nowMs) this.drop(list, TOO_LATE);
   }
 
-  /** What the archive has is not as it was asked for when the shard comes back: another node may have put more. */
+  /**
+   * Drops all waiting requests: lookup results are stale when the shard returns, because another node may have put more
+   * records.
+   */
   dropAll(answer: BusyAnswer): void {
     this.waiting.dropAll(answer);
     for (const list of this.lists) this.drop(list, answer);
@@ -141,7 +147,7 @@ export class ArchiveDesk {
     waiting.leaveReady(true);
   }
 
-  /** Of what nobody could tell what the archive has: nothing is decided blindly. */
+  /** Refuses a request whose lookup failed: deciding without the archive's answer would be wrong. */
   private refuse({ deadlineMs, replier }: Request): void {
     replier.reply(deadlineMs <= this.clock.monotonicMs() ? TOO_LATE : ARCHIVE_DAMAGED);
   }
@@ -153,13 +159,16 @@ export class ArchiveDesk {
     else request.replier.reply(STARTING);
   }
 
-  /** Returns the refusal where it cannot be done now: without its rounds the request must not be decided. */
+  /**
+   * Restores the rounds to the wallet. Returns the refusal if that is impossible now: without its rounds the request
+   * must not be decided.
+   */
   private restore({ username }: WaitingPlayer, { images }: Found): BusyAnswer | undefined {
     let some: Buffer[] = [];
     let bytes = 0;
     const refused: BusyAnswer[] = [];
     let isOver = false;
-    // Accepted commands are answered later, when they are durable.
+    // Accepted commands are answered later, once they are durable.
     const replier: Replier<Answer> = {
       reply: (answer) => {
         if (!isOver) refused.push(answer as BusyAnswer);
@@ -179,7 +188,7 @@ export class ArchiveDesk {
   }
 
   /**
-   * What the archive may have of what the request names; undefined when it need not be asked. Where this throws, the request
+   * Looks up the request's missing ids in the archive; undefined when no lookup is needed. If this throws, the request
    * must not be decided.
    */
   private maybeLookUp(request: Request): Promise<Found> | undefined {
@@ -191,7 +200,7 @@ export class ArchiveDesk {
     return wallet && this.archive.maybeFind(username, productId, missingIn(wallet, command), deadlineMs);
   }
 
-  /** True for a list of transactions: it is read when the archive has told its part, or has been refused. */
+  /** True for a list of transactions: the gate refuses it or queries the archive first. */
   private takesQuery(request: QueryRequest): boolean {
     const { query } = request;
     if (query.type !== 'list-transactions') return false;
@@ -208,7 +217,7 @@ export class ArchiveDesk {
     this.lists.add(list);
     let found: Found | undefined;
     try {
-      // What leaves memory meanwhile would be in neither part.
+      // Rounds that leave memory meanwhile would be in neither part: ask again.
       while (list.isStale && isWanted()) {
         list.isStale = false;
         found = await this.archive.list(username, version, limit + (after?.shown ?? 0), isWanted);

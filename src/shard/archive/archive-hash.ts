@@ -5,22 +5,22 @@ const PRIME = 0x01000193;
 const BASIS = 0x811c9dc5;
 
 /*
- * Hashes of names as archives keep them: they are on disk, so none of this changes. FNV-1a over UTF-16 code units, then
+ * Hashes of keys, as archives store them: they are on disk and must never change. FNV-1a over UTF-16 code units, then
  * MurmurHash3's finalizer.
  */
 
-/** Of a player's name. */
+/** Hash of a username. */
 export function hashOfPlayer(username: string): number {
   return finish(mixed(BASIS, username));
 }
 
-/** Of a round, or of a transaction, of one product. */
+/** Hash of a round or transaction id within one product. */
 export function hashOfName(productId: string, id: string): number {
-  // A separator that is no code unit: ("a", "bc") and ("ab", "c") are two names.
+  // The separator is not a code unit, so ("a", "bc") and ("ab", "c") hash differently.
   return finish(mixed(Math.imul(mixed(BASIS, productId) ^ 0x10000, PRIME), id));
 }
 
-/** A settlement's id is a name within its round only; rewards, debits and credits have a namespace each. */
+/** A settlement's id is unique only within its round; rewards, debits and credits have a namespace each. */
 export function hashOfTransaction(kind: TransactionKind, productId: string, roundId: string, id: string): number {
   switch (kind) {
     case 'settlement':
@@ -44,7 +44,7 @@ function mixed(start: number, text: string): number {
   return hash;
 }
 
-/** Every bit depends on every unit. */
+/** Makes every bit depend on every code unit. */
 export function finish(value: number): number {
   let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

@@ -6,17 +6,17 @@ import type { ShardArchiveDeps } from './shard-archive-deps.js';
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 1000;
 
-/** The archive did not answer while anybody waited for it. */
+/** The archive did not answer while a request was waiting. */
 export class GivenUpError extends Error {
   override readonly name = 'GivenUpError';
 }
 
-/** `archive-behind-log`: it answers, and lacks what the log relies on. */
+/** `archive-behind-log`: the archive answers but lacks records that the log relies on. */
 type OutageCode = 'archive-away' | 'archive-behind-log';
 
-/** Waits out that an archive does not answer, for one shard. */
+/** Waits out outages of the archive, for one shard. */
 export class ArchiveOutage {
-  /** Why the archive could not be believed when it was asked last. */
+  /** Why the archive's last answer was unusable; undefined if it was usable. */
   private code: OutageCode | undefined = undefined;
   isClosed = false;
 
@@ -29,14 +29,14 @@ export class ArchiveOutage {
     return this.code !== undefined;
   }
 
-  /** The archive answers, and lacks what the log relies on. */
+  /** The archive answers but lacks records that the log relies on. */
   get isBehind(): boolean {
     return this.code === 'archive-behind-log';
   }
 
   /**
-   * Tries until it does not reject, less and less often. Rejects with a `DamagedArchiveError`, which is an answer, and with a
-   * `GivenUpError` when nobody wants it any more. Never resolves when this is closed meanwhile.
+   * Retries with growing delay until `ask` resolves. Rejects with a `DamagedArchiveError`, which counts as an answer,
+   * and with a `GivenUpError` once the result is no longer wanted. Never resolves if this is closed meanwhile.
    */
   async untilItAnswers<T>(ask: () => Promise<T>, isWanted: () => boolean = () => true): Promise<T> {
     for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
@@ -57,7 +57,10 @@ export class ArchiveOutage {
     }
   }
 
-  /** As `untilItAnswers`, for a put: damage is no answer to it, and rounds stay in memory until it is mended. */
+  /**
+   * Like `untilItAnswers`, for a put. Damage does not end the retries: rounds stay in memory until the archive is
+   * repaired.
+   */
   async untilItTakes(put: () => Promise<void>): Promise<void> {
     await this.untilItAnswers(async () => {
       try {

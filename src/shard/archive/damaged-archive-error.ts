@@ -1,4 +1,6 @@
-/** A file or table of the archive is damaged: nobody knows what it lacks. The message names it. */
+/**
+ * A file or table of the archive is damaged, and its missing records are unknown. The message names the file or table.
+ */
 export class DamagedArchiveError extends Error {
   override readonly name: string = 'DamagedArchiveError';
 }

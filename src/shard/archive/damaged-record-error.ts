@@ -2,7 +2,7 @@ import { formatLsn } from '../log/lsn.js';
 import type { ArchiveRecord } from './archive.js';
 import { DamagedArchiveError } from './damaged-archive-error.js';
 
-/** A record of the archive is not what was put there, or is gone: nobody knows what it said. */
+/** A record of the archive is lost or differs from the record that was put: its content is unknown. */
 export class DamagedRecordError extends DamagedArchiveError {
   override readonly name = 'DamagedRecordError';
 

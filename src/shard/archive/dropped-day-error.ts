@@ -1,6 +1,6 @@
 import type { ArchiveRecord } from './archive.js';
 
-/** The archive has dropped a day for good: it takes no record of it, however late a put arrives. */
+/** The archive has dropped a day for good: it accepts no record of that day, however late a put arrives. */
 export class DroppedDayError extends Error {
   override readonly name = 'DroppedDayError';
 
@@ -10,7 +10,7 @@ export class DroppedDayError extends Error {
   }
 }
 
-/** Throws a `DroppedDayError` where one of the records is of a day that has been dropped. */
+/** Throws a `DroppedDayError` if one of the records belongs to a dropped day. */
 export function mustKeep(records: readonly Pick<ArchiveRecord, 'day'>[], firstDay: number): void {
   if (records.some(({ day }) => day < firstDay)) throw new DroppedDayError(firstDay);
 }

@@ -1,27 +1,27 @@
-/** Hashes are numbers of so many bits: positive 32-bit integers. */
+/** Number of bits in a hash: hashes are positive 32-bit integers. */
 export const HASH_BITS = 31;
-/** Behind the last hash of a cursor. */
+/** Follows the last hash of a cursor. */
 export const END = -1;
-/** Buckets between two of which it is written down where they begin. */
+/** The start of every 2^SAMPLED_BITS-th bucket is stored. */
 const SAMPLED_BITS = 7;
 const SAMPLED = 1 << SAMPLED_BITS;
 const HEAD_WORDS = 5;
 const TRIMMED_SHARE = 16;
 
-/** Hashes in order, one after the other. */
+/** Iterates over hashes in ascending order. */
 export interface HashCursor {
-  /** `END` when there is none left. */
+  /** Returns `END` when no hash is left. */
   next(): number;
 }
 
 /**
- * A set of hashes that does not change, in some 12 bits each where there are millions (Elias and Fano's): in order, the
- * lower bits of all in a row, and in unary how many there are of each of their upper bits. There are about as many of
- * these, the buckets, as there are hashes, so that a look goes through one hash or two.
+ * An immutable set of hashes (Elias-Fano coding), about 12 bits each in sets of millions. The hashes are sorted, and
+ * their lower bits are stored one after another. Hashes with the same upper bits form a bucket; the number of hashes in
+ * each bucket is stored in unary. There are about as many buckets as hashes, so a lookup visits one hash or two.
  *
  *   hashes   0|01  0|11  2|10           (two lower bits)
  *   lows     01 11 10
- *   highs    110 0 10 0                 a one for each hash of a bucket, a zero behind the bucket
+ *   highs    110 0 10 0                 a one for each hash of a bucket, a zero after the bucket
  */
 export class HashRun {
   constructor(
@@ -30,7 +30,7 @@ export class HashRun {
     private readonly lowBits: number,
     private readonly lows: Uint32Array,
     private readonly highs: Uint32Array,
-    /** Of every so many buckets: the bit at which it begins. */
+    /** For every SAMPLED-th bucket: the bit at which it begins. */
     private readonly samples: Uint32Array,
   ) {}
 
@@ -43,14 +43,14 @@ export class HashRun {
     const bucket = hash >>> lowBits;
     const low = hash & ((1 << lowBits) - 1);
     for (let at = this.startOf(bucket); isSet(highs, at); at++) {
-      // As many zeros stand before it as there are buckets.
+      // Each bucket before this one contributes one zero, so `at - bucket` is the index of the hash.
       const here = bitsAt(lows, (at - bucket) * lowBits, lowBits);
       if (here >= low) return here === low;
     }
     return false;
   }
 
-  /** In the byte order of this machine. */
+  /** Encodes the set in the byte order of this machine. */
   toBytes(): Buffer {
     const { count, lowBits, lows, highs, samples } = this;
     const head = Uint32Array.of(count, lowBits, lows.length, highs.length, samples.length);
@@ -80,7 +80,7 @@ export class HashRun {
     return new RunCursor(this.count, this.lowBits, this.lows, this.highs);
   }
 
-  /** The bit behind as many zeros as there are buckets before this one. */
+  /** First bit of the bucket: the one after as many zeros as there are buckets before it. */
   private startOf(bucket: number): number {
     const { highs } = this;
     const at = this.samples[bucket >>> SAMPLED_BITS] as number;
@@ -100,7 +100,7 @@ export class HashRun {
 class RunCursor implements HashCursor {
   private gone = 0;
   private index = 0;
-  /** Of the word at the index, those ones that have not gone by. */
+  /** Bits of the word at the index that have not been visited yet. */
   private ones: number;
 
   constructor(
@@ -119,13 +119,13 @@ class RunCursor implements HashCursor {
     while (ones === 0) ones = highs[++this.index] as number;
     this.ones = ones & (ones - 1);
     this.gone++;
-    // What stands before it that is not a hash ends a bucket.
+    // The zeros before this bit, each of which ends a bucket, count the buckets before it.
     const bucket = this.index * 32 + lowestOf(ones) - gone;
     return (bucket << lowBits) | bitsAt(lows, gone * lowBits, lowBits);
   }
 }
 
-/** Makes a run of hashes that come in order; the same twice is one. */
+/** Builds a run from sorted hashes; duplicates count once. */
 export class HashRunBuilder {
   private readonly lowBits: number;
   private readonly buckets: number;
@@ -136,11 +136,11 @@ export class HashRunBuilder {
   private last = END;
   private count = 0;
 
-  /** `most`: not more hashes than that. */
+  /** `most`: upper limit of the number of hashes. */
   constructor(most: number) {
     this.lowBits = lowBitsFor(most);
     this.buckets = 2 ** (HASH_BITS - this.lowBits);
-    // A reader looks at the word behind, too.
+    // One extra word, because a reader also looks at the next word.
     this.lows = new Uint32Array(wordsFor(most * this.lowBits) + 1);
     this.highs = new Uint32Array(wordsFor(most + this.buckets) + 1);
     this.samples = new Uint32Array(Math.ceil(this.buckets / SAMPLED));
@@ -176,12 +176,12 @@ export class HashRunBuilder {
   }
 }
 
-/** As many buckets as there are hashes, or up to twice as many. */
+/** Bits per hash below the bucket number: yields as many buckets as hashes, or up to twice as many. */
 function lowBitsFor(count: number): number {
   return Math.min(HASH_BITS - 1, Math.max(0, Math.floor(Math.log2(2 ** HASH_BITS / Math.max(count, 1)))));
 }
 
-/** Megabytes are not copied to win a few bytes. */
+/** Copies only if that saves a considerable share: megabytes are not copied to save a few bytes. */
 function trimmed(words: Uint32Array, length: number): Uint32Array {
   return words.length - length > words.length / TRIMMED_SHARE ? words.slice(0, length) : words;
 }
@@ -194,7 +194,7 @@ function isSet(words: Uint32Array, at: number): boolean {
   return (((words[at >>> 5] as number) >>> (at & 31)) & 1) === 1;
 }
 
-/** A number of so many bits, fewer than 32. */
+/** A number of this many bits, fewer than 32. */
 function bitsAt(words: Uint32Array, at: number, bits: number): number {
   const index = at >>> 5;
   const shift = at & 31;
@@ -209,7 +209,7 @@ function onesIn(word: number): number {
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** The place of the lowest one of a word that has one. */
+/** Position of the lowest set bit of a nonzero word. */
 function lowestOf(word: number): number {
   return 31 - Math.clz32(word & -word);
 }

@@ -2,24 +2,24 @@ import type { Steps } from '../../base/steps.js';
 import { END, type HashCursor, HashRun, HashRunBuilder } from './hash-run.js';
 import { HashTable } from './hash-table.js';
 
-/** What is new is merged into the run when it is this share of it, or so many. */
+/** New hashes are merged into the run at this share of it, and at least at this number. */
 const NEW_SHARE = 1 / 16;
 const NEW_MIN = 4096;
-/** Hashes that are merged in one step. */
+/** Number of hashes merged in one step. */
 const STEP = 1024;
 
 /**
- * A set of hashes that only grows, in some 12 bits each: most of them in a run, the newest in a table, which is merged into
- * a new run by and by.
+ * A set of hashes that only grows, at about 12 bits each. Most hashes are in a run; the newest are in a table, which is
+ * gradually merged into a new run.
  */
 export class HashSet {
   private run = new HashRunBuilder(0).finish();
   private table = new HashTable();
-  /** The table that is being merged. */
+  /** The table being merged. */
   private merging: HashTable | undefined = undefined;
   private steps: Steps<HashRun> | undefined = undefined;
 
-  /** Those that were added twice may be counted twice until they are merged. */
+  /** Number of hashes; duplicates may count twice until they are merged. */
   get count(): number {
     return this.run.count + this.table.count + (this.merging?.count ?? 0);
   }
@@ -32,7 +32,7 @@ export class HashSet {
     this.table.add(hash);
   }
 
-  /** All of it, in the byte order of this machine: how many are in tables, these, and the run. */
+  /** Encodes the set in the byte order of this machine: the number of hashes in tables, these hashes, and the run. */
   toBytes(): Buffer {
     const loose: number[] = [];
     for (const table of [this.table, this.merging]) {
@@ -55,7 +55,7 @@ export class HashSet {
     return this.table.has(hash) || this.run.has(hash) || (this.merging?.has(hash) ?? false);
   }
 
-  /** A slice of the work that keeps it small: some ten microseconds. False when there is nothing to be done. */
+  /** Does a slice of the merging work, about ten microseconds. Returns false when there is no work. */
   work(): boolean {
     if (this.steps === undefined) {
       if (this.table.count < Math.max(NEW_MIN, this.run.count * NEW_SHARE)) return false;
@@ -72,7 +72,7 @@ export class HashSet {
   }
 }
 
-/** Two in order as one run. */
+/** Merges two sorted sequences into a run. */
 function* merged(a: HashCursor, b: HashCursor, most: number): Steps<HashRun> {
   const builder = new HashRunBuilder(most);
   let x = a.next();

@@ -1,20 +1,21 @@
 import { END, HASH_BITS, type HashCursor } from './hash-run.js';
 
 const LEAST = 256;
-/** Above this share of slots in use the table grows. */
+/** The table grows when more than this share of its slots is in use. */
 const LOAD_MAX = 0.7;
 const SPACE = 2 ** HASH_BITS;
 
 /**
- * A set of hashes that grows, by its load only. Open addressing with linear probing, which wraps around. The first slot of a
- * hash comes from its high bits, so hashes are in order, except within a run of used slots and where a run wraps.
+ * A growing set of hashes. Only the load makes the table grow. Open addressing with linear probing, which wraps around.
+ * The first slot of a hash comes from its high bits. Hashes are therefore sorted, except within a run of used slots and
+ * where a run wraps.
  */
 export class HashTable {
   count = 0;
-  /** One more than the hash; 0 in a free slot. */
+  /** The hash plus one; 0 in a free slot. */
   private slots: Uint32Array;
 
-  /** `expected`: so many hashes fit in without a pause to grow. */
+  /** `expected`: this many hashes fit in without a pause to grow. */
   constructor(expected = 0) {
     this.slots = new Uint32Array(Math.max(LEAST, Math.ceil(expected / LOAD_MAX)));
   }
@@ -39,7 +40,7 @@ export class HashTable {
     return new TableCursor(this.slots);
   }
 
-  /** The slot that holds the hash, or else the free one where it goes. */
+  /** The slot that holds the hash, or the free slot where it belongs. */
   private slotOf(hash: number): number {
     const { slots } = this;
     const { length } = slots;
@@ -60,14 +61,14 @@ function firstSlot(hash: number, length: number): number {
 }
 
 /**
- * Goes through the runs of used slots, and sorts each. The run that wraps comes last:
+ * Visits the runs of used slots and sorts each. The run that wraps comes last:
  *
  *   slots     | w w a b . c d . . e f . g h |     w: first slot at the end of the table
  *   in order        a b   c d     e f   g h w w
  */
 class TableCursor implements HashCursor {
   private slot = 0;
-  /** Hashes of one run, in order. */
+  /** The sorted hashes of one run. */
   private run: readonly number[];
   private gone = 0;
   private wrapped: readonly number[];
@@ -75,7 +76,7 @@ class TableCursor implements HashCursor {
   constructor(private readonly slots: Uint32Array) {
     const first = this.takeRun();
     const { length } = slots;
-    // A hash that has not wrapped stands at its first slot or behind it, and no run is as long as the table.
+    // A hash that has not wrapped is at its first slot or after it, and no run is as long as the table.
     this.wrapped = first.filter((hash) => firstSlot(hash, length) >= this.slot);
     this.run = this.wrapped.length === 0 ? first : first.filter((hash) => firstSlot(hash, length) < this.slot);
   }

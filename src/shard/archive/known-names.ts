@@ -4,48 +4,51 @@ import { HASH_BITS } from './hash-run.js';
 import { HashSet } from './hash-set.js';
 import type { NamesPart } from './names-file.js';
 
-/** Spans that retention is cut into: with each there is one more set to look at, and one more chance to be wrong. */
+/**
+ * Number of spans that the retention period is divided into. Each span adds one set to search and one chance of a false
+ * positive.
+ */
 const SPANS = 8;
 
 interface Span {
-  /** Its days have this number, when they are divided by as many as there are in a span. */
+  /** Number of the span: its days divided by the days per span, rounded down. */
   readonly number: number;
-  /** Undefined once its set could not be built: then any name may be in its days. */
+  /** Undefined if its set could not be built: any key may then belong to these days. */
   names: HashSet | undefined;
-  /** It has names that it did not have when it was saved. */
+  /** True if keys were added since the span was saved. */
   isDirty: boolean;
 }
 
 /*
- * A span as it is saved: version, days of a span, low and high word of the hash key (32 bits each, little-endian), then its
- * hashes.
+ * Encoding of a saved span: version, days per span, low and high word of the hash key (32 bits each, little-endian),
+ * then the hashes.
  *
- * Sets of version 2 may lack names that were put while the names were read. Sets of version 3 have hashes without a key: round
- * ids could be computed that fill one end of a table. No set of another version is used: all names are read again.
+ * Sets of version 2 may lack keys that were put during a read of all keys. Sets of version 3 have unkeyed hashes: round
+ * ids could be computed that fill one end of a table. Sets of other versions are ignored: all keys are read again.
  */
 const VERSION = 4;
 const HEAD_BYTES = 16;
 
-/** A span whose set could not be built, as when there is no memory for it. */
+/** A span whose set could not be built, for example for lack of memory. */
 export interface SkippedSpan {
   readonly days: Days;
   readonly error: unknown;
 }
 
 /**
- * What one shard's archive has, in some 14 bits each: whether a name can be there, and in which days. Of millions of names
- * one in some hundred is said to be there and is not.
+ * Key filter of one shard's archive, about 14 bits per key: whether a key may be in the archive, and in which days.
+ * With millions of keys, about one absent key in a hundred is a false positive.
  */
 export class KnownNames {
   private readonly spanDays: number;
   /** Newest first. */
   private spans: Span[] = [];
-  /** Spans that are gone since the others were saved. */
+  /** Numbers of the spans dropped since the last save. */
   private dropped: number[] = [];
 
   /**
-   * `retentionDays`: what is older is dropped. `key`: secret of the hashes, until saved spans bring the one that they have.
-   * `onSkipped`: where a set cannot be built, the shard goes on without it.
+   * `retentionDays`: older days are dropped. `key`: secret of the hashes, until saved spans bring their own.
+   * `onSkipped`: called when a set cannot be built; the shard goes on without that set.
    */
   constructor(
     retentionDays: number,
@@ -63,7 +66,7 @@ export class KnownNames {
     return this.spans.reduce((sum, { names }) => sum + (names?.bytes ?? 0), 0);
   }
 
-  /** Spans of which any name may be in the archive, because their sets could not be built. */
+  /** Number of spans whose sets could not be built: any key may be in the archive for their days. */
   get skipped(): number {
     return this.spans.reduce((sum, { names }) => sum + (names === undefined ? 1 : 0), 0);
   }
@@ -79,8 +82,8 @@ export class KnownNames {
   }
 
   /**
-   * Spans to be saved, by their numbers; undefined for those that are gone. Nothing while a span is skipped: with the
-   * next saving its names would be fresh no more, and the next start would not know them.
+   * Spans to save, by number; undefined for dropped ones. Empty while a span is skipped: saving would end the freshness
+   * of its keys, and the next start would not know them.
    */
   unsaved(): ReadonlyMap<number, Buffer | undefined> {
     const parts = new Map<number, Buffer | undefined>();
@@ -92,7 +95,7 @@ export class KnownNames {
     return parts;
   }
 
-  /** All spans, for a file; undefined while one is skipped. */
+  /** All spans, for a file; undefined while a span is skipped. */
   whole(): readonly NamesPart[] | undefined {
     if (this.skipped > 0) return undefined;
     return this.spans.map((span) => ({
@@ -101,25 +104,25 @@ export class KnownNames {
     }));
   }
 
-  /** To be called in the turn in which the unsaved was asked for. */
+  /** Marks all spans as saved. Must be called in the same turn as `unsaved`. */
   saved(): void {
     this.dropped = [];
     for (const span of this.spans) span.isDirty = false;
   }
 
-  /** Spans that were saved and are of no use: they go with the next saving, but for what has their numbers now. */
+  /** Marks saved spans as useless: the next save removes them unless new spans have their numbers. */
   discard(numbers: Iterable<number>): void {
     this.dropped.push(...numbers);
   }
 
-  /** All of it has to be saved again. */
+  /** Marks all spans as unsaved. */
   touch(): void {
     for (const span of this.spans) span.isDirty = true;
   }
 
   /**
-   * Takes saved parts, all that there are, in the place of what is known. False, and nothing is known, when one of them is
-   * damaged, or was saved with another retention or key, or by another version.
+   * Replaces the filter by the saved parts, all of them. Returns false, leaving the filter empty, if a part is damaged
+   * or was saved with another retention, key or version.
    */
   load(parts: ReadonlyMap<number, Buffer | undefined>): boolean {
     this.clear();
@@ -139,7 +142,7 @@ export class KnownNames {
     this.dropped = [];
   }
 
-  /** The first part brings the key of all. */
+  /** Decodes a part; the first part determines the key of all. */
   private maybeNamesIn(part: Buffer): HashSet | undefined {
     const isUsable =
       part.length > HEAD_BYTES && part.readUInt32LE(0) === VERSION && part.readUInt32LE(4) === this.spanDays;
@@ -164,7 +167,7 @@ export class KnownNames {
     return Buffer.concat([head, bytes]);
   }
 
-  /** Not all names of this day can be read: any name may be in the days of its span. */
+  /** Notes that some keys of this day are unreadable: any key may belong to the days of its span. */
   skipDay(day: number, error: unknown): void {
     this.skip(this.spanOf(day), error);
   }
@@ -179,14 +182,14 @@ export class KnownNames {
     return { first: number * this.spanDays, last: (number + 1) * this.spanDays - 1 };
   }
 
-  /** False for a name that is in no span. */
+  /** False for a key that is in no span. */
   mayHave(player: number, kind: ArchiveName['kind'], hash: number): boolean {
     const known = hashOf(this.key, player, kind, hash);
     for (const { names } of this.spans) if (names?.has(known) ?? true) return true;
     return false;
   }
 
-  /** Days in which one of these names may be. */
+  /** Range of the days that may contain one of these keys. */
   maybeDays(names: readonly ArchiveName[]): Days | undefined {
     let first = Number.POSITIVE_INFINITY;
     let last = Number.NEGATIVE_INFINITY;
@@ -202,14 +205,14 @@ export class KnownNames {
     return first > last ? undefined : { first, last };
   }
 
-  /** Drops spans of which all days are before this one. */
+  /** Drops spans that end before this day. */
   dropBefore(day: number): void {
     const isOver = ({ number }: Span) => (number + 1) * this.spanDays <= day;
     this.dropped.push(...this.spans.filter(isOver).map(({ number }) => number));
     this.spans = this.spans.filter((span) => !isOver(span));
   }
 
-  /** A slice of the work that keeps it small: some ten microseconds. False when there is nothing to be done. */
+  /** Does a slice of the merging work, about ten microseconds. Returns false when there is no work. */
   work(): boolean {
     return this.spans.some((span) => {
       try {
@@ -240,7 +243,7 @@ export class KnownNames {
 
 const KINDS = { round: Uint8Array.of(0), transaction: Uint8Array.of(1) } as const;
 
-/** Hashes of names in the archive have no key, because they are stored: two names of one such hash are one name here. */
+/** Keyed hash of a stored, unkeyed archive hash. Two keys with the same stored hash are one key here. */
 function hashOf(key: HashKey, player: number, kind: ArchiveName['kind'], hash: number): number {
   return keyedHash(key, player, hash, KINDS[kind], 0, 1) >>> (32 - HASH_BITS);
 }

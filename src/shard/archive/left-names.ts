@@ -6,7 +6,7 @@ import type { Head } from '../log/wal.js';
 import type { ArchiveName } from './archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 
-/** 64 MB of names; with more than these a start reads the archive. */
+/** 64 MB of keys; if there are more, a start reads the archive instead. */
 const NAMES_MAX = 2 ** 22;
 const FIRST_NAMES = 2 ** 10;
 /** Day, player, kind, hash. */
@@ -14,58 +14,58 @@ const WORDS = 4;
 const ROUND = 0;
 const TRANSACTION = 1;
 
-/** Base of a replay: a log without a round that has left memory, a snapshot, or wallets that were served here. */
+/** Base of a replay: a log without archived rounds, a snapshot, or wallets that this node served. */
 export type LeftBase = 'nothing' | 'snapshot' | 'served';
 
 /**
- * Names of the rounds that leave memory in the entries that a replay takes. Together with a set of names that covers the log up to
- * `since`, or up to a later entry, they are all names that the archive has of this log.
+ * Keys of the rounds that leave memory during a replay. Together with a key filter that covers the log up to `since` or
+ * later, they are all keys that the archive has of this log.
  */
 export class LeftNames {
   private words = new Uint32Array(FIRST_NAMES * WORDS);
   private count = 0;
-  /** Some are missing: there were too many of them. */
+  /** True if keys are missing because there were too many. */
   private isCut = false;
-  /** A wallet of the snapshot had let rounds go already: which transactions they had is not known. */
+  /** True if a snapshot's wallet had already released archived rounds: the transactions of these rounds are unknown. */
   private hasSkipped = false;
 
-  /** Some were handed out: the rest is of use to nobody else. */
+  /** True once keys have been handed out: the rest is useless to another receiver. */
   private isBegun = false;
 
-  /** `since`: the newest entry of which `base` may hold something. */
+  /** `since`: the newest entry that `base` may contain parts of. */
   constructor(
     readonly since: Head,
     private readonly base: LeftBase,
   ) {}
 
-  /** No name that the archive has of this log is missing. */
+  /** True if no key that the archive has of this log is missing. */
   get isAll(): boolean {
     return this.base === 'nothing' && !this.hasSkipped && this.isWhole;
   }
 
-  /** No name of the entries after `since` is missing. */
+  /** True if no key of the entries after `since` is missing. */
   get isWhole(): boolean {
     return !this.isCut && !this.isBegun;
   }
 
-  /** These names go on from the ones that this node knew when it served the shard. */
+  /** True if these keys continue the filter that this node had when it served the shard. */
   get followsServed(): boolean {
     return this.base === 'served' && this.isWhole;
   }
 
-  /** No name is missing among those that were handed out and those that will be. */
+  /** True if no key is missing among those handed out and those still to come. */
   get isUnbroken(): boolean {
     return !this.isCut;
   }
 
-  /** To be called before the event is applied, while the wallet has the rounds. */
+  /** Must be called before the event is applied, while the wallet still has the rounds. */
   note(event: Event, wallets: Wallets): void {
     if (event.type !== 'rounds-archived') return;
     const wallet = must(wallets.get(event.username), 'rounds leave a wallet');
     const player = hashOfPlayer(event.username);
     for (const { productId, roundId } of event.rounds) {
       const members = must(wallet.round(productId, roundId), 'a round that leaves is there').members();
-      // As the archiver chose the day when it put the round, which has not changed since.
+      // Same day as the archiver chose at the put; the round has not changed since.
       const day = dayOf(members.reduce((newest, { updatedMs }) => Math.max(newest, updatedMs), 0));
       this.add(day, player, ROUND, hashOfName(productId, roundId));
       for (const { kind, id } of members) {
@@ -74,12 +74,12 @@ export class LeftNames {
     }
   }
 
-  /** The wallet of the snapshot has the event already. */
+  /** Notes an event that the snapshot's wallet already has. */
   skip(event: Event): void {
     if (event.type === 'rounds-archived') this.hasSkipped = true;
   }
 
-  /** Hands out all names, and has none of them any more. */
+  /** Hands out all keys and forgets them. */
   take(learn: (day: number, player: number, kind: ArchiveName['kind'], hash: number) => void): void {
     const { words, count } = this;
     this.isBegun = true;

@@ -7,10 +7,10 @@ import { logUnusable } from './log-unusable.js';
 import { newestImages } from './newest-images.js';
 import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
-/** Lookups that go out together: in LMDB each takes some ten microseconds of the thread. */
+/** Maximum number of lookups in one query: in LMDB each takes about ten microseconds of the thread. */
 const LOOKUPS_MAX = 64;
 
-/** What a request names that may be in the archive. */
+/** A request's ids that may be in the archive. */
 export interface Lookup {
   readonly username: string;
   readonly player: number;
@@ -20,7 +20,7 @@ export interface Lookup {
   readonly roundIds: readonly string[];
   readonly transactions: readonly NamedTransaction[];
   readonly days: Days;
-  /** Of the monotonic clock: nobody waits for it then. */
+  /** Deadline on the monotonic clock: the request stops waiting. */
   readonly deadlineMs: number;
 }
 
@@ -30,7 +30,7 @@ export interface NamedTransaction {
   readonly name: ArchiveName;
 }
 
-/** A request that waits until it is known what the archive has. */
+/** A request that waits for the archive's answer. */
 interface Waiting extends Lookup {
   readonly startedMs: number;
   readonly resolve: (found: ArchivedPart) => void;
@@ -45,7 +45,7 @@ interface Known {
   required(): ArchiveMark | undefined;
 }
 
-/** What requests of one shard wait for from the archive: all that one turn wants is asked at once. */
+/** Pending archive lookups of one shard: all lookups of one turn go into one query. */
 export class Lookups {
   private waiting: Waiting[] = [];
   private isFlying = false;
@@ -57,7 +57,7 @@ export class Lookups {
     private readonly known: Known,
   ) {}
 
-  /** Rejects when it cannot be told what the archive has: then nothing can be decided. */
+  /** Rejects when the archive's answer is unavailable: the request cannot be decided then. */
   add(lookup: Lookup): Promise<ArchivedPart> {
     const startedMs = this.deps.clock.monotonicMs();
     return new Promise((resolve, reject) => {
@@ -72,7 +72,10 @@ export class Lookups {
     this.isFlying = false;
   }
 
-  /** Does not reject. When it meets something, each is looked up by itself, so that only those are refused that name it. */
+  /**
+   * Does not reject. If a batch fails, retries its lookups one by one, so that only requests that name damaged records
+   * are refused.
+   */
   private async answer(flying: readonly Waiting[]): Promise<void> {
     try {
       if (!this.isWanted(flying)) throw new GivenUpError('nobody waits for it any more');
@@ -102,8 +105,8 @@ export class Lookups {
   }
 
   /**
-   * By their rounds first. What an id names is in the round that is named beside it, nearly always; for one that is not, all
-   * rounds of the player are gone through.
+   * Searches by round first: a transaction is nearly always in the round named beside it. For any other transaction,
+   * searches all rounds of the player.
    */
   private async look(flying: readonly Waiting[]): Promise<readonly ArchiveRecord[]> {
     const { archive } = this.deps;
@@ -121,7 +124,7 @@ export class Lookups {
     return missing.length === 0 ? records : [...records, ...(await find(missing))];
   }
 
-  /** What is not in these records, and can be in the archive. */
+  /** Keys of transactions that are not in these records but may be in the archive. */
   private missing({ username, productId, transactions }: Lookup, records: readonly ArchiveRecord[]): ArchiveName[] {
     if (transactions.length === 0) return [];
     const there = new Set<string>();
@@ -142,8 +145,8 @@ export class Lookups {
 }
 
 /**
- * Newest images of the rounds that the lookup names. An archive finds rounds by a stored hash without a key: 800 rounds with computed
- * ids would come back to memory for one bet in one of them.
+ * The newest serialized rounds that the lookup names. An archive finds rounds by a stored, unkeyed hash. Without this
+ * filter, 800 rounds with computed ids would return to memory for one bet in one of them.
  */
 function namedImages(lookup: Lookup, records: readonly ArchiveRecord[]): readonly Buffer[] {
   const { username, productId, roundIds, transactions } = lookup;

@@ -1,22 +1,25 @@
 import type { Head } from '../log/wal.js';
 
-/** Names that a file has: all that the archive has of a log up to `head`. */
+/** Keys read from a file: all that the archive has of a log up to `head`. */
 export interface NamesInFile {
   readonly head: Head;
   readonly parts: ReadonlyMap<number, Buffer>;
 }
 
-/** One of the sets that go into a file; encoded one by one, so that other work has its turn in between. */
+/** A set in the file. Sets are encoded one by one, so that other work gets its turn in between. */
 export interface NamesPart {
   readonly number: number;
-  /** Undefined where it is gone meanwhile. */
+  /** Undefined if the set has been dropped meanwhile. */
   readonly encode: () => Buffer | undefined;
 }
 
-/** Files with the names that are known of an archive, one for each shard, where a start finds them without the archive. */
+/** Files with an archive's keys, one per shard: a start finds the keys without the archive. */
 export interface NamesFile {
-  /** Undefined where there is none. Rejects with a sentence where it is damaged, too large, or of another store or shard. */
+  /**
+   * Undefined if there is no file. Rejects with a sentence if the file is damaged, too large, or belongs to another
+   * store or shard.
+   */
   read(shard: number): Promise<NamesInFile | undefined>;
-  /** Replaces the file as a whole. Rejects where that cannot be; then the former one stays. */
+  /** Replaces the whole file. Rejects if that is impossible; the former file then stays. */
   write(shard: number, head: Head, parts: readonly NamesPart[]): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { nameOfImage } from '../../wallet/state/round-image.js';
 import { type ArchiveRecord, compareAge } from './archive.js';
 
-/** Those of this player; of each round the newest. */
+/** The newest serialized version of each of this player's rounds. */
 export function newestImages(username: string, records: readonly ArchiveRecord[]): readonly Buffer[] {
   const newest = new Map<string, ArchiveRecord>();
   for (const record of records) {

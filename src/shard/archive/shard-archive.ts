@@ -30,52 +30,52 @@ import { newestImages } from './newest-images.js';
 import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
 export interface ArchiveMeasures {
-  /** Of rounds and transactions that the archive has. */
+  /** Number of rounds and transactions in the archive. */
   readonly names: number;
-  /** What knowing them takes. */
+  /** Memory of the key filter. */
   readonly bytes: number;
-  /** It did not answer when it was asked last. */
+  /** The archive did not answer the last query. */
   readonly isAway: boolean;
-  /** The archive answered, and lacked records that the log relies on. */
+  /** The archive answered but lacked records that the log relies on. */
   readonly isBehind: boolean;
-  /** Names of the archive are not known, and the archive does not answer: no new bet is taken. */
+  /** The archive's keys are not loaded and the archive does not answer: no new bet is accepted. */
   readonly isUnknown: boolean;
-  /** Sets of names that could not be built: what may be in their days is looked up. */
+  /** Number of key sets that could not be built: keys of their days are looked up in the archive. */
   readonly skipped: number;
 }
 
 const INDEXES = 2 ** 16;
-/** Of merging, behind each batch of names that is read: as many as keep up, in less than a millisecond. */
+/** Merge steps after each batch of keys: enough to keep up, in less than a millisecond. */
 const LOAD_STEPS = 16;
-/** Names that are learnt between two looks at the clock. */
+/** Number of keys added between two checks of the clock. */
 const NAMES_PER_LOOK = 256;
 
-/** Rounds that the archive has durably. */
+/** Rounds that are durable in the archive. */
 export interface Put {
-  /** The newest record; undefined where there is none. */
+  /** The newest record; undefined if there is none. */
   readonly mark: ArchiveMark | undefined;
   readonly players: readonly ArchivablePlayer[];
 }
 
-/** Of a record, without its image. */
+/** Keys of a record. */
 type Names = Pick<ArchiveRecord, 'day' | 'player' | 'round' | 'ids'>;
 
 /**
- * One shard's part of the archive: knows what cannot be there without asking, and asks for the rest. An outage is waited
- * out: what waits for it is answered when its deadline passes.
+ * One shard's part of the archive: rules out keys that cannot be there without asking, and looks up the rest. Outages
+ * are waited out; requests that wait for the archive are answered at their deadline.
  */
 export class ShardArchive {
   private known: KnownNames;
-  /** Until all that the archive has is known, whatever is looked for may be there. */
+  /** False until the filter has all keys of the archive: any key may be in the archive until then. */
   private isComplete = false;
-  /** What was put since the names began to be learnt: what is read of them may be older, and take the place of these. */
+  /** Keys put while the archive's keys were being read: the read may be older and must not replace them. */
   private putMeanwhile: Names[] = [];
-  /** Spans that are saved, and cannot be used: of another retention, of another version, or damaged. */
+  /** Numbers of saved spans that are unusable: damaged, or from another retention or version. */
   private unusable: readonly number[] = [];
   private loads = 0;
-  /** While the archive answers to the newest load. */
+  /** Set while the archive answers the newest load. */
   private reading: (() => boolean) | undefined = undefined;
-  /** Names of the log that is followed here, which go on from what is known. */
+  /** Keys from the log that this standby follows; they continue the filter. */
   private followed: LeftNames | undefined = undefined;
   private looked: Promise<void> = Promise.resolve();
   private writing: Promise<void> = Promise.resolve();
@@ -83,9 +83,9 @@ export class ShardArchive {
   private readonly lookups: Lookups;
   private putting = 0;
   private lastPut: Lsn | undefined = undefined;
-  /** The newest record that was put since the shard came. */
+  /** The newest record put since this node took the shard over. */
   private newestPut: ArchiveMark | undefined = undefined;
-  /** What the next record gets that is put with this `lsn`. */
+  /** Counter for the next record with this `lsn`. */
   private numbered: { readonly lsn: Lsn; next: number } | undefined = undefined;
 
   constructor(
@@ -116,26 +116,26 @@ export class ShardArchive {
     };
   }
 
-  /** Names are not known, and the archive does not tell them: every new bet would wait for it. */
+  /** Keys are not loaded, and the archive is not sending them: every new bet would wait for it. */
   get isUnknown(): boolean {
     return !this.isComplete && this.reading === undefined;
   }
 
   /**
-   * Learns what the archive has. Again whenever the shard comes from another node, which may have put more. `left`: names of the
-   * rounds that left memory in the replayed end of the log. Where they, alone or with the node's file, are proven to be all that there
-   * are, the archive is not asked. Resolves when all is known, or when somebody else learns it by now.
+   * Loads the archive's keys. Called again whenever the shard comes from another node, which may have put more. `left`:
+   * keys of the rounds that left memory in the replayed part of the log. If these, alone or with the node's file, are
+   * provably complete, the archive is not asked. Resolves when all keys are loaded, or when a newer load has begun.
    */
   async load(left?: LeftNames): Promise<void> {
     this.forget();
-    // What is saved next is as new as what is put next: another node may have had the shard meanwhile.
+    // Reset, so that nothing is saved before the next put: another node may have had the shard meanwhile.
     this.lastPut = undefined;
     this.newestPut = undefined;
     const number = this.loads;
     const isNewest = () => number === this.loads && !this.outage.isClosed;
     if (left?.isAll === true) {
       this.complete(this.newNames(), left);
-      // The archive may be away although its names are known.
+      // The archive may be unavailable although its keys are known.
       void this.check();
       return;
     }
@@ -155,12 +155,12 @@ export class ShardArchive {
     else void this.check();
   }
 
-  /** Resolves when the node's file has been read, if there is one that can be believed. Does not reject. */
+  /** Resolves when the node's file has been read, or found missing or unusable. Does not reject. */
   get fileRead(): Promise<void> {
     return this.looked;
   }
 
-  /** Another node serves the shard, whose log is read here: keeps the names ready for a take-over. */
+  /** Keeps the filter ready for a take-over while this standby reads the shard's log. */
   follow(left: LeftNames): void {
     if (this.keepsWith(left)) {
       this.lastPut = undefined;
@@ -176,14 +176,14 @@ export class ShardArchive {
   }
 
   /**
-   * The newest record that the archive must have: of those that the log relies on, and of those that were put from here. Rounds leave
-   * memory when their event is decided, and the log relies on their records only when it is durable.
+   * The newest record that the archive must have: among those that the log relies on, and those that this node has put.
+   * Rounds leave memory when their event is decided; the log relies on their records only once the event is durable.
    */
   private get required(): ArchiveMark | undefined {
     return newestMark(this.deps.required(), this.newestPut);
   }
 
-  /** The shard is served here from now on. */
+  /** Called when this node begins to serve the shard. */
   takeOver(left: LeftNames | undefined): void {
     if (left === undefined || !this.keepsWith(left)) {
       void this.load(left);
@@ -193,11 +193,11 @@ export class ShardArchive {
     this.followed = undefined;
     learnLeft(this.known, left);
     void this.writeFile();
-    // The former owner may have had another server at its address.
+    // The former owner may have had another server at the archive's address.
     void this.check();
   }
 
-  /** The known names and those of `left` are together all names of the archive. */
+  /** True if the filter and the keys of `left` are together all keys of the archive. */
   private keepsWith(left: LeftNames): boolean {
     if (!this.isComplete || !left.isUnbroken) return false;
     return this.followed === left || (this.followed === undefined && left.followsServed);
@@ -216,8 +216,8 @@ export class ShardArchive {
   }
 
   /**
-   * Names of the node's file and of the end of the log, which are all that there are. Undefined where the file proves nothing: it
-   * must be of this very log, up to an entry after which no name is missing here.
+   * All keys, from the node's file and the end of the log. Undefined if the file proves nothing. A usable file belongs
+   * to this very log and ends at an entry after which no key is missing here.
    */
   private async namesInFile(left: LeftNames): Promise<KnownNames | undefined> {
     const { shard, deps } = this;
@@ -233,7 +233,7 @@ export class ShardArchive {
       }
       const known = this.newNames();
       if (!known.load(parts)) throw new Error('it was written with another retention, or by another walletd');
-      // The archive's saved names may lack some of the file's.
+      // The archive's saved keys may lack some of the file's.
       known.touch();
       return known;
     } catch (error) {
@@ -245,7 +245,7 @@ export class ShardArchive {
     }
   }
 
-  /** Undefined where nobody wants them any more. */
+  /** Undefined if a newer load has begun, or this is closed. */
   private async namesInArchive(isNewest: () => boolean): Promise<KnownNames | undefined> {
     try {
       return await this.outage.untilItAnswers(async () => {
@@ -267,15 +267,16 @@ export class ShardArchive {
   }
 
   /**
-   * Writes the names into the node's file: before a snapshot is published, so that the file never ends before the newest one. Does
-   * not reject.
+   * Writes the keys into the node's file, before a snapshot is published: the file must never end before the newest
+   * snapshot. Does not reject.
    */
   async writeFile(): Promise<void> {
     const { shard, deps } = this;
     const { names } = deps;
     if (names === undefined) return;
     const write = this.writing.then(async () => {
-      // The names are put before the event that takes their rounds out of memory is decided: up to the head they are complete.
+      // Keys are added before the event that removes their rounds from memory is decided, so they are complete up to
+      // the head.
       const head = deps.head();
       const parts = this.isComplete && head !== undefined ? this.known.whole() : undefined;
       if (head === undefined || parts === undefined) return;
@@ -292,18 +293,21 @@ export class ShardArchive {
     await write;
   }
 
-  /** Throws an `ArchiveBehindError` where the archive lacks what the log relies on: then nothing that it says is believed. */
+  /**
+   * Throws an `ArchiveBehindError` if the archive lacks records that the log relies on: no answer of such an archive is
+   * trusted.
+   */
   private async mustReachLog(): Promise<void> {
     const { required } = this;
     mustReach(this.shard, await this.deps.archive.mark(this.shard), required);
   }
 
-  /** Looks whether the archive has what the log relies on, also while nothing has to be looked up. Does not reject. */
+  /** Checks that the archive has what the log relies on, even when no lookup is pending. Does not reject. */
   async check(): Promise<void> {
     await this.outage.ask(() => this.mustReachLog());
   }
 
-  /** Lets go of what it knows: another node has the shard. */
+  /** Drops the filter: another node has the shard. */
   forget(): void {
     this.loads++;
     this.isComplete = false;
@@ -313,9 +317,7 @@ export class ShardArchive {
     this.known = this.newNames();
   }
 
-  /**
-   * As `loadSavedOrDamaged`, and undefined for damage that cannot be told from what was saved.
-   */
+  /** Like `loadSavedOrDamaged`, but returns undefined if the saved keys are damaged. */
   private async loadSaved(): Promise<KnownNames | undefined> {
     try {
       return await this.loadSavedOrDamaged();
@@ -326,8 +328,8 @@ export class ShardArchive {
   }
 
   /**
-   * Undefined when nothing was saved, or not all of it can be used. What was put since is read first: the node that had the shard
-   * before may be saving just now, and what is fresh no more is in what it has saved by then.
+   * Undefined when no keys were saved, or some of them are unusable. Reads fresh puts first: the former owner may be
+   * saving right now. Keys that are no longer fresh by then are among the saved ones.
    */
   private async loadSavedOrDamaged(): Promise<KnownNames | undefined> {
     const { archive } = this.deps;
@@ -388,7 +390,7 @@ export class ShardArchive {
     return new Slices(this.deps.clock, this.deps.yieldTurn);
   }
 
-  /** Saves what is known, for the next start. */
+  /** Saves the filter for the next start. */
   async save(): Promise<void> {
     const { lastPut } = this;
     if (!this.isComplete || this.putting > 0 || lastPut === undefined) return;
@@ -399,7 +401,7 @@ export class ShardArchive {
       this.known.saved();
       await this.deps.archive.saveNames(this.shard, parts, lastPut);
     } catch (error) {
-      // The next saving takes all of it.
+      // Save everything next time.
       this.known.touch();
       this.known.discard([...parts].flatMap(([number, part]) => (part === undefined ? [number] : [])));
       this.deps.log.warn(
@@ -410,8 +412,8 @@ export class ShardArchive {
   }
 
   /**
-   * Rounds that the archive has of those which these names name; undefined when it cannot have any. Rejects when what it has is
-   * damaged, which is logged, and in an outage after `deadlineMs`.
+   * Archived rounds that contain one of the missing ids; undefined when the archive cannot have any. Rejects when such
+   * a record is damaged, which is logged, and after `deadlineMs` in an outage.
    */
   maybeFind(
     username: string,
@@ -435,8 +437,8 @@ export class ShardArchive {
   }
 
   /**
-   * Rounds of a player in which there are the newest `limit` transactions that `version` or older ones made. Rejects when one
-   * is damaged, which is logged, and in an outage when nobody wants it any more.
+   * Archived rounds of a player that contain the newest `limit` transactions up to `version`. Rejects when a record is
+   * damaged, which is logged, and in an outage once the result is no longer wanted.
    */
   async list(username: string, version: number, limit: number, isWanted: () => boolean): Promise<ArchivedPart> {
     const { archive, log } = this.deps;
@@ -456,8 +458,8 @@ export class ShardArchive {
   }
 
   /**
-   * Resolves when the archive has these rounds durably, but for those of days that have been dropped since: they stay in memory until
-   * they are forgotten. `lsn`: an entry that is durable, and not before what they are of.
+   * Resolves when the archive holds these rounds durably, except those of dropped days: they stay in memory until they
+   * are forgotten. `lsn`: a durable entry, not older than the state of the rounds.
    */
   async put(lsn: Lsn, leaving: readonly ArchivablePlayer[]): Promise<Put> {
     let records: ArchiveRecord[] = [];
@@ -468,7 +470,7 @@ export class ShardArchive {
     }
     this.putting++;
     await this.outage.untilItTakes(async () => {
-      // After a failover to a replica that lagged nothing is put, or its mark would hide what it lacks.
+      // After a failover to a lagging replica, puts must stop: a higher mark would hide the missing records.
       const put = () => this.deps.archive.put(records, this.required);
       try {
         await put();
@@ -497,7 +499,7 @@ export class ShardArchive {
     this.known.dropBefore(day);
   }
 
-  /** A slice of the work that keeps it small. False when there is nothing to be done. */
+  /** Does a slice of the filter's merging work. Returns false when there is no work. */
   work(): boolean {
     return this.known.work();
   }
@@ -507,8 +509,8 @@ export class ShardArchive {
   }
 
   /**
-   * Counted over several puts: a round can change in the very entry that made the image of it durable, so that the next image,
-   * the one to be found, is put with the same `lsn`.
+   * Numbers records across puts. A round can change in the very entry that made its record durable; its next record,
+   * the one to find, then has the same `lsn`.
    */
   private nextIndex(lsn: Lsn): number {
     const { numbered } = this;
@@ -529,7 +531,7 @@ export class ShardArchive {
     return { shard: this.shard, day: dayOf(updatedMs), player, round: hash, lsn, index, ids, image, remembers };
   }
 
-  /** False when it has none of the bets and rounds that this names: then nothing has to be looked up. */
+  /** False when the archive has none of the bets and rounds in this command: no lookup is needed. */
   mayHaveAnyOf({ username, productId, txns }: CallbackCommand): boolean {
     if (!this.isComplete) return true;
     const { known } = this;
@@ -541,7 +543,7 @@ export class ShardArchive {
     return false;
   }
 
-  /** False for nearly all that is new: every callback that names something new comes here, so nothing is made for it. */
+  /** False for nearly everything new. Allocates nothing, because every callback with a new id comes here. */
   private mayHave(player: number, productId: string, { ids, rewardIds, roundIds }: Missing): boolean {
     if (!this.isComplete) return true;
     const { known } = this;

@@ -3,36 +3,39 @@ import type { ArchivedPart } from '../../wallet/query.js';
 import type { BusyAnswer } from '../../wallet/rejection.js';
 import type { Request } from '../request.js';
 
-/** What the archive has for a request. */
+/** The archive's records for a request. */
 export type Found = ArchivedPart;
 
-/** `unknown`: nobody could tell what the archive has. */
+/** `unknown`: the archive's answer is unavailable. */
 type Outcome = Found | 'unknown';
 
-/** A player of whom something is looked for, and all that was asked of him since, in order. */
+/** A player with a pending lookup, and all requests for this player since, in order. */
 export interface WaitingPlayer {
   readonly username: string;
   readonly requests: Queue<Request>;
-  /** Something is looked for on behalf of this one; by the time that it is found this may be given up, and another one first. */
+  /**
+   * The request that caused the lookup. It may have been given up by the time the result arrives, and another request
+   * is first then.
+   */
   asking: Request | undefined;
-  /** For `asking`; undefined while it is looked for. */
+  /** Result for `asking`; undefined while the lookup is pending. */
   found: Outcome | undefined;
 }
 
-/** Requests that wait for the archive: a player keeps his order, and other players do not wait for him. */
+/** Requests that wait for the archive: each player's requests stay in order, and other players do not wait for them. */
 export class WaitingPlayers {
-  /** Requests. */
+  /** Number of waiting requests. */
   length = 0;
   private readonly players = new Map<string, WaitingPlayer>();
   private readonly ready = new Queue<WaitingPlayer>();
 
-  /** `most`: requests that wait, and players that are looked for. */
+  /** `most`: maximum number of waiting requests, and of players with lookups. */
   constructor(
     private readonly most: number,
     private readonly onReady: () => void,
   ) {}
 
-  /** True when there is no room for one more. */
+  /** True when the limit is reached. */
   get isFull(): boolean {
     return this.length >= this.most || this.players.size >= this.most;
   }
@@ -41,7 +44,7 @@ export class WaitingPlayers {
     return this.players.get(username);
   }
 
-  /** Waits for what is looked for on behalf of its first request. */
+  /** Begins a wait: `found` is the lookup for the player's first request. */
   begin(username: string, request: Request, found: Promise<Found>): void {
     const player: WaitingPlayer = { username, requests: new Queue(), asking: undefined, found: undefined };
     this.players.set(username, player);
@@ -54,7 +57,7 @@ export class WaitingPlayers {
     this.length++;
   }
 
-  /** Waits once more: its next request needs something else. */
+  /** Waits again: the next request needs another lookup. */
   await(player: WaitingPlayer, found: Promise<Found>): void {
     player.asking = player.requests.peek();
     player.found = undefined;
@@ -67,25 +70,28 @@ export class WaitingPlayers {
     });
   }
 
-  /** A player who can go on. */
+  /** A player whose lookup is done. */
   maybeReady(): WaitingPlayer | undefined {
     return this.ready.peek();
   }
 
-  /** Takes the next request of a player who can go on. */
+  /** Takes the next request of a player whose lookup is done. */
   shift(player: WaitingPlayer): Request | undefined {
     const request = player.requests.shift();
     if (request !== undefined) this.length--;
     return request;
   }
 
-  /** The player who is ready waits again, or not any more. */
+  /** Ends the first ready player's turn: the player waits again, or is done. */
   leaveReady(isDone: boolean): void {
     const player = this.ready.shift();
     if (isDone && player !== undefined) this.players.delete(player.username);
   }
 
-  /** Answers those first ones whose deadline has passed. What is looked for still may come, and is for nobody then. */
+  /**
+   * Answers expired requests at the head of each player's queue. A lookup still pending for such a request is then
+   * ignored.
+   */
   dropLate(nowMs: number, answer: BusyAnswer): void {
     for (const player of this.players.values()) {
       if (player.found !== undefined) continue;

@@ -1,12 +1,12 @@
 import { type LogReaderDeps, maybeEntry } from './log-reader.js';
 import type { Head } from './wal.js';
 
-/** Owners come and go; nobody accepts a loss that lies longer back. */
+/** Search limit in epochs. Each new owner adds an epoch; losses accepted longer ago are irrelevant. */
 const EPOCHS_MAX = 1000;
 
 /**
- * Whether a person has accepted, after this epoch, that the log lacks something: then what was told in that epoch or before
- * need not be there any more. `head` is that of the log.
+ * Whether an operator has accepted, after this epoch, that the log lacks entries. If so, entries acknowledged in that
+ * epoch or earlier may be missing. `head` is the head of the log.
  */
 export async function lossAcceptedSince(
   epoch: number,

@@ -1,20 +1,20 @@
 import type { Head, SealedEntry } from './wal.js';
 
-/** What another node is to hold of a log before anything of it is told. */
+/** Entries of a log that another node must hold before their replies are released. */
 export interface Copy {
   readonly shard: number;
   /** The head before the first of the entries. */
   readonly base: Head;
-  /** In order; none where only the head is asked for. */
+  /** In order; empty if only the head is asked for. */
   readonly entries: readonly SealedEntry[];
-  /** All that is kept here: whoever holds something else of this log forgets that. */
+  /** True if these are all the entries this node keeps: the receiver forgets any other entries of this log. */
   readonly isWhole: boolean;
 }
 
 /**
- * held   another node has all of it, and holds it for whoever takes the shard over
- * gap    it lacks what comes before; all that is kept has to go
- * none   nobody holds it, or not known whether
+ * held   another node has all of the copy, and holds it for the next owner
+ * gap    the other node lacks earlier entries; all kept entries must be sent
+ * none   no node is known to hold the copy
  */
 export type CopyOutcome = 'held' | 'gap' | 'none';
 

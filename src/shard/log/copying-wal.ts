@@ -8,15 +8,15 @@ const NOT_HELD: AppendOutcome = {
 };
 
 /**
- * A log whose newest entries another node holds, too, before they count as durable: a store that fails over may lose them,
- * with their owner or without. The other node gets them first: it refuses them from a former owner, whose fence a failover
- * may have lost, so that the store would take them.
+ * A log whose newest entries count as durable only once another node holds them too. A store may lose them in a
+ * failover, with or without their owner. The other node gets the entries first and refuses them from a former owner.
+ * The store alone would accept them if a failover had lost the new owner's fence.
  */
 export class CopyingWal implements Pick<Wal, 'append' | 'laneOf'> {
   constructor(
     private readonly wal: Pick<Wal, 'append' | 'laneOf'>,
     private readonly put: PutCopies,
-    /** What is kept of the log of a shard that is served. */
+    /** Kept entries of a shard that this node serves. */
     private readonly recentOf: (shard: number) => RecentEntries | undefined,
   ) {}
 
@@ -25,8 +25,8 @@ export class CopyingWal implements Pick<Wal, 'append' | 'laneOf'> {
   }
 
   /**
-   * What nobody holds is not written: another owner may have told of something else in its place. The log is asked all the
-   * same whether it has a newer owner.
+   * Writes no entry that no other node holds: another owner may have acknowledged a different one in its place. The log
+   * is still asked for its head, to learn of a newer owner.
    */
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     const held = await this.held(appends);
@@ -43,7 +43,7 @@ export class CopyingWal implements Pick<Wal, 'append' | 'laneOf'> {
     );
     const held: boolean[] = [];
     for (const [i, append] of appends.entries()) {
-      // One after another: all that is kept is long.
+      // One after another: a full copy is long.
       const outcome = outcomes[i] === 'gap' ? (await this.put([this.whole(append)]))[0] : outcomes[i];
       held.push(outcome === 'held');
     }

@@ -12,39 +12,39 @@ import { timelyAppend } from './timely-append.js';
 import { type Head, isAt, isSameHead, type Position, type SealedEntry, type Takeover, type Wal } from './wal.js';
 import { type OwnTail, writeFence } from './write-fence.js';
 
-/** A log that is to be followed. */
+/** A log to follow. */
 export interface Followed {
   readonly shard: number;
-  /** The head of its log before the first entry of all. */
+  /** The head of the log before its very first entry. */
   readonly genesis: Head;
 }
 
-/** How the log of a shard is to be fenced. */
+/** Conditions under which the log of a shard may be fenced. */
 export interface Taking {
-  /** Only where the log, or what was read of it, ends in exactly this head; undefined: whatever it ends in. */
+  /** The exact head that the log, or the part read here, must end in; undefined: any head. */
   readonly over: Head | undefined;
-  /** Only when the log has this entry, or has forgotten it: the newest that anybody is known to have told. */
+  /** The newest entry known to be acknowledged. The log must hold this entry or have trimmed it. */
   readonly told: Position | undefined;
-  /** What other nodes hold of the log, each its entries in order. */
+  /** Entries that other nodes hold of the log; each list is in order. */
   readonly copies: readonly (readonly SealedEntry[])[];
-  /** They were asked for behind this sequence, to which what follows had been read. */
+  /** The sequence up to which this node had read when it asked for `copies`. The copies start after it. */
   readonly behind: number;
   /**
-   * Of the monotonic clock: from then on others may tell of something that is neither in the log nor in `copies`. Infinity where
-   * nobody tells of what the log does not have.
+   * Deadline on the monotonic clock. After it, other owners may acknowledge entries that are neither in the log nor in
+   * `copies`. Infinity if every acknowledged entry is in the log.
    */
   readonly untilMs: number;
 }
 
-/** `healed`: entries that the log had lost, and has again. */
+/** `healed`: number of entries that the log had lost and has again. */
 export interface TakenOver {
   readonly recovered: Recovered;
   readonly healed: number;
 }
 
 /**
- * The log ends before what was told: who has told it, or has read it, puts it back. Or it has something else in its place: that
- * was lost before somebody took the log over who did not know of it.
+ * The log lacks an acknowledged entry. Either the log ends before the entry: the node that acknowledged or read it can
+ * put it back. Or another entry is in its place: the store had lost it before an owner who did not know it took over.
  */
 export class ToldError extends LossError {
   constructor(
@@ -58,25 +58,25 @@ export class ToldError extends LossError {
 
 type Reader = LogReaderDeps & Pick<TakeOverDeps, 'delay'> & { readonly wal: Pick<Wal, 'head' | 'read'> };
 
-/** So often a log may seem to end before its head: it may have moved between the two looks. */
+/** How often a log may seem to end before its head: the log may have grown between the two reads. */
 const SHORT_LOOKS_MAX = 5;
 const SHORT_LOOK_MS = 50;
 
 /**
- * Keeps the wallets of a shard that another owner serves, by reading that owner's log on: what it applies is durable. It
- * also keeps the newest entries, as the owner does, so that a store that loses some of them gets them again from whichever
- * of the two is left. Ready to take the shard over at any time, with nothing to load.
+ * Standby copy of a shard that another owner serves, built by reading that owner's log. Everything applied is durable.
+ * Keeps the newest entries, as the owner does: if the store loses some, either of the two can put them back. Can take
+ * the shard over at any time with nothing to load.
  */
 export class Follower implements OwnTail {
   private readonly replay: Replay;
-  /** One reads on at a time. */
+  /** Serializes reads of the log. */
   private last: Promise<unknown> = Promise.resolve();
-  /** Its wallets are served from now on, or dropped: whoever still waits for his turn must not touch them. */
+  /** The wallets are served from now on, or dropped: queued reads must not touch them. */
   private isOver = false;
 
   /**
-   * Goes on from a state that has been recovered, or from one that was served here till now. `awaited`: what this node has
-   * acknowledged, and the log did not have yet.
+   * Continues from a recovered state, or from a state that this node has served until now. `awaited`: the newest entry
+   * this node has acknowledged that the log did not have yet.
    */
   constructor(
     readonly shard: number,
@@ -87,8 +87,9 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * From the newest snapshot, and the log as it is now. Rejects with a `RecoveryError` when it cannot. A log that ends before
-   * what this node has acknowledged can be followed: its owner, or who holds a copy, may put it back.
+   * Loads the newest snapshot and the log as it is now. Rejects with a `RecoveryError` if that is impossible. A log
+   * that ends before this node's newest acknowledged entry is accepted: its owner or a holder of a copy may put the
+   * missing entries back.
    */
   static async begin({ shard, genesis }: Followed, deps: RecoveryDeps): Promise<Follower> {
     const found = await deps.wal.head(shard);
@@ -107,12 +108,12 @@ export class Follower implements OwnTail {
     return this.replay.tallies;
   }
 
-  /** Names of the rounds that leave memory as it reads on. */
+  /** Keys of the rounds evicted from memory while following. */
   get left(): LeftNames | undefined {
     return this.replay.left;
   }
 
-  /** The newest entry that it has applied. */
+  /** The newest applied entry. */
   get head(): Head {
     return this.replay.head;
   }
@@ -121,7 +122,7 @@ export class Follower implements OwnTail {
     return this.replay.timeMs;
   }
 
-  /** The newest entries that follow `head`; undefined when it is none of them. */
+  /** The kept entries after `head`; undefined if `head` is not among the kept entries. */
   maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
     return this.from.recent.maybeAfter(head);
   }
@@ -131,17 +132,17 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Applies what the log has by now; resolves to the number of entries. Rejects with a `RecoveryError` when these do not
-   * follow from what it has: then it is of no use any more. Errors of an outage come through, and it can go on.
+   * Applies the rest of the log; resolves to the number of entries. Rejects with a `RecoveryError` if they do not
+   * follow from the applied ones; the follower is useless then. Outage errors pass through, and the follower can go on.
    */
   readOn(deps: LogReaderDeps, yieldTurn: () => Promise<void>): Promise<number> {
     return this.alone(() => this.readToEnd(deps, yieldTurn));
   }
 
   /**
-   * Reads on to the head that the log has. A log that is shorter by entries that are kept here counts as read: they are
-   * put back with the fence. Resolves to the head of the log; rejects with a `LossError` where it goes on otherwise, lacks
-   * more than is kept, or has no entries up to its head.
+   * Reads on to the log's head. A log that lacks only entries kept here counts as read: they are put back together with
+   * the fence. Resolves to the head of the log. Rejects with a `LossError` if the log diverges, lacks more than the
+   * kept entries, or has no entries up to its head.
    */
   private async catchUp(deps: Reader, yieldTurn: () => Promise<void>): Promise<Head> {
     for (let short = 0; ; ) {
@@ -165,9 +166,10 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Takes the shard over: a fence, by compare-and-set on the head that was read, so that nothing is between the two. Throws a
-   * `FencedError` where the log goes on or has another head, a `ToldError` where it lacks what was told, an `OverdueError` where
-   * it comes too late; it can be followed further then.
+   * Takes the shard over: writes a fence by compare-and-set on the head that was read, so that no entry is between the
+   * two. Throws a `FencedError` if the log goes on or has another head. Throws a `ToldError` if the log lacks an
+   * acknowledged entry, and an `OverdueError` if the fence is late. The shard can still be followed after each of
+   * these.
    */
   takeOver(
     { over, told, copies, behind, untilMs }: Taking,
@@ -177,10 +179,11 @@ export class Follower implements OwnTail {
     return this.alone(async () => {
       const found = await this.catchUp(deps, yieldTurn);
       const { shard } = this;
-      // A log that has lost its tail ends before what is here.
+      // A log that has lost its tail ends before the entries here.
       const isAsSeen = over === undefined || isSameHead(this.head, over) || isSameHead(found, over);
       if (!isAsSeen) throw new FencedError(shard, found);
-      // Left and read anew meanwhile, from a log that has lost its end: what others hold of that end was not asked for.
+      // This node unloaded the shard and read it anew meanwhile, from a log that had lost its tail. Other nodes were
+      // not asked for copies of that tail.
       if (this.head.lsn.sequence < behind) throw new Error('its log is shorter than when others were asked for copies');
       this.takeCopies(copies, deps);
       const { head: previous, timeMs } = this;
@@ -188,7 +191,7 @@ export class Follower implements OwnTail {
         const isAccepted = await lossAcceptedSince(told.lsn.epoch, shard, previous, deps);
         if (!isAccepted) throw new ToldError(shard, previous, told);
       }
-      // Rounds may have left since it began to follow.
+      // Rounds may have been evicted since following began.
       mustHaveArchive(shard, this.from.tallies, deps);
       const takeover: Takeover = sealFenceOver(shard, previous, timeMs, deps);
       const healed = await writeFence(takeover, this, { ...deps, wal: timelyAppend(deps.wal, untilMs, deps.clock) });
@@ -217,10 +220,13 @@ export class Follower implements OwnTail {
     return entries;
   }
 
-  /** What the log had, or was about to have, and goes on from what is here: it is put back with the fence. */
+  /**
+   * Applies copies that continue the entries read here; the log had them, or was about to. They are put back together
+   * with the fence.
+   */
   private takeCopies(copies: readonly (readonly SealedEntry[])[], { format }: Pick<TakeOverDeps, 'format'>): void {
     const newestFirst = [...copies].sort((a, b) => compareLsn(endOf(b), endOf(a)));
-    // One may hold what comes before that of another: each is looked for by what it follows.
+    // A copy may hold entries that precede another copy's: index each entry by the one it follows.
     const following = new Map<string, ReadEntry>();
     for (const { bytes } of newestFirst.flat()) {
       const entry = format.decode(bytes);
@@ -231,7 +237,7 @@ export class Follower implements OwnTail {
     for (let read = next(); read !== undefined; read = next()) this.take(read);
   }
 
-  /** What is older than all that is kept is not looked for. */
+  /** Entries older than all kept ones are not checked. */
   private lacks(told: Position): boolean {
     const { sequence } = told.lsn;
     if (sequence > this.head.lsn.sequence) return true;

@@ -2,7 +2,7 @@ import { formatLsn, isSameLsn, type Lsn } from './lsn.js';
 import { AcceptedLossError, LossError, NewerEntryError } from './recovery-error.js';
 import { type Entry, type EntryFormat, type Head, isSameHead, type ReadHeader, type Wal } from './wal.js';
 
-/** An entry, decoded and as it is in the log. */
+/** A decoded entry, and its bytes in the log. */
 export interface ReadEntry {
   readonly entry: Entry;
   readonly bytes: Buffer;
@@ -16,19 +16,19 @@ export interface LogReaderDeps {
 const PAGE_ENTRIES = 256;
 
 /**
- * The entries of a shard's log after the entry `after`, page by page, to the end that the log has by then. Each is
- * proved to follow the one before it, the first to follow `after`. Throws a `RecoveryError` at a hole, a foreign or a
- * damaged entry, and at the fence of an accepted loss. Errors of an outage come through.
+ * The entries of a shard's log after the entry `after`, page by page, up to the current end of the log. Every entry is
+ * checked to follow the one before it; the first must follow `after`. Throws a `RecoveryError` at a hole, at a foreign
+ * or damaged entry, and at the fence of an accepted loss. Outage errors pass through.
  *
- * A page can be read once; a page that is not read to its end is the last. Entries are decoded one by one: kept to the
- * end of the page their events grow old, and then the garbage collector took as long as all the rest (measured with
- * entries of 100 events: 75 MB instead of 185 MB in a second of CPU).
+ * A page can be read once; a page that is not read to its end is the last one. Entries are decoded one by one. If
+ * they are decoded a page at a time, their events survive until the page ends, and garbage collection takes as long as
+ * all the rest. Measured with entries of 100 events: 75 MB instead of 185 MB in a second of CPU.
  */
 export function readLog(shard: number, after: Head, { wal, format }: LogReaderDeps): Pages<Entry> {
   return readPages(shard, after, wal, (bytes) => decodeEntry(bytes, shard, format), checkNoLoss);
 }
 
-/** As `readLog`, without their events, and over accepted losses. */
+/** Like `readLog`, but without events, and reads past accepted losses. */
 export function readHeaders(shard: number, after: Head, { wal, format }: LogReaderDeps): Pages<ReadHeader> {
   return readPages(shard, after, wal, (bytes) => orLoss(shard, () => format.decodeHeader(bytes)));
 }
@@ -72,13 +72,13 @@ export function maybeEntry(bytes: Buffer, format: EntryFormat): Entry | undefine
   }
 }
 
-/** The first entry that a log still has; undefined when it has none. */
+/** The first entry that the log still has; undefined when the log is empty. */
 export async function firstEntry(shard: number, { wal, format }: LogReaderDeps): Promise<Entry | undefined> {
   const [bytes] = await wal.read(shard, { epoch: 0, sequence: 0 }, 1);
   return bytes === undefined ? undefined : decodeEntry(bytes, shard, format);
 }
 
-/** The entry with this LSN; undefined when the log does not have it (any more). */
+/** The entry with this LSN; undefined when the log does not have it, or no longer has it. */
 export async function entryAt(shard: number, lsn: Lsn, { wal, format }: LogReaderDeps): Promise<ReadEntry | undefined> {
   const [bytes] = await wal.read(shard, { epoch: lsn.epoch, sequence: lsn.sequence - 1 }, 1);
   if (bytes === undefined) return undefined;
@@ -86,18 +86,20 @@ export async function entryAt(shard: number, lsn: Lsn, { wal, format }: LogReade
   return isSameLsn(entry.lsn, lsn) ? { entry, bytes } : undefined;
 }
 
-/** True when the log has the entry with this head. Throws a `RecoveryError` when what is in its place cannot be read. */
+/**
+ * True when the log has the entry with this head. Throws a `RecoveryError` when the entry in its place cannot be read.
+ */
 export async function hasEntry(shard: number, head: Head, deps: LogReaderDeps): Promise<boolean> {
   const found = await entryAt(shard, head.lsn, deps);
   return found !== undefined && isSameHead(found.entry.head, head);
 }
 
-/** The newest time in an entry, whose own time is that of its first event. */
+/** The newest time in an entry; the entry's own time is that of its first event. */
 export function newestTimeOf(entry: Entry): number {
   return entry.events[entry.events.length - 1]?.timeMs ?? entry.timeMs;
 }
 
-/** An entry that cannot be read is no transient error. Throws a `RecoveryError`. */
+/** Decodes an entry. Throws a `RecoveryError`, because an unreadable entry is not a transient error. */
 export function decodeEntry(bytes: Buffer, shard: number, format: EntryFormat): Entry {
   return orLoss(shard, () => format.decode(bytes));
 }
@@ -112,12 +114,14 @@ function orLoss<E>(shard: number, decode: () => E): E {
   }
 }
 
-/** Throws at the fence of an accepted loss: what comes after it does not follow from the entries before. */
+/** Throws at the fence of an accepted loss: later entries do not follow from the ones before it. */
 export function checkNoLoss(entry: Entry): void {
   if (entry.owner?.afterLoss) throw new AcceptedLossError(entry);
 }
 
-/** Checks that an entry follows the one before it: no hole, no foreign entry, no repetition. Throws a `RecoveryError`. */
+/**
+ * Checks that an entry follows the one before it: no hole, no foreign entry, no repetition. Throws a `RecoveryError`.
+ */
 export function checkContinuity(entry: ReadHeader, shard: number, last: Head): void {
   const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
   const follows = isSameLsn(entry.previousLsn, last.lsn) && entry.previousChecksum === last.checksum;

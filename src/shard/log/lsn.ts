@@ -1,13 +1,13 @@
 /**
- * The place of an entry in the log of a shard: `<epoch>-<sequence>`, which is also its id in a Redis stream.
- * The epoch grows with every owner, the sequence with every entry; the sequence goes on over epochs.
+ * The position of an entry in a shard's log: `<epoch>-<sequence>`, also its id in a Redis stream. The epoch grows with
+ * every owner, the sequence with every entry; a new epoch continues the sequence.
  */
 export interface Lsn {
   readonly epoch: number;
   readonly sequence: number;
 }
 
-/** Before the first entry. */
+/** The position before the first entry. */
 export const LSN_ZERO: Lsn = { epoch: 0, sequence: 0 };
 
 export function formatLsn(lsn: Lsn): string {

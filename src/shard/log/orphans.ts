@@ -1,8 +1,8 @@
 import { type EntryFormat, type Head, isSameHead, type SealedEntry, type Wal } from './wal.js';
 
 /**
- * The acknowledged entries that the log does not hold (any more): only this owner has them.
- * When the log cannot be read, all of them: better one too many in the hands of a person than one lost.
+ * The acknowledged entries missing from the log: only this owner still has them. If the log cannot be read, returns all
+ * entries: an operator had better see one too many than lose one.
  */
 export async function findOrphans(
   wal: Pick<Wal, 'head' | 'read'>,
@@ -17,7 +17,7 @@ export async function findOrphans(
   try {
     if (isSameHead(await wal.head(shard), newest.head)) return [];
     const page = await wal.read(shard, { epoch, sequence: sequence - 1 }, told.length);
-    // What the log has trimmed is not lost: a snapshot holds it.
+    // Entries trimmed from the log are not lost: a snapshot holds them.
     let held = page.length === 0 ? 0 : placeOf(format.decode(page[0] as Buffer).head, told);
     for (const bytes of page) {
       const entry = told[held];
@@ -30,7 +30,7 @@ export async function findOrphans(
   }
 }
 
-/** The index of this very entry; 0 when it is none of them. */
+/** The index of the entry with this head; 0 if there is none. */
 function placeOf(head: Head, told: readonly SealedEntry[]): number {
   return Math.max(
     0,

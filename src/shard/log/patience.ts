@@ -2,7 +2,7 @@ import { AssertionFailure } from '../../base/assert.js';
 import type { Logger } from '../../base/logger.js';
 import { RecoveryError } from './recovery-error.js';
 
-/** How often something is tried during an outage before it is given up. */
+/** Retry policy during an outage: how often to try before giving up. */
 export interface Patience {
   readonly attemptsMax: number;
   readonly log: Logger;
@@ -14,7 +14,10 @@ export const ATTEMPTS_AT_START = 10;
 const RETRY_MS = 200;
 const RETRY_MAX_MS = 2000;
 
-/** During an outage of the store: tries again, less and less often, and gives up after the last attempt or what is hopeless. */
+/**
+ * Runs `run` with retry during an outage of the store, with growing delay. Gives up after the last attempt, or at once
+ * if the error is hopeless.
+ */
 export async function patiently<T>(
   what: string,
   patience: Patience,
@@ -32,7 +35,7 @@ export async function patiently<T>(
   }
 }
 
-/** True when no other attempt can end otherwise: the log is not as it must be, or we are wrong. */
+/** True when no retry can succeed: the log is broken, or walletd has a bug. */
 export function isPermanent(error: unknown): boolean {
   return error instanceof RecoveryError || error instanceof AssertionFailure;
 }

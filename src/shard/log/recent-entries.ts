@@ -1,15 +1,15 @@
 import { type Head, isSameHead, type SealedEntry } from './wal.js';
 
-/** All that is kept of a log could be too much for one call to the store. */
+/** Maximum entries per append: all kept entries could be too much for one call to the store. */
 export const PIECE_ENTRIES = 1000;
 
 /**
- * The newest entries of a log that its store has confirmed. A store that replicates asynchronously can lose some of
- * them in a failover; then they go in again, with the same LSNs and the same bytes. The newest one is always kept.
+ * The newest entries that a log's store has confirmed. A store that replicates asynchronously can lose some of them in
+ * a failover; they are then appended again, with the same LSNs and the same bytes. The newest entry is always kept.
  */
 export class RecentEntries {
   private entries: SealedEntry[] = [];
-  /** Entries before this place are not kept any more; they leave the array by and by. */
+  /** Index of the oldest kept entry; older ones leave the array gradually. */
   private start = 0;
   private bytes = 0;
 
@@ -18,12 +18,12 @@ export class RecentEntries {
     private readonly bytesMax: number,
   ) {}
 
-  /** The head before the oldest of them. */
+  /** The head before the oldest kept entry. */
   get base(): Head {
     return this.before;
   }
 
-  /** The head after all of them. */
+  /** The head after the newest kept entry. */
   get newest(): Head {
     return this.entries.at(-1)?.head ?? this.before;
   }
@@ -42,16 +42,17 @@ export class RecentEntries {
     }
   }
 
-  /** The entries after `head`, in order; undefined when `head` is none of ours, or too old. */
+  /** The entries after `head`, in order; undefined when `head` is not ours, or too old. */
   maybeAfter(head: Head): readonly SealedEntry[] | undefined {
-    // A sequence says where its entry is. To look for it took who holds copies longer than all else: thousands are kept.
+    // Computed from the sequence. Thousands of entries are kept, and a search took nodes that hold copies longer than
+    // all else.
     const at = this.entries.length - 1 - (this.newest.lsn.sequence - head.lsn.sequence);
     const found = at < this.start ? undefined : this.entries[at];
     if (found !== undefined && isSameHead(found.head, head)) return this.entries.slice(at + 1);
     return isSameHead(this.before, head) ? this.all() : undefined;
   }
 
-  /** Oldest first. */
+  /** All kept entries, oldest first. */
   all(): readonly SealedEntry[] {
     return this.entries.slice(this.start);
   }

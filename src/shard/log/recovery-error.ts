@@ -1,7 +1,10 @@
 import { formatLsn } from './lsn.js';
 import type { Entry } from './wal.js';
 
-/** The log cannot be continued as it is. A person has to look; nothing is guessed. `fact`: the message without advice. */
+/**
+ * The log cannot be continued as it is. An operator must look; nothing is guessed. `fact` is the message without
+ * advice.
+ */
 export class RecoveryError extends Error {
   override readonly name: string = 'RecoveryError';
 
@@ -13,20 +16,20 @@ export class RecoveryError extends Error {
   }
 }
 
-/** Something that was written, and perhaps acknowledged, is not in the store any more. */
+/** The store has lost an entry that was written and perhaps acknowledged. */
 export class LossError extends RecoveryError {
   constructor(fact: string) {
     super(`${fact}; \`walletd accept-loss\` shows what is missing, and asks whether to go on without it`, fact);
   }
 }
 
-/** The log ends before the head that it had: perhaps only for a moment, while its store fails over. */
+/** The log ends before its head: possibly for a moment only, while its store fails over. */
 export class ShortLogError extends LossError {}
 
-/** Nothing is lost: what wrote this can read it. */
+/** Nothing is lost: the newer walletd that wrote the entry can read it. */
 export class NewerEntryError extends RecoveryError {}
 
-/** The fence of an accepted loss: a reader that has come up to it cannot read on. */
+/** The fence of an accepted loss: a reader that arrives from before it cannot read on. */
 export class AcceptedLossError extends LossError {
   constructor(readonly fence: Entry) {
     const at = `entry ${formatLsn(fence.lsn)} of shard ${fence.shard}`;

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/logger.js';
 
 const EVERY_MS = 2000;
 
-/** Tells from time to time how far a long recovery is. */
+/** Logs the progress of a long recovery every 2 s. */
 export class RecoveryProgress {
   private nextMs: number;
 

@@ -24,60 +24,60 @@ export interface RecoveryDeps extends Patience {
   readonly snapshotFormat: SnapshotFormat;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Gives way to other work of the thread. */
+  /** Yields to other work of the thread. */
   readonly yieldTurn: () => Promise<void>;
-  /** Bytes of the newest entries that are kept for a store that can lose them. */
+  /** Bytes of the newest entries to keep for a store that can lose them. */
   readonly recentBytesMax: number;
-  /** The newest entry of a shard that this node has acknowledged, as its own record says. */
+  /** The newest entry of a shard that this node has acknowledged, according to the node's own record. */
   readonly acknowledged: (shard: number) => Position | undefined;
-  /** False: rounds that have left memory cannot be asked for, so a log that has some is refused. */
+  /** False: archived rounds cannot be looked up, so a log with archived rounds is refused. */
   readonly hasArchive?: boolean;
-  /** How memory is cut, by `snapshotFormat` too; undefined: for many players. */
+  /** Sizes of the memory tables, also used by `snapshotFormat`; undefined: sizes for many players. */
   readonly tableSizes?: TableSizes;
 }
 
 export interface Recovered extends Reached {
-  /** The newest entries: a store that loses some of them gets them again, no matter which owner wrote them. */
+  /** The newest entries. A store that loses some gets them again, regardless of which owner wrote them. */
   readonly recent: RecentEntries;
-  /** Events that were replayed on top of the snapshot. */
+  /** Number of events replayed on top of the snapshot. */
   readonly events: number;
-  /** The marks of the snapshot that it began with. */
+  /** The marks of the snapshot that recovery started from. */
   readonly marks: readonly LogMark[];
   /** Ids of newer snapshots, which proved damaged. */
   readonly damaged: readonly string[];
-  /** When that snapshot was published; undefined without one. Milliseconds. */
+  /** When that snapshot was published, in ms; undefined without a snapshot. */
   readonly snapshotMs: number | undefined;
 }
 
-/** A replay that has not begun, and what it must come by. */
+/** A replay that has not begun, and the heads it must pass. */
 interface Beginning {
   readonly replay: Replay;
-  /** Ends of its snapshot and of newer ones that are damaged: the log held them all, and must still do so. */
+  /** Ends of its snapshot and of newer damaged ones: the log once held all of them and must still do so. */
   readonly ends: readonly Head[];
-  /** Ids of the damaged ones. */
+  /** Ids of the damaged snapshots. */
   readonly damaged: readonly string[];
 }
 
-/** Rebuilds a shard that has been taken over, up to its own fence. */
+/** Rebuilds a taken-over shard, up to its own fence. */
 export async function recover({ shard, previous, entry }: Takeover, genesis: Head, deps: RecoveryDeps) {
   return await rebuild({ shard, genesis, found: previous, target: entry.head }, deps);
 }
 
 type Yield = () => Promise<void>;
 
-/** What is to be rebuilt. */
+/** Input of a rebuild. */
 export interface Rebuild {
   readonly shard: number;
   readonly genesis: Head;
-  /** The head that its log had when it was found. */
+  /** The log's head when it was found. */
   readonly found: Head;
-  /** Where replay ends: `found`, or the fence after it. */
+  /** Target of the replay: `found`, or the fence after it. */
   readonly target: Head;
 }
 
 /**
- * Rebuilds a shard's state from its newest snapshot that is not damaged and the tail of its log. Gives way in between, so
- * that an inline shard does not stop the others. Rejects with a `RecoveryError` when it cannot.
+ * Rebuilds a shard's state from its newest undamaged snapshot and the tail of its log. Yields in between, so that a
+ * shard on the main thread does not block the others. Rejects with a `RecoveryError` if rebuilding is impossible.
  */
 export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recovered> {
   const { clock, log } = deps;
@@ -106,7 +106,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   return { ...reached, recent, events, marks, damaged, snapshotMs };
 }
 
-/** The newest acknowledged entry must be in the log, or be so old that it has been trimmed. */
+/** Checks that the log holds the newest acknowledged entry, or is past it because the entry was trimmed. */
 async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<void> {
   const acknowledged = deps.acknowledged(shard);
   if (acknowledged === undefined || acknowledged.lsn.sequence === 0) return;
@@ -124,7 +124,7 @@ async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<voi
   throw new LossError(`the log of shard ${shard} lacks ${formatLsn(lsn)}, which this node has acknowledged: ${why}`);
 }
 
-/** The newest snapshot that is not damaged, or the beginning of the log. */
+/** Starts at the newest undamaged snapshot, or at the beginning of the log. */
 async function begin({ shard, genesis, found }: Rebuild, maybeYield: Yield, deps: RecoveryDeps): Promise<Beginning> {
   const { log } = deps;
   const { whole, damaged: illegible } = await patiently('list the snapshots', deps, () => listSnapshots(shard, deps));
@@ -175,8 +175,8 @@ async function replayTo(
 }
 
 /**
- * The newest entries up to the start of the snapshot: a store that can lose its tail can lose those too. Only what the log
- * still has whole.
+ * The newest entries up to the start of the snapshot: a store that can lose its tail can lose those too. Only entries
+ * that the log still holds without a gap.
  */
 async function recentBefore(
   { start, marks }: Replay,
@@ -190,7 +190,7 @@ async function recentBefore(
   const from = marks.findLast(({ bytes }) => place.bytes - bytes >= deps.recentBytesMax);
   const reader = patientReader(deps);
   try {
-    // Without a mark that is old enough the log is short.
+    // If no mark is old enough, the log is short.
     const marked = from && (await entryAt(shard, from.lsn, reader));
     const first = marked?.entry ?? (await firstEntry(shard, reader));
     if (first === undefined || first.lsn.sequence >= start.lsn.sequence) return none;
@@ -219,7 +219,7 @@ function patientSnapshots(yieldTurn: Yield, deps: RecoveryDeps): SnapshotReaderD
   return { snapshots: { readChunks }, snapshotFormat: deps.snapshotFormat, yieldTurn };
 }
 
-/** Throws a `RecoveryError` where the log relies on an archive, and this node has none. */
+/** Throws a `RecoveryError` if the log relies on an archive and this node has none. */
 export function mustHaveArchive(
   shard: number,
   { archived }: Pick<Recovered['tallies'], 'archived'>,

@@ -12,24 +12,24 @@ import { logTimeAfter } from './log-time.js';
 import { LSN_ZERO, type Lsn } from './lsn.js';
 import { type Entry, type Head, isSameHead } from './wal.js';
 
-/** What a log makes up to `head`. */
+/** State of a shard after replaying its log up to `head`. */
 export interface Reached {
   readonly wallets: Wallets;
   readonly tallies: Tallies;
   readonly head: Head;
-  /** No entry is newer. Milliseconds. */
+  /** Upper bound of all entry timestamps, in ms. */
   readonly timeMs: number;
-  /** Bytes of the log from its first entry of all. */
+  /** Bytes of the log from its very first entry. */
   readonly logBytes: number;
-  /** Entries with events that no snapshot holds, or that have been replayed on top of one. */
+  /** Entries with events that no snapshot holds, or that were replayed on top of a snapshot. */
   readonly tailEntries: number;
-  /** Undefined where nobody asked for it. */
+  /** Undefined unless the caller asked to collect these keys. */
   readonly left: LeftNames | undefined;
 }
 
 /**
- * A shard's wallets as they grow out of a snapshot, or out of nothing, and the entries after it. Whatever reads
- * a log feeds it: recovery, the tools, a follower of a log that goes on.
+ * A shard's wallets, built from a snapshot (or from nothing) and the entries after it. Every reader of a log feeds a
+ * `Replay`: recovery, the tools, a standby.
  *
  *   log       ... s | s+1 .................... e | e+1 ................ h | h+1 ...
  *                 ^start                       ^end                     ^head
@@ -37,25 +37,25 @@ export interface Reached {
  *                   of the snapshot has them
  */
 export class Replay {
-  /** The newest entry that was taken; at first the place after which replay begins. */
+  /** The newest applied entry; initially the position after which replay begins. */
   head: Head;
-  /** Log time at the head: never goes back, unless a fence sets it back (log-time.ts). Milliseconds. */
+  /** Log time at the head, in ms: never goes back unless a fence sets it back (log-time.ts). */
   timeMs: number;
-  /** Bytes of the log from its first entry of all up to the head. */
+  /** Bytes of the log from its very first entry up to the head. */
   logBytes: number;
-  /** Entries that were taken, without fences. */
+  /** Entries taken, without fences. */
   batches = 0;
-  /** Events of these, with those that were left out. */
+  /** Events in these entries, including skipped ones. */
   events = 0;
-  /** Names of the rounds that leave memory on the way; undefined where nobody asks for them. */
+  /** Keys of the rounds evicted from memory during replay; undefined unless the caller asked for them. */
   left: LeftNames | undefined = undefined;
 
   private constructor(
-    /** Undefined when the replay begins before the first entry of all. */
+    /** Undefined when the replay begins before the very first entry. */
     readonly manifest: Manifest | undefined,
-    /** Everything up to here is in the wallets: entries after it are taken. */
+    /** The wallets hold everything up to here: entries after this head are taken. */
     readonly start: Head,
-    /** Events up to here may be in the wallets already. */
+    /** The wallets may already hold events up to here. */
     readonly end: Lsn,
     readonly wallets: Wallets,
     readonly tallies: Tallies,
@@ -69,7 +69,7 @@ export class Replay {
     return new Replay(undefined, genesis, LSN_ZERO, new Wallets(sizes), Tallies.ofNothing());
   }
 
-  /** Goes on from a state that is known up to `head`. */
+  /** Continues from a state known up to `head`. */
   static from({ wallets, tallies, head, timeMs, logBytes, tailEntries, left }: Reached): Replay {
     const replay = new Replay(undefined, head, LSN_ZERO, wallets, tallies);
     replay.timeMs = timeMs;
@@ -84,19 +84,19 @@ export class Replay {
     return Replay.ofWallets(manifest, await readSnapshot(manifest, deps));
   }
 
-  /** From a snapshot that has been read. */
+  /** Starts from a snapshot that has been read. */
   static ofWallets(manifest: Manifest, wallets: Wallets): Replay {
     const { tallies, timeMs } = manifest;
     const begun = tallies === undefined ? new Tallies(timeMs) : Tallies.from(tallies);
     return new Replay(manifest, manifest.start, manifest.end.lsn, wallets, begun);
   }
 
-  /** To be called before the first entry is taken. */
+  /** Must be called before the first entry is taken. */
   collectLeft(): void {
     this.left = new LeftNames(this.manifest?.end ?? this.start, this.tallies.neverArchived ? 'nothing' : 'snapshot');
   }
 
-  /** For people: what it begins with. */
+  /** The starting point, for people. */
   get name(): string {
     return this.manifest === undefined ? 'the first entry' : `snapshot ${this.manifest.id}`;
   }
@@ -106,14 +106,14 @@ export class Replay {
   }
 
   /**
-   * True when the snapshot may hold events of the entry with this LSN. It does not hold those of a later owner, which
-   * stand in the place of its own where a log has lost its tail and gone on.
+   * True when the snapshot may hold events of the entry with this LSN. The snapshot holds none of a later owner's
+   * entries. Such entries replace its own ones when a log has lost its tail and gone on.
    */
   mayHold({ epoch, sequence }: Lsn): boolean {
     return sequence <= this.end.sequence && epoch <= this.end.epoch;
   }
 
-  /** True when the entry stands in the place of another one that the snapshot holds. */
+  /** True when the entry has replaced one that the snapshot holds. */
   contradicts({ lsn, head }: Entry): boolean {
     const end = this.manifest?.end;
     if (end === undefined || lsn.sequence > end.lsn.sequence) return false;
@@ -121,8 +121,8 @@ export class Replay {
   }
 
   /**
-   * Takes the entry that follows the head. Of one that contradicts the snapshot nothing is applied: the log has lost
-   * something, and it is up to the caller to find that. Throws an `AssertionFailure` when an event does not fit.
+   * Takes the entry that follows the head. Applies nothing of an entry that contradicts the snapshot: the log has lost
+   * entries, and the caller must detect that. Throws an `AssertionFailure` when an event does not fit.
    */
   take({ entry, bytes }: ReadEntry): void {
     if (entry.lsn.sequence > this.end.sequence) {
@@ -140,7 +140,10 @@ export class Replay {
     this.head = entry.head;
   }
 
-  /** A snapshot has the tallies of its start, and no event of the entries after it. */
+  /**
+   * Applies an event that the snapshot may hold, and always counts it: the snapshot's ledger totals are those of its
+   * start.
+   */
   private applyNew(event: Event, lsn: Lsn): void {
     this.apply(event, lsn);
     const wallet = must(this.wallets.get(event.username), 'an event leaves a wallet');
@@ -148,8 +151,8 @@ export class Replay {
   }
 
   /**
-   * Takes the entries of a page up to `target`, if it has that, and gives way after each; true when it has come there.
-   * `look` sees each entry before it is taken.
+   * Takes the entries of a page, up to `target` if the page has it, and yields after each. Returns true once `target`
+   * is reached. `look` sees each entry before it is taken.
    */
   async takePage(
     page: Iterable<ReadEntry>,
@@ -167,8 +170,9 @@ export class Replay {
   }
 
   /**
-   * Applies one event of the entry `lsn`, which comes after the start; false when the wallet of the snapshot has it
-   * already: while a snapshot is taken the shard goes on. Throws an `AssertionFailure` when the event does not fit.
+   * Applies one event of the entry `lsn`, which comes after the start. Returns false when the snapshot's wallet already
+   * has the event, because the shard goes on while a snapshot is taken. Throws an `AssertionFailure` when the event
+   * does not fit.
    */
   apply(event: Event, lsn: Lsn): boolean {
     if (this.mayHold(lsn)) {
@@ -184,7 +188,7 @@ export class Replay {
   }
 }
 
-/** From this snapshot; or the error that says how it is damaged. */
+/** Opens a replay from this snapshot, or returns the error that describes the damage. */
 export async function openReplay(manifest: Manifest, deps: SnapshotReaderDeps): Promise<Replay | DamagedSnapshotError> {
   try {
     return await Replay.ofSnapshot(manifest, deps);
@@ -194,7 +198,10 @@ export async function openReplay(manifest: Manifest, deps: SnapshotReaderDeps): 
   }
 }
 
-/** From the first of these snapshots that is not damaged; undefined when all are. `onDamaged` gets those before it. */
+/**
+ * Opens a replay from the first undamaged snapshot; undefined if all are damaged. `onDamaged` gets the damaged ones
+ * before it.
+ */
 export async function firstReplay(
   manifests: readonly Manifest[],
   deps: SnapshotReaderDeps,

@@ -22,15 +22,15 @@ export interface TakeOverDeps extends Patience {
   readonly format: EntryFormat;
   readonly clock: Clock;
   readonly owner: Owner;
-  /** 16 hexadecimal digits: tells this fence from every other. */
+  /** 16 hexadecimal digits that distinguish this fence from every other. */
   readonly newNonce: () => string;
-  /** A person has confirmed this clock: log time that is far ahead is set back. Undefined: nobody has. */
+  /** Whether an operator has confirmed this clock, so that log time far ahead is set back. Undefined: not confirmed. */
   readonly isClockConfirmed?: ((nowMs: number) => boolean) | undefined;
-  /** The newest time of a log before its fence; 0 for an empty log. */
+  /** Receives the newest time of a log before its fence; 0 for an empty log. */
   readonly onFound?: ((newestMs: number) => void) | undefined;
 }
 
-/** The log has another owner than this one thought. */
+/** The log has another owner than this process assumed. */
 export class FencedError extends RecoveryError {
   override readonly name = 'FencedError';
 
@@ -51,9 +51,9 @@ export async function takeOver(shards: readonly number[], deps: TakeOverDeps): P
 }
 
 /**
- * Takes shards over from this very owner, after the death of a thread: begins a new epoch, so that no append of the epoch
- * before can still arrive. `heads` are those that this owner knows; throws a `FencedError` where another one is there by
- * now.
+ * Takes shards over from this very owner after a thread has died. Begins a new epoch, so that no append of the old
+ * epoch can still succeed. `heads` are the heads that this owner knows; throws a `FencedError` if a log has another
+ * one.
  */
 export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOverDeps): Promise<readonly Takeover[]> {
   const fences: Takeover[] = [];
@@ -68,7 +68,10 @@ export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOve
   return fences;
 }
 
-/** Until each is there, or found to conflict: the same bytes go again, and what is there already answers "duplicate". */
+/**
+ * Retries until every append has succeeded or conflicted. Retries send the same bytes; an entry already in the log
+ * yields `duplicate`.
+ */
 export async function appendPatiently(
   appends: readonly Append[],
   deps: Patience & { readonly wal: Pick<Wal, 'append'> },
@@ -83,14 +86,14 @@ export async function appendPatiently(
 }
 
 /**
- * A fence over a log of this very owner that ends in `previous`, and has nothing newer than `newestMs`; to be written, and
- * never sealed twice: what was sent once can still arrive.
+ * Makes a fence over a log of this very owner, which ends in `previous` and has nothing newer than `newestMs`. The
+ * caller writes the fence. It must never be made twice: a fence sent once can still arrive.
  */
 export function sealFenceOver(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): Takeover {
   return { shard, previous, entry: sealFence(shard, previous, newestMs, deps) };
 }
 
-/** The head that a log has now. */
+/** The current head of a log. */
 export async function headOf(shard: number, deps: TakeOverDeps): Promise<Head> {
   return await patiently('read the head', deps, () => deps.wal.head(shard));
 }
@@ -105,7 +108,7 @@ export async function ownerOf(
   return first === undefined ? undefined : format.decode(first).owner;
 }
 
-/** For people to read. */
+/** Describes the owner to people. */
 export function describeOwner(owner: Owner | undefined): string {
   if (owner === undefined) return 'an owner that left no fence';
   return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
@@ -127,7 +130,10 @@ async function timeOfNewest(shard: number, head: Head, deps: TakeOverDeps): Prom
   return timeOf(newest, deps);
 }
 
-/** An entry that cannot be read stops the recovery of its shard, which comes next; not the take-over of all. */
+/**
+ * The entry's newest time, or 0 if the entry is unreadable: the recovery of its shard, which comes next, stops then.
+ * The take-over of the other shards goes on.
+ */
 function timeOf(bytes: Buffer, { format }: TakeOverDeps): number {
   try {
     return newestTimeOf(format.decode(bytes));

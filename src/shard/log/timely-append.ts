@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.js';
 import { RecoveryError } from './recovery-error.js';
 import type { Wal } from './wal.js';
 
-/** A server that another one has replaced may wake up after so long, and still say yes. */
+/** A replaced server may wake up this late and still confirm an append. */
 const ANSWER_MS = 1000;
 
-/** Too late to take a log over as it was found: whoever had it may have gone on. It can be tried anew. */
+/** Too late to take a log over in the state found: its former owner may have gone on. The take-over can be retried. */
 export class OverdueError extends RecoveryError {
   override readonly name = 'OverdueError';
 
@@ -15,10 +15,11 @@ export class OverdueError extends RecoveryError {
 }
 
 /**
- * Appends for whoever has made sure that until then nobody else tells of anything that is not in the log: nothing is sent
- * later, however long a connection takes, and no answer believed that comes long after. By compare-and-set alone a log that has
- * lost in a failover what was told meanwhile would look as it was found. What was sent in time and is carried out late is so by
- * the server that it was sent to: there it comes before what is appended later, and that one conflicts.
+ * Appends for a new owner who has ensured that, until `untilMs`, no other owner acknowledges an entry missing from the
+ * log. Sends nothing after that time, however long a connection takes, and distrusts answers that come long after it.
+ * Compare-and-set alone is not enough: a failover may lose entries acknowledged meanwhile, and the log then looks
+ * unchanged. An append sent in time but executed late runs on the server it was sent to. There it precedes all later
+ * appends, which then conflict.
  */
 export function timelyAppend(wal: Pick<Wal, 'append'>, untilMs: number, clock: Clock): Pick<Wal, 'append'> {
   const isPast = (ms: number) => clock.monotonicMs() >= ms;

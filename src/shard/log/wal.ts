@@ -2,8 +2,8 @@ import type { Event } from '../../wallet/event.js';
 import { isSameLsn, type Lsn } from './lsn.js';
 
 /**
- * The newest entry of a log, in the few bytes that an append compares: its place, who wrote it (the random nonce of an
- * owner's start) and the checksum of its content.
+ * The newest entry of a log, in the few bytes that an append compares: its position, its writer (the random nonce of an
+ * owner's start) and its checksum.
  */
 export interface Head {
   readonly lsn: Lsn;
@@ -12,7 +12,7 @@ export interface Head {
   readonly checksum: number;
 }
 
-/** A remembered entry: with its checksum when it is known which one it was. */
+/** A remembered entry; `checksum` is undefined when only its LSN is known. */
 export interface Position {
   readonly lsn: Lsn;
   readonly checksum: number | undefined;
@@ -29,27 +29,27 @@ export function isSameHead(a: Head, b: Head): boolean {
   );
 }
 
-/** An entry as it goes into the log. The same bytes go again when the outcome is unknown. */
+/** An entry as the log stores it. After an unknown outcome the same bytes are sent again. */
 export interface SealedEntry {
   readonly head: Head;
   readonly bytes: Buffer;
 }
 
 /**
- * One shard's part in a flight: an entry to append; or, when it has only answers to confirm, none, and the head is
- * checked; or several, when the store has lost some that it had confirmed.
+ * One shard's part in a flush. Normally one entry. None if there are only answers to confirm: then the head is checked.
+ * Several if the store has lost entries that it had confirmed.
  */
 export interface Append {
   readonly shard: number;
   /** The head this owner knows; any other head wins. */
   readonly expected: Head;
-  /** In order; each follows the one before, the first follows `expected`. All are written or none. */
+  /** In order: each follows the one before, the first follows `expected`. All are written or none. */
   readonly entries: readonly SealedEntry[];
 }
 
 /**
  * ok         the head was the expected one; the entries are durable
- * duplicate  the head is the last of these very entries: an earlier attempt got through; they are durable
+ * duplicate  the head is the last of these very entries: an earlier attempt succeeded; they are durable
  * conflict   the head is another one; nothing was written
  * failed     a transient error: not written, or not known whether; the same bytes must go again
  */
@@ -64,36 +64,35 @@ export interface Takeover {
   readonly shard: number;
   /** The head before its fence. */
   readonly previous: Head;
-  /** The fence: the newest entry, and the end of what has to be replayed. */
+  /** The fence: the newest entry, and the end of the replay. */
   readonly entry: SealedEntry;
 }
 
-/** What puts a fence into its log. */
+/** The append that puts a fence into its log. */
 export function appendOf({ shard, previous, entry }: Takeover): Append {
   return { shard, expected: previous, entries: [entry] };
 }
 
-/** Makes the fence of a shard on the head that its log has; `newest` is the entry of that head, if there is one. */
+/** Makes the fence of a shard over its log's head; `newest` is the entry at that head, if the log has one. */
 export type SealFence = (shard: number, head: Head, newest: Buffer | undefined) => SealedEntry;
 
 /** The logs of all shards in one store. */
 export interface Wal {
   /**
-   * Takes these logs over from any owner: appends to each the fence that `seal` makes for it, to all or to none. Of
-   * two owners who start together the later one has all, durably, and the other none. Rejects during an outage; then it
-   * may be called again: a fence that was written unseen is only one more.
+   * Takes these logs over from any owner: appends the fence that `seal` makes to each log, to all or to none. Of two
+   * owners that start together, the later one gets all logs, durably, and the other none. Rejects during an outage and
+   * may then be called again: a fence written unseen is only one more.
    */
   fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]>;
   /**
-   * Appends by compare-and-set of each shard's head, all in one call. Resolves when what it reports as `ok` or
-   * `duplicate` is as durable as the store was set to be. Does not reject. A store that
-   * nodes share asks `isLate` once it has a connection, right before each sending: what is late has failed with an
-   * `OverdueError`, and was not sent.
+   * Appends by compare-and-set of each shard's head, all in one call. Resolves when entries reported as `ok` or
+   * `duplicate` are as durable as the store's settings promise. Does not reject. A store shared by nodes calls `isLate`
+   * once it has a connection, right before each sending. A late append is not sent and fails with an `OverdueError`.
    */
   append(appends: readonly Append[], isLate?: () => boolean): Promise<readonly AppendOutcome[]>;
   /**
-   * Shards of one lane lie on the same server, now. What is sent to one server can be held up for long, and must not hold
-   * up what is sent to another.
+   * The append queue of a shard: shards of one queue are on the same server now. Appends to a slow server must not hold
+   * up appends to another one.
    */
   laneOf(shard: number): number;
   /** Throws when the store has no log for this shard. */
@@ -102,16 +101,16 @@ export interface Wal {
   read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]>;
 }
 
-/** The owner of a shard, as its fence tells the next one. */
+/** The owner of a shard, as its fence describes it to the next owner. */
 export interface Owner {
   readonly host: string;
   readonly pid: number;
   readonly startedMs: number;
-  /** Who has accepted that the log lacks something that was told, and is whole otherwise. */
+  /** This owner has accepted that the log lacks acknowledged entries and is otherwise complete. */
   readonly acceptsLoss?: true;
-  /** Accepted that rounds which left memory before this fence are not in the archive. */
+  /** This owner has accepted that rounds evicted before this fence are missing from the archive. */
   readonly acceptsArchiveLoss?: true;
-  /** Who accepted a loss: what comes next does not follow from the entries before, but from the snapshot at this fence. */
+  /** This owner accepted a loss: later entries follow from the snapshot at this fence, not from the entries before. */
   readonly afterLoss?: true;
 }
 
@@ -120,25 +119,28 @@ export interface EntryHeader {
   readonly lsn: Lsn;
   readonly nonce: string;
   readonly previous: Head;
-  /** The shard's clock when the entry was begun: never before that of the previous entry. Milliseconds. */
+  /** Log time when the entry was begun, in ms: never before that of the previous entry. */
   readonly timeMs: number;
 }
 
-/** What an entry says of itself and of the one before it. Its checksum, which is that of all of it, has been verified. */
+/**
+ * Header of an entry that was read, and the link to the entry before it. The checksum of the whole entry has been
+ * verified.
+ */
 export interface ReadHeader extends Omit<EntryHeader, 'previous'> {
   readonly head: Head;
   readonly previousLsn: Lsn;
   readonly previousChecksum: number;
-  /** The first entry of an epoch: it has an owner and no events. */
+  /** Set in the first entry of an epoch, which has an owner and no events. */
   readonly owner: Owner | undefined;
 }
 
-/** An entry read back. */
+/** A decoded entry. */
 export interface Entry extends ReadHeader {
   readonly events: readonly Event[];
 }
 
-/** Events on their way into one entry. */
+/** Collects the events of one entry. */
 export interface BatchWriter {
   readonly count: number;
   readonly byteLength: number;
@@ -146,16 +148,16 @@ export interface BatchWriter {
   seal(header: Omit<EntryHeader, 'timeMs'>): SealedEntry;
 }
 
-/** How entries are written and read; src/store/format/FORMAT.md. */
+/** Encoding of entries; see src/store/format/FORMAT.md. */
 export interface EntryFormat {
   beginBatch(timeMs: number): BatchWriter;
   sealFence(header: EntryHeader, owner: Owner): SealedEntry;
-  /** Throws a `FormatError` that says what is wrong; its `isUnknown` is true when a newer walletd wrote it. */
+  /** Throws a `FormatError` that describes the fault; its `isUnknown` is true when a newer walletd wrote the entry. */
   decode(bytes: Buffer): Entry;
-  /** As `decode`, where nobody asks for the events: to unpack them takes most of the time. */
+  /** Like `decode`, but without events: decoding events takes most of the time. */
   decodeHeader(bytes: Buffer): ReadHeader;
   /** False for an event that some other owner of the log could not read. */
   canWrite(event: Event): boolean;
-  /** The place that an entry says it has, also one that is damaged; undefined when it is too short to say so. */
+  /** The LSN in the entry's header, even if the entry is damaged; undefined when the bytes are too short. */
   maybeLsn(bytes: Buffer): Lsn | undefined;
 }

@@ -6,17 +6,17 @@ import { type Append, appendOf, type Head, isSameHead, type SealedEntry, type Ta
 
 /** The newest entries of a log, as its owner has them. */
 export interface OwnTail {
-  /** The entries after `head`; undefined when `head` is none of them. */
+  /** The entries after `head`; undefined when `head` is not among them. */
   maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined;
 }
 
-/** A store that loses its tail again and again is left to people. */
+/** Attempts before giving up: an operator must look at a store that keeps losing its tail. */
 export const ATTEMPTS_MAX = 5;
 
 /**
- * Writes a fence of this very owner over its own log, and before it what a store that failed over has lost meanwhile of
- * `tail`: the identical bytes, until the log ends in the fence. Resolves to how many entries had been lost. Throws a
- * `FencedError` where the log ends in what this owner does not have.
+ * Writes a fence of this very owner over its own log. First puts back the entries of `tail` that a failover has lost
+ * meanwhile: identical bytes, until the log ends in the fence. Resolves to the number of lost entries. Throws a
+ * `FencedError` if the log ends in an entry unknown to this owner.
  */
 export async function writeFence(
   fenced: Takeover,
@@ -35,8 +35,8 @@ export async function writeFence(
 }
 
 /**
- * What a log that ends in `head` lacks up to the fence, the fence included; undefined when `head` is none of ours, or
- * too old.
+ * Entries missing between `head`, where the log ends, and the fence, including the fence. Undefined when `head` is not
+ * ours, or too old.
  */
 export function maybeMissing(head: Head, fenced: Takeover, tail: OwnTail): readonly SealedEntry[] | undefined {
   const { previous, entry } = fenced;
@@ -44,11 +44,11 @@ export function maybeMissing(head: Head, fenced: Takeover, tail: OwnTail): reado
   if (isSameHead(head, previous)) return [entry];
   const lost = tail.maybeEntriesAfter(head);
   const newest = lost?.at(-1);
-  // The fence can stand on an entry that was durable before its owner knew.
+  // The fence may stand on an entry that was durable before its owner knew.
   return lost !== undefined && newest !== undefined && isSameHead(newest.head, previous) ? [...lost, entry] : undefined;
 }
 
-/** The head that the log has instead of `expected`; undefined when all entries are there. */
+/** The log's head if it is not `expected`; undefined when all entries are in the log. */
 async function conflictOf(
   { shard, expected, entries }: Append,
   deps: Patience & { readonly wal: Pick<Wal, 'append'> },

@@ -1,19 +1,19 @@
 import { compareLsn, type Lsn } from '../log/lsn.js';
 import type { LogMark, Manifest } from './snapshot-store.js';
 
-/** When snapshots are taken, and what is kept. */
+/** When to take snapshots, and how many of them and how much log to keep. */
 export interface SnapshotPolicy {
-  /** Entries of a shard's log after which it is due; 0: never by this. */
+  /** A snapshot is due after this many entries of a shard's log; 0: no such limit. */
   readonly everyEntries: number;
-  /** Milliseconds after which it is due when there was any entry; 0: never by this. */
+  /** A snapshot is due after this many ms if the log has any new entry; 0: no such limit. */
   readonly everyMs: number;
-  /** Newest snapshots of a shard that are kept. */
+  /** Number of newest snapshots to keep per shard. */
   readonly keep: number;
-  /** Bytes of a shard's log that are kept before its oldest snapshot. */
+  /** Bytes of a shard's log to keep before its oldest snapshot. */
   readonly historyBytesMax: number;
 }
 
-/** Marks reach back as far as the history, and for those who want the newest entries so far at the least. */
+/** Marks cover at least this much of the log, for readers of the newest entries; more if the kept history is longer. */
 const MARKED_BYTES_MIN = 16 * 1024 * 1024;
 const MARKS_MAX = 64;
 
@@ -23,11 +23,15 @@ export function isDue(policy: SnapshotPolicy, entriesSince: number, sinceMs: num
   return byEntries || (policy.everyMs > 0 && sinceMs >= policy.everyMs);
 }
 
-/** The marks of a new snapshot that starts at `start`, after those of the one before it. Their number has a limit. */
+/**
+ * Marks of a new snapshot that starts at `start`: the marks of the previous snapshot, thinned out, and `start`. Their
+ * number is limited.
+ */
 export function nextMarks(marks: readonly LogMark[], start: LogMark, policy: SnapshotPolicy): readonly LogMark[] {
   const markedBytes = Math.max(policy.historyBytesMax, MARKED_BYTES_MIN);
   const apart = markedBytes / MARKS_MAX;
-  // Back to the newest that is old enough, however far apart snapshots are: without it the log would never be trimmed.
+  // Keep the newest mark that is old enough, however far apart snapshots are: without it the log would never be
+  // trimmed.
   const first = marks.findLastIndex(({ bytes }) => start.bytes - bytes >= markedBytes);
   const spaced: LogMark[] = [];
   for (const mark of marks.slice(Math.max(first, 0))) {
@@ -38,14 +42,16 @@ export function nextMarks(marks: readonly LogMark[], start: LogMark, policy: Sna
 }
 
 /**
- * Up to where the log may be trimmed: the newest mark that leaves the history before the oldest snapshot. Undefined
- * while there are fewer snapshots than are kept, or no mark is old enough. `kept` are the newest whole ones.
+ * The point up to which the log may be trimmed: the newest mark that keeps the configured history before the oldest
+ * snapshot. Undefined while fewer snapshots exist than are kept, or no mark is old enough. `kept` are the newest
+ * complete snapshots.
  */
 export function trimPoint(kept: readonly Manifest[], policy: SnapshotPolicy): Lsn | undefined {
   const starts = kept.flatMap(({ marks }) => marks.at(-1) ?? []);
   const oldest = starts.at(-1);
   if (oldest === undefined || kept.length < policy.keep) return undefined;
-  // Not by LSN alone: after a loss the oldest can be of a log that went further, in an epoch before.
+  // Comparing LSNs is not enough. After a loss, the oldest snapshot may come from an earlier epoch that reached a
+  // higher sequence.
   const needed = Math.min(...starts.map(({ lsn }) => lsn.sequence));
   const candidates = kept
     .flatMap(({ marks }) => marks)

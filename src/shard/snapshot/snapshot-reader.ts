@@ -3,12 +3,12 @@ import { compareLsn } from '../log/lsn.js';
 import { RecoveryError } from '../log/recovery-error.js';
 import type { Manifest, SnapshotFormat, SnapshotStore, StoredSnapshot } from './snapshot-store.js';
 
-/** A snapshot that cannot be used: a chunk is missing, or bytes are not those that were written. */
+/** An unusable snapshot: a chunk is missing, or its bytes are not those that were written. */
 export class DamagedSnapshotError extends RecoveryError {
   constructor(
     readonly shard: number,
     readonly id: string,
-    /** For people: what is wrong with it. */
+    /** The damage, described for people. */
     readonly reason: string,
   ) {
     super(`snapshot ${id} of shard ${shard} is damaged: ${reason}`);
@@ -23,20 +23,22 @@ export interface SnapshotListDeps {
 export interface SnapshotReaderDeps {
   readonly snapshots: Pick<SnapshotStore, 'readChunks'>;
   readonly snapshotFormat: SnapshotFormat;
-  /** Gives way to other work of the thread. */
+  /** Yields to other work of the thread. */
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** The snapshots of one shard in a store. Whole refers to the manifest; chunks are not read. */
+/** The snapshots of one shard in a store. Only manifests are checked; chunks are not read. */
 export interface SnapshotList {
-  /** Newest end first. */
+  /** Complete snapshots, newest end first. */
   readonly whole: readonly Manifest[];
   readonly damaged: readonly { readonly id: string; readonly reason: string }[];
   /** Ids of snapshots that were begun and are not published (yet). */
   readonly unfinished: readonly string[];
 }
 
-/** About a megabyte at once: few round trips to a store over the network, and little memory beside the wallets. */
+/**
+ * About a megabyte at once: few round trips to a store over the network, and little memory compared with the wallets.
+ */
 const CHUNKS_AT_ONCE = 8;
 
 /** Rejects when the store cannot be read; damaged snapshots are part of the list. */
@@ -44,7 +46,7 @@ export async function listSnapshots(shard: number, deps: SnapshotListDeps): Prom
   return sortSnapshots(shard, await deps.snapshots.snapshots(shard), deps.snapshotFormat);
 }
 
-/** Sorts what a store holds of a shard. */
+/** Sorts the stored snapshots of a shard by state. */
 export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], format: SnapshotFormat): SnapshotList {
   const whole: Manifest[] = [];
   const damaged: { id: string; reason: string }[] = [];
@@ -65,8 +67,8 @@ export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], 
 }
 
 /**
- * Loads the chunks of a whole snapshot. Throws a `DamagedSnapshotError` when one is missing or not what the manifest
- * names; what the store throws during an outage comes through.
+ * Loads the chunks of a complete snapshot. Throws a `DamagedSnapshotError` when a chunk is missing or differs from its
+ * description in the manifest. Outage errors of the store pass through.
  */
 export async function readSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<Wallets> {
   const reader = deps.snapshotFormat.beginReading(manifest);
@@ -84,8 +86,8 @@ export interface Chunk {
 }
 
 /**
- * The chunks of a snapshot as they are stored, in order. Throws a `DamagedSnapshotError` when one is missing or not what
- * the manifest names.
+ * The chunks of a snapshot as stored, in order. Throws a `DamagedSnapshotError` when a chunk is missing or differs from
+ * its description in the manifest.
  */
 export async function* checkedChunks(
   manifest: Manifest,
@@ -120,7 +122,7 @@ function openManifest(shard: number, stored: StoredSnapshot & { manifest: Buffer
   return manifest;
 }
 
-/** What cannot be read is no transient error. */
+/** Reports unreadable bytes as damage, not as a transient error. */
 function orDamaged<T>({ shard, id }: Manifest, read: () => T): T {
   try {
     return read();

@@ -15,11 +15,11 @@ export interface SnapshotterDeps extends Patience {
   readonly snapshotFormat: SnapshotFormat;
   readonly clock: Clock;
   readonly policy: SnapshotPolicy;
-  /** 16 hexadecimal digits: tells this snapshot from every other. */
+  /** 16 hexadecimal digits that distinguish this snapshot from every other. */
   readonly newId: () => string;
-  /** Writes down beside the store whatever must not be older than a snapshot. Does not reject. */
+  /** Writes the node's files that must not be older than the snapshot. Does not reject. */
   readonly beforePublish?: (shard: number) => Promise<void>;
-  /** Gives way to other work of the thread. */
+  /** Yields to other work of the thread. */
   readonly yieldTurn: () => Promise<void>;
 }
 
@@ -33,56 +33,56 @@ export type SnapshotResult =
       readonly bytes: number;
       readonly tookMs: number;
     }
-  /** Nothing has happened since the last one. */
+  /** The log has no entry with events since the last snapshot. */
   | { readonly type: 'unchanged'; readonly shard: number }
   | { readonly type: 'abandoned'; readonly shard: number; readonly reason: string };
 
 /** The newest snapshot of a shard. */
 export interface NewestSnapshot {
-  /** Where replay begins after it. */
+  /** Sequence after which replay begins. */
   readonly sequence: number;
-  /** When it was whole, by the shard's clock. */
+  /** Publication time, in log time. */
   readonly timeMs: number;
 }
 
-/** What a snapshot is taken of: a shard. */
+/** The shard to take a snapshot of. */
 export interface SnapshotSubject {
   readonly id: number;
   readonly source: SnapshotSource | undefined;
-  /** A snapshot holds all but so many of its newest entries. */
+  /** Notes that the new snapshot holds all but this many of the shard's newest entries. */
   snapshotTaken(entries: number): void;
 }
 
 /** How a snapshot shares its thread with commands. */
 export interface Pace {
-  /** Between two slices. */
+  /** Pause between two slices. */
   readonly restMs: number;
-  /** On the monotonic clock: a snapshot that is not published by then is abandoned. */
+  /** Deadline on the monotonic clock: a snapshot not published by then is abandoned. */
   readonly deadlineMs: number;
 }
 
 /** A tenth of the thread's time. */
 export const BACKGROUND: Pace = { restMs: 9, deadlineMs: Number.POSITIVE_INFINITY };
-/** For a thread that serves nobody. */
+/** For a thread that serves no requests. */
 export const IMMEDIATE: Pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
-/** How long wallets are written before other work has its turn. */
+/** Time spent on wallets before other work gets its turn. */
 const SLICE_MS = 1;
-/** A chunk ends with the wallet that makes it longer. */
+/** The wallet that exceeds this size is the last one of its chunk. */
 export const CHUNK_BYTES = 128 * 1024;
-/** So often a wallet may be changed while it is added in steps. */
+/** Maximum attempts to add a wallet in steps while commands keep changing it. */
 const ADD_ATTEMPTS = 3;
-/** What the chunks hold is durable after the flight that is in the air and the next; later means an outage. */
+/** Chunk contents are durable after the pending append and the next one; a longer wait means an outage. */
 const DURABLE_MAX_MS = 30_000;
 const DURABLE_POLL_MS = 5;
 
 const ANOTHER_OWNER = 'another owner has the log';
 
-/** Why a snapshot will not be: its shard was dropped, or another owner came, or there is no time left. */
+/** Why a snapshot is abandoned: its shard was dropped, another owner took over, or the deadline has passed. */
 class Abandoned extends Error {}
 
 /**
- * Takes snapshots of shards that serve, and lets old ones and the log before them go. What is left behind unfinished
- * goes when the next one begins.
+ * Takes snapshots of serving shards, and deletes old snapshots and the log before them. Each new snapshot first deletes
+ * unfinished ones.
  */
 export class Snapshotter {
   /** Marks of the newest snapshot of each shard. */
@@ -90,14 +90,14 @@ export class Snapshotter {
   private readonly damaged = new Map<number, ReadonlySet<string>>();
   private readonly newest = new Map<number, NewestSnapshot>();
   private urgent: Pace | undefined = undefined;
-  /** Up to which sequence each log has been trimmed by this one. */
+  /** Per shard: the sequence up to which this snapshotter has trimmed the log. */
   private readonly trimmed = new Map<number, number>();
 
   constructor(private readonly deps: SnapshotterDeps) {}
 
   /**
-   * A shard has been recovered from a snapshot of `timeMs` with these marks, or from its log alone; `damaged` are of no
-   * use, and are not kept.
+   * Notes a shard's recovery from a snapshot of `timeMs` with these marks, or from its log alone. The `damaged`
+   * snapshots are useless and will be deleted.
    */
   recovered(shard: number, marks: readonly LogMark[], damaged: readonly string[] = [], timeMs?: number): void {
     this.damaged.set(shard, new Set(damaged));
@@ -116,13 +116,13 @@ export class Snapshotter {
     }
   }
 
-  /** The newest whole one that the store has. Rejects during an outage. */
+  /** The newest complete snapshot in the store. Rejects during an outage. */
   async maybeNewest(shard: number): Promise<Manifest | undefined> {
     const { snapshots, snapshotFormat } = this.deps;
     return sortSnapshots(shard, await snapshots.snapshots(shard), snapshotFormat).whole[0];
   }
 
-  /** From now on, also for the one that is being taken. */
+  /** Sets the pace from now on, also for the snapshot in progress. */
   hurry(pace: Pace): void {
     this.urgent = pace;
   }
@@ -153,7 +153,7 @@ export class Snapshotter {
     }
   }
 
-  /** Deletes what is more than is kept, and trims the log up to what is needed. */
+  /** Deletes superseded snapshots and trims the log that is no longer needed. */
   private async retire(shard: number, nonce: string): Promise<void> {
     const { snapshots, snapshotFormat, policy } = this.deps;
     const stored = await patiently('list the snapshots', this.deps, () => snapshots.snapshots(shard));
@@ -176,11 +176,11 @@ export class Snapshotter {
   }
 }
 
-/** One snapshot on its way. */
+/** A snapshot in progress. */
 class Capture {
   readonly first: SnapshotSource;
   private readonly id: string;
-  /** As they are at `first.head`. */
+  /** Ledger totals at `first.head`. */
   private readonly tallies: TalliesJson;
   private isBegun = false;
 
@@ -196,7 +196,9 @@ class Capture {
     this.id = deps.newId();
   }
 
-  /** What a store has refused to take on does not stay in it: it may be full, and need that room for appends. */
+  /**
+   * Deletes the unfinished snapshot if the store refuses a write: the store may be full and need the space for appends.
+   */
   async runOrUndo(marks: readonly LogMark[]): Promise<Manifest> {
     try {
       return await this.run(marks);
@@ -230,7 +232,10 @@ class Capture {
     return manifest;
   }
 
-  /** What was left behind goes before more is written: a store that is full stays so, if each attempt adds its own. */
+  /**
+   * Deletes unfinished snapshots before writing a new one: otherwise a full store stays full, because each attempt adds
+   * its own.
+   */
   private async deleteUnfinished(): Promise<void> {
     const { snapshots } = this.deps;
     const shard = this.shard.id;
@@ -241,7 +246,7 @@ class Capture {
     }
   }
 
-  /** Of one that is not whole. As it makes room, it is tried again where there is none. */
+  /** Deletes an unfinished snapshot. Retries even on a full store, because the deletion frees space. */
   private remove(id: string): Promise<boolean> {
     const { nonce } = this.first.head;
     const remove = () => this.deps.snapshots.deleteSnapshot(this.shard.id, nonce, [], id);
@@ -267,12 +272,12 @@ class Capture {
         if (!step.done) continue;
         adding = undefined;
         if (!step.value && ++attempts < ADD_ATTEMPTS) continue;
-        // A wallet that keeps changing is written in one step at last.
+        // A wallet that keeps changing is finally written in one step.
         if (!step.value) atOnce(chunk.add(wallet));
         position++;
         attempts = 0;
       }
-      // All that the chunks hold has been applied by now, whatever is still on its way to the log.
+      // All events in the chunks have been applied by now, though some may still be on their way to the log.
       const { applied } = this.alive();
       const isLast = position === wallets.count;
       if (isLast || (adding === undefined && chunk.byteLength >= CHUNK_BYTES)) {
@@ -289,13 +294,13 @@ class Capture {
     }
   }
 
-  /** A timer takes a millisecond at the least: as long as a slice. */
+  /** A timer takes at least a millisecond: as long as a slice. */
   private async rest(): Promise<void> {
     const { restMs } = this.pace();
     await (restMs === 0 ? this.deps.yieldTurn() : this.deps.delay(restMs));
   }
 
-  /** Waits until all that the chunks can hold is durable; resolves to the shard as it is then. */
+  /** Waits until everything the chunks can hold is durable; resolves to the shard's state at that point. */
   private async durable(sequence: number): Promise<SnapshotSource> {
     const endMs = this.deps.clock.monotonicMs() + DURABLE_MAX_MS;
     for (;;) {
@@ -312,19 +317,22 @@ class Capture {
     this.alive();
   }
 
-  /** Does not wait for room: while it did, appends would not find what it has taken. */
+  /** Does not wait for free space: meanwhile this snapshot would hold space that appends need. */
   private async attempt(what: string, run: () => Promise<boolean>): Promise<void> {
     const isHopeless = (error: unknown) => error instanceof StoreFullError || isPermanent(error);
     if (!(await patiently(what, this.deps, run, isHopeless))) throw new Abandoned(ANOTHER_OWNER);
   }
 
-  /** The shard as it is now. Undefined: it has dropped the memory that this was taken of, no reason to delete others. */
+  /**
+   * The shard as it is now. Undefined once the shard has dropped the memory that this snapshot is taken of: superseded
+   * snapshots are then kept.
+   */
   get current(): SnapshotSource | undefined {
     const { source } = this.shard;
     return source?.wallets === this.first.wallets ? source : undefined;
   }
 
-  /** The shard as it is now, if it is still the one that the snapshot was begun of. */
+  /** The shard as it is now; throws unless it still has the memory and owner that the snapshot began with. */
   private alive(): SnapshotSource {
     const { current } = this;
     if (current === undefined || current.head.nonce !== this.first.head.nonce) {
