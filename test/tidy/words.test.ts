@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readPage } from './pages.js';
+import { commentsIn, type Prose, readProse, titlesIn } from './prose.js';
+import { breachesIn, forbiddenWords, wordsOf } from './words.js';
+
+const TITLE_WORDS_MAX = 16;
+const forbidden = forbiddenWords(readPage('docs/glossary.md').text);
+const all = readProse();
+
+test('openings, long titles and house words are found', () => {
+  const source = [
+    '/** Of a shard: what it holds. */',
+    'const a = 1; // the heir',
+    '// So that it fits',
+    '// over two lines.',
+    "test('a b c d e f g h i j k l m n o', () => {});",
+  ].join('\n');
+  const proses = [...commentsIn('planted.ts', source), ...titlesIn('planted.ts', source)];
+  assert.deepEqual(
+    breachesIn(proses, ['heir']).map(({ rule, found, prose }) => [rule, found, prose.line]),
+    [
+      ['opening', 'Of', 1],
+      ['house word', 'heir', 2],
+      ['opening', 'So', 3],
+      ['long title', '15 words', 5],
+    ],
+  );
+  assert.equal(commentsIn('planted.ts', source)[2]?.text, 'So that it fits over two lines.');
+});
+
+test('the glossary lists the words that are not used', () => {
+  assert.ok(forbidden.length > 20 && forbidden.includes('whoever'), forbidden.join());
+});
+
+function rulesOf(kind: Prose['kind'], rule: string): { readonly breaches: string[]; readonly count: number } {
+  const proses = all.filter((prose) => prose.kind === kind);
+  const breaches = breachesIn(proses, forbidden).filter((breach) => breach.rule === rule);
+  return { breaches: breaches.map(({ found, prose }) => `${prose.file}:${prose.line} ${found}`), count: proses.length };
+}
+
+test('the pieces of all sources are read', () => {
+  for (const kind of ['comment', 'title', 'message'] as const) assert.ok(rulesOf(kind, 'opening').count > 50, kind);
+  assert.ok(all.some(({ kind, text }) => kind === 'title' && wordsOf(text) <= TITLE_WORDS_MAX));
+});
