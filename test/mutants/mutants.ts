@@ -297,7 +297,7 @@ const SHARD: readonly Row[] = [
     'if (this.isScheduled || this.isFlying)',
     'if (this.isScheduled)',
     'test/shard/actor.test.ts',
-    'one flight at a time; what arrives meanwhile forms the next',
+    'commands during an append form the next one, with one entry per shard',
   ],
   [
     'replies are released before the next full append departs',
@@ -305,7 +305,7 @@ const SHARD: readonly Row[] = [
     'const isNextFull = failures === 0 && this.commands >= FLIGHT_COMMANDS;',
     'const isNextFull = false;',
     'test/shard/group-commit.test.ts',
-    'a full round departs before what has just landed is told, any other one behind it',
+    'a full batch departs before replies are released, others after',
   ],
   [
     'an append that fails is retried at one pace',
@@ -313,7 +313,7 @@ const SHARD: readonly Row[] = [
     'Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS)',
     'BACKOFF_MIN_MS',
     'test/shard/group-commit.test.ts',
-    'an append that fails goes again after pauses that grow to 200 ms',
+    'a failed append is retried after pauses that grow to 200 ms',
   ],
   [
     'a shard stays with the server that it had',
@@ -321,7 +321,7 @@ const SHARD: readonly Row[] = [
     'if (home === undefined || home.id === this.deps.wal.laneOf(member.id))',
     'if (true)',
     'test/shard/group-commit.test.ts',
-    'a shard whose server changes while it is in the air stays in its lane until it has landed, and is never in two flights',
+    'a shard changes its append queue only after its pending append completes',
   ],
   [
     'a store that throws has written',
@@ -329,7 +329,7 @@ const SHARD: readonly Row[] = [
     "({ type: 'failed', error: error })",
     "({ type: 'ok' })",
     'test/shard/group-commit.test.ts',
-    'an append at which the store throws has failed',
+    'an append has an unknown outcome if the store throws',
   ],
   [
     'one server that fails holds up every other shard',
@@ -337,7 +337,7 @@ const SHARD: readonly Row[] = [
     'const isOutage = failures > 0 && failures === travellers.length;',
     'const isOutage = failures > 0;',
     'test/shard/group-commit.test.ts',
-    'an append that fails beside one that does not goes again without a pause',
+    'a failed append is retried without a pause if another one succeeded',
   ],
   [
     'a second answer is passed on',
@@ -361,7 +361,7 @@ const SHARD: readonly Row[] = [
     "return request.type === 'command'",
     "return true ? request : request.type === 'command'",
     'test/shard/replies.test.ts',
-    'a reply callback that throws is logged, and its shard serves on',
+    'a reply callback that throws is logged, and its shard keeps serving',
   ],
   [
     'a reply leaves before its entry is durable',
@@ -369,7 +369,7 @@ const SHARD: readonly Row[] = [
     'this.repliers.push(replier);',
     'replier.reply(result); this.repliers.push(replier);',
     'test/shard/actor.test.ts',
-    'nothing is told before it is durable: not an answer',
+    'no answer, read or rejection leaves before it is durable',
   ],
   [
     'nobody is told that a batch was dropped',
@@ -377,7 +377,7 @@ const SHARD: readonly Row[] = [
     'replier.reply(result);',
     'void replier;',
     'test/shard/actor.test.ts',
-    'another owner fences: nothing that waited is told',
+    'a fenced shard releases no reply and reports the new owner',
   ],
   [
     'a request is decided after its deadline',
@@ -385,7 +385,7 @@ const SHARD: readonly Row[] = [
     'if (request.deadlineMs <= startedMs)',
     'if (false)',
     'test/shard/actor.test.ts',
-    'nor is one that comes late, from a message that a busy thread has only just read',
+    'a command read only after its deadline is not carried out',
   ],
   [
     'a fenced owner tells nobody what it had in flight',
@@ -393,7 +393,7 @@ const SHARD: readonly Row[] = [
     '        answerAll(flight, UNSURE);\n        const { head: mine',
     '        const { head: mine',
     'test/shard/actor.test.ts',
-    'a read by an owner that was fenced a moment ago is not answered',
+    'a read is not answered by an owner that was just fenced',
   ],
   [
     'what was in flight at an abandoned shard is surely not done',
@@ -401,7 +401,7 @@ const SHARD: readonly Row[] = [
     "answerAll(flight, UNSURE);\n        this.state = 'fenced';",
     "answerAll(flight, MOVED);\n        this.state = 'fenced';",
     'test/shard/moves.test.ts',
-    'who hears that another one serves, and cannot look, tells nothing more of what it had decided',
+    'an abandoned shard releases no reply for anything it had decided',
   ],
   [
     'the time of a shard goes back',
@@ -409,7 +409,7 @@ const SHARD: readonly Row[] = [
     'this.nowMs = Math.max(this.nowMs, this.deps.clock.now());',
     'this.nowMs = this.deps.clock.now();',
     'test/shard/actor.test.ts',
-    "the shard's clock never goes back, whatever the machine's does, also over a restart",
+    'log time never goes back, even across a restart with an earlier clock',
   ],
   [
     'an append that failed is durable',
@@ -417,7 +417,7 @@ const SHARD: readonly Row[] = [
     "return { type: 'again', error: outcome.error };",
     "this.arrive(flight); return { type: 'arrived', flight };",
     'test/shard/actor.test.ts',
-    'an answer that got lost: the identical bytes go again until the log says that they are there, once',
+    'after a lost answer the identical bytes go again and are appended once',
   ],
   [
     'a lost tail is durable after its first piece',
@@ -425,7 +425,7 @@ const SHARD: readonly Row[] = [
     'if (flight.toFollow.length > 0)',
     'if (false)',
     'test/shard/lost-tail.test.ts',
-    'a long tail goes in again piece by piece, so that no call to the store is too large for it',
+    'a long lost tail is appended again in pieces',
   ],
   [
     'an entry that is there after all is foreign',
@@ -433,7 +433,7 @@ const SHARD: readonly Row[] = [
     'if (entry !== undefined && isSameHead(head, entry.head))',
     'if (false)',
     'test/shard/lost-tail.test.ts',
-    'a tail that is there again while it goes in piece by piece, as when a former master is back, is healed',
+    'a lost tail that reappears during its repair ends up complete',
   ],
   [
     'a lost tail is not put back',
@@ -441,7 +441,7 @@ const SHARD: readonly Row[] = [
     'const missing = this.recent.maybeAfter(head);',
     'const missing = undefined;',
     'test/shard/lost-tail.test.ts',
-    'of 7 confirmed entries, fence and all, gets them again with the same bytes',
+    'of 7 entries gets the same bytes again',
   ],
   [
     'an owner keeps none of its newest entries',
@@ -449,7 +449,7 @@ const SHARD: readonly Row[] = [
     'this.recent.add(entry);',
     '',
     'test/shard/lost-tail.test.ts',
-    'of 7 confirmed entries, fence and all, gets them again with the same bytes',
+    'of 7 entries gets the same bytes again',
   ],
   [
     'a reply of a worker is passed on unguarded',
@@ -477,7 +477,7 @@ const LOG: readonly Row[] = [
     'isSameHead(found.head, head)',
     'true',
     'test/shard/lost-tail.test.ts',
-    'a tail that somebody else has continued is lost for good: what was answered is kept as orphans, and nothing is told',
+    "a tail replaced by another writer's entries is kept as orphans",
   ],
   [
     'a fence is older than the entry before it',
@@ -485,7 +485,7 @@ const LOG: readonly Row[] = [
     'Math.max(nowMs, newestMs)',
     'nowMs',
     'test/shard/actor.test.ts',
-    "the shard's clock never goes back, whatever the machine's does, also over a restart",
+    'log time never goes back, even across a restart with an earlier clock',
   ],
   [
     'a thread that comes back fences another owner',
@@ -493,7 +493,7 @@ const LOG: readonly Row[] = [
     "if (outcome.type === 'conflict')",
     'if (false)',
     'test/shard/resume.test.ts',
-    'the last append of the thread that died may arrive late, between the look at the head and the fence',
+    "the dead thread's last append may arrive before the replacement's fence",
   ],
   [
     'a fence begins no epoch',
@@ -501,7 +501,7 @@ const LOG: readonly Row[] = [
     'epoch: previous.lsn.epoch + 1,',
     'epoch: previous.lsn.epoch,',
     'test/shard/recovery.test.ts',
-    'an entry twice, or two in the wrong order, stops its shard',
+    'a repeated or misplaced entry stops its shard',
   ],
   [
     'a log is fenced over a head that nobody has seen',
@@ -509,7 +509,7 @@ const LOG: readonly Row[] = [
     'if (!isAsSeen)',
     'if (false)',
     'test/shard/moves.test.ts',
-    'an owner that hears nothing goes on, and the fence that comes late finds another head',
+    'a draining owner resumes without news, and a late fence conflicts',
   ],
   [
     'a log that lacks what was acknowledged is taken over',
@@ -517,7 +517,7 @@ const LOG: readonly Row[] = [
     'if (told !== undefined && this.lacks(told))',
     'if (false)',
     'test/shard/moves.test.ts',
-    'a log that ends before what was told is not taken by who does not have it either',
+    'a log without acknowledged entries is not taken over without a copy',
   ],
   [
     'a fence that is there already is written again',
@@ -525,7 +525,7 @@ const LOG: readonly Row[] = [
     'if (isSameHead(head, entry.head))',
     'if (false)',
     'test/shard/lost-tail.test.ts',
-    'a fence that is missing for a moment only, as when a former master is back, stops nobody',
+    'a fence missing only for a moment stops no shard',
   ],
   [
     'a fence is sent after its deadline',
@@ -533,7 +533,7 @@ const LOG: readonly Row[] = [
     'if (isLate())',
     'if (false)',
     'test/shard/moves.test.ts',
-    'a fence that could not be written in time is not written later, when its shard may have gone on',
+    'a fence not written in time is never written later',
   ],
   [
     'a late answer to a fence is believed',
@@ -541,7 +541,7 @@ const LOG: readonly Row[] = [
     'if (isPast(untilMs + ANSWER_MS))',
     'if (false)',
     'test/shard/moves.test.ts',
-    'a fence that is said to be written long after is not relied upon: the shard is taken anew',
+    'a fence confirmed too late is distrusted, and the take-over is repeated',
   ],
   [
     'recovery does not ask for what was acknowledged',
@@ -549,7 +549,7 @@ const LOG: readonly Row[] = [
     'await checkAcknowledged(shard, deps);',
     '',
     'test/shard/snapshots.test.ts',
-    'a log without an entry that this node has acknowledged stops the shard, also after others have written',
+    'a log that lacks an acknowledged entry stops the shard at every start',
   ],
   [
     'an entry in the place of one that a snapshot holds is taken',
@@ -557,7 +557,7 @@ const LOG: readonly Row[] = [
     'checkEnds(ends, entry);',
     '',
     'test/shard/snapshots.test.ts',
-    'a log that lost its tail stays stopped also when the snapshot that tells so is damaged',
+    'a lost tail stops the shard even if the newest snapshot is damaged',
   ],
   [
     'a log that ends before a snapshot is recovered',
@@ -565,7 +565,7 @@ const LOG: readonly Row[] = [
     'checkAgainstLog(manifest, found);',
     ';',
     'test/shard/snapshots.test.ts',
-    'a snapshot that reaches beyond its log stops the shard and names what is missing',
+    'a snapshot that reaches beyond its log stops only its shard',
   ],
   [
     'a log that ends before its head is recovered',
@@ -581,7 +581,7 @@ const LOG: readonly Row[] = [
     'checkReached(ends, shard, at);',
     '',
     'test/shard/snapshots.test.ts',
-    'a log that lost its tail stays stopped however often it is started, also when a snapshot begins before the loss',
+    'a log that lost its tail stays stopped at every start',
   ],
   [
     'a log with a hole is replayed',
@@ -589,7 +589,7 @@ const LOG: readonly Row[] = [
     'checkContinuity(entry, shard, last);',
     '',
     'test/shard/recovery.test.ts',
-    'an entry twice, or two in the wrong order, stops its shard',
+    'a repeated or misplaced entry stops its shard',
   ],
   [
     'an entry of a fenced owner is replayed',
@@ -605,7 +605,7 @@ const LOG: readonly Row[] = [
     'if (wallet !== undefined && event.version <= wallet.version)',
     'if (false)',
     'test/shard/replay.test.ts',
-    'a page is taken up to the target, and each entry is seen before it is taken',
+    'a page is replayed up to the target, each entry after a look',
   ],
   [
     'replay puts the time of a shard back',
@@ -613,7 +613,7 @@ const LOG: readonly Row[] = [
     'Math.max(logMs, newestTimeOf(entry))',
     'newestTimeOf(entry)',
     'test/shard/replay.test.ts',
-    'the time of a shard does not go back at an older entry',
+    'log time does not go back at an older entry',
   ],
   [
     'a snapshot holds entries of a later owner',
@@ -621,7 +621,7 @@ const LOG: readonly Row[] = [
     'return sequence <= this.end.sequence && epoch <= this.end.epoch;',
     'return sequence <= this.end.sequence;',
     'test/shard/replay.test.ts',
-    'an entry of a later owner in the place of one that the snapshot holds is not held, and is not applied',
+    'an entry that replaced one in the snapshot is not applied',
   ],
 ];
 
@@ -633,7 +633,7 @@ const SNAPSHOTS: readonly Row[] = [
     'if (source.head.lsn.sequence >= sequence)',
     'if (true)',
     'test/shard/snapshots.test.ts',
-    'what a chunk holds and is not durable after half a minute ends the snapshot; the next one has it',
+    'a snapshot whose events are not durable after 30 s is abandoned',
   ],
   [
     'a store that refuses a snapshot has it',
@@ -641,7 +641,7 @@ const SNAPSHOTS: readonly Row[] = [
     'if (!(await patiently(what, this.deps, run, isHopeless)))',
     'if (!(await patiently(what, this.deps, run, isHopeless)) && false)',
     'test/shard/snapshots.test.ts',
-    'a snapshot that its store refuses is abandoned, and counts for nothing',
+    'a snapshot that the store refuses is abandoned',
   ],
   [
     'a damaged snapshot counts as one that is kept',
@@ -649,7 +649,7 @@ const SNAPSHOTS: readonly Row[] = [
     '.filter(({ id }) => !damaged?.has(id))',
     '',
     'test/shard/snapshots.test.ts',
-    'a snapshot that was found damaged is not counted as one that is kept',
+    'a damaged snapshot does not count as a kept one',
   ],
   [
     'the log is trimmed before enough snapshots are there',
@@ -657,7 +657,7 @@ const SNAPSHOTS: readonly Row[] = [
     'if (oldest === undefined || kept.length < policy.keep)',
     'if (oldest === undefined)',
     'test/shard/snapshots.test.ts',
-    'the newest are kept, and the log is trimmed up to the oldest of them, not before there are so many',
+    'the newest snapshots are kept, and the log before them is trimmed',
   ],
   [
     'the log is trimmed up to the newest snapshot',
@@ -665,7 +665,7 @@ const SNAPSHOTS: readonly Row[] = [
     'compareLsn(lsn, oldest.lsn) <= 0 && lsn.sequence <= needed',
     'true',
     'test/shard/snapshots.test.ts',
-    'a snapshot of a log that was longer before a loss does not say what may be trimmed of the one that went on',
+    'an old snapshot from before a loss does not limit trimming wrongly',
   ],
   [
     'a manifest of another snapshot is taken',
@@ -673,7 +673,7 @@ const SNAPSHOTS: readonly Row[] = [
     'if (manifest.id !== stored.id || manifest.shard !== shard)',
     'if (false)',
     'test/shard/snapshots.test.ts',
-    'a manifest that is of another snapshot or shard is damaged',
+    'a manifest of another snapshot or shard counts as damaged',
   ],
 ];
 
@@ -685,7 +685,7 @@ const ARCHIVE: readonly Row[] = [
     'if (round?.isClosedSince(beforeMs) === true)',
     'if (round !== undefined)',
     'test/shard/archive/moves.test.ts',
-    'a round that is settled once more while it is on its way stays',
+    'a round settled again during its put stays in memory',
   ],
   [
     'what a round moved is lost when it leaves memory',
@@ -701,7 +701,7 @@ const ARCHIVE: readonly Row[] = [
     'if (seen.has(name) || wallet.round(productId, roundId) !== undefined)',
     'if (seen.has(name))',
     'test/shard/archive/moves.test.ts',
-    'the list of transactions is the same wherever they are, by pages of any length',
+    'the list of transactions does not depend on archiving or page length',
   ],
   [
     'an open bet is forgotten',
@@ -733,7 +733,7 @@ const ARCHIVE: readonly Row[] = [
     'if (!isSameOwner())\n            return;\n        const',
     'const',
     'test/shard/archive/away.test.ts',
-    'images from before a shard was away are not put as newer than those of who had it',
+    "records from before a shard was remote do not override the other owner's",
   ],
   [
     'the clock of the archive server has no say about days that are dropped',
@@ -765,7 +765,7 @@ const ARCHIVE: readonly Row[] = [
     'Math.min(expiredMs, this.archiver.droppedBeforeMs)',
     'expiredMs',
     'test/shard/archive/late-puts.test.ts',
-    'a round that is forgotten while it is put never comes back beside a new bet',
+    'a round forgotten during its put never returns beside a new bet',
   ],
   [
     'a dropped day takes rounds again',
@@ -781,7 +781,7 @@ const ARCHIVE: readonly Row[] = [
     'players: firstDay === 0 ? leaving : keptOf(leaving, firstDay)',
     'players: leaving',
     'test/shard/archive/shard-archive.test.ts',
-    'a put tells which rounds the archive has refused',
+    'a put reports which rounds the archive has refused',
   ],
   [
     'a lookup relies on the log alone, and not on puts since',
@@ -789,7 +789,7 @@ const ARCHIVE: readonly Row[] = [
     'return newestMark(this.deps.required(), this.newestPut);',
     'return this.deps.required();',
     'test/shard/archive/shard-archive.test.ts',
-    'a lookup relies on a put whose event the log does not have yet',
+    'a lookup requires the previous put, even before the log has its event',
   ],
   [
     'a jump of the clock is not seen',
@@ -805,7 +805,7 @@ const ARCHIVE: readonly Row[] = [
     'know(known, this.putMeanwhile[i]);',
     '',
     'test/shard/archive/shard-archive.test.ts',
-    'what is put while the names are learnt, during ',
+    'of a load are known',
   ],
   [
     'a row that a search misses was never there',
@@ -821,7 +821,7 @@ const ARCHIVE: readonly Row[] = [
     'known.skipDay(day, error);',
     '',
     'test/shard/archive/shard-archive.test.ts',
-    'names that cannot be read are looked up',
+    'unreadable keys are looked up',
   ],
   [
     'an archive is asked only for what is known so far',
@@ -829,7 +829,7 @@ const ARCHIVE: readonly Row[] = [
     'return this.isComplete ? this.known.maybeDays(names) : ALL_DAYS;',
     'return this.known.maybeDays(names);',
     'test/shard/archive/shard-archive.test.ts',
-    'an archive whose names are not known yet may have everything',
+    'an archive whose keys are not loaded yet may have everything',
   ],
   [
     'a request is decided though the archive could not tell',
@@ -837,7 +837,7 @@ const ARCHIVE: readonly Row[] = [
     "if (found === 'unknown')",
     'if (false)',
     'test/shard/archive/moves.test.ts',
-    'while the archive is away, what needs it waits and keeps its order; all else goes on; nothing is moved',
+    'during an archive outage only requests that need the archive wait, in order',
   ],
   [
     'a round that was found is not brought back',
@@ -845,7 +845,7 @@ const ARCHIVE: readonly Row[] = [
     'found && this.restore(player, found);',
     'undefined',
     'test/shard/archive/moves.test.ts',
-    'what is found for a request that was given up meanwhile decides no other: that one is looked for itself',
+    'the lookup of an expired request decides no other request',
   ],
 ];
 

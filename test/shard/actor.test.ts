@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 const { place, settle } = commands;
 const readAnn = { type: 'read-player', username: 'ann' } as const;
 
-test('nothing is told before it is durable: not an answer, not a read, not a rejection', async () => {
+test('no answer, read or rejection leaves before it is durable', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   test.wal.hold();
@@ -32,7 +32,7 @@ test('nothing is told before it is durable: not an answer, not a read, not a rej
   assert.equal((await read).type, 'player');
 });
 
-test('one flight at a time; what arrives meanwhile forms the next; one batch of a shard is one entry', async () => {
+test('commands during an append form the next one, with one entry per shard', async () => {
   const test = await TestHost.started({ shards: 4 });
   await test.fund('ann', 1000);
   await test.fund('bob', 1000, 2);
@@ -63,7 +63,7 @@ test('one flight at a time; what arrives meanwhile forms the next; one batch of 
   );
 });
 
-test('an answer that got lost: the identical bytes go again until the log says that they are there, once', async () => {
+test('after a lost answer the identical bytes go again and are appended once', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   test.wal.calls = [];
@@ -80,7 +80,7 @@ test('an answer that got lost: the identical bytes go again until the log says t
   assert.equal(await test.balance('ann'), 90);
 });
 
-test('a store that is away: memory is kept, callers wait, and service goes on by itself', async () => {
+test('during a store outage callers wait, memory stays and service resumes by itself', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   test.wal.weather = 'not-written';
@@ -93,7 +93,7 @@ test('a store that is away: memory is kept, callers wait, and service goes on by
   assert.deepEqual(await settled, { type: 'accepted', before: 90, after: 105, isRepeat: false });
 });
 
-test('while a round is pending and the mailbox is full, a command is refused at once and not applied', async () => {
+test('a full mailbox refuses a command at once without applying it', async () => {
   const test = await TestHost.started({ limits: { batchEventsMax: 2, mailboxMax: 3 } });
   await test.fund('ann', 1000);
   test.wal.hold();
@@ -111,7 +111,7 @@ test('while a round is pending and the mailbox is full, a command is refused at 
   );
 });
 
-test('a command is never split over two entries, even when it is larger than an entry should be', async () => {
+test('a command is never split over two entries, even if it exceeds the limit', async () => {
   const test = await TestHost.started({ limits: { batchBytesMax: 200 } });
   await test.fund('ann', 1000);
   await test.execute(place(Array.from({ length: 20 }, (_, i) => ({ id: `t${i}` }))));
@@ -119,7 +119,7 @@ test('a command is never split over two entries, even when it is larger than an 
   assert.equal(await test.balance('ann'), 800);
 });
 
-test('a command that waited past its deadline is not carried out behind the back of whoever was told "unknown"', async () => {
+test('a command whose deadline passed in the mailbox is not carried out', async () => {
   const test = await TestHost.started({ limits: { batchEventsMax: 1 } });
   await test.fund('ann', 100);
   test.wal.hold();
@@ -135,7 +135,7 @@ test('a command that waited past its deadline is not carried out behind the back
   assert.equal(await test.balance('ann'), 80);
 });
 
-test('what waited past its deadline makes room in the mailbox: while the store is away nobody counts its bytes', async () => {
+test('expired requests free their space in the mailbox while the store is unavailable', async () => {
   const test = await TestHost.started({ limits: { batchEventsMax: 1, mailboxMax: 2 } });
   await test.fund('ann', 100);
   test.wal.hold();
@@ -155,7 +155,7 @@ test('what waited past its deadline makes room in the mailbox: while the store i
   assert.equal(await test.balance('ann'), 70);
 });
 
-test('nor is one that comes late, from a message that a busy thread has only just read', async () => {
+test('a command read only after its deadline is not carried out', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   const late = test.execute(place([{ id: 't1' }]), 0, test.clock.nowMs);
@@ -163,7 +163,7 @@ test('nor is one that comes late, from a message that a busy thread has only jus
   assert.equal(await test.balance('ann'), 100);
 });
 
-test('another owner fences: nothing that waited is told, the process is told who it was, and nobody is served', async () => {
+test('a fenced shard releases no reply and reports the new owner', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   test.wal.hold();
@@ -187,7 +187,7 @@ test('another owner fences: nothing that waited is told, the process is told who
   assert.deepEqual(test.wal.entries(0).at(-1)?.owner?.pid, 42, 'nothing was written after the fence');
 });
 
-test('a read by an owner that was fenced a moment ago is not answered', async () => {
+test('a read is not answered by an owner that was just fenced', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000a', 2);
   const former = await TestHost.started({ wal });
   await former.fund('ann', 100);
@@ -199,7 +199,7 @@ test('a read by an owner that was fenced a moment ago is not answered', async ()
   assert.equal(await newer.balance('ann'), 90);
 });
 
-test('a balance that an owner tells who was fenced a moment ago is not told', async () => {
+test('a balance check is not answered by an owner that was just fenced', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000b', 2);
   const former = await TestHost.started({ wal });
   await former.fund('ann', 100);
@@ -214,7 +214,7 @@ test('a balance that an owner tells who was fenced a moment ago is not told', as
   });
 });
 
-test('a balance writes nothing into the log', async () => {
+test('a balance check writes nothing into the log', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   const entries = () => [0, 1].map((shard) => test.wal.entries(shard).length);
@@ -223,7 +223,7 @@ test('a balance writes nothing into the log', async () => {
   assert.deepEqual(entries(), before);
 });
 
-test('a head that is not ours, and no newer owner: the shard stops and writes nothing more', async () => {
+test('a foreign head of the same epoch stops the shard', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   const codec = new EntryCodec(test.wal.storeId);
@@ -239,7 +239,7 @@ test('a head that is not ours, and no newer owner: the shard stops and writes no
   assert.ok(test.logLines.some(({ level, message }) => level === 'error' && /not ours/.test(message)));
 });
 
-/** Rules under which a bug strikes whenever a product of this name is looked at. */
+/** Rules with a bug that strikes at any command for this product. */
 function buggyRules() {
   const products = new Map();
   const get = products.get.bind(products);
@@ -250,7 +250,7 @@ function buggyRules() {
   return { products };
 }
 
-test('a bug that strikes when a flight departs, before the last one is told, does not have the shard recovered before it has landed', async () => {
+test('a bug at a departure delays recovery until the pending append completes', async () => {
   const test = await TestHost.started({ rules: buggyRules(), limits: { batchEventsMax: 16 } });
   await test.fund('ann', 1000);
   test.wal.hold();
@@ -270,7 +270,7 @@ test('a bug that strikes when a flight departs, before the last one is told, doe
   assert.equal(await test.balance('ann'), 1000 - 17 * 10);
 });
 
-test('a bug stops its shard only: it drops its memory, recovers from its log, and serves the balances that were told', async () => {
+test('a bug makes only its shard recover, with all acknowledged balances', async () => {
   const test = await TestHost.started({ rules: buggyRules() });
   await test.fund('ann', 100);
   await test.fund('bob', 100, 1);
@@ -296,7 +296,7 @@ test('a bug stops its shard only: it drops its memory, recovers from its log, an
   assert.equal(test.wal.entries(0).filter((entry) => entry.owner !== undefined).length, 2, 'a new epoch');
 });
 
-test('the same bug twice in a minute: the shard stays stopped and says so; the others serve on', async () => {
+test('a second bug within a minute stops the shard and leaves the others serving', async () => {
   const test = await TestHost.started({ rules: buggyRules() });
   await test.fund('ann', 100);
   await test.execute(place([{ id: 't1' }], { productId: 'BUG' }));
@@ -309,7 +309,7 @@ test('the same bug twice in a minute: the shard stays stopped and says so; the o
   assert.ok(test.logLines.some(({ message }) => /twice in a minute/.test(message)));
 });
 
-test('a bug in a shard whose log another owner has taken: it is fenced, and does not fight back', async () => {
+test('a shard with a bug does not fight the new owner of its log', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000b', 2);
   const former = await TestHost.started({ wal, rules: buggyRules() });
   await former.fund('ann', 100);
@@ -320,7 +320,7 @@ test('a bug in a shard whose log another owner has taken: it is fenced, and does
   assert.equal((await newer.execute(place([{ id: 't1' }]))).type, 'accepted');
 });
 
-test('a shard that is recovering answers 503 and not a wrong balance', async () => {
+test('a recovering shard answers 503 instead of a wrong balance', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000c', 2);
   const first = await TestHost.started({ wal });
   await first.fund('ann', 100);
@@ -332,7 +332,7 @@ test('a shard that is recovering answers 503 and not a wrong balance', async () 
   assert.equal(await second.balance('ann'), 100);
 });
 
-test("the shard's clock never goes back, whatever the machine's does, also over a restart", async () => {
+test('log time never goes back, even across a restart with an earlier clock', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000d', 2);
   const first = await TestHost.started({ wal });
   await first.fund('ann', 100);
@@ -351,7 +351,7 @@ test("the shard's clock never goes back, whatever the machine's does, also over 
   );
 });
 
-test('a wall clock that is years ahead for a moment gets into no log, nor when a shard recovers meanwhile', async () => {
+test('a short jump of the wall clock reaches no log, even during recovery', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   const { nowMs } = test.clock;
@@ -364,7 +364,7 @@ test('a wall clock that is years ahead for a moment gets into no log, nor when a
   for (const { timeMs } of test.wal.entries(0)) assert.equal(timeMs, nowMs);
 });
 
-test('what nobody has touched for longer than the retention is forgotten by and by', async () => {
+test('rounds untouched for longer than the retention are eventually forgotten', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   await test.execute(place([{ id: 't1' }]));
@@ -377,7 +377,7 @@ test('what nobody has touched for longer than the retention is forgotten by and 
   assert.equal(await test.balance('ann'), 105);
 });
 
-test('one flight at a time also when a full entry takes what waited in the mailbox, whatever the store takes', async () => {
+test('appends never overlap, even when a full entry drains the mailbox', async () => {
   const test = await TestHost.started({ limits: { batchEventsMax: 2 } });
   await test.fund('ann', 1000);
   const append = test.wal.append.bind(test.wal);
@@ -399,7 +399,7 @@ test('one flight at a time also when a full entry takes what waited in the mailb
   assert.equal(await test.balance('ann'), 950);
 });
 
-test('answers that leave no event have a limit too while the store does not answer', async () => {
+test('replies without events are limited too while the store does not answer', async () => {
   const test = await TestHost.started({ limits: { mailboxMax: 10 } });
   test.wal.hold();
   const reads = Array.from({ length: 100 }, () => test.ask(readAnn));
@@ -413,7 +413,7 @@ test('answers that leave no event have a limit too while the store does not answ
   assert.equal((await flying).type, 'failed');
 });
 
-test('a bug that shows when an entry lands drops the memory of its shard, not the process', async () => {
+test("a bug at the completion of an append only drops its shard's memory", async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   const append = test.wal.append.bind(test.wal);
@@ -427,7 +427,7 @@ test('a bug that shows when an entry lands drops the memory of its shard, not th
   assert.equal(await test.balance('ann'), 90, 'recovered, with what the log had');
 });
 
-test('a bug that shows when something is to be forgotten costs its shard a recovery, and not the process', async () => {
+test('a bug during forgetting costs its shard a recovery, not the process', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000f', 2);
   const first = await TestHost.started({ wal });
   await first.fund('ann', 100);
@@ -442,12 +442,12 @@ test('a bug that shows when something is to be forgotten costs its shard a recov
   await test.host.close();
 });
 
-test('a clock that jumps makes nobody forget anything', async () => {
+test('a jumping clock makes no shard forget anything', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   await test.execute(place([{ id: 't1' }]));
   await test.execute(settle([{ id: 't1' }]));
-  // Two hours of a steady clock, so that the time after the start is over.
+  // Two hours of a steady clock, so that the grace period after the start is over.
   test.clock.nowMs += 7_200_000;
   const frozenMs = test.clock.monotonicMs();
   test.clock.monotonicMs = () => frozenMs;
@@ -459,7 +459,7 @@ test('a clock that jumps makes nobody forget anything', async () => {
   assert.deepEqual(repeat, { type: 'accepted', before: 100, after: 90, isRepeat: true });
 });
 
-test('a request for money expires by itself, in the log and for its successor', async () => {
+test('a money request expires by itself, in the log and for the successor', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000d', 2);
   const rules = { approvalAbove: { THB: 50 }, approvalMs: 3_600_000 };
   const test = await TestHost.started({ wal, rules });
@@ -480,7 +480,7 @@ test('a request for money expires by itself, in the log and for its successor', 
   await successor.host.close();
 });
 
-test('an idle owner that has been taken over learns it by itself', async () => {
+test('an idle owner notices by itself that another owner took over', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000e', 2);
   const former = await TestHost.started({ wal });
   await TestHost.started({ wal });

@@ -6,12 +6,12 @@ import type { Append, AppendOutcome, Head } from '../../src/shard/log/wal.js';
 const HEAD: Head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 0 };
 const OK: AppendOutcome = { type: 'ok' };
 
-/** Rounds of one member, with turns, clock and store in the hands of the test. */
+/** Flushes of one member; the test controls turns, clock and store. */
 class Scene implements FlightMember {
-  /** How many commands each flight took. */
+  /** Number of commands in each flush. */
   readonly flights: number[] = [];
   readonly landed: string[] = [];
-  /** How many flights had departed when each of them was told. */
+  /** Number of flushes started at each release of replies. */
   readonly flightsWhenTold: number[] = [];
   readonly pauses: number[] = [];
   nowMs = 0;
@@ -46,7 +46,7 @@ class Scene implements FlightMember {
     }
   }
 
-  /** The events of a turn have been handled. */
+  /** Ends the turn: runs the callbacks deferred to its end. */
   endTurn(tookMs = 0): void {
     this.nowMs += tookMs;
     for (const callback of this.turns.splice(0)) callback();
@@ -87,7 +87,7 @@ test('a single command departs at the end of its turn', () => {
   assert.deepEqual(scene.flights, [1]);
 });
 
-test('a round takes along what the turns after its first command bring, until one brings nothing', () => {
+test('a batch grows until a turn brings no further command', () => {
   const scene = new Scene();
   scene.command(3);
   scene.endTurn();
@@ -98,7 +98,7 @@ test('a round takes along what the turns after its first command bring, until on
   assert.deepEqual(scene.flights, [7]);
 });
 
-test('what comes during a flight forms the next round', async () => {
+test('commands during a flush form the next one', async () => {
   const scene = new Scene();
   scene.command();
   scene.endTurn();
@@ -112,7 +112,7 @@ test('what comes during a flight forms the next round', async () => {
   assert.deepEqual(scene.landed, ['ok']);
 });
 
-test('who waits for a better moment is told when a round departs in a quiet turn, and only then', async () => {
+test('onQuiet runs only when a flush starts in a quiet turn', async () => {
   const scene = new Scene();
   scene.command();
   scene.endTurn();
@@ -125,7 +125,7 @@ test('who waits for a better moment is told when a round departs in a quiet turn
   assert.equal(scene.quiet, 1, 'it departed because it was full');
 });
 
-test('a round departs with 16 commands, though each turn brings more', () => {
+test('a batch of 16 commands departs even if each turn brings more', () => {
   const scene = new Scene();
   while (scene.flights.length === 0) {
     scene.command(6);
@@ -134,7 +134,7 @@ test('a round departs with 16 commands, though each turn brings more', () => {
   assert.deepEqual(scene.flights, [18]);
 });
 
-test('a full round departs before what has just landed is told, any other one behind it', async () => {
+test('a full batch departs before replies are released, others after', async () => {
   const scene = new Scene();
   scene.command();
   scene.endTurn();
@@ -151,7 +151,7 @@ test('a full round departs before what has just landed is told, any other one be
   assert.deepEqual(scene.flights, [1, 16, 15]);
 });
 
-test('a round departs after 2 ms, though each turn brings more: turns of a busy server are long', () => {
+test('a batch departs after 2 ms even if each turn brings more', () => {
   const scene = new Scene();
   scene.command();
   scene.command();
@@ -161,7 +161,7 @@ test('a round departs after 2 ms, though each turn brings more: turns of a busy 
   assert.deepEqual(scene.flights, [3]);
 });
 
-test('an append that fails goes again after pauses that grow to 200 ms', async () => {
+test('a failed append is retried after pauses that grow to 200 ms', async () => {
   const scene = new Scene();
   scene.command();
   scene.endTurn();
@@ -175,13 +175,13 @@ test('an append that fails goes again after pauses that grow to 200 ms', async (
 
 type Outcomes = AppendOutcome[] | Promise<AppendOutcome[]>;
 
-/** Shards on two servers, whose flights the test ends one by one. */
+/** Shards on two servers; the test completes their flushes one by one. */
 class TwoLanes {
   readonly laneOf = new Map([
     [0, 0],
     [1, 1],
   ]);
-  /** By the shards that are in it. */
+  /** Pending flushes by the shards in them. */
   readonly inTheAir = new Map<string, (outcomes: Outcomes) => void>();
   readonly landed: string[] = [];
   pauses = 0;
@@ -225,7 +225,7 @@ class TwoLanes {
   }
 }
 
-test('a server that does not answer holds up nobody on another one', async () => {
+test('a server that does not answer does not delay another one', async () => {
   const scene = new TwoLanes();
   await scene.request(0, 1);
   assert.deepEqual([...scene.inTheAir.keys()], ['0', '1']);
@@ -235,7 +235,7 @@ test('a server that does not answer holds up nobody on another one', async () =>
   assert.deepEqual(scene.landed, ['1 ok', '1 ok']);
 });
 
-test('an append that fails beside one that does not goes again without a pause', async () => {
+test('a failed append is retried without a pause if another one succeeded', async () => {
   const scene = new TwoLanes();
   scene.laneOf.set(1, 0);
   await scene.request(0, 1);
@@ -247,7 +247,7 @@ test('an append that fails beside one that does not goes again without a pause',
   assert.equal(scene.pauses, 1, 'nothing got through');
 });
 
-test('an append at which the store throws has failed: its outcome is unknown', async () => {
+test('an append has an unknown outcome if the store throws', async () => {
   const scene = new TwoLanes();
   await scene.request(0);
   await scene.land('0', Promise.reject(new Error('a fault of the driver')));
@@ -255,7 +255,7 @@ test('an append at which the store throws has failed: its outcome is unknown', a
   assert.equal(scene.pauses, 1, 'and goes again after a pause');
 });
 
-test('a shard whose server changes while it is in the air stays in its lane until it has landed, and is never in two flights', async () => {
+test('a shard changes its append queue only after its pending append completes', async () => {
   const scene = new TwoLanes();
   await scene.request(0);
   scene.laneOf.set(0, 1);

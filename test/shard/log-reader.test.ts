@@ -25,7 +25,7 @@ function next(changes: Partial<Omit<ReadHeader, 'head'>> = {}): ReadHeader {
 
 const check = (entry: ReadHeader) => checkContinuity(entry, 0, LAST);
 
-test('an entry follows the one before by the same owner, or a fence', () => {
+test('an entry follows the previous one of its owner, or is a fence', () => {
   check(next());
   check(next({ lsn: { epoch: 3, sequence: 6 }, nonce: THEIRS, owner: OWNER }));
 });
@@ -38,7 +38,7 @@ test('an entry of a fenced owner or an unfenced epoch is refused', () => {
   isRefused(next({ nonce: THEIRS, owner: OWNER }));
 });
 
-test('an entry behind a hole, of another shard, or after another entry is refused', () => {
+test('an entry after a hole, of another shard or after another entry is refused', () => {
   const isRefused = (entry: ReadHeader) => assert.throws(() => check(entry), /does not follow/);
   isRefused(next({ lsn: { epoch: 2, sequence: 7 } }));
   isRefused(next({ shard: 1 }));

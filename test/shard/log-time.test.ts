@@ -12,7 +12,7 @@ const { place, settle } = commands;
 const DAY_MS = 86_400_000;
 const NOW_MS = 1_700_000_000_000;
 
-/** A log that a start 400 days ahead has written a bet into. */
+/** A log with a bet written under a clock 400 days ahead. */
 async function frozenLog(): Promise<MemoryWal> {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000f', 1);
   const ahead = new TestHost({ wal, shards: 1 });
@@ -34,7 +34,7 @@ async function startedOn(wal: MemoryWal, options: ConstructorParameters<typeof T
 
 const logTime = (host: TestHost) => host.host.status()[0]?.timeMs;
 
-test('log time stays where a clock ahead has brought it', async () => {
+test('a log written under a clock ahead keeps its time', async () => {
   const host = await startedOn(await frozenLog());
   await host.execute(place([{ id: 't2' }]));
   assert.equal(logTime(host), NOW_MS + 400 * DAY_MS);
@@ -54,7 +54,7 @@ test('a confirmed clock sets log time back for this start and later ones', async
   await later.host.close();
 });
 
-test('a follower takes a correction as recovery does', async () => {
+test('a standby applies a correction of log time as recovery does', async () => {
   const wal = await frozenLog();
   const owner = await startedOn(wal, { isClockConfirmed: true, isShared: true });
   const follower = await startedOn(wal, { isShared: true });
@@ -76,7 +76,7 @@ test('rounds of the wrong time keep it and never look older than they were', asy
   await host.execute(place([{ id: 't2', roundId: 'round 2' }]));
   await host.execute(settle([{ id: 't2', roundId: 'round 2' }]));
   const today = Math.floor(NOW_MS / DAY_MS);
-  // The round of the right time leaves memory; log time stood still before.
+  // The round of the right time leaves memory; before the correction log time stood still.
   const passing = (isTrue: () => boolean) => () => {
     host.clock.nowMs += 100;
     return isTrue();
@@ -121,7 +121,7 @@ test('a named date confirms a clock that agrees within a day', () => {
   }
 });
 
-test('no id is forgotten while nobody confirms the time', async () => {
+test('no id is forgotten until the time is confirmed', async () => {
   const forgets = async (confirmMs: number) => {
     const host = await TestHost.started({ shards: 1, isTimeConfirmed: false });
     await host.fund('ann', 100);

@@ -15,7 +15,7 @@ const SNAPSHOT_ID = '0123456789abcdef';
 
 const single = (n: number) => settle([{ id: `bet-${n}`, roundId: `round-${n}`, isSingleState: true }]);
 
-/** One round of two bets, paid for as a round, and so many bets beside. */
+/** One round of two bets, settled as a round, and this many further bets. */
 function domainWith(bets: number): Domain {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
@@ -26,7 +26,7 @@ function domainWith(bets: number): Domain {
 }
 
 for (const bets of [61, 62, 200, 66_000]) {
-  test(`a wallet with ${bets + 3} transactions comes out of a snapshot as it was`, () => {
+  test(`a wallet with ${bets + 3} transactions survives a snapshot unchanged`, () => {
     const { wallets } = domainWith(bets);
     const [wallet] = wallets;
     assert.ok(wallet !== undefined && wallet.transactionCount === bets + 3);
@@ -34,7 +34,7 @@ for (const bets of [61, 62, 200, 66_000]) {
   });
 }
 
-test('a wallet that is changed between two steps is not added, and leaves nothing in the chunk', () => {
+test('a wallet changed between two steps leaves nothing in the chunk', () => {
   const { wallets } = domainWith(200);
   const [wallet] = wallets;
   assert.ok(wallet !== undefined);
@@ -51,7 +51,7 @@ test('a wallet that is changed between two steps is not added, and leaves nothin
   }
 });
 
-/** A host whose clock moves with each look at it, so that a slice is two steps, with a player of so many bets. */
+/** A host with a player of this many bets. The clock advances at each read, so that a slice is two steps. */
 async function hostWith(bets: number) {
   const wal = new MemoryWal(STORE_ID, 2);
   const host = await TestHost.started({ wal });
@@ -69,7 +69,7 @@ async function takenOf(host: TestHost) {
   assert.equal(result?.type, 'taken', JSON.stringify(result));
 }
 
-test('others have their turns while a long wallet is added, and so has its player', async () => {
+test('all players are served while a long wallet is added to a snapshot', async () => {
   const { wal, host } = await hostWith(1000);
   let isTaking = true;
   let bobs = 0;
@@ -93,7 +93,7 @@ test('others have their turns while a long wallet is added, and so has its playe
   assert.ok(again.type === 'accepted' && again.isRepeat);
 });
 
-test('a chunk ends between two wallets, also where a slice ends within one', async () => {
+test('a chunk ends between two wallets, even if a slice ends within one', async () => {
   const players = Array.from({ length: 12 }, (_, i) => `long-${i}`);
   const { wal, host } = await hostWith(0);
   for (const username of players) {
@@ -112,7 +112,7 @@ test('a chunk ends between two wallets, also where a slice ends within one', asy
   for (const username of players) assert.equal(wallets.get(username)?.transactionCount, 300);
 });
 
-test('who plays without a pause is in the snapshot all the same', async () => {
+test('a player who bets without a pause is still in the snapshot', async () => {
   const { wal, host } = await hostWith(1000);
   let isTaking = true;
   let bets = 0;

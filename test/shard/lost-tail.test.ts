@@ -19,7 +19,7 @@ async function withBets(count: number): Promise<TestHost> {
 }
 
 for (const lost of [1, 3, 7]) {
-  test(`a store that loses ${lost} of 7 confirmed entries, fence and all, gets them again with the same bytes`, async () => {
+  test(`a store that loses ${lost} of 7 entries gets the same bytes again`, async () => {
     const test = await withBets(5);
     const before = await test.wal.read(0, LSN_ZERO, 100);
     assert.equal(before.length, 7, 'a fence, the player, five bets');
@@ -33,7 +33,7 @@ for (const lost of [1, 3, 7]) {
 }
 
 for (const lost of [2, 6]) {
-  test(`a store that loses ${lost} entries after a start from a snapshot gets them again, also those in the snapshot`, async () => {
+  test(`a store that loses ${lost} entries of a snapshot gets them again`, async () => {
     const { wal, host } = await withBets(5);
     const paced = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
     assert.equal((await host.takeSnapshots(paced))[0]?.type, 'taken');
@@ -45,7 +45,7 @@ for (const lost of [2, 6]) {
   });
 }
 
-test('a long tail goes in again piece by piece, so that no call to the store is too large for it', async () => {
+test('a long lost tail is appended again in pieces', async () => {
   const test = await withBets(1);
   for (let i = 0; i < 2500; i++) await test.execute(place([{ id: `long${i}`, betAmount: 0, isFeature: true }]));
   const before = await test.wal.read(0, LSN_ZERO, 10_000);
@@ -58,7 +58,7 @@ test('a long tail goes in again piece by piece, so that no call to the store is 
   assert.equal(Math.max(...pieces), 1000, `pieces of ${pieces}`);
 });
 
-test('a tail that gets lost again while it goes in is healed from where the log ends then', async () => {
+test('a tail lost again during its repair is repaired from the new end', async () => {
   const test = await withBets(1);
   for (let i = 0; i < 2500; i++) await test.execute(place([{ id: `long${i}`, betAmount: 0, isFeature: true }]));
   const before = await test.wal.read(0, LSN_ZERO, 10_000);
@@ -74,7 +74,7 @@ test('a tail that gets lost again while it goes in is healed from where the log 
   assert.deepEqual((await test.wal.read(0, LSN_ZERO, 10_000)).slice(0, -1), before);
 });
 
-test('a tail that is there again while it goes in piece by piece, as when a former master is back, is healed', async () => {
+test('a lost tail that reappears during its repair ends up complete', async () => {
   const test = await withBets(1);
   for (let i = 0; i < 1500; i++) await test.execute(place([{ id: `long${i}`, betAmount: 0, isFeature: true }]));
   const codec = new EntryCodec(test.wal.storeId);
@@ -101,14 +101,14 @@ test('a tail that is there again while it goes in piece by piece, as when a form
   assert.deepEqual(await test.wal.read(0, LSN_ZERO, 10_000), whole);
 });
 
-test('an answer that appends nothing heals a lost tail too, before it is told', async () => {
+test('an answer without an event repairs a lost tail before it leaves', async () => {
   const test = await withBets(2);
   test.wal.loseTail(0, 2);
   assert.equal(await test.balance('ann'), 980);
   assert.equal((await test.wal.read(0, LSN_ZERO, 100)).length, 4);
 });
 
-test('the healing itself may get lost or be repeated: each entry is there once', async () => {
+test('an interrupted repair leaves each entry in the log exactly once', async () => {
   const test = await withBets(3);
   const before = await test.wal.read(0, LSN_ZERO, 100);
   test.wal.loseTail(0, 2);
@@ -124,7 +124,7 @@ test('the healing itself may get lost or be repeated: each entry is there once',
   assert.equal(after.length, before.length + 1);
 });
 
-test('a tail that somebody else has continued is lost for good: what was answered is kept as orphans, and nothing is told', async () => {
+test("a tail replaced by another writer's entries is kept as orphans", async () => {
   const test = await withBets(4);
   const entries = await test.wal.read(0, LSN_ZERO, 100);
   test.wal.loseTail(0, 2);
@@ -144,7 +144,7 @@ test('a tail that somebody else has continued is lost for good: what was answere
   assert.ok(test.logLines.some(({ level, message }) => level === 'error' && /kept here/.test(message)));
 });
 
-test('an owner that was fenced after its tail got lost keeps the orphans before it ends', async () => {
+test('an owner fenced after losing its tail keeps the orphans before it ends', async () => {
   const test = await withBets(3);
   const entries = await test.wal.read(0, LSN_ZERO, 100);
   test.wal.loseTail(0, 1);
@@ -158,14 +158,14 @@ test('an owner that was fenced after its tail got lost keeps the orphans before 
   assert.equal(test.fenced.length, 1);
 });
 
-test('what a log cannot be asked for is kept: one entry too many in the hands of a person is better than one lost', async () => {
+test('if the log cannot be read, all recent entries are kept as orphans', async () => {
   const test = await withBets(2);
   test.wal.head = () => new Promise(() => {});
   await test.host.keepOrphans();
   assert.equal(test.orphans.length, 5, 'two fences, the player, two bets');
 });
 
-test('without a lost tail a fenced owner has no orphans', async () => {
+test('a fenced owner without a lost tail has no orphans', async () => {
   const test = await withBets(3);
   await TestHost.started({ wal: test.wal });
   assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'unsure' });
@@ -173,7 +173,7 @@ test('without a lost tail a fenced owner has no orphans', async () => {
   assert.deepEqual(test.orphans, []);
 });
 
-test('a restart forgets nothing: entries of the owner before go in again too', async () => {
+test("after a restart the former owner's lost entries are appended again too", async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000b', 2);
   const first = await TestHost.started({ wal });
   await first.fund('ann', 100);
@@ -185,7 +185,7 @@ test('a restart forgets nothing: entries of the owner before go in again too', a
   assert.deepEqual(await wal.read(0, LSN_ZERO, 100), before);
 });
 
-test('a tail longer than what is kept is lost for good: the shard stops, and what is left is kept', async () => {
+test('a lost tail longer than the kept entries stops the shard', async () => {
   const test = await TestHost.started({ recentBytesMax: 300 });
   await test.fund('ann', 1000);
   for (let i = 0; i < 5; i++) await test.execute(place([{ id: `t${i}` }]));
@@ -196,7 +196,7 @@ test('a tail longer than what is kept is lost for good: the shard stops, and wha
   assert.ok(test.orphans.length > 0 && test.orphans.length < 5);
 });
 
-test('all shards keep their orphans before the process is told to end, also those that noticed nothing', async () => {
+test('all shards keep their orphans before the process is asked to end', async () => {
   const test = await withBets(3);
   await test.fund('bob', 100, 1);
   for (const shard of [0, 1]) test.wal.loseTail(shard, 1);
@@ -211,7 +211,7 @@ async function meetBug(test: TestHost): Promise<void> {
   assert.deepEqual(await test.execute(place([{ id: 'next' }])), { type: 'failed', failure: 'starting' });
 }
 
-/** Back to serving, as after the first bug of a minute. */
+/** Triggers the first bug of a minute and waits until the shard serves again. */
 async function surviveBug(test: TestHost): Promise<void> {
   await meetBug(test);
   await until('it serves', () => stateOf(test) === 'serving');
@@ -219,7 +219,7 @@ async function surviveBug(test: TestHost): Promise<void> {
 
 const stateOf = (test: TestHost) => test.host.status()[0]?.state;
 
-test('what the store has lost goes in again also when a bug makes its shard recover from the log', async () => {
+test('lost entries are appended again after a bug makes the shard recover', async () => {
   const test = await withBets(5);
   const before = await test.wal.read(0, LSN_ZERO, 100);
   test.wal.loseTail(0, 2);
@@ -228,7 +228,7 @@ test('what the store has lost goes in again also when a bug makes its shard reco
   assert.equal(await test.balance('ann'), 950);
 });
 
-/** What a failover can take while a shard that met a bug comes back: at which of its appends, and how much. */
+/** Losses in a failover while a shard recovers from a bug: at which append, and how many entries. */
 const LOSSES = {
   'while it goes in again, its answer lost': [
     { at: 1, lost: 2, isWritten: false },
@@ -240,7 +240,7 @@ const LOSSES = {
 };
 
 for (const [when, losses] of Object.entries(LOSSES)) {
-  test(`what the store loses while a shard restarts goes in again, the same bytes: ${when}`, async () => {
+  test(`entries lost during a restart are appended again, byte for byte: ${when}`, async () => {
     const test = await withBets(5);
     const before = await test.wal.read(0, LSN_ZERO, 100);
     const append = test.wal.append.bind(test.wal);
@@ -271,7 +271,7 @@ for (const [when, losses] of Object.entries(LOSSES)) {
   });
 }
 
-test('a start whose fence gets lost before it has recovered writes the same fence again', async () => {
+test('a fence lost before recovery ends is written again unchanged', async () => {
   const first = await withBets(2);
   const { wal } = first;
   const read = wal.read.bind(wal);
@@ -288,7 +288,7 @@ test('a start whose fence gets lost before it has recovered writes the same fenc
   assert.equal(await second.balance('ann'), 980);
 });
 
-test('a start whose fence gets lost with an entry of the owner before is stopped: it has no copy of that', async () => {
+test("a start stops if its fence and the former owner's entry are lost", async () => {
   const { wal } = await withBets(2);
   const read = wal.read.bind(wal);
   wal.read = async (...range) => {
@@ -301,7 +301,7 @@ test('a start whose fence gets lost with an entry of the owner before is stopped
   assert.equal(stateOf(second), 'stopped');
 });
 
-test('a shard that fails twice in a minute keeps what the log has lost meanwhile', async () => {
+test('a shard that fails twice in a minute keeps lost entries as orphans', async () => {
   const test = await withBets(2);
   await surviveBug(test);
   await test.execute(place([{ id: 'told' }]));
@@ -311,7 +311,7 @@ test('a shard that fails twice in a minute keeps what the log has lost meanwhile
   await until('the orphan', () => test.orphans.length === 1);
 });
 
-test('what a log loses after its shard has stopped is kept at the end', async () => {
+test('entries lost after their shard has stopped are kept at the end', async () => {
   const test = await withBets(3);
   await surviveBug(test);
   await meetBug(test);
@@ -325,7 +325,7 @@ test('what a log loses after its shard has stopped is kept at the end', async ()
   assert.equal(test.orphans.length, 4, 'once');
 });
 
-test('what a log loses after the first orphans is kept too, each entry once', async () => {
+test('entries lost after the first orphans are kept too, each once', async () => {
   const test = await withBets(3);
   await surviveBug(test);
   await test.execute(place([{ id: 'told' }]));
@@ -338,13 +338,13 @@ test('what a log loses after the first orphans is kept too, each entry once', as
   assert.deepEqual([...lsns].sort(), [4, 5, 6, 7], 'two bets, a fence, and the one told last');
 });
 
-test('an entry of ours that we do not know leaves no gap: the shard stops, is not taken for fenced, and keeps its orphans', async () => {
+test('a lost entry unknown to its owner stops the shard without a gap', async () => {
   const test = await withBets(3);
   const append = test.wal.append.bind(test.wal);
   let calls = 0;
   test.wal.append = async (appends) => {
     calls++;
-    // It is durable, and a bug keeps its owner from learning it. Then it gets lost, and the entry before it.
+    // The entry is durable, but a bug hides the outcome from its owner. Then that entry and the one before get lost.
     if (calls === 1) {
       await append(appends);
       return appends.map(() => ({ type: 'a bug' }) as never);
@@ -360,7 +360,7 @@ test('an entry of ours that we do not know leaves no gap: the shard stops, is no
   assert.equal((await test.wal.read(0, LSN_ZERO, 100)).length, 4);
 });
 
-test('a long tail that gets lost while a shard restarts goes in again piece by piece', async () => {
+test('a long tail lost during a restart is appended again in pieces', async () => {
   const test = await withBets(1);
   for (let i = 0; i < 2300; i++) await test.execute(place([{ id: `long${i}`, betAmount: 0, isFeature: true }]));
   const before = await test.wal.read(0, LSN_ZERO, 10_000);
@@ -372,7 +372,7 @@ test('a long tail that gets lost while a shard restarts goes in again piece by p
   assert.equal(Math.max(...pieces), 1000, `pieces of ${pieces}`);
 });
 
-test('the fence of a restart is not older than what is before it, whatever the clock says', async () => {
+test('the fence of a restart is never older than the entry before', async () => {
   const test = await withBets(1);
   const codec = new EntryCodec(test.wal.storeId);
   test.clock.now = () => test.clock.nowMs - 3_600_000;
@@ -382,7 +382,7 @@ test('the fence of a restart is not older than what is before it, whatever the c
   assert.ok(fence?.owner !== undefined && fence.timeMs >= (bet?.timeMs as number));
 });
 
-test('a fence that is missing for a moment only, as when a former master is back, stops nobody', async () => {
+test('a fence missing only for a moment stops no shard', async () => {
   const test = await withBets(2);
   const { read, head } = test.wal;
   let looks = 0;
@@ -400,7 +400,7 @@ test('a fence that is missing for a moment only, as when a former master is back
   assert.ok(looks >= 2, 'it was missing');
 });
 
-test('who fences in the place of a fence that got lost is another owner, not a loss', async () => {
+test('a fence in place of a lost one means another owner, not a loss', async () => {
   const { wal } = await withBets(2);
   const read = wal.read.bind(wal);
   wal.read = async (...range) => {

@@ -6,7 +6,7 @@ import { TestHost } from '../support/test-host.js';
 const { place, settle, placeTip, tip, reward, movement, rollback } = commands;
 const FULL = { type: 'failed', failure: 'memory-full' };
 
-test('near the memory limit nothing new is opened, and everything that closes passes', async () => {
+test('near the memory limit nothing new is opened, but closing passes', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   await test.execute(place([{ id: 't1' }, { id: 't2' }]));
@@ -24,7 +24,7 @@ test('near the memory limit nothing new is opened, and everything that closes pa
   assert.equal((await test.execute(place([{ id: 't3' }]))).type, 'accepted');
 });
 
-test('near the memory limit a tip or debit is refused, and what pays, gives back or is a repeat passes', async () => {
+test('near the memory limit tips and debits are refused, credits and repeats accepted', async () => {
   const test = await TestHost.started();
   const accepted = async (command: Parameters<typeof test.execute>[0]) => {
     const answer = await test.execute(command);

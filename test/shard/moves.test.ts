@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 
 const { place } = commands;
 
-/** A node that has none of the shards yet. */
+/** A node without any shard. */
 async function joined(wal?: MemoryWal, timers = systemTimers): Promise<TestHost> {
   const node = new TestHost({ isShared: true, timers, ...(wal && { wal }) });
   await node.host.start([]);
@@ -40,7 +40,7 @@ async function paused(node: TestHost): Promise<Extract<MoveResult, { type: 'stil
 const stateOf = (node: TestHost) => node.host.status()[0]?.state;
 const failure = (name: string) => ({ type: 'failed', failure: name });
 
-test('a shard that is away or followed answers that it is surely not done here', async () => {
+test('a remote or standby shard answers that the request is certainly not done', async () => {
   const [, other] = await pair();
   assert.deepEqual(await other.execute(place([{ id: 'a' }])), failure('moved'));
   await other.host.move({ type: 'follow', shard: 0 });
@@ -49,7 +49,7 @@ test('a shard that is away or followed answers that it is surely not done here',
   assert.deepEqual(await other.ask({ type: 'read-player', username: 'ann' }), failure('moved'));
 });
 
-test('a follower keeps up with the log, and serves what its owner had told', async () => {
+test('a standby keeps up with the log and serves all acknowledged bets', async () => {
   const [owner, other] = await pair();
   await other.host.move({ type: 'follow', shard: 0 });
   for (let i = 0; i < 200; i++) await owner.execute(place([{ id: `t${i}`, betAmount: 1 }]));
@@ -62,7 +62,7 @@ test('a follower keeps up with the log, and serves what its owner had told', asy
   assert.deepEqual(await owner.execute(place([{ id: 'late' }])), failure('moved'));
 });
 
-test('a log that is only followed is read with rests, and one that is to be served without', async () => {
+test('a standby pauses between reads unless it must serve soon', async () => {
   const [owner] = await pair();
   for (let i = 0; i < 20; i++) await owner.execute(place([{ id: `t${i}`, betAmount: 1 }]));
   const rests: (() => void)[] = [];
@@ -74,7 +74,7 @@ test('a log that is only followed is read with rests, and one that is to be serv
     },
   };
   const other = await joined(owner.wal, timers);
-  // Every look at the clock ends a slice.
+  // Every read of the clock ends a slice.
   other.clock.monotonicMs = () => (other.clock.nowMs += 3);
   const following = other.host.move({ type: 'follow', shard: 0 });
   for (let i = 0; i < 5; i++) {
@@ -96,7 +96,7 @@ test('a log that is only followed is read with rests, and one that is to be serv
   assert.equal(rests.length, 0);
 });
 
-test('a clean hand-over loses nobody: what waits is turned away, what flies is told, and the wallets stay to follow', async () => {
+test('a clean hand-over acknowledges decided bets and turns waiting ones away', async () => {
   const [first, second] = await pair();
   await second.host.move({ type: 'follow', shard: 0 });
   first.wal.hold();
@@ -119,7 +119,7 @@ test('a clean hand-over loses nobody: what waits is turned away, what flies is t
   assert.equal(await first.balance('ann'), 980);
 });
 
-test('an owner that hears nothing goes on, and the fence that comes late finds another head', async () => {
+test('a draining owner resumes without news, and a late fence conflicts', async () => {
   const [first, second] = await pair();
   const at = await paused(first);
   await until('it goes on', async () => stateOf(first) === 'serving');
@@ -129,7 +129,7 @@ test('an owner that hears nothing goes on, and the fence that comes late finds a
   assert.equal(await first.balance('ann'), 990);
 });
 
-test('an owner that goes on after it was fenced tells nothing more', async () => {
+test('an owner that resumes after it was fenced releases no more replies', async () => {
   const [first, second] = await pair();
   const at = await paused(first);
   await took(second, at);
@@ -138,7 +138,7 @@ test('an owner that goes on after it was fenced tells nothing more', async () =>
   assert.equal(await second.balance('ann'), 1000);
 });
 
-test('a pause whose flight does not land ends by itself', async () => {
+test('a pause ends by itself if the pending append does not complete', async () => {
   const [first] = await pair();
   first.wal.weather = 'not-written';
   const flying = first.execute(place([{ id: 'a' }]));
@@ -150,7 +150,7 @@ test('a pause whose flight does not land ends by itself', async () => {
 });
 
 for (const over of ['whatever it ends in', 'the head that is left', 'the head that was told'] as const) {
-  test(`what a store has lost is put back by who followed, before its fence over ${over}`, async () => {
+  test(`a standby restores lost entries before its fence over ${over}`, async () => {
     const [first, second] = await pair();
     for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
     await second.host.move({ type: 'follow', shard: 0 });
@@ -172,7 +172,7 @@ for (const over of ['whatever it ends in', 'the head that is left', 'the head th
   });
 }
 
-test('what two others hold of a log that has lost its end is put together, whichever of them has the newest', async () => {
+test('copies of a lost tail on two nodes are combined in any order', async () => {
   const [first, second] = await pair();
   const before = (await first.wal.head(0)).lsn;
   for (let i = 0; i < 4; i++) await first.execute(place([{ id: `t${i}` }]));
@@ -184,7 +184,7 @@ test('what two others hold of a log that has lost its end is put together, which
   assert.equal(await second.balance('ann'), 960);
 });
 
-test('a fence that could not be written in time is not written later, when its shard may have gone on', async () => {
+test('a fence not written in time is never written later', async () => {
   const [first, second] = await pair();
   await second.host.move({ type: 'follow', shard: 0 });
   const { head } = first.host.status()[0] as { readonly head: Head };
@@ -201,7 +201,7 @@ test('a fence that could not be written in time is not written later, when its s
   assert.equal(await second.balance('ann'), 1000);
 });
 
-test('a fence that is said to be written long after is not relied upon: the shard is taken anew', async () => {
+test('a fence confirmed too late is distrusted, and the take-over is repeated', async () => {
   const [first, second] = await pair();
   await second.host.move({ type: 'follow', shard: 0 });
   first.wal.hold();
@@ -218,7 +218,7 @@ test('a fence that is said to be written long after is not relied upon: the shar
   assert.equal(await second.balance('ann'), 1000);
 });
 
-test('a log that ends before what was told is not taken by who does not have it either', async () => {
+test('a log without acknowledged entries is not taken over without a copy', async () => {
   const [first, second] = await pair();
   for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
   const told = first.host.status()[0]?.head;
@@ -232,7 +232,7 @@ test('a log that ends before what was told is not taken by who does not have it 
 });
 
 for (const later of [0, 3]) {
-  test(`a log that has something else in the place of what was told is not taken, ${later} entries later`, async () => {
+  test(`a log with a replaced acknowledged entry is not taken over, ${later} entries later`, async () => {
     const [first, second] = await pair();
     await first.execute(place([{ id: 'told' }]));
     const told = first.host.status()[0]?.head as Head;
@@ -247,7 +247,7 @@ for (const later of [0, 3]) {
   });
 }
 
-test('what somebody has accepted as lost nobody waits for any more', async () => {
+test('an accepted loss no longer blocks a take-over', async () => {
   const [first, second] = await pair();
   for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
   const told = first.host.status()[0]?.head;
@@ -263,7 +263,7 @@ test('what somebody has accepted as lost nobody waits for any more', async () =>
   assert.equal(await second.balance('ann'), 970);
 });
 
-test('who hears that another one serves, and cannot look, tells nothing more of what it had decided', async () => {
+test('an abandoned shard releases no reply for anything it had decided', async () => {
   const [first, second] = await pair();
   first.wal.hold();
   const flying = first.execute(place([{ id: 'flies' }]));
@@ -280,7 +280,7 @@ test('who hears that another one serves, and cannot look, tells nothing more of 
   assert.equal(await second.balance('ann'), 990, 'it had arrived');
 });
 
-test('who followed a log that then went on otherwise begins anew', async () => {
+test('a standby of a log that diverged begins anew', async () => {
   const [first, second] = await pair();
   for (let i = 0; i < 3; i++) await first.execute(place([{ id: `t${i}` }]));
   await second.host.move({ type: 'follow', shard: 0 });
@@ -293,7 +293,7 @@ test('who followed a log that then went on otherwise begins anew', async () => {
   assert.equal(await second.balance('ann'), 1000);
 });
 
-test('a log that lacks its newest entries, but not their head, is not looked for without end', async () => {
+test('a log without the entry of its head is not searched forever', async () => {
   const [first, second] = await pair();
   await second.host.move({ type: 'follow', shard: 0 });
   const { wal } = first;

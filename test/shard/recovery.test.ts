@@ -19,13 +19,13 @@ function reading(wal: MemoryWal, change: (pages: readonly Buffer[]) => readonly 
   const read = wal.read.bind(wal);
   wal.read = async (shard, after, limit) => {
     const page = await read(shard, after, limit);
-    // The newest entry alone is read for its time.
+    // Reads of one entry only fetch the newest time.
     return shard === 0 && limit > 1 ? change(page) : page;
   };
   return wal;
 }
 
-/** The shard stays stopped and says why; the other one serves. */
+/** Expects the shard to stay stopped with this reason, and the other one to serve. */
 async function recoveryFails(wal: MemoryWal, reason: RegExp): Promise<void> {
   const host = await TestHost.started({ wal });
   const [stopped, other] = host.host.status();
@@ -34,7 +34,7 @@ async function recoveryFails(wal: MemoryWal, reason: RegExp): Promise<void> {
   assert.equal(other?.state, 'serving');
 }
 
-test('recovery rebuilds what was durable, over several owners', async () => {
+test('recovery rebuilds all durable entries of several owners', async () => {
   const wal = await logWithEntries();
   for (let i = 0; i < 3; i++) {
     const next = await TestHost.started({ wal });
@@ -43,7 +43,7 @@ test('recovery rebuilds what was durable, over several owners', async () => {
   }
 });
 
-test('a log with a hole stops its shard, and the message says where', async () => {
+test('a log with a hole stops its shard, and the message names the place', async () => {
   const wal = reading(await logWithEntries(), (page) => page.filter((_, i) => i !== 2));
   await recoveryFails(wal, /entry 1-4 of shard 0 does not follow 1-2/);
 });
@@ -54,7 +54,7 @@ test('a log that ends before its head stops its shard', async () => {
   await recoveryFails(wal, /the log of shard 0 ends at 1-3, before its head 2-8/);
 });
 
-test('an entry twice, or two in the wrong order, stops its shard', async () => {
+test('a repeated or misplaced entry stops its shard', async () => {
   await recoveryFails(
     reading(await logWithEntries(), (page) => page.flatMap((one, i) => (i === 2 ? [one, one] : [one]))),
     /does not follow/,
@@ -75,7 +75,7 @@ test('a damaged entry stops its shard', async () => {
   await recoveryFails(wal, /damaged/);
 });
 
-test('a fence whose answer got lost is followed by another one, and nothing else happens', async () => {
+test('a fence with a lost answer is followed by another fence only', async () => {
   const wal = await logWithEntries();
   wal.weather = 'answer-lost';
   const host = new TestHost({ wal });
@@ -88,7 +88,7 @@ test('a fence whose answer got lost is followed by another one, and nothing else
   assert.ok(wal.entries(0).filter((entry) => entry.owner !== undefined).length > 2);
 });
 
-test('of two that start at the same moment one serves all shards; the other tells nobody anything and ends', async () => {
+test('of two simultaneous starts one serves all shards and the other none', async () => {
   for (let round = 0; round < 10; round++) {
     const wal = await logWithEntries();
     const hosts = [new TestHost({ wal }), new TestHost({ wal })];
@@ -110,7 +110,7 @@ test('of two that start at the same moment one serves all shards; the other tell
   }
 });
 
-test('a busy owner is taken over all the same, shard by shard at once', async () => {
+test('a busy owner loses all its shards at once to a new one', async () => {
   const wal = await logWithEntries();
   const busy = await TestHost.started({ wal });
   const load = (async () => {

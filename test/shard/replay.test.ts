@@ -12,7 +12,7 @@ import { WrittenStore } from '../tools/written-store.js';
 const { place } = commands;
 const GENESIS = genesisHead('00000000-0000-4000-8000-00000000000e', 0);
 
-/** Ann and bob play while a snapshot is taken: ann's wallet is of its beginning, bob's of its end. */
+/** Ann and bob play while a snapshot is taken: ann's wallet is from its beginning, bob's from its end. */
 async function fuzzyStore() {
   const store = new WrittenStore();
   await store.takeOver();
@@ -38,7 +38,7 @@ async function entriesAfter({ reader }: WrittenStore, { head }: Replay): Promise
 
 const images = (wallets: Wallets) => [...wallets].map(imageOf);
 
-test('what a wallet of the snapshot has already is left out, entry by entry and event by event', async () => {
+test('replay skips events that a wallet of the snapshot already has', async () => {
   const { store, manifest } = await fuzzyStore();
   const replay = await Replay.ofSnapshot(manifest, store.reader);
   for (const read of await entriesAfter(store, replay)) replay.take(read);
@@ -59,7 +59,7 @@ test('what a wallet of the snapshot has already is left out, entry by entry and 
   assert.deepEqual(images(single.wallets), images(store.wallets[0] as Wallets));
 });
 
-test('the time of a shard does not go back at an older entry', () => {
+test('log time does not go back at an older entry', () => {
   const replay = Replay.ofNothing(GENESIS);
   const owner = { host: 'test', pid: 1, startedMs: 0 };
   for (const [sequence, timeMs] of [
@@ -83,7 +83,7 @@ test('the time of a shard does not go back at an older entry', () => {
   }
 });
 
-test('a page is taken up to the target, and each entry is seen before it is taken', async () => {
+test('a page is replayed up to the target, each entry after a look', async () => {
   const { store, manifest } = await fuzzyStore();
   const replay = await Replay.ofSnapshot(manifest, store.reader);
   const page = await entriesAfter(store, replay);
@@ -103,7 +103,7 @@ test('a page is taken up to the target, and each entry is seen before it is take
   assert.ok(isSameHead(replay.head, await store.wal.head(0)));
 });
 
-test('an entry of a later owner in the place of one that the snapshot holds is not held, and is not applied', async () => {
+test('an entry that replaced one in the snapshot is not applied', async () => {
   const { store, manifest } = await fuzzyStore();
   const lost = store.wal.entries(0).length - manifest.start.lsn.sequence;
   store.wal.loseTail(0, lost);
@@ -120,7 +120,7 @@ test('an entry of a later owner in the place of one that the snapshot holds is n
   assert.equal(Replay.ofNothing(store.reader.genesis(0)).contradicts(fence.entry), false);
 });
 
-/** The entries behind the new owner's fence. */
+/** The entries after the new owner's fence. */
 async function strangersOf(store: WrittenStore): Promise<ReadEntry[]> {
   await store.write(0, { type: 'player-blocked', username: 'ann', version: 2, timeMs: store.nowMs });
   const head = await store.wal.head(0);
@@ -129,7 +129,7 @@ async function strangersOf(store: WrittenStore): Promise<ReadEntry[]> {
   return [{ entry: store.format.decode(bytes), bytes }];
 }
 
-test('the first snapshot that is not damaged is taken, and the ones before are told', async () => {
+test('replay starts from the first undamaged snapshot and reports the damaged ones', async () => {
   const { store, manifest } = await fuzzyStore();
   const newer = await store.snapshot();
   store.wal.snapshotsOf(0).damageChunk(newer.id, 0);

@@ -31,7 +31,7 @@ test('a reply callback that throws changes no other reply of its append', async 
   assert.deepEqual(await withOneThatThrows(test), [[accepted(100, 90)], [accepted(90, 80)], [accepted(80, 70)]]);
 });
 
-test('a reply callback that throws is logged, and its shard serves on', async () => {
+test('a reply callback that throws is logged, and its shard keeps serving', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   await withOneThatThrows(test);
@@ -44,7 +44,7 @@ test('a reply callback that throws is logged, and its shard serves on', async ()
   assert.equal(await test.balance('ann'), 70);
 });
 
-test('a reply callback that throws at a refusal changes no other refusal', async () => {
+test("a refused request's reply callback that throws changes no other refusal", async () => {
   const test = new TestHost({ isShared: true, limits: { batchEventsMax: 1, mailboxMax: 10 } });
   await test.host.start([]);
   await test.take();

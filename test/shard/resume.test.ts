@@ -9,7 +9,7 @@ import { TestHost, turns } from '../support/test-host.js';
 const { place } = commands;
 const TAG = 'abcdef01';
 
-/** A thread that has answered for a while, and another one of the same process that takes its place. */
+/** A thread that has answered for a while, and another thread of the same process that replaces it. */
 async function deathOfAThread(): Promise<{ wal: MemoryWal; told: ReadonlyMap<number, Lsn>; next: TestHost }> {
   const wal = new MemoryWal(randomUUID(), 2);
   const first = await TestHost.started({ wal, ownerTag: TAG });
@@ -18,20 +18,20 @@ async function deathOfAThread(): Promise<{ wal: MemoryWal; told: ReadonlyMap<num
   return { wal, told: new Map(first.host.durable()), next: new TestHost({ wal, ownerTag: TAG }) };
 }
 
-test('a thread takes the place of one that died, with all that it had answered', async () => {
+test('a replacement thread has everything its predecessor had answered', async () => {
   const { told, next } = await deathOfAThread();
   await next.host.resume(told);
   assert.equal(await next.balance('ann'), 70);
 });
 
-test('a log that has lost what was answered is not taken up: nobody gets an old balance', async () => {
+test('a replacement thread refuses a log that lacks acknowledged entries', async () => {
   const { wal, told, next } = await deathOfAThread();
   wal.loseTail(0, 1);
   await assert.rejects(next.host.resume(told), /the log of shard 0 ends at 1-4, but 1-5 has been acknowledged/);
   assert.deepEqual(await next.ask({ type: 'read-player', username: 'ann' }), { type: 'failed', failure: 'starting' });
 });
 
-test('where another owner came meanwhile, that one stays', async () => {
+test('a replacement thread gives way to another owner', async () => {
   const { wal, told, next } = await deathOfAThread();
   const other = await TestHost.started({ wal });
   await assert.rejects(next.host.resume(told), /is not ours any more/);
@@ -39,7 +39,7 @@ test('where another owner came meanwhile, that one stays', async () => {
   assert.equal(await other.balance('ann'), 70);
 });
 
-test('the last append of the thread that died may arrive late, between the look at the head and the fence', async () => {
+test("the dead thread's last append may arrive before the replacement's fence", async () => {
   const { wal, told, next } = await deathOfAThread();
   const late = new TestHost({ wal, ownerTag: TAG });
   const head = wal.head.bind(wal);
@@ -54,7 +54,7 @@ test('the last append of the thread that died may arrive late, between the look 
   assert.deepEqual(next.fenced, []);
 });
 
-test('in bad weather nothing is lost: it may be called again', async () => {
+test('a resume during an outage loses nothing and may be repeated', async () => {
   const { wal, told, next } = await deathOfAThread();
   const head = wal.head.bind(wal);
   const before = await wal.read(0, LSN_ZERO, 100);

@@ -76,7 +76,7 @@ test('a start reads the newest snapshot and only the log after it', async () => 
   });
 });
 
-test('players whom nobody touches go from snapshot to snapshot, and are right when somebody does', async () => {
+test('untouched players stay correct through several snapshots', async () => {
   const wal = newWal();
   let host = await funded(wal);
   await bet(host, 'eve', 'e1');
@@ -89,10 +89,10 @@ test('players whom nobody touches go from snapshot to snapshot, and are right wh
   assert.equal(await host.balance('ann'), 960);
 });
 
-test('a snapshot taken while players bet, begin and are created is exact', async () => {
+test('a snapshot taken while players bet and are created is exact', async () => {
   const wal = newWal();
   const host = await funded(wal);
-  // Each look at the clock takes half a millisecond: a slice is two wallets, and between two slices others have their turn.
+  // Each read of the clock takes half a millisecond: a slice is two wallets, and other work runs between slices.
   host.clock.monotonicMs = () => {
     host.clock.nowMs += 0.5;
     return Math.floor(host.clock.nowMs);
@@ -134,7 +134,7 @@ for (const [what, damage] of [
   ['a missing chunk', (wal: MemoryWal, id: string) => wal.snapshotsOf(0).loseChunk(id, 0)],
   ['half a manifest', (wal: MemoryWal, id: string) => wal.snapshotsOf(0).replaceManifest(id, Buffer.from('half'))],
 ] as const) {
-  test(`${what}: the snapshot before it is used, and the log says which was skipped`, async () => {
+  test(`${what}: the previous snapshot is used, and the skipped one is logged`, async () => {
     const wal = newWal();
     const host = await funded(wal);
     await taken(host);
@@ -148,7 +148,7 @@ for (const [what, damage] of [
   });
 }
 
-test('a half-written snapshot is not used, and goes with the next one', async () => {
+test('an unfinished snapshot is ignored, and the next one deletes it', async () => {
   const wal = newWal();
   const host = await funded(wal);
   const { publishSnapshot, deleteSnapshot } = wal;
@@ -171,7 +171,7 @@ test('a half-written snapshot is not used, and goes with the next one', async ()
   );
 });
 
-test('a snapshot that its store has no room for leaves nothing behind, and spares those that are whole', async () => {
+test('a snapshot refused by a full store leaves nothing behind', async () => {
   const wal = newWal();
   const host = await funded(wal);
   const { id } = await taken(host);
@@ -188,7 +188,7 @@ test('a snapshot that its store has no room for leaves nothing behind, and spare
   }
 });
 
-test('a store that is full while a snapshot is written gets its room back at once: appends wait for it', async () => {
+test('a full store gets the space of an abandoned snapshot back at once', async () => {
   const wal = newWal();
   const host = await funded(wal);
   const { id } = await taken(host);
@@ -198,7 +198,7 @@ test('a store that is full while a snapshot is written gets its room back at onc
     attempts++;
     throw new StoreFullError('no room');
   };
-  // Redis at its limit refuses also what would give memory back, until somebody else has done so.
+  // Redis at its limit also refuses deletions, until some other client has freed memory.
   const remove = wal.deleteSnapshot.bind(wal);
   let refusals = 0;
   wal.deleteSnapshot = async (...args) => {
@@ -213,7 +213,7 @@ test('a store that is full while a snapshot is written gets its room back at onc
   );
 });
 
-test('a snapshot that reaches beyond its log stops the shard and names what is missing; the others serve', async () => {
+test('a snapshot that reaches beyond its log stops only its shard', async () => {
   const wal = newWal();
   const host = await funded(wal);
   await bet(host, 'ann', 't1');
@@ -230,7 +230,7 @@ test('a snapshot that reaches beyond its log stops the shard and names what is m
   assert.deepEqual(answer, { type: 'failed', failure: 'stopped' });
 });
 
-test('a log that lost its tail and went on another way is not joined with a snapshot of the old one', async () => {
+test('a log that diverged after a loss is not joined with an old snapshot', async () => {
   const wal = newWal();
   const host = await funded(wal);
   await bet(host, 'ann', 't1');
@@ -243,7 +243,7 @@ test('a log that lost its tail and went on another way is not joined with a snap
   assert.match(stateOf(next)?.reason ?? '', /accept-loss/);
 });
 
-test('a log that lost its tail stays stopped however often it is started, also when a snapshot begins before the loss', async () => {
+test('a log that lost its tail stays stopped at every start', async () => {
   const wal = newWal();
   const host = await funded(wal);
   const { writeChunk } = wal;
@@ -260,7 +260,7 @@ test('a log that lost its tail stays stopped however often it is started, also w
   }
 });
 
-test('a log that lost its tail stays stopped also when the snapshot that tells so is damaged', async () => {
+test('a lost tail stops the shard even if the newest snapshot is damaged', async () => {
   const wal = newWal();
   const host = await funded(wal);
   await taken(host);
@@ -274,7 +274,7 @@ test('a log that lost its tail stays stopped also when the snapshot that tells s
   }
 });
 
-test('a log without an entry that this node has acknowledged stops the shard, also after others have written', async () => {
+test('a log that lacks an acknowledged entry stops the shard at every start', async () => {
   const wal = newWal();
   const host = await funded(wal);
   await bet(host, 'ann', 't1');
@@ -287,7 +287,7 @@ test('a log without an entry that this node has acknowledged stops the shard, al
   }
 });
 
-test('another entry with the number of one that this node has acknowledged stops the shard too', async () => {
+test('another entry in place of an acknowledged one stops the shard', async () => {
   const wal = newWal();
   await funded(wal);
   const host = await TestHost.started({ wal });
@@ -302,7 +302,7 @@ test('another entry with the number of one that this node has acknowledged stops
   assert.ok(wal.entries(0).some(({ lsn }) => isSameLsn(lsn, head.lsn)));
 });
 
-test('what has been trimmed is not missed', async () => {
+test('trimmed entries are not missed', async () => {
   const wal = newWal();
   const host = await funded(wal, { policy: { keep: 1 } });
   await bet(host, 'ann', 't1');
@@ -312,7 +312,7 @@ test('what has been trimmed is not missed', async () => {
   assert.equal(await (await TestHost.started({ wal, acknowledged })).balance('ann'), 990);
 });
 
-test('a log that has been trimmed needs a whole snapshot', async () => {
+test('a trimmed log needs a complete snapshot', async () => {
   const wal = newWal();
   const host = await funded(wal, { policy: { keep: 1 } });
   await taken(host);
@@ -321,7 +321,7 @@ test('a log that has been trimmed needs a whole snapshot', async () => {
   assert.match(stateOf(next)?.reason ?? '', /begins with 1-7, and there is no whole snapshot/);
 });
 
-test('a start that a later one overtakes while it recovers has been fenced, and has lost nothing', async () => {
+test('a start overtaken during recovery is fenced, with nothing lost', async () => {
   const wal = newWal();
   await taken(await funded(wal));
   const { snapshots } = wal;
@@ -342,7 +342,7 @@ test('a start that a later one overtakes while it recovers has been fenced, and 
   assert.equal(await later?.balance('ann'), 990);
 });
 
-test('who has been fenced in the middle of a snapshot can neither write, publish, delete nor trim', async () => {
+test('an owner fenced during a snapshot cannot write, publish, delete or trim', async () => {
   for (const step of ['beginSnapshot', 'writeChunk', 'publishSnapshot', 'deleteSnapshot', 'trimLog'] as const) {
     const wal = newWal();
     const host = await funded(wal, { policy: { keep: 1 } });
@@ -369,7 +369,7 @@ test('who has been fenced in the middle of a snapshot can neither write, publish
   }
 });
 
-test('a snapshot that its store refuses is abandoned, and counts for nothing', async () => {
+test('a snapshot that the store refuses is abandoned', async () => {
   const wal = newWal();
   const host = await funded(wal);
   await TestHost.started({ wal });
@@ -377,7 +377,7 @@ test('a snapshot that its store refuses is abandoned, and counts for nothing', a
   assert.deepEqual(await manifests(wal), []);
 });
 
-test('a manifest that is of another snapshot or shard is damaged', async () => {
+test('a manifest of another snapshot or shard counts as damaged', async () => {
   const wal = newWal();
   const { id } = await taken(await funded(wal));
   const [stored] = await wal.snapshots(0);
@@ -390,14 +390,14 @@ test('a manifest that is of another snapshot or shard is damaged', async () => {
   assert.equal(sortSnapshots(1, [stored], codec).damaged.length, 1);
 });
 
-test('what a chunk holds and never becomes durable ends the snapshot', async () => {
+test('a snapshot with events that are lost is abandoned', async () => {
   const { wal, unheard, taking } = await takingUndurable();
   assert.deepEqual(
     (await wal.snapshots(0)).map(({ manifest }) => manifest),
     [undefined],
     'a manifest waits for the log',
   );
-  // The log loses the flight: another owner takes over before it lands.
+  // The log loses the append: another owner takes over before it completes.
   wal.intrude(0, await foreignAppend(wal));
   wal.release();
   assert.equal((await unheard).type, 'failed');
@@ -406,7 +406,7 @@ test('what a chunk holds and never becomes durable ends the snapshot', async () 
   assert.equal(await (await TestHost.started({ wal })).balance('ann'), 1000);
 });
 
-test('what a chunk holds and is not durable after half a minute ends the snapshot; the next one has it', async () => {
+test('a snapshot whose events are not durable after 30 s is abandoned', async () => {
   const { wal, host, unheard, taking } = await takingUndurable();
   host.clock.nowMs += 31_000;
   assert.match(await abandoned(taking), /does not become durable/);
@@ -418,7 +418,7 @@ test('what a chunk holds and is not durable after half a minute ends the snapsho
   assert.equal(await (await TestHost.started({ wal })).balance('ann'), 990);
 });
 
-/** A snapshot is being taken of a bet that the log holds back. */
+/** A snapshot in progress that contains a bet which the log holds back. */
 async function takingUndurable() {
   const wal = newWal();
   const host = await funded(wal);
@@ -438,7 +438,7 @@ async function foreignAppend(wal: MemoryWal) {
   return { shard: 0, expected: previous, entries: [new EntryCodec(STORE_ID).sealFence(header, owner)] };
 }
 
-test('bad weather is waited out: a snapshot is taken all the same, once', async () => {
+test('a snapshot waits out an outage and is taken once', async () => {
   const wal = newWal();
   const host = await funded(wal);
   wal.weather = 'answer-lost';
@@ -450,7 +450,7 @@ test('bad weather is waited out: a snapshot is taken all the same, once', async 
   assert.equal((await manifests(wal)).length, 1);
 });
 
-test('nothing has changed: no snapshot; a fence alone is no change', async () => {
+test('without a change, or after a fence only, no snapshot is taken', async () => {
   const wal = newWal();
   const host = await funded(wal);
   await taken(host);
@@ -461,7 +461,7 @@ test('nothing has changed: no snapshot; a fence alone is no change', async () =>
   assert.equal((await next.host.takeSnapshots(IMMEDIATE))[0]?.type, 'taken');
 });
 
-test('the newest are kept, and the log is trimmed up to the oldest of them, not before there are so many', async () => {
+test('the newest snapshots are kept, and the log before them is trimmed', async () => {
   const wal = newWal();
   const host = await funded(wal, { policy: { keep: 2 } });
   const starts: number[] = [];
@@ -475,13 +475,13 @@ test('the newest are kept, and the log is trimmed up to the oldest of them, not 
   }
 });
 
-test('a snapshot that has no time left is abandoned', async () => {
+test('a snapshot past its deadline is abandoned', async () => {
   const host = await funded(newWal());
   const late = { restMs: 0, deadlineMs: host.clock.nowMs - 1 };
   assert.match(await abandoned(host.host.takeSnapshots(late)), /no time left/);
 });
 
-test('with a heap that is nearly full snapshots are taken gently, and not in a hurry', async () => {
+test('near the memory limit snapshots are taken slowly, never in a hurry', async () => {
   const wal = newWal();
   const host = await funded(wal);
   host.memory.isFull = true;
@@ -492,7 +492,7 @@ test('with a heap that is nearly full snapshots are taken gently, and not in a h
   assert.equal(gently?.type, 'taken');
 });
 
-test('a host that closes ends the snapshot that it is taking, and nothing is written after that', async () => {
+test('closing a host ends its snapshot, and nothing is written afterwards', async () => {
   const wal = newWal();
   const host = await funded(wal);
   let isClosed = false;
@@ -520,7 +520,7 @@ test('a host that closes ends the snapshot that it is taking, and nothing is wri
   assert.equal(late, 0);
 });
 
-test('a snapshot that was found damaged is not counted as one that is kept', async () => {
+test('a damaged snapshot does not count as a kept one', async () => {
   const wal = newWal();
   const host = await funded(wal);
   await taken(host);
@@ -535,7 +535,7 @@ test('a snapshot that was found damaged is not counted as one that is kept', asy
   assert.ok(!ids.includes(damaged.id));
 });
 
-test('what was trimmed is no orphan', async () => {
+test('trimmed entries are not orphans', async () => {
   const wal = newWal();
   const host = await funded(wal, { policy: { keep: 1 } });
   await bet(host, 'ann', 't1');
@@ -545,7 +545,7 @@ test('what was trimmed is no orphan', async () => {
   assert.deepEqual(host.orphans, []);
 });
 
-test('a shard that is always due does not keep the others from their snapshots', async () => {
+test('a shard that is always due does not starve the others of snapshots', async () => {
   const wal = newWal();
   const host = await TestHost.started({ wal, policy: { everyEntries: 1 } });
   for (let i = 0; said(host, 'snapshot taken').length < 2; i++) {
@@ -558,7 +558,7 @@ test('a shard that is always due does not keep the others from their snapshots',
 
 const POLICY: SnapshotPolicy = { everyEntries: 100, everyMs: 5000, keep: 2, historyBytesMax: 20_000_000 };
 
-test('a snapshot is due by entries or by time, whichever comes first, and only when there was any entry', () => {
+test('a snapshot is due by entries or by time, but only after an entry', () => {
   assert.equal(isDue(POLICY, 99, 4999), false);
   assert.equal(isDue(POLICY, 100, 0), true);
   assert.equal(isDue(POLICY, 1, 5000), true);
@@ -567,7 +567,7 @@ test('a snapshot is due by entries or by time, whichever comes first, and only w
 });
 
 for (const apart of [100_000, 3_000_000, 50_000_000]) {
-  test(`the log keeps its history and not much more, with snapshots ${apart} bytes apart; marks do not pile up`, () => {
+  test(`with snapshots ${apart} bytes apart the log keeps its history, not much more`, () => {
     let marks: Manifest['marks'] = [];
     const kept: Manifest[] = [];
     for (let bytes = apart; bytes < 1000 * apart; bytes += apart) {
@@ -585,7 +585,7 @@ for (const apart of [100_000, 3_000_000, 50_000_000]) {
   });
 }
 
-test('a snapshot of a log that was longer before a loss does not say what may be trimmed of the one that went on', () => {
+test('an old snapshot from before a loss does not limit trimming wrongly', () => {
   const manifest = (epoch: number, sequence: number) =>
     ({ marks: [{ lsn: { epoch, sequence }, bytes: sequence }] }) as unknown as Manifest;
   const policy = { ...POLICY, keep: 3, historyBytesMax: 0 };
@@ -593,7 +593,7 @@ test('a snapshot of a log that was longer before a loss does not say what may be
   assert.deepEqual(trimPoint([manifest(3, 60), manifest(2, 51), manifest(1, 40)], policy), { epoch: 1, sequence: 40 });
 });
 
-test('a snapshot of a memory that was dropped while it was published takes the place of no other', async () => {
+test('a snapshot of dropped memory replaces no other snapshot', async () => {
   const wal = newWal();
   const host = await funded(wal, { policy: { keep: 1 } });
   const { id } = await taken(host);
@@ -601,7 +601,7 @@ test('a snapshot of a memory that was dropped while it was published takes the p
   const publish = wal.publishSnapshot.bind(wal);
   wal.publishSnapshot = async (...args) => {
     host.plantBug();
-    // The fence is not there yet, whose nonce alone would refuse the deletion.
+    // The new fence is not written yet, so its nonce does not refuse the deletion.
     wal.hold();
     await host.execute(place([{ id: 't2' }]));
     return await publish(...args);

@@ -9,10 +9,10 @@ import { until } from '../../support/until.js';
 
 const { settle, void: voided } = commands;
 const MEMORY_MS = 1000;
-/** More than what one scan tells. */
+/** More rounds than one scan returns. */
 const ROUNDS = 70;
 
-/** Lets no work begin once a scan has told of rounds, until it is opened. */
+/** Blocks further work after a scan has found rounds, until the gate is opened. */
 function heldAfterFirstScan(test: TestHost) {
   const { archiver } = test.host as unknown as { archiver: { deps: { spareTime: Pick<SpareTime, 'run'> } } };
   const { spareTime } = archiver.deps;
@@ -36,7 +36,7 @@ function heldAfterFirstScan(test: TestHost) {
   return gate;
 }
 
-test('images from before a shard was away are not put as newer than those of who had it', async () => {
+test("records from before a shard was remote do not override the other owner's", async () => {
   const archive = new MemoryArchive();
   const shared = { shards: 1, isShared: true, archive, memoryMs: MEMORY_MS };
   const first = new TestHost(shared);

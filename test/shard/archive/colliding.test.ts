@@ -59,7 +59,7 @@ test('a shard serves after computed round ids, and after a restart', async () =>
   );
 });
 
-test('a set that cannot be built is looked up until the next start', async (t) => {
+test('keys of a set that cannot be built are looked up', async (t) => {
   const archive = new MemoryArchive();
   t.mock.method(HashSet.prototype, 'add', () => {
     throw new RangeError('Array buffer allocation failed');
@@ -84,7 +84,7 @@ test('a set that cannot be built is looked up until the next start', async (t) =
   assert.equal((await second.execute(repeat)).type, 'accepted');
 });
 
-test('a bet brings back its own round alone, also among equal stored hashes', async () => {
+test('a bet restores only its own round, even among equal stored hashes', async () => {
   const { productId } = place([{ id: 'a', roundId: 'a' }]);
   const roundIds = roundIdsOfOneHash(productId, 150);
   const archive = new MemoryArchive();

@@ -15,7 +15,7 @@ const TOO_LATE = { type: 'failed', failure: 'not-durable-in-time' };
 
 const bets = (n: number) => [{ id: `t${n}`, roundId: `r${n}` }];
 
-/** Each player's rounds 1 and 2 have left memory, and ann's first one is damaged. */
+/** Rounds 1 and 2 of each player are archived; ann's first record is damaged. */
 async function withDamagedRound(archive: MemoryArchive, mailboxMax = 100): Promise<TestHost> {
   const test = await TestHost.started({ archive, memoryMs: MEMORY_MS, shards: 1, limits: { mailboxMax } });
   for (const username of PLAYERS) {
@@ -39,12 +39,12 @@ async function withDamagedRound(archive: MemoryArchive, mailboxMax = 100): Promi
   return test;
 }
 
-test('a damaged round is refused to whoever names it, and holds up nobody else', async () => {
+test('a damaged round is refused without delaying requests for other rounds', async () => {
   const archive = new MemoryArchive();
   const test = await withDamagedRound(archive);
   const [damaged] = archive.damaged;
   const balance = await test.balance('ann');
-  // All of one turn: they are looked up together.
+  // Sent in one turn, so that they share a lookup.
   const named = test.execute(settle(bets(1)));
   const behind = test.execute(place(bets(2)));
   const others = ['bob', 'cid'].map((username) => test.execute(settle(bets(1), { username })));
@@ -59,7 +59,7 @@ test('a damaged round is refused to whoever names it, and holds up nobody else',
   assert.equal(test.host.measures()[0]?.archive?.isAway, false);
 });
 
-test('a list that comes to a damaged round is refused; others go on', async () => {
+test('a list with a damaged round is refused while other lists succeed', async () => {
   const archive = new MemoryArchive();
   const test = await withDamagedRound(archive);
   const [ann, bob] = ['ann', 'bob'].map((username) =>
@@ -71,7 +71,7 @@ test('a list that comes to a damaged round is refused; others go on', async () =
   assert.ok(test.logLines.some(({ level }) => level === 'error'));
 });
 
-test('an image that contradicts itself is refused to whoever names it, and holds up nobody else', async () => {
+test('an inconsistent record is refused without delaying requests for other rounds', async () => {
   const archive = new MemoryArchive();
   const test = await withDamagedRound(archive);
   const [damaged] = archive.damaged;
@@ -89,7 +89,7 @@ test('an image that contradicts itself is refused to whoever names it, and holds
   );
 });
 
-test('what nobody waits for any more during an outage takes no place from others', async () => {
+test('expired lookups during an outage free their places', async () => {
   const archive = new MemoryArchive();
   const test = await withDamagedRound(archive, 2);
   archive.isAway = true;

@@ -7,7 +7,7 @@ import { HashSet } from '../../../src/shard/archive/hash-set.js';
 const MOST = 2 ** HASH_BITS - 1;
 const hashes = fc.oneof(
   fc.uniqueArray(fc.nat(MOST), { maxLength: 300 }),
-  // Far apart, and all close together, at both ends.
+  // Hashes spread out, and hashes clustered at both ends.
   fc.uniqueArray(fc.constantFrom(0, 1, MOST, MOST - 1, 2 ** 30, 2 ** 30 - 1, 2 ** 30 + 1)),
   fc.uniqueArray(
     fc.nat(400).map((n) => MOST - n),
@@ -15,7 +15,7 @@ const hashes = fc.oneof(
   ),
 );
 
-test('a run has what it was made of, in order, and nothing else', () => {
+test('a run contains exactly its hashes, in order', () => {
   fc.assert(
     fc.property(hashes, fc.nat(50), (set, more) => {
       const sorted = [...set].sort((a, b) => a - b);
@@ -42,7 +42,7 @@ test('a run has what it was made of, in order, and nothing else', () => {
   );
 });
 
-test('a set has what was added, before, during and after it is merged, in a few bits each', () => {
+test('a set keeps its hashes through a merge in a few bits each', () => {
   const set = new HashSet();
   const added: number[] = [];
   let seed = 1;

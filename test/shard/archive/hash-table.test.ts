@@ -6,7 +6,7 @@ import { HashTable } from '../../../src/shard/archive/hash-table.js';
 
 const MOST = 2 ** HASH_BITS - 1;
 
-test('a table has what was added, in order, wherever its runs wrap', () => {
+test('a table contains exactly its hashes, in order, wherever its runs wrap', () => {
   const anywhere = fc.nat(MOST);
   const atTheEnd = fc.nat(2000).map((n) => MOST - n);
   const atTheStart = fc.nat(2000);
@@ -31,7 +31,7 @@ test('a table has what was added, in order, wherever its runs wrap', () => {
   );
 });
 
-test('a table grows by its load, also where all hashes come to its end', () => {
+test('a table grows by its load, even if all hashes belong to its end', () => {
   for (const count of [100, 1000, 4000]) {
     const table = new HashTable();
     for (let i = 0; i < count; i++) table.add(MOST - i);

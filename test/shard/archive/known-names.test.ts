@@ -15,7 +15,7 @@ function known(key = KEY, retentionDays = RETENTION_DAYS): KnownNames & { readon
   return Object.assign(names, { skippedSpans });
 }
 
-/** Names of so many players, one of each kind, over a year. */
+/** Keys of this many players, one of each kind per player, over a year. */
 function filled(players: number, names = known()): KnownNames {
   for (let player = 0; player < players; player++) {
     names.add(dayOf(player), player, 'round', finish(player));
@@ -29,7 +29,7 @@ function dayOf(player: number): number {
   return FIRST_DAY + (player % 365);
 }
 
-test('what was added may be there, in its days, also as it was saved; of what was not, one of some hundred is thought to be', () => {
+test('a key filter finds all its keys, with about one percent false positives', () => {
   const players = 50_000;
   const first = filled(players);
   // Saved parts bring their own key.
@@ -44,14 +44,14 @@ test('what was added may be there, in its days, also as it was saved; of what wa
     let wrong = 0;
     for (let player = players; player < 2 * players; player++) {
       if (names.mayHave(player, 'round', finish(player))) wrong++;
-      // The same hash of the other kind is another name.
+      // The same hash of the other kind is another key.
       if (names.mayHave(player - players, 'transaction', finish(player))) wrong++;
     }
     assert.ok(wrong < players / 100, `${wrong} of ${2 * players}`);
   }
 });
 
-test('a part that another version saved, or for another retention, is not used', () => {
+test('a part saved by another version or for another retention is ignored', () => {
   const parts = filled(10).unsaved();
   const [[number, part]] = parts as unknown as [[number, Buffer]];
   assert.equal(known().load(new Map([[number, part]])), true);
@@ -66,7 +66,7 @@ test('a part that another version saved, or for another retention, is not used',
   assert.equal(known().load(new Map([[number, undefined]])), false);
 });
 
-test('parts that were saved with two keys are not used, and leave nothing behind', () => {
+test('parts saved with two keys are ignored and leave nothing behind', () => {
   const parts = new Map(filled(10).unsaved());
   for (const [number, part] of filled(400, known({ low: 3, high: 4 })).unsaved()) {
     if (!parts.has(number)) parts.set(number, part);
@@ -77,7 +77,7 @@ test('parts that were saved with two keys are not used, and leave nothing behind
   assert.equal(names.count, 0);
 });
 
-test('computed round ids take no more room than others', () => {
+test('computed round ids take no more memory than others', () => {
   const player = hashOfPlayer('ann');
   const roundIds = collidingRoundIds(player, 'P1', 2 ** 16, 100);
   const names = known();
@@ -89,7 +89,7 @@ test('computed round ids take no more room than others', () => {
   assert.equal(names.bytes, others.bytes);
 });
 
-test('a set that cannot be built is skipped: its names may all be there', (t) => {
+test('any key may belong to a set that cannot be built', (t) => {
   const names = filled(1);
   const later = FIRST_DAY + RETENTION_DAYS;
   t.mock.method(HashSet.prototype, 'add', () => {
@@ -105,7 +105,7 @@ test('a set that cannot be built is skipped: its names may all be there', (t) =>
   names.add(later, 8, 'round', 8);
   assert.ok(!names.work());
   assert.equal((names as ReturnType<typeof known>).skippedSpans.length, 1, 'told once');
-  // Saving clears the fresh names, and the next start would not know the lost ones.
+  // A save would clear the fresh keys, and the next start would not know the lost ones.
   assert.equal(names.unsaved().size, 0);
   names.dropBefore(later + RETENTION_DAYS);
   assert.equal(names.skipped, 0);

@@ -12,13 +12,13 @@ const MEMORY_MS = 1000;
 const RETENTION_MS = 10 * DAY_MS;
 const SWEEP_MS = 60_000;
 
-/** An archive whose puts wait until the test lets them on. */
+/** An archive whose puts wait until the test releases them. */
 class SlowArchive extends MemoryArchive {
   private on = () => {};
   private readonly isOn = new Promise<void>((resolve) => {
     this.on = resolve;
   });
-  /** Records of all puts that were asked for. */
+  /** Records of all requested puts. */
   readonly asked: ArchiveRecord[] = [];
 
   override async put(records: readonly ArchiveRecord[]): Promise<void> {
@@ -52,7 +52,7 @@ class HandTimers {
   }
 }
 
-test('a round that is forgotten while it is put never comes back beside a new bet', async () => {
+test('a round forgotten during its put never returns beside a new bet', async () => {
   const archive = new SlowArchive();
   const timers = new HandTimers();
   const rules = { retentionMs: RETENTION_MS };

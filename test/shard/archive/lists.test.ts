@@ -33,7 +33,7 @@ async function allLeave(test: TestHost): Promise<void> {
   });
 }
 
-test('lists that wait for an archive that is away end at their deadline, and give their places back', async () => {
+test('lists that wait for an unavailable archive end at their deadline', async () => {
   const archive = new MemoryArchive();
   const test = await TestHost.started({ archive, memoryMs: MEMORY_MS, shards: 1 });
   await test.fund('ann', 100);
@@ -50,7 +50,7 @@ test('lists that wait for an archive that is away end at their deadline, and giv
   assert.deepEqual(idsOf(await next), ['t1']);
 });
 
-test('a list that was asked for before the shard was away shows nothing that lacks what another node has archived', async () => {
+test("a list asked for before a hand-over includes the new owner's archived rounds", async () => {
   const archive = new MemoryArchive();
   const shared = { shards: 1, isShared: true, archive, memoryMs: MEMORY_MS };
   const first = new TestHost(shared);

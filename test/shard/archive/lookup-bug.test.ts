@@ -13,7 +13,7 @@ const STARTING = { type: 'failed', failure: 'starting' };
 
 const bets = (n: number) => [{ id: `t${n}`, roundId: `r${n}` }];
 
-/** Rounds 1 and 2 of ann have left memory. */
+/** Rounds 1 and 2 of ann are archived. */
 async function started(archive: MemoryArchive): Promise<TestHost> {
   const test = await TestHost.started({ archive, memoryMs: MEMORY_MS, shards: 1 });
   await test.fund('ann', 100);
@@ -29,7 +29,7 @@ async function started(archive: MemoryArchive): Promise<TestHost> {
   return test;
 }
 
-/** The next lookup of shard 0 meets one. */
+/** Makes the next lookup of shard 0 fail with a bug. */
 function plantBugInLookups(test: TestHost): void {
   const { archives } = test.host as unknown as { archives: Map<number, ShardArchive> };
   const archive = archives.get(0) as ShardArchive;
@@ -48,7 +48,7 @@ function isRepeat(answer: Answer): boolean {
   return answer.type === 'accepted' && answer.isRepeat;
 }
 
-test('what cannot be looked up for a fault of ours is not decided: the shard fails and recovers', async () => {
+test('a bug in a lookup leaves the request undecided and makes the shard recover', async () => {
   const test = await started(new MemoryArchive());
   const balance = await test.balance('ann');
   plantBugInLookups(test);
@@ -58,7 +58,7 @@ test('what cannot be looked up for a fault of ours is not decided: the shard fai
   assert.equal(await test.balance('ann'), balance);
 });
 
-test('so is what has waited behind another request of its player', async () => {
+test('a bug in the lookup of a queued request leaves that request undecided', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   const balance = await test.balance('ann');
@@ -74,11 +74,11 @@ test('so is what has waited behind another request of its player', async () => {
   assert.equal(await test.balance('ann'), balance);
 });
 
-test('lookups go on after one that met a fault of ours', async () => {
+test('lookups continue after a bug in one of them', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   const find = archive.find.bind(archive);
-  // Not what an archive answers.
+  // Violates the contract of the archive.
   archive.find = async () => undefined as never;
   const answer = await test.execute(place(bets(1)));
   assert.equal(answer.type, 'failed');

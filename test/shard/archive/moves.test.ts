@@ -17,7 +17,7 @@ async function started(archive: MemoryArchive, options: ConstructorParameters<ty
   return await TestHost.started({ archive, memoryMs: MEMORY_MS, shards: 1, ...options });
 }
 
-/** Lets everything that is closed leave memory. */
+/** Lets all closed rounds leave memory. */
 async function allClosedLeave(test: TestHost, left = 0): Promise<void> {
   test.clock.nowMs += 2 * MEMORY_MS;
   await until('closed rounds have left', () => {
@@ -40,7 +40,7 @@ async function list(test: TestHost, username: string, limit: number): Promise<Tr
   throw new Error('the list does not end');
 }
 
-test('a closed round leaves memory, and whatever names it later is answered as if it had not', async () => {
+test('requests for an archived round are answered as if it were in memory', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 100);
@@ -70,7 +70,7 @@ test('a closed round leaves memory, and whatever names it later is answered as i
   });
 });
 
-test('a round stays that another node has changed while it was put, though the shard is back with the same wallets', async () => {
+test('a round changed by another node during its put stays in memory', async () => {
   const archive = new MemoryArchive();
   const put = archive.put.bind(archive);
   let open = () => {};
@@ -98,7 +98,7 @@ test('a round stays that another node has changed while it was put, though the s
     first.clock.nowMs += MEMORY_MS / 10;
     return puts > 0;
   });
-  // The clock of the second one is where it was.
+  // The second node's clock has the time of the first one's.
   await first.handOver(second);
   assert.equal((await second.execute(voided([{ id: 't1', payoutAmount: 15 }]))).type, 'accepted');
   const balance = await second.balance('ann');
@@ -111,7 +111,7 @@ test('a round stays that another node has changed while it was put, though the s
   assert.equal(await first.balance('ann'), balance);
 });
 
-test('all closed rounds of a player leave in one pass, however many he has played since the last one', async () => {
+test('all closed rounds of a player leave in one pass', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 1000);
@@ -124,7 +124,7 @@ test('all closed rounds of a player leave in one pass, however many he has playe
   assert.deepEqual(await test.execute(settle(txns(299))), { ...accepted(2495, 2500), isRepeat: true });
 });
 
-test('a round that is settled once more while it is on its way stays', async () => {
+test('a round settled again during its put stays in memory', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 100);
@@ -143,7 +143,7 @@ test('a round that is settled once more while it is on its way stays', async () 
   assert.deepEqual(await test.execute(settle([{ id: 't1' }])), failed('already-cancelled'));
 });
 
-test('while the archive is away, what needs it waits and keeps its order; all else goes on; nothing is moved', async () => {
+test('during an archive outage only requests that need the archive wait, in order', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   for (const username of ['ann', 'bob']) await test.fund(username, 100);
@@ -177,7 +177,7 @@ test('while the archive is away, what needs it waits and keeps its order; all el
   assert.equal(await test.balance('ann'), 95);
 });
 
-test('what is found for a request that was given up meanwhile decides no other: that one is looked for itself', async () => {
+test('the lookup of an expired request decides no other request', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 100);
@@ -205,7 +205,7 @@ test('what is found for a request that was given up meanwhile decides no other: 
   assert.equal(await test.balance('ann'), balance);
 });
 
-test('a list that waits for the archive holds up nobody, and has all of it also when something leaves meanwhile', async () => {
+test('a list delays no other request and includes rounds archived meanwhile', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 100);
@@ -232,7 +232,7 @@ test('a list that waits for the archive holds up nobody, and has all of it also 
   );
 });
 
-test('a new id is known not to be there, without asking', async () => {
+test('a new id needs no lookup', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 1000);
@@ -245,7 +245,7 @@ test('a new id is known not to be there, without asking', async () => {
   assert.equal(archive.looked, 0);
 });
 
-test('a start knows what was saved and put since, without reading all; what is damaged it reads again', async () => {
+test('a start loads saved and fresh keys, and rereads all after damage', async () => {
   const archive = new MemoryArchive();
   const first = await started(archive);
   await first.fund('ann', 100);
@@ -255,7 +255,7 @@ test('a start knows what was saved and put since, without reading all; what is d
   };
   await play(first, 't1');
   await allClosedLeave(first);
-  // From here on the log alone does not tell all names.
+  // From here on the log alone does not yield all keys.
   const [taken] = await first.host.takeSnapshots(IMMEDIATE);
   assert.equal(taken?.type, 'taken');
   await first.host.close();
@@ -270,7 +270,7 @@ test('a start knows what was saved and put since, without reading all; what is d
   second.clock.nowMs = first.clock.nowMs;
   await play(second, 't2');
   await allClosedLeave(second);
-  // Killed: nothing is saved.
+  // Simulates a kill: nothing is saved.
   archive.saveNames = async () => {
     throw new Error('the process is gone');
   };
@@ -289,7 +289,7 @@ test('a start knows what was saved and put since, without reading all; what is d
   assert.ok(fourth.logLines.some(({ message }) => /damaged or old/.test(message)));
 });
 
-test('a process that ends between the archive and the log leaves the round in both, and the next one goes on', async () => {
+test('after a crash between archive and log the next process continues', async () => {
   const archive = new MemoryArchive();
   const first = await started(archive);
   await first.fund('ann', 100);
@@ -317,7 +317,7 @@ test('a process that ends between the archive and the log leaves the round in bo
   assert.equal(await second.balance('ann'), 100);
 });
 
-test('the list of transactions is the same wherever they are, by pages of any length', async () => {
+test('the list of transactions does not depend on archiving or page length', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 1000);
@@ -335,12 +335,12 @@ test('the list of transactions is the same wherever they are, by pages of any le
     test.clock.nowMs++;
     return (test.host.measures()[0]?.transactions ?? all) < all;
   });
-  // One comes back, so that the archive has it, too.
+  // One round returns to memory, so that the archive has it as well.
   await test.execute(settle([{ id: 't11', roundId: 'r11' }]));
   for (const limit of [1, 2, 3, 7, 25, 1000]) assert.deepEqual(await list(test, 'ann', limit), expected, `by ${limit}`);
 });
 
-test('random histories come out as without an archive, whatever leaves when, and over restarts', async () => {
+test('random histories give the same answers with and without an archive', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(arbitraryStep, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) => {
       const archive = new MemoryArchive();
@@ -357,7 +357,7 @@ test('random histories come out as without an archive, whatever leaves when, and
         } else {
           moving.clock.nowMs += 2 * MEMORY_MS;
           still.clock.nowMs = moving.clock.nowMs;
-          // Moves are on their way while the next commands come.
+          // Rounds are being archived while the next commands arrive.
           if (n % 2 === 0) await new Promise((resolve) => setTimeout(resolve, 25));
         }
       }

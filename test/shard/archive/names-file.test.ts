@@ -23,7 +23,7 @@ function headAt(sequence: number, nonce = '0011223344556677', checksum = sequenc
 interface Given {
   readonly archive?: MemoryArchive;
   readonly head?: Head;
-  /** The log has these entries, and no others. */
+  /** The log has exactly these entries. */
   readonly log?: readonly Head[];
   readonly retentionDays?: number;
   readonly storeId?: string;
@@ -90,7 +90,7 @@ async function loadedFrom(folder: string, given: Given = {}, since = START): Pro
   return shard;
 }
 
-test('a file that reaches the snapshot is believed without the archive', () =>
+test('a file that reaches the snapshot is used without the archive', () =>
   inTempFolder(async (folder) => {
     const path = await write(folder, NEWEST);
     assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -114,7 +114,7 @@ const UNPROVEN: Readonly<Record<string, { readonly given?: Given; readonly since
 };
 
 for (const [what, { given = {}, since = START }] of Object.entries(UNPROVEN)) {
-  test(`a file ${what} is not believed`, () =>
+  test(`a file ${what} is not used`, () =>
     inTempFolder(async (folder) => {
       await write(folder, NEWEST);
       const shard = await loadedFrom(folder, given, since);
@@ -124,7 +124,7 @@ for (const [what, { given = {}, since = START }] of Object.entries(UNPROVEN)) {
     }));
 }
 
-test('a file with any byte changed, or cut anywhere, is not believed', () =>
+test('a file with a changed byte or cut anywhere is not used', () =>
   inTempFolder(async (folder) => {
     const path = await write(folder, NEWEST);
     const whole = readFileSync(path);
@@ -142,7 +142,7 @@ test('a file with any byte changed, or cut anywhere, is not believed', () =>
     await assert.rejects(files.read(0));
   }));
 
-test('names of the log are all there are only from its very beginning', () =>
+test('keys from the log are complete only from its very beginning', () =>
   inTempFolder(async (folder) => {
     for (const [base, isUnknown] of [
       ['nothing', false],

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const SHARD = 0;
 const HASH_KEY = { low: 1, high: 2 };
 
-/** What one node knows of the archive that all share. It never gets to look there, unless it can `defer`. */
+/** One node's view of the shared archive. Lookups run only if `defer` runs its callback. */
 function knowing(
   archive: Archive,
   defer: (run: () => void) => void = () => {},
@@ -51,13 +51,13 @@ function mayHave(node: ShardArchive, roundId: string): boolean {
   return node.maybeFind('ann', 'p', { ids: [], rewardIds: [], roundIds: [roundId] }) !== undefined;
 }
 
-/** As another archive in its place, which nothing was put into. */
+/** Empties the archive, as if it had been replaced by a new one. */
 function empty(archive: MemoryArchive): void {
   archive.records = [];
   archive.marks.clear();
 }
 
-/** A lookup is given up at its deadline. */
+/** Expects the lookup to be given up at its deadline. */
 async function mustNotAnswer(node: ShardArchive, roundId: string): Promise<void> {
   const missing = { ids: [], rewardIds: [], roundIds: [roundId] };
   await assert.rejects(
@@ -66,7 +66,7 @@ async function mustNotAnswer(node: ShardArchive, roundId: string): Promise<void>
   );
 }
 
-test('names of an archive that is behind the log are not believed', async () => {
+test('keys of an archive that is behind the log are not used', async () => {
   const archive = new MemoryArchive();
   const mark = await put(knowing(archive), 'r1', 5);
   assert.deepEqual(mark, { epoch: 1, sequence: 5, index: 0 });
@@ -89,7 +89,7 @@ test('names of an archive that is behind the log are not believed', async () => 
   assert.deepEqual([node.measures.isAway, mayHave(node, 'new')], [false, false]);
 });
 
-test('a lookup in an archive that falls behind while it serves is no answer', async () => {
+test('a lookup in an archive that falls behind gives no answer', async () => {
   const archive = new MemoryArchive();
   let mark: ArchiveMark | undefined;
   const node = knowing(
@@ -105,7 +105,7 @@ test('a lookup in an archive that falls behind while it serves is no answer', as
   assert.equal(node.measures.isAway, true);
 });
 
-test('a put relies on the put before it, whose event the log need not have yet', async () => {
+test('a put requires the previous put, even before the log has its event', async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive);
   await node.load();
@@ -120,7 +120,7 @@ test('a put relies on the put before it, whose event the log need not have yet',
   assert.deepEqual([isOver, archive.records.length, archive.marks.size], [false, 0, 0]);
 });
 
-test('a lookup relies on a put whose event the log does not have yet', async () => {
+test('a lookup requires the previous put, even before the log has its event', async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive, (run) => run());
   await node.load();
@@ -130,7 +130,7 @@ test('a lookup relies on a put whose event the log does not have yet', async () 
   assert.equal(node.measures.isBehind, true);
 });
 
-test('a put tells which rounds the archive has refused', async () => {
+test('a put reports which rounds the archive has refused', async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive);
   await node.load();
@@ -151,7 +151,7 @@ test('a put tells which rounds the archive has refused', async () => {
   assert.deepEqual(none, { mark: undefined, players: [] });
 });
 
-test('an archive whose names are not known yet may have everything', async () => {
+test('an archive whose keys are not loaded yet may have everything', async () => {
   const node = knowing(new MemoryArchive());
   assert.ok(mayHave(node, 'anything'));
   assert.ok(node.mayHaveAnyOf(commands.place([{ id: 't1' }])));
@@ -160,7 +160,7 @@ test('an archive whose names are not known yet may have everything', async () =>
 });
 
 for (const during of ['freshNames', 'savedNames', 'names'] as const) {
-  test(`what is put while the names are learnt, during ${during}, is known`, async () => {
+  test(`keys put during ${during} of a load are known`, async () => {
     const archive = new MemoryArchive();
     const before = knowing(archive);
     await before.load();
@@ -193,7 +193,7 @@ for (const during of ['freshNames', 'savedNames', 'names'] as const) {
 }
 
 for (const during of ['freshNames', 'savedNames'] as const) {
-  test(`who learns the names while the node before saves them, during ${during}, lacks none`, async () => {
+  test(`a load misses no key if the former owner saves during ${during}`, async () => {
     const archive = new MemoryArchive();
     const before = knowing(archive);
     await before.load();
@@ -219,7 +219,7 @@ for (const during of ['freshNames', 'savedNames'] as const) {
   });
 }
 
-test('names that were saved under another retention are read anew once, and not at each start', async () => {
+test('keys saved under another retention are reread once, not at each start', async () => {
   const archive = new MemoryArchive();
   let reads = 0;
   const counted: Pick<Archive, 'names'> = {
@@ -244,7 +244,7 @@ test('names that were saved under another retention are read anew once, and not 
   for (const roundId of ['first', 'second', 'third']) assert.ok(mayHave(last, roundId), roundId);
 });
 
-test('a round that changed in the very entry that made its image durable is found as it was put last', async () => {
+test('of two records with the same entry the later one is found', async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive, setImmediate);
   const domain = new Domain();
@@ -265,7 +265,7 @@ test('a round that changed in the very entry that made its image durable is foun
   assert.deepEqual(found?.images, [after]);
 });
 
-test('an archive that is away is not asked again for what nobody waits for any more', async () => {
+test('an unavailable archive is not asked again for expired requests', async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive, setImmediate);
   let asked = 0;
@@ -285,7 +285,7 @@ test('an archive that is away is not asked again for what nobody waits for any m
   await assert.rejects(Promise.resolve(wanted), GivenUpError);
 });
 
-test('names that cannot be read are looked up', async () => {
+test('unreadable keys are looked up', async () => {
   const archive = new MemoryArchive();
   const before = knowing(archive);
   await put(before, 'r1', 5);
@@ -300,7 +300,7 @@ test('names that cannot be read are looked up', async () => {
   assert.equal(mayHave(node, 'new'), true, 'an id of the damaged round has any name');
 });
 
-test('other work has its turns while the names of many puts are learnt', async () => {
+test('other work gets its turns while the keys of many puts are loaded', async () => {
   const archive = new MemoryArchive();
   const before = knowing(archive);
   await put(before, 'r1', 5);

@@ -7,7 +7,7 @@ import { until } from '../../support/until.js';
 
 const MEMORY_MS = 1000;
 
-test('a callback whose round may not come back yet is not decided without it', async () => {
+test('a callback is refused while its round must not be restored', async () => {
   const archive = new MemoryArchive();
   const test = await TestHost.started({ archive, memoryMs: MEMORY_MS, shards: 1 });
   await test.fund('ann', 100);
@@ -20,7 +20,7 @@ test('a callback whose round may not come back yet is not decided without it', a
     return test.host.measures()[0]?.transactions === 0;
   });
   const { format } = test.deps;
-  // As in a cluster with a member that cannot read what comes back.
+  // Simulates a cluster with a member that cannot read restored rounds.
   format.canWrite = ({ type }) => type !== 'rounds-restored';
   const again = () => test.execute(reward);
   assert.deepEqual(await again(), { type: 'failed', failure: 'upgrading' });
