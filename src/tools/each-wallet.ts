@@ -5,7 +5,7 @@ import type { StoreReader } from './store-reader.js';
 
 const TURN_WALLETS = 500;
 
-/** Calls `look` with each wallet, which it must not change; gives way to other work in between. */
+/** Calls `look` with each wallet, which `look` must not change. Yields to other work in between. */
 export async function forEachWallet(
   wallets: Wallets,
   { yieldTurn }: Pick<StoreReader, 'yieldTurn'>,

@@ -14,19 +14,19 @@ import type { RoundName } from '../wallet/state/round.js';
 import { nameOfImage } from '../wallet/state/round-image.js';
 
 /*
- * What `inspect` and `export` tell of an event: a row for each kind of event, and one for each kind of change in a
- * callback. A kind without a row does not compile. Inspect has one item for each change, and words for people; export
- * has one line for each event, with every field of its changes.
+ * Tables of what `inspect` and `export` print about an event: a row for each kind of event, and a row for each kind of
+ * change in a callback. A kind without a row does not compile. Inspect has one item per change, with words for people.
+ * Export has one line per event, with every field of its changes.
  */
 
-/** The place of an event: an entry of a shard's log, and its place in that entry. */
+/** The address of an event: a shard, an entry of its log, and the event's index in the entry. */
 export interface EventAddress {
   readonly shard: number;
   readonly lsn: Lsn;
   readonly index: number;
 }
 
-/** What an item of an inspection says beside its place, player, version, time, type, ids and the balances around it. */
+/** Fields of an inspection item besides address, player, version, time, type, other ids and the callback's balances. */
 interface Details {
   readonly id?: string;
   readonly currency?: string;
@@ -40,28 +40,31 @@ interface Details {
   readonly reason?: string | undefined;
 }
 
-/** The last time that a `Date` can tell. */
+/** The latest time that a `Date` can represent. */
 const DATE_MAX_MS = 8_640_000_000_000_000;
 
 /** Formats an amount as text in decimals of the player's currency. */
 export type Decimal = (units: Units) => string;
 
-/** Every event but those of callbacks, whose changes have kinds of their own. */
+/** Every event except callbacks, whose changes have kinds of their own. */
 export type PlainEvent = Exclude<Event, CallbackApplied>;
 
 interface EventKind<E> {
   readonly item: (event: E) => Details;
-  /** The fields of its line, in the order in which they are printed. */
+  /** The fields of the event's line, in print order. */
   readonly line: (event: E, decimal: Decimal) => object;
 }
 
 interface ChangeKind<C> {
-  /** The change names the round of its id. Settlements, and cancels and voids of rounds, have ids of their own. */
+  /**
+   * True when the change names the round that its id belongs to. Settlements, and cancels and voids of rounds, have ids
+   * of their own.
+   */
   readonly namesRound: boolean;
-  /** Its amounts, which export prints as decimals; `after` always is one. */
+  /** Names of amounts, which export prints as decimals; `after` always is an amount. */
   readonly amounts: readonly (keyof C)[];
   readonly item: (change: C) => Pick<Details, 'amount' | 'stake' | 'others' | 'remarks'>;
-  /** Other fields that are not printed as they are. */
+  /** Other fields that export does not print as they are. */
   readonly line?: (change: C, decimal: Decimal) => object;
 }
 
@@ -117,7 +120,7 @@ const EVENT_KINDS: { readonly [E in PlainEvent as E['type']]: EventKind<E> } = {
   },
   'player-blocked': unadorned,
   'player-unblocked': unadorned,
-  // Its digest says nothing to anybody, and helps whoever guesses at tokens.
+  // The token's digest is left out: it informs no reader and helps an attacker to guess tokens.
   'session-set': {
     item: ({ endMs, by }) => ({ remarks: endMs === null ? [] : [`until ${timeOf(endMs)}`], by }),
     line: ({ endMs, by }) => ({ endTime: endMs === null ? null : timeOf(endMs), by }),
@@ -217,7 +220,7 @@ const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
     item: (change) => ({ amount: change.amount, remarks: wordsOf(change) }),
   },
   'tip-cancelled': { namesRound: false, amounts: [], item: () => ({}) },
-  // A reward may have the id of a bet, which is of another round.
+  // A reward may have the id of a bet that belongs to another round.
   'reward-credited': {
     namesRound: false,
     amounts: ['payout', 'stake'],
@@ -242,7 +245,7 @@ export function changeKind(change: Change): ChangeKind<Change> {
   return CHANGE_KINDS[change.type] as unknown as ChangeKind<Change>;
 }
 
-/** True for the type of a change that names the round of its id. */
+/** True for the type of a change that names the round that its id belongs to. */
 export function namesRound(type: string): boolean {
   return type in CHANGE_KINDS && CHANGE_KINDS[type as Change['type']].namesRound;
 }
@@ -252,7 +255,7 @@ function roundNameOf(image: Buffer): RoundName {
   return { productId, roundId };
 }
 
-/** Of a time that an operator may have made up. */
+/** Prints a time that an operator may have made up. */
 function timeOf(timeMs: number): string {
   return timeMs > DATE_MAX_MS ? `${timeMs} ms` : new Date(timeMs).toISOString();
 }

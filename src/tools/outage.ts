@@ -1,4 +1,4 @@
-/** Warns when an outage begins and when it ends, and not in between. */
+/** Warns once when an outage begins and once when it ends. */
 export class Outage {
   private isOn = false;
 

@@ -2,7 +2,7 @@ import { isPermanent, type Patience, patiently } from '../shard/log/patience.js'
 import type { SourceStore } from './copy-ports.js';
 import { ToolError } from './store-reader.js';
 
-/** Retries during an outage, and rejects with a `ToolError` when it does not end in time. */
+/** Retries during an outage. Rejects with a `ToolError` when the outage does not end in time. */
 export async function keepTrying<T>(what: string, patience: Patience, run: () => Promise<T>): Promise<T> {
   try {
     return await patiently(what, patience, run);
@@ -12,7 +12,7 @@ export async function keepTrying<T>(what: string, patience: Patience, run: () =>
   }
 }
 
-/** The same store, whose reads are retried during an outage. */
+/** The same store, with retries of its reads during an outage. */
 export function patientSource<T extends SourceStore>(store: T, patience: Patience): T {
   const { wal, snapshots } = store;
   return {

@@ -4,7 +4,10 @@ import type { Entry } from '../shard/log/wal.js';
 import type { Coverage, SnapshotEnd } from './coverage.js';
 import { ToolError } from './store-reader.js';
 
-/** Where a restore ends: a time for all shards, or LSNs for some of them, and the others are restored to their end. */
+/**
+ * The end point of a restore: a time for all shards, or LSNs for some shards. The other shards are restored to their
+ * end.
+ */
 export type At =
   | { readonly type: 'time'; readonly timeMs: number }
   | { readonly type: 'lsns'; readonly lsns: ReadonlyMap<number, Lsn> };
@@ -21,7 +24,7 @@ export function parseAt(text: string): At {
   }
   if (zone === undefined) throw new ToolError('a time needs its zone: Z, or as +07:00');
   const timeMs = Date.parse(`${date}T${time}${zone}`);
-  // Date.parse takes a 31st of any month for a day of the next one.
+  // Date.parse takes the 31st of a shorter month for a day of the next month.
   if (Number.isNaN(timeMs) || new Date(date).getUTCDate() !== Number(day)) {
     throw new ToolError('there is no such time');
   }
@@ -41,7 +44,7 @@ export function parseLsns(text: string): Map<number, Lsn> {
   return lsns;
 }
 
-/** True when the entry, and so every entry after it, is later than `at`. */
+/** True when the entry, and so every later entry, is past `at`. */
 export function isPast(at: At | undefined, entry: Entry): boolean {
   if (at === undefined) return false;
   if (at.type === 'time') return newestTimeOf(entry) > at.timeMs;
@@ -59,7 +62,7 @@ export function isEarlyEnough(at: At | undefined, shard: number, snapshot: Snaps
 
 /** The points in time to which a shard can be restored. */
 export interface Reach {
-  /** The log is there from its first entry on. */
+  /** True when the log still has its first entry. */
   readonly isComplete: boolean;
   readonly snapshots: readonly SnapshotEnd[];
   /** The newest entry. */
@@ -74,7 +77,7 @@ export function reachesOf({ shards }: Coverage): Reach[] {
   }));
 }
 
-/** Throws a `ToolError` when `at` cannot be restored; it names the earliest point that can. */
+/** Throws a `ToolError` when `at` cannot be restored, and names the earliest point that can. */
 export function checkReach(at: At | undefined, reaches: readonly Reach[]): void {
   if (at?.type === 'lsns') checkLsns(at.lsns, reaches);
   const short = reaches.flatMap(({ isComplete, snapshots }, shard) => {

@@ -6,7 +6,7 @@ import { isSameProof, PROOF_PATH, remoteAddressOf, TokenProof } from '../listene
 import { ToolError } from './store-reader.js';
 
 const NONCE_BYTES = 32;
-/** A server may close a connection that rests just when it is used again. */
+/** A server may close an idle connection at the moment when it is used again. */
 const ATTEMPTS_MAX = 3;
 
 export interface Exchange {
@@ -22,7 +22,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** A server has not proved that it knows the token; `reply` is its answer to the request for the proof. */
+/** The server has not proved that it knows the token; `reply` is its answer to the request for the proof. */
 export class UnprovenServer extends ToolError {
   constructor(
     message: string,
@@ -32,14 +32,17 @@ export class UnprovenServer extends ToolError {
   }
 }
 
-/** A connection, of which one request after the other makes use. */
+/** A connection that carries one request after another. */
 interface Line {
   readonly agent: Agent;
   /** A connection whose other end knows the token. */
   proven: Socket | undefined;
 }
 
-/** Asks a server over plain HTTP, and sends the token on connections alone whose other end has proved that it knows it. */
+/**
+ * Queries a server over plain HTTP. Sends the token only on connections whose other end has proved that it knows the
+ * token.
+ */
 export class ProvenServer {
   private readonly idle: Line[] = [];
   private readonly proof: TokenProof;
@@ -113,7 +116,7 @@ interface ExchangeOptions {
   /** Trust in certificates, as `node:https` takes it. */
   readonly tls?: object;
   readonly agent?: Agent;
-  /** Asked before a byte is sent. */
+  /** Called before a byte is sent. */
   readonly mayBeSentOn?: (socket: Socket) => boolean;
 }
 
@@ -121,11 +124,11 @@ interface Exchanged {
   readonly socket: Socket;
   /** Address of the other end. */
   readonly address: string;
-  /** Undefined: nothing was sent, because it may not be sent on this connection. */
+  /** Undefined when the request was not allowed on this connection, so nothing was sent. */
   readonly reply: Reply | undefined;
 }
 
-/** One request and its answer. Rejects with the error of the connection. */
+/** Sends one request and resolves to its answer. Rejects with the error of the connection. */
 export function exchangeWith(
   url: string,
   { method, path, headers, body, timeoutMs }: Exchange,
@@ -140,7 +143,7 @@ export function exchangeWith(
     sent.on('socket', (socket: Socket) => {
       if (mayBeSentOn(socket)) {
         sent.end(body);
-        // Not before: the agent gives the connection back only then.
+        // Resolve on close, not before: the agent returns the connection to its pool only then.
         sent.on('close', () => {
           if (reply === undefined) reject(new Error('it closed the connection without an answer'));
           else resolve({ socket, address, reply });

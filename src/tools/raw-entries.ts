@@ -3,7 +3,7 @@ import { compareLsn, type Lsn } from '../shard/log/lsn.js';
 
 const PAGE_ENTRIES = 256;
 
-/** The entries after `after` as the store has them, page by page: also damaged ones, and those that do not follow. */
+/** The entries after `after` as stored, page by page, including damaged entries and entries out of sequence. */
 export async function* rawEntriesAfter(
   shard: number,
   after: Lsn,

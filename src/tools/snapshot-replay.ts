@@ -6,8 +6,8 @@ import type { StoreReader } from './store-reader.js';
 const ATTEMPTS_MAX = 3;
 
 /**
- * From the first snapshot in this order that is not damaged; undefined without one. A running server deletes old
- * snapshots: when one that was listed is gone, the list is read again. `onDamaged` gets the others.
+ * A replay from the first undamaged snapshot in this order; undefined without one. A running server deletes old
+ * snapshots: when a listed snapshot has disappeared, the list is read again. `onDamaged` receives the damaged ones.
  */
 export async function snapshotReplay(
   shard: number,
@@ -29,7 +29,7 @@ export async function snapshotReplay(
   }
 }
 
-/** From the newest snapshot that is not damaged, or else from before the first entry of all. */
+/** A replay from the newest undamaged snapshot, or else from before the very first entry. */
 export async function newestReplay(shard: number, reader: StoreReader): Promise<Replay> {
   return (await snapshotReplay(shard, reader, 'newest-first')) ?? Replay.ofNothing(reader.genesis(shard));
 }

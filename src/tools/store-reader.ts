@@ -4,13 +4,13 @@ import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot/snapshot-s
 import type { ScaleTable } from '../wallet/amount.js';
 
 /*
- * What an SRE does with a store, as functions over its ports: backup/ and restore/ copy one, verify/ proves one, inspect/
- * and export/ tell what happened, reconcile/ compares with what the platform says, loss/ lets a broken shard go on, snapshots/
- * lists and takes them; simulate/ alone needs no store: it plays the platform against any operator. A room imports no other
- * room: what several share stands here, beside them.
+ * Tools for operating a store, as functions over its ports: backup/ and restore/ copy a store, verify/ proves one,
+ * inspect/ and export/ read its history, reconcile/ compares it with the platform's records, loss/ lets a broken shard
+ * go on, snapshots/ lists and takes snapshots. Only simulate/ needs no store: it plays the platform against any
+ * operator. No room imports another room: shared code is here, beside the rooms.
  */
 
-/** A store as the tools see it that only read, whether a server runs on it or not. */
+/** Read-only view of a store; safe while a server is running on it. */
 export interface StoreReader {
   readonly storeId: string;
   readonly shards: number;
@@ -19,16 +19,16 @@ export interface StoreReader {
   readonly format: EntryFormat;
   readonly snapshots: Pick<SnapshotStore, 'snapshots' | 'readChunks'>;
   readonly snapshotFormat: SnapshotFormat;
-  /** Where closed rounds are; undefined: in the wallets, with all others. */
+  /** The archive of closed rounds; undefined when the wallets keep them. */
   readonly archive?: Pick<Archive, 'days' | 'all' | 'find' | 'mark' | 'missingDays'> | undefined;
   readonly genesis: (shard: number) => Head;
   /** The shard of a player. */
   readonly shardOf: (username: string) => number;
-  /** Gives way to other work of the thread, including signals. */
+  /** Yields to other work of the thread, including signals. */
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** Says in one sentence for people what a tool cannot do, and why. */
+/** A sentence for people that says what a tool cannot do, and why. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
@@ -38,8 +38,8 @@ export function shardsOf({ shards }: Pick<StoreReader, 'shards'>): number[] {
 }
 
 /**
- * The head before the first entry that a log still has, as that entry names it. The nonce is the entry's own: a batch has
- * that of its predecessor, and a fence does not name one.
+ * The head before the first entry that a log still has, as that entry names it. The nonce is the entry's own: a batch
+ * shares the nonce of its predecessor, and a fence does not name its predecessor's.
  */
 export function predecessorOf(entry: Entry): Head {
   return { lsn: entry.previousLsn, nonce: entry.nonce, checksum: entry.previousChecksum };

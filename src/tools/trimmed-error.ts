@@ -7,8 +7,8 @@ import { ToolError } from './store-reader.js';
 export class TrimmedError extends ToolError {}
 
 /**
- * Explains what looks like a hole after `after`: a `TrimmedError` when the log was trimmed before it was read, else the
- * error itself. `done` says what was being done with the entries.
+ * Explains an apparent hole after `after`: returns a `TrimmedError` when the log was trimmed before it was read,
+ * otherwise the error itself. `done` says what was being done with the entries.
  */
 export async function orTrimmed(
   error: Error,

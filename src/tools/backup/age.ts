@@ -5,14 +5,16 @@ import { ToolError } from '../store-reader.js';
 import { type BackupSource, ByteReader } from './backup-source.js';
 
 /*
- * Encryption in the format of age (https://age-encryption.org/v1): `age -d` opens what is written here, and the other way
- * round. Bytes go through in pieces of 64 KiB, so a backup of any size takes the same memory.
+ * Encryption in the age format (https://age-encryption.org/v1). `age -d` opens files that walletd encrypts, and walletd
+ * opens files that age encrypts. Bytes go through in pieces of 64 KiB, so a backup of any size takes the same memory.
  */
 
-/** What an age file begins with. */
+/** The first bytes of an age file. */
 const INTRODUCTION = 'age-encryption.org/';
 
-/** Turns an encrypted source into what is in it; one that is not encrypted stays as it is. Reads the file of identities. */
+/**
+ * Returns a function that decrypts an encrypted source and leaves any other source as it is. Reads the identities file.
+ */
 export async function opening(identityFile: string): Promise<(source: BackupSource) => BackupSource> {
   const lines = decodeText(await readFile(identityFile))
     .split('\n')
@@ -30,7 +32,7 @@ export async function opening(identityFile: string): Promise<(source: BackupSour
   return (source) => ({ ...source, size: async () => undefined, open: () => decrypted(source, decrypter) });
 }
 
-/** Throws a `ToolError` for what is not a recipient. */
+/** Throws a `ToolError` when the text is not a recipient. */
 export function checkRecipient(recipient: string): string {
   try {
     new Encrypter().addRecipient(recipient);

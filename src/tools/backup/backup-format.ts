@@ -22,9 +22,9 @@ export const BACKUP_VERSION = 1;
 export const FILE_HEADER_LENGTH = 16;
 export const BLOCK_HEADER_LENGTH = 24;
 const MAGIC = 'wdbackup';
-/** What every file begins with that age has encrypted. */
+/** The first bytes of every file that age has encrypted. */
 const AGE = 'age-encryption.org/v1';
-/** A little faster than the disks that backups go to; the next level takes twice as long for a tenth less. */
+/** A little faster than the disks that backups go to. The next level takes twice as long for a tenth less. */
 const COMPRESSION_LEVEL = constants.Z_BEST_SPEED;
 
 export const BLOCK_KINDS = { goesOn: 1, endsSegment: 2 } as const;
@@ -51,7 +51,7 @@ export function sealFileHeader(): Buffer {
   return bytes;
 }
 
-/** Throws a `ToolError` that says what is wrong. */
+/** Throws a `ToolError` that says what is wrong with the header. */
 export function checkFileHeader(bytes: Buffer): void {
   if (AGE.startsWith(bytes.toString('latin1')) && bytes.length > 0) {
     throw new ToolError(
@@ -80,7 +80,7 @@ export async function sealBlock(raw: Buffer, index: number, kind: BlockKind): Pr
   return Buffer.concat([header, data]);
 }
 
-/** Undefined when the header is damaged, or is not the one that has to come here. */
+/** Undefined when the header is damaged or belongs to a block with another index. */
 export function maybeBlockHeader(bytes: Buffer, index: number): BlockHeader | undefined {
   if (bytes.readUInt32BE(20) !== crc32(bytes.subarray(0, 20))) return undefined;
   const kind = bytes.readUInt32BE(12);
@@ -90,7 +90,7 @@ export function maybeBlockHeader(bytes: Buffer, index: number): BlockHeader | un
   return { length, rawLength, index, kind, dataChecksum };
 }
 
-/** The frames in the data of a block. Throws when they are not what the header says. */
+/** The frames in the data of a block. Throws when the data disagree with the header. */
 export async function openBlock({ rawLength }: BlockHeader, data: Buffer): Promise<Frame[]> {
   const raw = await inflate(data, { maxOutputLength: Math.max(1, rawLength) });
   if (raw.length !== rawLength) throw new ToolError(`it holds ${raw.length} bytes instead of ${rawLength}`);

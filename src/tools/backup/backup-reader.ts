@@ -14,14 +14,14 @@ import {
 } from './backup-format.js';
 import { type BackupSource, ByteReader, fileSource } from './backup-source.js';
 
-/** The part of a backup up to the end of its last whole segment. */
+/** The part of a backup up to the end of its last complete segment. */
 export interface WholePart {
   readonly bytes: number;
   readonly blocks: number;
   readonly segments: number;
-  /** Bytes after it, of a segment whose end is missing. */
+  /** Bytes after the complete part: the start of a segment whose end is missing. */
   readonly cutBytes: number;
-  /** The meta record of the store. */
+  /** The store's meta record. */
   readonly meta: Buffer;
   readonly coverage: Coverage;
 }
@@ -29,13 +29,13 @@ export interface WholePart {
 export interface Block {
   readonly header: BlockHeader;
   readonly data: Buffer;
-  /** Where it begins and ends in the file. */
+  /** Byte positions in the file at which the block begins and ends. */
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Reads the whole file and proves every byte of it. Throws a `ToolError` that names the place of the first damage. A
+ * Reads the complete file and verifies every byte. Throws a `ToolError` that names the place of the first damage. A
  * segment that was cut off is not damage.
  */
 export async function checkBackup(from: string | BackupSource, onProgress: OnProgress = () => {}): Promise<WholePart> {
@@ -58,9 +58,7 @@ export async function checkBackup(from: string | BackupSource, onProgress: OnPro
   }
 }
 
-/**
- * The frames in the whole part of a backup file, which has been checked. Throws a `ToolError` when it has become shorter.
- */
+/** The frames in the complete part of a checked backup file. Throws a `ToolError` when the file has become shorter. */
 export async function* framesOfFile(
   from: string | BackupSource,
   { bytes }: WholePart,
@@ -79,16 +77,16 @@ export async function* framesOfFile(
 
 export interface ReadOnceOptions {
   readonly onProgress?: (bytes: number) => void;
-  /** Called when all frames have been taken, and may throw to end in an error. */
+  /** Called after the last frame was taken. May throw to end the stream in an error. */
   readonly onEnd: (whole: WholePart) => void;
-  /** What comes after this is not read: a follower may be writing there. */
+  /** Reading stops at this byte: a follower may be writing after it. */
   readonly untilByte?: number;
 }
 
 /**
- * The frames of whole segments, from a source that is read once. The first segment is given on as it comes: without its
- * end a `ToolError` ends the stream, and nothing of it counts. Each later one, some megabytes, is given on when it is
- * whole. Throws a `ToolError` at a damage, as `checkBackup` does.
+ * The frames of complete segments, from a source that is read once. The first segment is passed on as it arrives: when
+ * its end is missing, a `ToolError` ends the stream, and no frame counts. Each later segment (some megabytes) is passed
+ * on once it is complete. Throws a `ToolError` at damage, as `checkBackup` does.
  */
 export async function* framesOnce(source: BackupSource, options: ReadOnceOptions): AsyncGenerator<Frame, void> {
   const { onProgress = () => {}, onEnd, untilByte = Number.POSITIVE_INFINITY } = options;
@@ -110,7 +108,7 @@ export async function* framesOnce(source: BackupSource, options: ReadOnceOptions
       if (whole.isFirst) whole.meta = frames[0];
       const isEnd = whole.take(block);
       if (isEnd) whole.end = frames.at(-1);
-      // The next block is read and inflated while this one is written somewhere.
+      // Read and inflate the next block while the consumer writes this one.
       coming = next();
       coming.catch(() => {});
       if (isInFirst || isEnd) {
@@ -129,7 +127,7 @@ export async function* framesOnce(source: BackupSource, options: ReadOnceOptions
   }
 }
 
-/** The blocks in the whole part of a backup file, which has been checked, with their frames. */
+/** The blocks in the complete part of a checked backup file, with their frames. */
 export async function* blocksOf(
   source: BackupSource,
   { bytes }: WholePart,
@@ -146,13 +144,13 @@ export async function* blocksOf(
   }
 }
 
-/** Counts blocks up to the end of the last whole segment. */
+/** Counts blocks up to the end of the last complete segment. */
 class WholeSoFar {
   bytes = FILE_HEADER_LENGTH;
   segments = 0;
   isFirst = true;
   meta: Frame | undefined = undefined;
-  /** The block that ends the last whole segment, and its last frame. */
+  /** The block that ends the last complete segment, and its last frame. */
   last: Block | undefined = undefined;
   end: Frame | undefined = undefined;
   private blocks = 0;
@@ -180,7 +178,7 @@ function sourceOf(from: string | BackupSource): BackupSource {
 }
 
 const ZEROS = Buffer.alloc(64 * 1024);
-/** So many zeros at the end of a block do not come from its content. */
+/** A block that ends in this many zeros was cut off: compressed data do not end so. */
 const ZERO_TAIL_BYTES = 16;
 
 class BlockReader {
@@ -204,12 +202,15 @@ class BlockReader {
     return new BlockReader(source.name, bytes);
   }
 
-  /** All bytes that have come: at the end, the size of the file. */
+  /** All bytes received; at the end, the size of the file. */
   get received(): number {
     return this.bytes.received;
   }
 
-  /** Undefined when the file, without zeros at its end, stops before the block does. Whole segments end at `whole`. */
+  /**
+   * The next block; undefined when the file, without zeros at its end, stops inside the block. Complete segments end at
+   * byte `whole`.
+   */
   async next(whole: number): Promise<Block | undefined> {
     const start = this.position;
     const bytes = await this.bytes.read(BLOCK_HEADER_LENGTH);
@@ -249,7 +250,7 @@ class BlockReader {
     return new ToolError(`${this.name} is damaged at byte ${place}: wrong checksum; ${rest}`);
   }
 
-  /** A power failure leaves zeros: the file had been extended already, and its content had not been written. */
+  /** A power failure leaves zeros when the file was already extended but its content not yet written. */
   private async hasOnlyZerosLeft(): Promise<boolean> {
     for (;;) {
       const some = await this.bytes.readSome();

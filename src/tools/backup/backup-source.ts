@@ -1,22 +1,22 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
-/** Where the bytes of a backup come from. */
+/** A source of a backup's bytes. */
 export interface BackupSource {
-  /** For people. */
+  /** Shown to people. */
   readonly name: string;
-  /** It can be opened again: a file can, a pipe cannot. */
+  /** True when the source can be opened again: a file can, a pipe cannot. */
   readonly isRepeatable: boolean;
-  /** How many bytes there are; undefined when that is not known before they have come. */
+  /** The number of bytes; undefined when it is unknown until all bytes have come. */
   size(): Promise<number | undefined>;
   open(): AsyncIterable<Buffer>;
 }
 
 const READ_BYTES = 256 * 1024;
 
-/** Bytes of a source, in pieces as large as they are asked for. */
+/** Reads a source in pieces of any length. */
 export class ByteReader {
-  /** Bytes that have come, asked for or not. */
+  /** Bytes received, whether read or not. */
   received = 0;
   private readonly pieces: Buffer[] = [];
   private waiting = 0;
@@ -26,13 +26,13 @@ export class ByteReader {
     this.bytes = source[Symbol.asyncIterator]();
   }
 
-  /** Undefined when fewer are left; these can still be asked for. */
+  /** The next `length` bytes; undefined when fewer are left, and the rest can still be read. */
   async read(length: number): Promise<Buffer | undefined> {
     while (this.waiting < length) if (!(await this.receive())) return undefined;
     return this.take(length);
   }
 
-  /** Whatever is there; undefined at the end. */
+  /** All bytes that have arrived; undefined at the end. */
   async readSome(): Promise<Buffer | undefined> {
     if (this.waiting === 0 && !(await this.receive())) return undefined;
     return this.take(this.waiting);
@@ -79,7 +79,7 @@ export function fileSource(path: string): BackupSource {
   };
 }
 
-/** Bytes that come once, such as those of a pipe. */
+/** A source of bytes that come once, such as a pipe. */
 export function pipeSource(name: string, bytes: AsyncIterable<Buffer>): BackupSource {
   return { name, isRepeatable: false, size: async () => undefined, open: () => bytes };
 }

@@ -14,16 +14,16 @@ import { openBlock } from './backup-format.js';
 import { type Block, blocksOf, checkBackup, type WholePart } from './backup-reader.js';
 import { fileSource } from './backup-source.js';
 
-/** Blocks that stay inflated: reading goes on where it was, and one block is a megabyte. */
+/** Inflated blocks to cache. Reads are mostly sequential, and one block is a megabyte. */
 const BLOCKS_KEPT = 8;
 
-/** What of a shard is in a block. */
+/** The last entry of a shard in a block. */
 interface BlockEntries {
   readonly block: number;
   readonly last: Lsn;
 }
 
-/** What of a shard's archive is in a block. */
+/** The days of a shard's archived rounds in a block. */
 interface BlockDays {
   readonly block: number;
   readonly days: ReadonlySet<number>;
@@ -31,16 +31,16 @@ interface BlockDays {
 
 interface ShardIndex {
   manifest: Buffer | undefined;
-  /** By index: the block that a chunk is in. */
+  /** By chunk index: the block that holds the chunk. */
   chunks: number[];
-  /** In order. */
+  /** In log order. */
   readonly entries: BlockEntries[];
   readonly archived: BlockDays[];
 }
 
 /**
- * A backup file as a store that is only read: an index says in which block each snapshot, chunk and entry is, and blocks
- * are inflated when they are asked for.
+ * A backup file as a read-only store. An index names the block of each snapshot, chunk and entry; blocks are inflated
+ * on demand.
  */
 export class BackupStore {
   readonly wal: Pick<Wal, 'head' | 'read'> = {
@@ -70,7 +70,7 @@ export class BackupStore {
   };
   private readonly blocks: Omit<Block, 'data'>[] = [];
   private readonly shards: readonly ShardIndex[];
-  /** By block; the one used last is the last. */
+  /** By block, least recently used first. */
   private readonly inflated = new Map<number, readonly Frame[]>();
 
   private constructor(
@@ -87,7 +87,7 @@ export class BackupStore {
     }));
   }
 
-  /** Proves the file, and reads it once more for the index. Throws a `ToolError` when it is damaged. */
+  /** Verifies the file, then reads it again to build the index. Throws a `ToolError` when the file is damaged. */
   static async open(path: string, openFormats: OpenFormats, onProgress: OnProgress = () => {}): Promise<BackupStore> {
     const whole = await checkBackup(path, (done, total) => onProgress(done, total * 2));
     const store = new BackupStore(path, await open(path), whole, openFormats(whole.meta));
@@ -153,7 +153,7 @@ export class BackupStore {
     for (let index = first; index < first + count; index++) {
       const block = chunks[index];
       const frames = block === undefined ? [] : await this.inflate(block);
-      // The last one: those of a snapshot that was abandoned come before.
+      // The last match counts: earlier ones belong to an abandoned snapshot.
       const isIt = (frame: Frame) => frame.type === 'chunk' && frame.shard === shard && frame.index === index;
       const frame = frames.findLast(isIt);
       found.push(frame?.type === 'chunk' ? frame.bytes : undefined);
@@ -197,12 +197,12 @@ export class BackupStore {
   }
 }
 
-/** Copies of older releases do not note it, and count as whole. */
+/** Copies of older releases do not record the mark; their archive counts as complete. */
 function markOf({ archived, head }: ShardCoverage): ArchiveMark {
   return archived ?? { ...head.lsn, index: 0 };
 }
 
-/** By shard: the days of the rounds in these frames. */
+/** By shard: the days of the archived rounds in these frames. */
 function archivedDays(frames: readonly Frame[]): Map<number, Set<number>> {
   const found = new Map<number, Set<number>>();
   for (const frame of frames) {
@@ -213,7 +213,7 @@ function archivedDays(frames: readonly Frame[]): Map<number, Set<number>> {
   return found;
 }
 
-/** The first of these blocks that has an entry after this one. */
+/** The position of the first block with an entry after `after`. */
 function firstAfter(entries: readonly BlockEntries[], after: Lsn): number {
   let [low, high] = [0, entries.length];
   while (low < high) {

@@ -9,17 +9,17 @@ import { type ByteSink, fileSink } from './byte-sink.js';
 import { sealFrame } from './frame-codec.js';
 
 /*
- * A backup is a stream of frames in one compressed file. Read in this order: ../frame.ts (what a frame is),
- * store-frames.ts (a store as frames), this file and backup-reader.ts (frames into a file and out of it), follow.ts (the
- * entries that come later). frame-codec.ts and backup-format.ts hold the layout of frames, blocks and segments.
+ * A backup is a stream of frames in one compressed file. Read in this order: ../frame.ts (the kinds of frames),
+ * store-frames.ts (a store as frames), this file and backup-reader.ts (frames into a file and out again), follow.ts
+ * (later entries). frame-codec.ts and backup-format.ts hold the layout of frames, blocks and segments.
  */
 
 const BLOCK_BYTES = 1024 * 1024;
-/** Compressed by the threads of libuv while the next ones are filled. */
+/** Threads of libuv compress this many blocks while the next ones are filled. */
 const COMPRESSING_MAX = 4;
 const MODE = 0o600;
 
-/** Writes frames into a file, which ends in a whole segment whenever `endSegment` has resolved. */
+/** Writes frames into a file. The file ends in a complete segment whenever `endSegment` has resolved. */
 export class BackupWriter {
   private parts: Buffer[] = [];
   private partBytes = 0;
@@ -31,7 +31,7 @@ export class BackupWriter {
     private blocks: number,
   ) {}
 
-  /** Begins a new file, which is renamed to `path` later. */
+  /** Creates the file `partial`; the caller renames it to `path` later. */
   static async create(path: string, partial = path, change: ChangeSink = (sink) => sink): Promise<BackupWriter> {
     return await BackupWriter.begin(change(fileSink(path, await open(partial, 'ax', MODE), 0)));
   }
@@ -42,7 +42,7 @@ export class BackupWriter {
     return new BackupWriter(sink, header.length, 0);
   }
 
-  /** Continues a file after its whole part, and cuts off the rest. */
+  /** Continues a file after its complete part, and cuts off the rest. */
   static async continue(path: string, { bytes, blocks }: WholePart): Promise<BackupWriter> {
     const file = await open(path, 'a', MODE);
     await file.truncate(bytes);
@@ -60,7 +60,7 @@ export class BackupWriter {
     if (this.partBytes >= BLOCK_BYTES) await this.seal(BLOCK_KINDS.goesOn);
   }
 
-  /** Takes an `end`. The segment is on the disk when it resolves. */
+  /** Writes an `end` frame. Resolves when the segment is on disk. */
   async endSegment(frame: Frame): Promise<void> {
     const [header, bytes] = sealFrame(frame);
     this.parts.push(header, bytes);
@@ -78,7 +78,7 @@ export class BackupWriter {
     const block = sealBlock(Buffer.concat(this.parts), this.blocks++, kind);
     this.parts = [];
     this.partBytes = 0;
-    // It is awaited later, and may fail before that.
+    // The block is awaited later and may fail before that.
     block.catch(() => {});
     this.sealing.push(block);
     while (this.sealing.length >= COMPRESSING_MAX) await this.writeOldest();
@@ -91,12 +91,12 @@ export class BackupWriter {
   }
 }
 
-/** What bytes go through on their way into a file, such as encryption. */
+/** Transforms bytes on their way into a file, for example by encryption. */
 export type ChangeSink = (sink: ByteSink) => ByteSink;
 
 /**
- * Writes frames up to their first `end` into a file that exists whole or not at all. Resolves to its writer, which is closed
- * where the bytes go through something.
+ * Writes frames up to their first `end` into a file that exists complete or not at all. Resolves to the writer, which
+ * is already closed when `change` is set.
  */
 export async function writeNewBackup(
   path: string,
@@ -106,12 +106,12 @@ export async function writeNewBackup(
 ): Promise<BackupWriter> {
   const partial = `${path}.partial`;
   const writer = await create(path, partial, change);
-  // Immediately: during an outage of the store the process may end before the next frame.
+  // Remove at once: during an outage of the store the process may end before the next frame.
   const abandon = () => {
     try {
       rmSync(partial, { force: true });
     } catch {
-      // It stays, and the next backup reports it.
+      // The partial file stays, and the next backup reports it.
     }
   };
   signal.addEventListener('abort', abandon);
@@ -129,7 +129,7 @@ export async function writeNewBackup(
     return writer;
   } catch (error) {
     await writer.close().catch(() => {});
-    // Another backup may have begun a file of the same name by now.
+    // After an abort the partial file may already belong to another backup of the same name.
     if (signal.aborted) throw new ToolError('interrupted: nothing was kept');
     await rm(partial, { force: true });
     throw error;
@@ -158,7 +158,7 @@ export async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-/** Writes frames up to their `end` into a pipe. Resolves to how many bytes that were. */
+/** Writes frames up to their `end` into a pipe. Resolves to the number of bytes written. */
 export async function writeToPipe(sink: ByteSink, frames: Frames, signal: AbortSignal): Promise<number> {
   const writer = await BackupWriter.begin(sink);
   for await (const frame of frames) {

@@ -3,16 +3,16 @@ import type { FileHandle } from 'node:fs/promises';
 import { PassThrough, type Writable } from 'node:stream';
 import { ToolError } from '../store-reader.js';
 
-/** Where the bytes of a backup go. */
+/** Destination of a backup's bytes. */
 export interface ByteSink {
   write(bytes: Buffer): Promise<void>;
-  /** What has been written is as durable as it can be when it resolves. */
+  /** Resolves when all written bytes are as durable as the destination can make them. */
   sync(): Promise<void>;
-  /** Nothing more comes. Everything has been written when it resolves; may be called again. */
+  /** Ends the stream. Resolves when all bytes are written. May be called again. */
   close(): Promise<void>;
 }
 
-/** A file to which this process alone appends, and that has `bytes` already. */
+/** A file of `bytes` bytes to which only this process appends. */
 export function fileSink(path: string, file: FileHandle, bytes: number): ByteSink {
   let written = bytes;
   return {
@@ -49,14 +49,14 @@ export function pipeSink(pipe: Writable): ByteSink {
   };
 }
 
-/** What `transform` makes of the bytes goes into `sink`; the last of it when this is closed. */
+/** Writes the output of `transform` into `sink`. The last bytes follow on close. */
 export function transformingSink(
   sink: ByteSink,
   transform: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>,
 ): ByteSink {
   const through = new PassThrough();
   const pumped = pump(transform(through), sink);
-  // It is awaited with the next write.
+  // The next write awaits and reports the failure.
   let failure: Error | undefined;
   pumped.catch((error: Error) => {
     failure = error;

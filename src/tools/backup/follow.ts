@@ -22,15 +22,18 @@ export interface FollowOptions {
   readonly warn: (sentence: string) => void;
   /** Ends the stream after the next `end`. */
   readonly signal: AbortSignal;
-  /** Called, once a second, with how many entries are not in the copy yet. */
+  /** Called once a second with the number of entries not in the copy yet. */
   readonly onLag?: (entries: number) => void;
-  /** Called when all that was there at this time is in the copy, and its `end` was taken. Milliseconds. */
+  /** Called when the copy holds everything up to this time and its `end` was taken. Milliseconds. */
   readonly onCovered?: (timeMs: number) => void;
-  /** Rejects when the archive is not that of the log. Called before the first pass, and in the first one after an outage. */
+  /**
+   * Rejects when the archive is not that of the log. Called before the first pass, and in the first pass after an
+   * outage.
+   */
   readonly checkArchive?: () => Promise<void>;
-  /** Rounds that left memory before this may have left the archive, too. Milliseconds. */
+  /** Rounds that left memory before this time may have left the archive, too. Milliseconds. */
   readonly archivedSinceMs?: () => number;
-  /** Passes, a second each, for which a round may be missing in the archive: a replica of it may be that late. */
+  /** Passes (a second each) for which a round may be missing from the archive, because its replica may lag. */
   readonly archiveLatePassesMax?: number;
 }
 
@@ -39,9 +42,9 @@ const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
 const LATE_PASSES_MAX = 10;
 
 /**
- * The entries that come after `coverage`; after them an `end`, once a second and every few megabytes. An outage is waited
- * out, however long it lasts. Throws a `ToolError` when the log no longer has the next entry, and an `OtherArchiveError` when a
- * round that left memory is not in the archive.
+ * The entries after `coverage`, then an `end` once a second and every few megabytes. Waits out an outage of any length.
+ * Throws a `ToolError` when the log no longer has the next entry, and an `OtherArchiveError` when a round that left
+ * memory is not in the archive.
  */
 export async function* framesAfter(
   store: SourceStore,
@@ -106,10 +109,10 @@ type EntryFrame = Extract<Frame, { type: 'entry' | 'archived' }>;
 
 class Follower {
   private head: Head;
-  /** The archive has had all records up to this one, and so has the copy. */
+  /** The newest archive record that both the archive and the copy hold. */
   private archived: ArchiveMark | undefined;
   private isBehind = false;
-  /** Entries that the log had more when it was looked at. */
+  /** Entries in the log that the copy lacked at the last look. */
   behind = 0;
 
   constructor(
@@ -129,8 +132,8 @@ class Follower {
   }
 
   /**
-   * A sentence, once, when the log ends before what has been backed up of it: its owner may append that again. Throws a
-   * `ToolError` when the log has other entries instead.
+   * Returns a sentence, once, when the log ends before the end of the backup: the owner may append the lost entries
+   * again. Throws a `ToolError` when the log has other entries instead.
    */
   async lost(): Promise<string | undefined> {
     const head = await this.store.wal.head(this.shard);
@@ -147,7 +150,7 @@ class Follower {
     );
   }
 
-  /** Each with what it has moved into the archive. */
+  /** Entries, each followed by the rounds that left memory with it. */
   async *entries(): AsyncGenerator<readonly EntryFrame[], void> {
     try {
       for await (const page of readLog(this.shard, this.head, this.store)) {
@@ -165,7 +168,10 @@ class Follower {
     }
   }
 
-  /** The rounds that left the wallets in this entry: the archive has had them before. */
+  /**
+   * Archive records of the rounds that left the wallets in this entry. The archive had them before the entry was
+   * appended.
+   */
   private async archivedIn({ events, timeMs, lsn }: Entry): Promise<EntryFrame[]> {
     const { archive } = this.store;
     const names = events.flatMap((event) =>
@@ -188,7 +194,7 @@ class Follower {
     return records.map((record) => ({ type: 'archived', record }));
   }
 
-  /** For example after a restore to an earlier moment at the same address. */
+  /** Happens, for example, after a restore to an earlier moment at the same address. */
   private anotherHistory(error?: RecoveryError): ToolError {
     const why = error === undefined ? '' : ` (${error.fact})`;
     return new ToolError(
@@ -198,7 +204,7 @@ class Follower {
   }
 }
 
-/** A round left memory, which it does when the archive has it durably, and is not in the archive that is asked. */
+/** A round left memory (which requires a durable archive record) but the queried archive lacks it. */
 class MissingRoundsError extends Error {}
 
 async function pause(signal: AbortSignal): Promise<void> {

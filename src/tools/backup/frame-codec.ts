@@ -39,7 +39,7 @@ export function openFrames(raw: Buffer): Frame[] {
   return frames;
 }
 
-/** Two buffers, so that the bytes of a chunk or an entry are not copied here. */
+/** Returns two buffers to avoid copying the bytes of a chunk or entry. */
 export function sealFrame(frame: Frame): readonly [header: Buffer, bytes: Buffer] {
   const bytes = bytesOf(frame);
   const header = Buffer.alloc(FRAME_HEADER_LENGTH);

@@ -2,7 +2,7 @@ import { must } from '../../base/assert.js';
 import type { Coverage } from '../coverage.js';
 import type { Frame, Frames } from '../frame.js';
 
-/** Counts the frames that pass through it, per shard. */
+/** Counts the frames that pass through, per shard. */
 export class FrameCounts {
   /** Rounds that had left the wallets. */
   archived = 0;
@@ -16,7 +16,7 @@ export class FrameCounts {
     }
   }
 
-  /** The coverage that the last `end` has named. */
+  /** The coverage in the last `end`. */
   get coverage(): Coverage {
     return must(this.end, 'an end has passed');
   }

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 
-/** When a followed backup goes on in a new file: when so many bytes were appended to it, or when it is so old. */
+/** The limit at which a followed backup continues in a new file: bytes appended, or age of the file. */
 export type Rotation = { readonly type: 'bytes' | 'ms'; readonly max: number };
 
 const UNITS: Readonly<Record<string, Rotation>> = {
@@ -11,7 +11,7 @@ const UNITS: Readonly<Record<string, Rotation>> = {
   d: { type: 'ms', max: 86_400_000 },
 };
 
-/** Reads `512MiB`, `8GiB`, `30m`, `24h` or `7d`; throws an error that says so. */
+/** Parses `512MiB`, `8GiB`, `30m`, `24h` or `7d`. Throws an error that lists these forms. */
 export function parseRotation(text: string): Rotation {
   const [, digits, name = ''] = /^([1-9]\d{0,5})(MiB|GiB|m|h|d)$/.exec(text) ?? [];
   const unit = UNITS[name];
@@ -23,12 +23,12 @@ export function isDue({ type, max }: Rotation, appended: number, ageMs: number):
   return (type === 'bytes' ? appended : ageMs) >= max;
 }
 
-/** The file of a rotated backup that was begun at this time. They sort by it. */
+/** File name of a rotated backup that begins at this time. Names sort by time. */
 export function backupNameAt(timeMs: number, isEncrypted = false): string {
   return `${new Date(timeMs).toISOString().replace(/[:.]/g, '')}.backup${isEncrypted ? '.age' : ''}`;
 }
 
-/** What `backupNameAt` makes. */
+/** Names that `backupNameAt` returns. */
 export const BACKUP_NAME = /^\d{4}-\d\d-\d\dT\d{9}Z\.backup(\.age)?$/;
 
 /** The backups in a folder, oldest first. */

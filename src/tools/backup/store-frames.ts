@@ -21,23 +21,23 @@ export interface StoreFramesOptions {
   /** The meta record, as the store has it. */
   readonly meta: Buffer;
   readonly now: () => number;
-  /** For people: what was left out, and why. */
+  /** Shown to people: which part was skipped, and why. */
   readonly warn: (sentence: string) => void;
   readonly onProgress?: OnProgress;
   /** Waits for a replica of the archive that lags. */
   readonly delay?: (ms: number) => Promise<unknown>;
-  /** Only what is not later than this is needed. */
+  /** Entries later than this point are not copied. */
   readonly at?: At | undefined;
 }
 
-/** A replica of the archive may be that late. */
+/** Retries, a second apart, for a lagging replica of the archive. */
 const LATE_MAX = 3;
 const PAUSE_MS = 1000;
 
 /**
- * All of a store, which may serve meanwhile: the newest whole snapshot of each shard, and its log from there to the head.
- * Everything that is read is checked. Throws a `ToolError` or a `RecoveryError` when a shard has nothing whole to begin
- * with or its log is broken. Errors of an outage come through.
+ * A complete store, which may serve meanwhile: the newest complete snapshot of each shard, and its log from there to
+ * the head. Everything read is checked. Throws a `ToolError` or a `RecoveryError` when a shard has no complete snapshot
+ * or log to begin with, or when its log is broken. Errors of an outage come through.
  */
 export async function* framesOfStore(store: SourceStore, options: StoreFramesOptions): AsyncGenerator<Frame, void> {
   const { meta, at, now } = options;
@@ -60,7 +60,7 @@ export async function* framesOfStore(store: SourceStore, options: StoreFramesOpt
     yield* shard.news();
     shard.checkReached();
   }
-  // Last: what has left the wallets by the head of a log was in the archive before.
+  // The archive comes last: it already holds all rounds that have left the wallets by the head of a log.
   for (const shard of shards) yield* shard.archived();
   yield { type: 'end', coverage: { timeMs: now(), shards: shards.map((shard) => shard.coverage()) } };
 }
@@ -71,7 +71,7 @@ class Progress {
 
   constructor(private readonly onProgress: OnProgress = () => {}) {}
 
-  /** A chunk or an entry: in a store where progress matters they are of similar size. */
+  /** Counts a chunk or an entry. In a store where progress matters both are of similar size. */
   step(): void {
     this.done++;
     this.onProgress(this.done, Math.max(this.done, this.total));
@@ -82,11 +82,14 @@ class ShardSource {
   /** The newest entry that has been read. */
   head: Head;
   private manifest: Manifest | undefined = undefined;
-  /** The newest record of the archive that the log relies on up to the head. */
+  /** The newest archive record that the log relies on up to `head`. */
   private required: ArchiveMark | undefined = undefined;
-  /** The newest record of the archive itself. */
+  /** The newest record in the archive. */
   private mark: ArchiveMark | undefined = undefined;
-  /** Ends of the snapshot and of newer ones that are damaged or gone: the log held them all, and must still do so. */
+  /**
+   * Ends of the snapshot and of newer ones that are damaged or missing. The log reached all of these ends and must
+   * still do so.
+   */
   readonly ends: Head[] = [];
   private isPast = false;
   /** Ids of snapshots that have been tried. */
@@ -114,14 +117,14 @@ class ShardSource {
     return { isComplete: isComplete(first, end), snapshots: whole.map(placeOf), end };
   }
 
-  /** About as many chunks and entries as there are to read. */
+  /** Estimated number of chunks and entries to read. */
   async size(): Promise<number> {
     const found = await this.newest();
     const { lsn } = await this.store.wal.head(this.shard);
     return lsn.sequence - (found?.manifest.start.lsn.sequence ?? 0) + (found?.manifest.chunks.length ?? 0);
   }
 
-  /** The newest snapshot that can be read whole, and the entry at its start; nothing where the log is complete. */
+  /** The newest snapshot that reads completely, and the entry at its start; nothing where the log is complete. */
   async *beginning(): AsyncGenerator<Frame, void> {
     const { shard } = this;
     for (;;) {
@@ -146,7 +149,7 @@ class ShardSource {
     }
   }
 
-  /** The log from here on. */
+  /** The log after `head`. */
   async *more(): AsyncGenerator<Frame, void> {
     const { shard } = this;
     if (this.isPast) return;
@@ -169,7 +172,7 @@ class ShardSource {
     }
   }
 
-  /** Entries that were appended since; where they have been trimmed already the copy is whole without them. */
+  /** Entries appended since the first pass. When they were trimmed meanwhile, the copy is complete without them. */
   async *news(): AsyncGenerator<Frame, void> {
     try {
       yield* this.more();
@@ -180,8 +183,9 @@ class ShardSource {
   }
 
   /**
-   * Records of the archive up to the end of the copied log. Throws a `ToolError` where the log relies on an archive and there is none,
-   * and an `ArchiveBehindError` where it lacks what the log relies on: such a copy would look whole when it is restored.
+   * Archive records up to the end of the copied log. Throws a `ToolError` when the log relies on an archive but none is
+   * named. Throws an `ArchiveBehindError` when the archive lacks a record that the log relies on: such a copy would
+   * look complete when it is restored.
    */
   async *archived(): AsyncGenerator<Frame, void> {
     const { archive } = this.store;
@@ -221,7 +225,7 @@ class ShardSource {
     checkReached(this.ends, this.shard, this.head.lsn);
   }
 
-  /** Returns how the snapshot is damaged; undefined when all of its chunks have come. */
+  /** Returns how the snapshot is damaged; undefined when all chunks have come. */
   private async *chunks(manifest: Manifest): AsyncGenerator<Frame, string | undefined> {
     const { shard } = this;
     try {
@@ -274,7 +278,7 @@ class ShardSource {
   }
 }
 
-/** True when the log is there from its first entry on. */
+/** True when the log still has its first entry. */
 function isComplete(first: Entry | undefined, end: Lsn): boolean {
   return first === undefined ? end.sequence === 0 : first.lsn.sequence === 1;
 }

@@ -6,7 +6,7 @@ import { ToolError } from '../store-reader.js';
 
 interface Stored {
   readonly storeId: string;
-  /** By shard. The checksum tells the entry from another one with the same LSN in another history. */
+  /** By shard. The checksum distinguishes the entry from one with the same LSN in another history. */
   readonly positions: readonly { readonly lsn: string; readonly checksum: number }[];
 }
 
@@ -19,8 +19,8 @@ export class ExportCursor {
   ) {}
 
   /**
-   * Positions by shard; undefined when there is no file. Throws a `ToolError` when the file belongs to another store or is
-   * not a cursor. Rejects when its folder cannot be written to.
+   * Positions by shard; undefined when there is no file. Throws a `ToolError` when the file belongs to another store or
+   * is not a cursor. Rejects when the folder of the file is not writable.
    */
   async read(): Promise<readonly Position[] | undefined> {
     let text: string;
@@ -42,7 +42,7 @@ export class ExportCursor {
     });
   }
 
-  /** A power failure can bring the former position back: what was exported since comes again. */
+  /** A power failure can bring the former position back: events exported since then come again. */
   async write(positions: readonly Head[]): Promise<void> {
     const stored: Stored = {
       storeId: this.storeId,
@@ -58,7 +58,7 @@ export class ExportCursor {
       const stored = JSON.parse(text) as Stored;
       if (Array.isArray(stored.positions)) return stored;
     } catch {
-      // Falls through to the same answer.
+      // Invalid JSON gets the same error as invalid positions.
     }
     return this.refuse();
   }

@@ -8,9 +8,9 @@ import { orTrimmed } from '../trimmed-error.js';
 import { Currencies } from './currencies.js';
 import { lineOf } from './export-line.js';
 
-/** One shard's log on its way out. One page of bytes is in memory, and of its entries only the next one. */
+/** One shard's log on its way out. Memory holds one page of bytes, of which only the next entry is decoded. */
 export class ExportFeed {
-  /** The entry after `position`, when it has been read. */
+  /** The entry after `position`, once read. */
   waiting: Entry | undefined = undefined;
   private page: Iterator<ReadEntry> | undefined = undefined;
   private pages: AsyncGenerator<Iterable<ReadEntry>, void> | undefined = undefined;
@@ -23,12 +23,18 @@ export class ExportFeed {
     private readonly reader: StoreReader,
   ) {}
 
-  /** `patient` and `reader` are the same store, with and without retries: for opening, and for reading on. */
+  /**
+   * `patient` and `reader` are the same store. `patient` retries and serves for opening; `reader` does not and serves
+   * for reading on.
+   */
   static async open(shard: number, after: Head, patient: StoreReader, reader: StoreReader): Promise<ExportFeed> {
     return new ExportFeed(shard, after, await Currencies.at(after, shard, patient), reader);
   }
 
-  /** Reads on when nothing waits. If nothing waits afterwards, the end of the log has been reached; it may grow. */
+  /**
+   * Reads the next entry unless one is waiting. If none waits afterwards, the end of the log has been reached; the log
+   * may grow.
+   */
   async fill(): Promise<void> {
     try {
       while (this.waiting === undefined) {
@@ -64,7 +70,7 @@ export class ExportFeed {
     return !done;
   }
 
-  /** The lines of the waiting entry; none for a fence. */
+  /** The lines of the waiting entry; empty for a fence. */
   take(): string {
     const entry = this.waiting as Entry;
     const { currencies, reader, shard } = this;

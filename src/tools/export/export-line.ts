@@ -4,8 +4,8 @@ import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import { changeKind, type Decimal, type EventAddress, eventKind } from '../event-kinds.js';
 
 /**
- * An event as a line of an export: amounts as text in decimals of the player's currency, our times in ISO 8601, the
- * platform's as it sent them (`…Millis`).
+ * An event as a line of an export. Amounts are text in decimals of the player's currency, walletd's times are in ISO
+ * 8601, and the platform's times are as it sent them (`…Millis`).
  */
 export function lineOf(event: Event, address: EventAddress, currency: string, scale: number): string {
   const { username, version, type, timeMs } = event;
@@ -41,7 +41,10 @@ function callbackFields(event: CallbackApplied, decimal: Decimal): object {
   };
 }
 
-/** The change as it is, but for its amounts and the platform's times, and what only memory has to know. */
+/**
+ * The fields of a change. Amounts become decimals, the platform's times get their names, and fields that only memory
+ * needs are dropped.
+ */
 function changeFields(change: Change, decimal: Decimal): object {
   const { amounts, line } = changeKind(change);
   const fields: Record<string, unknown> = {

@@ -2,28 +2,27 @@ import type { Head } from '../../shard/log/wal.js';
 import type { ExportBatch } from './export.js';
 
 export interface ExportSink {
-  /** Resolves when the system has taken the text; to false when the reader has gone. */
+  /** Resolves to true when the system has taken the text, to false when the reader has gone. */
   write(text: string): Promise<boolean>;
 }
 
 export interface PositionKeeper {
-  /** Resolves when it is on the disk. */
+  /** Resolves when the positions are on disk. */
   write(positions: readonly Head[]): Promise<void>;
 }
 
-/** How far an export has come: lines that the reader has taken, and the entries that they end with. */
+/** Progress of an export: events that the reader has taken, and the entries at which they end. */
 export interface Exported {
   events: number;
   positions: readonly Head[];
 }
 
-/** Under load positions are noted this often: each time a file is synced. */
+/** Interval between notes of the position under load. Each note syncs a file. */
 const NOTE_MS = 200;
 
 /**
- * Writes batch after batch, and notes the position after them. However it is interrupted, what was not written has not
- * been noted, and what was written and not noted comes again. Resolves at the end of the batches, or when the reader has
- * gone.
+ * Writes batch after batch, and notes the position after each. An interruption at any point leaves unwritten batches
+ * unnoted; batches written but not noted come again. Resolves at the end of the batches, or when the reader has gone.
  */
 export async function pumpExport(
   batches: AsyncIterable<ExportBatch>,

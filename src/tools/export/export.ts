@@ -6,23 +6,24 @@ import { type StoreReader, ToolError } from '../store-reader.js';
 import { ExportFeed } from './export-feed.js';
 
 /*
- * Export writes every event of a store as a line of JSON. export-start.ts finds where it begins, export-feed.ts reads one
- * shard's log, this file merges the shards into batches, export-line.ts makes the lines, with the decimals of currencies.ts.
- * export-pump.ts writes batches out, and export-cursor.ts keeps the position, so that each event comes at least once.
+ * Export writes every event of a store as a line of JSON. export-start.ts finds the beginning, and export-feed.ts reads
+ * one shard's log. This file merges the shards into batches. export-line.ts makes the lines, with the decimals of
+ * currencies.ts. export-pump.ts writes the batches, and export-cursor.ts keeps the position, so that each event comes
+ * at least once.
  */
 
-/** Lines that belong together, and the position of the export when they have been written. */
+/** A group of lines, and the position of the export once they are written. */
 export interface ExportBatch {
-  /** JSON lines; empty when there were only fences, or nothing new. */
+  /** JSON lines; empty when the batch has only fences or nothing new. */
   readonly text: string;
   /** By shard: the newest entry whose events are in this batch or an earlier one. */
   readonly positions: readonly Head[];
 }
 
 export interface ExportOptions {
-  /** By shard: entries after these are exported. */
+  /** By shard: the export begins after these entries. */
   readonly starts: readonly Head[];
-  /** Set to go on at the end of the log; `live` is the store without retries. */
+  /** When set, the export continues at the end of the log; `live` is the store without retries. */
   readonly following: { readonly live: StoreReader; readonly warn: (sentence: string) => void } | undefined;
   /** Ends the export after the next batch. */
   readonly signal: AbortSignal;
@@ -32,9 +33,9 @@ const BATCH_CHARACTERS = 64 * 1024;
 const POLL_MS = 200;
 
 /**
- * All events of a store in batches of some 64 KiB. Within a shard they come in order; between shards by time, as far as
- * pages of their logs are in memory. At the end of the logs a batch is empty. Without following, an export ends with the
- * entries that were the newest when it began. While it follows, an outage is waited out. Throws a `ToolError` or a
+ * All events of a store in batches of some 64 KiB. Events of a shard come in order; shards are merged by time, as far
+ * as pages of their logs are in memory. At the end of the logs a batch is empty. Without following, the export ends
+ * with the entries that were the newest when it began. With following, it waits out outages. Throws a `ToolError` or a
  * `RecoveryError` when the log cannot be continued.
  */
 export async function* exportEvents(reader: StoreReader, options: ExportOptions): AsyncGenerator<ExportBatch, void> {
@@ -62,7 +63,7 @@ export async function* exportEvents(reader: StoreReader, options: ExportOptions)
   }
 }
 
-/** Takes waiting entries, oldest first, until a batch is full or nothing waits. */
+/** Takes waiting entries, oldest first, until the batch is full or no entry waits. */
 async function nextLines(
   feeds: readonly ExportFeed[],
   isOpen: (feed: ExportFeed) => boolean,
@@ -73,7 +74,7 @@ async function nextLines(
   let failure: Error | undefined;
   while (text.length < BATCH_CHARACTERS) {
     for (const feed of open) {
-      // A log that cannot be read now adds nothing to this batch; the others go on.
+      // An unreadable log adds nothing to this batch; the other logs go on.
       failure = (await maybeFailure(feed, outage)) ?? failure;
       if (feed.waiting === undefined) open.delete(feed);
     }
@@ -87,7 +88,7 @@ async function nextLines(
   return text;
 }
 
-/** The error of an outage that is waited out; every other error is thrown. */
+/** Returns the error of an outage that is waited out; throws every other error. */
 async function maybeFailure(feed: ExportFeed, outage: Outage | undefined): Promise<Error | undefined> {
   try {
     await feed.fill();

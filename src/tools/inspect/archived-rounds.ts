@@ -12,8 +12,8 @@ import { type InspectQuery, isWanted } from './inspect-query.js';
 let tables: Tables | undefined;
 
 /**
- * Puts the archived rounds of a shard that a query may want back into these wallets, those of the oldest snapshot. All of the
- * archive is read for it: what is kept in memory is what is wanted.
+ * Puts archived rounds of a shard that a query may want back into the wallets of the oldest snapshot. Reads the
+ * complete archive, and keeps only wanted rounds in memory.
  */
 export async function addArchivedRounds(
   wallets: Wallets,
@@ -49,7 +49,7 @@ function noteIfWanted(wanted: Map<string, ArchiveRecord>, record: ArchiveRecord,
   if ((query.type === 'transaction' || query.type === 'credits') && !isNamedIn(record, username, query)) return;
   const key = JSON.stringify([username, productId, roundId]);
   const known = wanted.get(key);
-  // Of a round that came back and left again, the newest counts.
+  // A round may have come back and left again: the newest record counts.
   if (known === undefined || compareAge(known, record) < 0) wanted.set(key, record);
 }
 

@@ -14,18 +14,18 @@ import { type HistoryItem, isOperation, itemsOf } from './history-item.js';
 import { readDamagedLog } from './read-damaged-log.js';
 
 /*
- * Who bears an id, where nobody knows the player, and what the log has of one: as it is met. What cannot be known is said in
- * `notes`. Each reads all there is and keeps nothing.
+ * Searches for an id whose player is unknown, and for a player's events, in the order of reading. `notes` receives
+ * sentences about what cannot be known. Each search reads everything and keeps nothing.
  */
 
-/** A hit, and where it is. */
+/** A hit, and its place in the store. */
 export interface StoredHit extends IdHit {
   readonly shard: number;
   /** The entry of the log; undefined in the archive. */
   readonly lsn: Lsn | undefined;
 }
 
-/** Goes through all logs, shard by shard from their oldest entries on. */
+/** Searches all logs, shard by shard, each from its oldest entry. */
 export async function* findInLog(
   reader: StoreReader,
   id: string,
@@ -41,7 +41,7 @@ export interface LoggedEvent {
   readonly entry: Entry;
 }
 
-/** All events of a player that made this version or a newer one, oldest first. */
+/** All events of a player from this version on, oldest first. */
 export async function* eventsOf(
   reader: StoreReader,
   username: string,
@@ -91,11 +91,11 @@ function* hitsInEntry({ shard, lsn, events }: Entry, id: string): Generator<Stor
   }
 }
 
-/** As what an item bears the id: as several things, where a platform calls them the same. */
+/** The kinds of things that bear the id in an item. There can be several, when a platform reuses an id. */
 function kindsOf(item: HistoryItem, id: string): IdHit['kind'][] {
   const kinds: IdHit['kind'][] = [];
   const isOther = item.others.includes(id);
-  // Of rounds that leave memory or come back the others are rounds.
+  // When rounds leave memory or come back, `others` names rounds.
   const isRound = item.roundId === id || (isOther && item.productId === undefined);
   if (item.id === id || (isOther && !isRound)) kinds.push(isOperation(item) ? 'operation' : 'transaction');
   if (isRound) kinds.push('round');
@@ -103,7 +103,7 @@ function kindsOf(item: HistoryItem, id: string): IdHit['kind'][] {
   return kinds;
 }
 
-/** Goes through all of the archive, newest day first. */
+/** Searches the complete archive, newest day first. */
 export async function* findInArchive(
   { archive, shards, yieldTurn }: StoreReader,
   id: string,
@@ -135,7 +135,9 @@ export async function* findInArchive(
   }
 }
 
-/** Of a round that came back and left again, the one that counts; undefined: its day was dropped meanwhile. */
+/**
+ * The newest record of a round, which may have come back and left again; undefined when its day was dropped meanwhile.
+ */
 async function maybeNewestRecord(
   archive: Pick<Archive, 'find'>,
   shard: number,

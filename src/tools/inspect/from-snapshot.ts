@@ -5,8 +5,8 @@ import { type HistoryItem, historyItem } from './history-item.js';
 
 /**
  * The history that a wallet of a snapshot remembers: its transactions with the messages that had an effect, the cancels
- * and voids of its rounds, and what operators did. In time order, as far as a wallet knows times: that of the first
- * message of each transaction, and mostly that of the last.
+ * and voids of its rounds, and the actions of operators. Sorted by time as far as a wallet knows times: that of each
+ * transaction's first message, and mostly that of its last.
  */
 export function itemsFromSnapshot(wallet: Wallet, shard: number): HistoryItem[] {
   const base = { shard, username: wallet.username };
@@ -31,7 +31,7 @@ function effectsOf(item: Transaction, base: Base): HistoryItem[] {
   const { round, id, kind, createdMs, updatedMs } = item;
   const effects = item.effects();
   const last = effects.length - 1;
-  // A message about the whole round has touched the transaction too, later than its own last message.
+  // A later message about the complete round has touched the transaction too.
   const isTouched = item.settledByRound || round.closings.length > 0;
   return effects.map(({ type, waiting, skip, amount, before, after, version, requestId }, i) => {
     const lastMs = i === last && !isTouched ? updatedMs : undefined;
@@ -88,7 +88,7 @@ function operated(operation: Operation, base: Base): HistoryItem {
   return historyItem({ ...known, id, amount, before: after - movedBy(operation), after, reason });
 }
 
-/** Items with a version keep their order; the others are inserted by their time. */
+/** Items with a version keep their order; the others are inserted by time. */
 function merge(versioned: readonly HistoryItem[], timed: readonly HistoryItem[]): HistoryItem[] {
   const merged: HistoryItem[] = [];
   let next = 0;

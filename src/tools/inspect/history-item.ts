@@ -5,21 +5,23 @@ import type { OperationType, Operator } from '../../wallet/state/operation.js';
 import type { TransactionKind } from '../../wallet/state/transaction-kind.js';
 import { changeKind, type EventAddress, eventKind } from '../event-kinds.js';
 
-/** One thing that happened to one wallet: a plain event, a change of a callback, or a memory of a snapshot. */
+/**
+ * One thing that happened to one wallet: a plain event, a change of a callback, or an effect that a snapshot remembers.
+ */
 export interface HistoryItem {
   readonly shard: number;
   readonly username: string;
-  /** Undefined when only a snapshot (still) knows it. */
+  /** Undefined when only a snapshot knows the item. */
   readonly lsn: Lsn | undefined;
-  /** The event's place in its entry. */
+  /** The event's index in its entry. */
   readonly index: number | undefined;
-  /** The shard's clock, milliseconds; undefined where a snapshot does not know it. */
+  /** The shard's clock, milliseconds; undefined when a snapshot does not know it. */
   readonly timeMs: number | undefined;
-  /** The wallet's version that it made. */
+  /** The version of the wallet after the event. */
   readonly version: number | undefined;
-  /** The type of the event or change; from a snapshot the kind of message. */
+  /** The type of the event or change; from a snapshot, the kind of message. */
   readonly type: string;
-  /** Kind of the transaction; only a snapshot tells it. */
+  /** Kind of the transaction; known from snapshots only. */
   readonly kind: TransactionKind | undefined;
   readonly requestId: string | undefined;
   readonly productId: string | undefined;
@@ -27,24 +29,24 @@ export interface HistoryItem {
   readonly id: string | undefined;
   /** The amount of the message: a stake, a payout, money moved. */
   readonly amount: Units | undefined;
-  /** Balances; undefined where nothing moved and they are unknown. */
+  /** Balances; undefined when nothing moved and they are unknown. */
   readonly before: Units | undefined;
   readonly after: Units | undefined;
-  /** The currency of a player who is created. */
+  /** The currency of a new player. */
   readonly currency: string | undefined;
-  /** The stake, where there is another amount too. */
+  /** The stake, when there is another amount too. */
   readonly stake: Units | undefined;
-  /** Other transactions that it settled, cancelled, voided or took something back from. */
+  /** Other transactions that this one settled, cancelled, voided or took money back from. */
   readonly others: readonly string[];
   /** Words for people. */
   readonly remarks: readonly string[];
-  /** The operator who did it; undefined for the platform, and where it was not recorded. */
+  /** The operator who acted; undefined for the platform, and when not recorded. */
   readonly by: Operator | undefined;
   /** Why an operator corrected a balance. */
   readonly reason: string | undefined;
 }
 
-/** An operation as the log names it, by the name that a snapshot has for it. */
+/** Operator event types in the log, by the operation's name in a snapshot. */
 const LOGGED_AS: Readonly<Record<OperationType, OperatorEvent['type']>> = {
   create: 'player-created',
   import: 'player-imported',
@@ -60,12 +62,12 @@ const LOGGED_AS: Readonly<Record<OperationType, OperatorEvent['type']>> = {
 
 const OPERATIONS: ReadonlySet<string> = new Set([...Object.keys(LOGGED_AS), ...Object.values(LOGGED_AS)]);
 
-/** True for what an operator did, whether or not it was recorded who that was. */
+/** True for an operator's action, even if the operator was not recorded. */
 export function isOperation({ type }: HistoryItem): boolean {
   return OPERATIONS.has(type);
 }
 
-/** Changes as the log names them, by the kind of transaction and of message that a snapshot has for them. */
+/** Types of credits in the log, by the kinds of transaction and of message in a snapshot. */
 const CREDITS_LOGGED_AS: Readonly<Record<string, Change['type']>> = {
   'credit settle': 'balance-credited',
   'reward settle': 'reward-credited',
@@ -74,17 +76,17 @@ const CREDITS_LOGGED_AS: Readonly<Record<string, Change['type']>> = {
 
 const CORRECTED_CREDITS: ReadonlySet<string> = new Set([...Object.values(CREDITS_LOGGED_AS), 'corrected']);
 
-/** The type that the log has for an item, which may come from a snapshot: an operation, or a credit that no bet answers for. */
+/** The log's type for an item that may come from a snapshot: an operation, or a credit without a bet. */
 export function typeInLog({ type, kind }: HistoryItem): string {
   return LOGGED_AS[type as OperationType] ?? CREDITS_LOGGED_AS[`${kind} ${type}`] ?? type;
 }
 
-/** True for a credit that no bet answers for, and for the void or the correction that can take it back. */
+/** True for a credit without a bet, and for a void or correction that can take such a credit back. */
 export function isCorrectedCredit(item: HistoryItem): boolean {
   return CORRECTED_CREDITS.has(typeInLog(item));
 }
 
-/** Finds the round of a transaction that a change only names by its id. */
+/** Finds the round of a transaction that a change names only by id. */
 export type FindRound = (username: string, productId: string, id: string) => string | undefined;
 
 const NOTHING = {
@@ -104,14 +106,14 @@ const NOTHING = {
   reason: undefined,
 };
 
-/** An item of which only this much is known. */
+/** Creates an item from known fields; all others are undefined or empty. */
 export function historyItem(
   known: Partial<HistoryItem> & Pick<HistoryItem, 'shard' | 'username' | 'type'>,
 ): HistoryItem {
   return { lsn: undefined, index: undefined, timeMs: undefined, version: undefined, ...NOTHING, ...known };
 }
 
-/** One for each change of a callback, one for every other event. */
+/** One item for each change of a callback, one for every other event. */
 export function itemsOf(event: Event, address: EventAddress, findRound: FindRound): HistoryItem[] {
   const { username, version, timeMs, type } = event;
   const base = { ...address, username, version, timeMs };

@@ -6,10 +6,13 @@ import { type StoreReader, ToolError } from '../store-reader.js';
 import { type HistoryItem, itemsOf } from './history-item.js';
 import { type Inspection, playersConcerned } from './inspect.js';
 
-/** Bytes of the length before each entry in an orphans file. */
+/** Length in bytes of the length field before each entry in an orphans file. */
 const LENGTH_BYTES = 4;
 
-/** Inspects one entry of a log; undefined when the log does not have it. Throws a `RecoveryError` when it is damaged. */
+/**
+ * Inspects one entry of a log; undefined when the log does not have it. Throws a `RecoveryError` when the entry is
+ * damaged.
+ */
 export async function inspectEntry(
   reader: StoreReader,
   shard: number,
@@ -21,13 +24,14 @@ export async function inspectEntry(
 
 export interface Orphan {
   readonly entry: Entry;
-  /** The log has this entry after all. */
+  /** True when the log has this entry after all. */
   readonly isInLog: boolean;
 }
 
 /**
- * Inspects the entries of an orphans file (src/store/format/FORMAT.md). Damage is said in `notes`: it can be why an entry
- * is in the file. Throws a `ToolError` when the file is cut off, and the error of the first entry when none can be read.
+ * Inspects the entries of an orphans file (src/store/format/FORMAT.md). Reports damage in `notes`: damage can be why an
+ * entry is in the file. Throws a `ToolError` when the file is cut off, and the error of the first entry when no entry
+ * is readable.
  */
 export async function inspectOrphans(
   reader: StoreReader,
@@ -45,7 +49,10 @@ export async function inspectOrphans(
   return { orphans, ...inspection, notes: [...errors.map(({ message }) => message), ...notes] };
 }
 
-/** The entries of an orphans file. Throws a `ToolError` when it is cut off; entries that cannot be read go to `errors`. */
+/**
+ * The entries of an orphans file. Throws a `ToolError` when the file is cut off. Errors of unreadable entries go to
+ * `errors`.
+ */
 export function* entriesOf(file: Buffer, reader: StoreReader, errors: Error[]): Generator<Entry> {
   for (let at = 0; at < file.length; ) {
     const start = at + LENGTH_BYTES;
@@ -77,7 +84,7 @@ async function inspectionOf(reader: StoreReader, entries: readonly Entry[]): Pro
   return { items: known.map((one) => withRound(one, wallets)), ...concerned };
 }
 
-/** Many messages name a bet by its id alone; the wallet knows its round, while it remembers it. */
+/** Many messages name a bet only by id. The wallet knows the round as long as it remembers the bet. */
 function withRound(one: HistoryItem, wallets: ReadonlyMap<string, Wallet>): HistoryItem {
   const { username, productId, id } = one;
   if (one.roundId !== undefined || productId === undefined || id === undefined) return one;

@@ -1,6 +1,6 @@
 import { type HistoryItem, isCorrectedCredit, isOperation } from './history-item.js';
 
-/** What an inspection searches for. */
+/** The subject of an inspection. */
 export type InspectQuery =
   | { readonly type: 'player'; readonly username: string }
   | {
@@ -15,9 +15,9 @@ export type InspectQuery =
       readonly id: string;
       readonly username: string | undefined;
     }
-  /** What operators did to any player, from this time on. */
+  /** Actions of operators on any player, from this time on. */
   | { readonly type: 'operators'; readonly sinceMs: number; readonly username: string | undefined }
-  /** Credits of the platform that no bet answers for, from this time on, with voids and corrections. */
+  /** Credits of the platform without a bet, from this time on, with voids and corrections. */
   | { readonly type: 'credits'; readonly sinceMs: number; readonly username: string | undefined };
 
 export function isAbout({ username }: InspectQuery, name: string): boolean {
@@ -36,12 +36,12 @@ export function isWanted(query: InspectQuery, one: HistoryItem): boolean {
     case 'operators':
       return isOperation(one) && (one.timeMs ?? 0) >= query.sinceMs;
     case 'credits':
-      // A void can be without a time: it came after its credit in any case.
+      // A void can lack a time, but always comes after its credit.
       return isCorrectedCredit(one) && (one.timeMs ?? query.sinceMs) >= query.sinceMs;
   }
 }
 
-/** False when nothing from before this time can be wanted. */
+/** False when the query wants nothing from before this time. */
 export function mayBeBefore(query: InspectQuery, timeMs: number): boolean {
   return !('sinceMs' in query) || query.sinceMs < timeMs;
 }

@@ -15,10 +15,11 @@ import { RoundNames } from './round-names.js';
 import { walletsAtHead } from './wallets-at-head.js';
 
 /*
- * Inspect answers a query (inspect-query.ts) from logs and snapshots: a list of history items (history-item.ts), oldest
- * first. Items come from the events of the log, which is read even where it is damaged (read-damaged-log.ts), and from what
- * the oldest snapshot and the archive remember of the time before (from-snapshot.ts, archived-rounds.ts). wallets-at-head.ts
- * adds the players as they are now. inspect-entry.ts shows one entry, or a file of orphans.
+ * Inspect answers a query (inspect-query.ts) from logs and snapshots with a list of history items (history-item.ts),
+ * oldest first. Items come from the events of the log, which is read even where it is damaged (read-damaged-log.ts).
+ * For the time before the log, items come from the oldest snapshot and the archive (from-snapshot.ts,
+ * archived-rounds.ts). wallets-at-head.ts adds the players' present state. inspect-entry.ts shows one entry, or a file
+ * of orphans.
  */
 
 /** A player as of an entry. */
@@ -31,13 +32,13 @@ export interface Player {
 export interface Inspection {
   /** In time order. */
   readonly items: readonly HistoryItem[];
-  /** The players of the items as they are now. */
+  /** Present state of the players in the items. */
   readonly players: readonly Player[];
   /** Sentences about what cannot be known. */
   readonly notes: readonly string[];
 }
 
-/** Searches the logs of these shards, and for the time before their first entry the oldest snapshot. */
+/** Searches the logs of these shards, and the oldest snapshot for the time before their first entry. */
 export async function inspect(
   reader: StoreReader,
   shards: readonly number[],
@@ -59,7 +60,7 @@ export async function inspect(
   return { items: inTimeOrder(items), players: concerned.players, notes: [...notes, ...concerned.notes] };
 }
 
-/** Returns what is to be called for each entry. */
+/** Returns the function to call for each entry. */
 async function searchProgress(
   reader: StoreReader,
   shards: readonly number[],
@@ -71,7 +72,7 @@ async function searchProgress(
   return () => onProgress(Math.min(++done, total), total);
 }
 
-/** The players that these are about, as they are now. */
+/** The players of these items in their present state. */
 export async function playersConcerned(
   reader: StoreReader,
   concerned: readonly Pick<HistoryItem, 'shard' | 'username'>[],
@@ -88,7 +89,7 @@ export async function playersConcerned(
   return { players, notes };
 }
 
-/** Merges several shards. The order within a player stays, also where a time is unknown. */
+/** Merges several shards. Items of a player keep their order, even when a time is unknown. */
 function inTimeOrder(items: readonly HistoryItem[]): HistoryItem[] {
   const newest = new Map<string, number>();
   const timed = items.map((one) => {
@@ -165,7 +166,7 @@ class ShardSearch {
   }
 }
 
-/** The items of a snapshot that the log does not have, where they are more complete. */
+/** Items of a snapshot that the log does not have. The log's items are more complete. */
 function withoutRepeats(remembered: readonly HistoryItem[], logged: readonly HistoryItem[]): HistoryItem[] {
   const versions = new Set(logged.map(({ username, version }) => JSON.stringify([username, version])));
   const ids = new Set(logged.map(keyOfUnversioned));

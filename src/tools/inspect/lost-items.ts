@@ -6,20 +6,20 @@ import type { StoreReader } from '../store-reader.js';
 import { type HistoryItem, itemsOf } from './history-item.js';
 import { entriesOf } from './inspect-entry.js';
 
-/** Events that move no money and answer no request: shards append them by themselves. */
+/** Events that move no money and answer no request: shards append them on their own. */
 const UNANSWERED: readonly string[] = ['rounds-forgotten', 'rounds-archived', 'rounds-restored'];
 
 export interface LostItem extends HistoryItem {
   readonly lsn: Lsn;
-  /** The endpoint of its callback; of anything else its type. */
+  /** The endpoint of the callback; for any other event, its type. */
   readonly endpoint: string;
 }
 
 export interface LostItems {
   readonly items: readonly LostItem[];
-  /** By shard: entries that are known, of those that are missing or cannot be used. */
+  /** By shard: the number of known entries among the missing or unusable ones. */
   readonly entries: ReadonlyMap<number, number>;
-  /** For people: files that cannot be read, and why. */
+  /** Shown to people: unreadable files, and why they are unreadable. */
   readonly notes: readonly string[];
 }
 
@@ -30,8 +30,8 @@ export interface OrphansFile {
 }
 
 /**
- * Items of acknowledged entries that shards go on without: entries in the node's orphans files that the log does not
- * have, and entries in the log behind the place from which a shard goes on (`reached`).
+ * Items of acknowledged entries that shards continue without: entries in the node's orphans files that the log lacks,
+ * and entries in the log after the place from which a shard continues (`reached`).
  */
 export async function findLostItems(
   reader: StoreReader,

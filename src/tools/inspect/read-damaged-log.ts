@@ -8,8 +8,8 @@ const PAGE_ENTRIES = 64;
 const FAULTS_MAX = 10;
 
 /**
- * All entries of a log that can be read, to find the cause of a fault: what is damaged or missing is skipped, and said in
- * `notes`. Nothing is built on them.
+ * All readable entries of a log, to find the cause of a fault. Damaged or missing entries are skipped and reported in
+ * `notes`. Serves diagnosis only: no wallet is built from these entries.
  */
 export async function* readDamagedLog(
   shard: number,
@@ -26,11 +26,11 @@ export async function* readDamagedLog(
     const page = await reader.wal.read(shard, last, PAGE_ENTRIES);
     if (page.length === 0) break;
     for (const bytes of page) {
-      // The LSN of a damaged entry may be damaged too: it is taken for the next one.
+      // The LSN of a damaged entry may be damaged too: assume the next LSN.
       const expected = { epoch: last.epoch, sequence: last.sequence + 1 };
       const found = maybeEntry(bytes, shard, reader, note);
       const isLater = found === undefined || compareLsn(found.lsn, last) > 0;
-      // Reading on after an entry that stands in the place of another one would go round in circles.
+      // Continuing from an entry that replaces a later one would loop forever.
       if (!isLater) note(`in the log of shard ${shard} ${formatLsn(found.lsn)} comes after ${formatLsn(last)}`);
       const entry = isLater ? found : undefined;
       if (entry !== undefined && last !== LSN_ZERO && entry.lsn.sequence > expected.sequence) {

@@ -4,8 +4,8 @@ import type { HistoryItem } from './history-item.js';
 import { type InspectQuery, isAbout } from './inspect-query.js';
 
 /**
- * The rounds of transactions, as far as the query needs them: many messages name a bet by its id alone, and its round was
- * named when it was placed.
+ * Rounds of transactions, as far as the query needs them. Many messages name a bet only by id; the bet's placement
+ * named the round.
  */
 export class RoundNames {
   private readonly names = new Map<string, string>();

@@ -5,11 +5,11 @@ import { type StoreReader, shardsOf } from '../store-reader.js';
 
 export interface ShardArchiveMarks {
   readonly shard: number;
-  /** The newest record of the archive that the log relies on. */
+  /** The newest archive record that the log relies on. */
   readonly required: ArchiveMark | undefined;
   /** The newest record that the archive has had. */
   readonly mark: ArchiveMark | undefined;
-  /** The archive lacks what the log relies on, and is not believed. */
+  /** True when the archive lacks a record that the log relies on, and so is not trusted. */
   readonly isBehind: boolean;
 }
 
@@ -18,7 +18,10 @@ export interface StoreArchiveMarks {
   readonly missingDays: readonly MissingDay[];
 }
 
-/** How far logs rely on the archive, and how far it goes. The logs are read first: a server may be archiving meanwhile. */
+/**
+ * How far logs rely on the archive, and how far the archive reaches. Reads the logs first: a server may be archiving
+ * meanwhile.
+ */
 export async function storeArchiveMarks(reader: StoreReader): Promise<StoreArchiveMarks> {
   const shards: ShardArchiveMarks[] = [];
   for (const shard of shardsOf(reader)) {

@@ -22,10 +22,10 @@ const MOVEMENTS: Readonly<Record<string, Movement>> = {
   'reward-credited': { type: 'reward', sign: 1, endpoint: 'winRewards' },
 };
 
-/** Endpoints whose credits can be taken back: no bet answers for them, and no other message takes them back. */
+/** Endpoints whose credits can be taken back: these credits have no bet, and no other message takes them back. */
 export const UNDOABLE_ENDPOINTS: readonly string[] = Object.values(MOVEMENTS).flatMap(({ endpoint = [] }) => endpoint);
 
-/** Why nothing is left to be done: a correction took it back, or the platform did. */
+/** Why nothing is left to undo: a correction or the platform took the movement back. */
 export type DoneBefore = 'done before' | 'voided before';
 
 /** A correction that takes an operation or a credit back. */
@@ -36,7 +36,7 @@ export interface Undo extends Undone {
   /** Id of the correction. */
   readonly undoId: string;
   readonly amount: Units;
-  /** For the log; the same each time, as a repeat has to be. */
+  /** For the log; the same each time, as a repeat requires. */
   readonly reason: string;
   readonly doneBefore: DoneBefore | undefined;
 }
@@ -46,14 +46,17 @@ export interface UndoWish {
   readonly by: { readonly operator: string } | 'platform';
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** Only operations of this type; undefined: all that can be taken back. */
+  /** Restricts the undo to operations of this type; undefined: all that can be taken back. */
   readonly type?: Undoable | undefined;
   readonly productId?: string | undefined;
   readonly endpoint?: string | undefined;
   readonly ids?: ReadonlySet<string> | undefined;
 }
 
-/** One correction for each movement that is wanted, in their order. `items` are of all operators, or of all of the platform's credits. */
+/**
+ * One correction for each wanted movement, in their order. `items` holds the actions of all operators, or all of the
+ * platform's credits.
+ */
 export function undoPlan(
   items: readonly HistoryItem[],
   wish: UndoWish,
@@ -91,7 +94,7 @@ export function undoPlan(
 
 function isWished({ id, by, timeMs, productId }: HistoryItem, movement: Movement, wish: UndoWish): boolean {
   if (wish.by === 'platform' ? movement.endpoint === undefined : by?.name !== wish.by.operator) return false;
-  // A snapshot knows when each of them came.
+  // Items from a snapshot have their times, too.
   if (timeMs === undefined || timeMs < wish.sinceMs || timeMs > wish.untilMs) return false;
   if (wish.type !== undefined && movement.type !== wish.type) return false;
   if (wish.productId !== undefined && productId !== wish.productId) return false;
@@ -106,7 +109,10 @@ function reasonOf(type: Undoable, { id, productId }: HistoryItem, { by }: UndoWi
   return `undo of ${type} ${id} by ${who}`.slice(0, REASON_MAX).toWellFormed();
 }
 
-/** The id of an undo by a walletd of before ids were reserved. Any correction could have it: its reason and amount tell. */
+/**
+ * Id that a walletd from before ids were reserved gave to an undo. Any correction could have that id, so reason and
+ * amount decide.
+ */
 function olderIdOf(id: string): string {
   const made = `undo-${id}`;
   return [...made].length <= ID_LENGTH_MAX ? made : `undo-${sha256(id)}`;

@@ -9,15 +9,15 @@ import { type StoreReader, ToolError } from '../store-reader.js';
 export interface WalletAt {
   readonly shard: number;
   readonly lsn: Lsn;
-  /** The shard's clock there. Milliseconds. */
+  /** The shard's clock at that entry. Milliseconds. */
   readonly timeMs: number;
-  /** Undefined where there is no such player. */
+  /** Undefined when the player does not exist then. */
   readonly wallet: Wallet | undefined;
 }
 
 /**
- * Replays what one player needs, up to `at`, or to the end. Throws a `ToolError` when the newest snapshot is later than
- * that, and a `RecoveryError` at damage.
+ * Replays the events of one player up to `at`, or to the end. Throws a `ToolError` when the snapshot to start from is
+ * later than `at`, and a `RecoveryError` at damage.
  */
 export async function walletAt(username: string, at: At | undefined, reader: StoreReader): Promise<WalletAt> {
   const shard = reader.shardOf(username);

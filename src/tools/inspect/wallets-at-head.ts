@@ -7,15 +7,15 @@ import type { Wallet } from '../../wallet/state/wallet.js';
 import { newestReplay } from '../snapshot-replay.js';
 import type { StoreReader } from '../store-reader.js';
 
-/** Some players of a shard as they are at the end of its log. */
+/** Some players of a shard as of the end of its log. */
 export interface WalletsAtHead {
   readonly lsn: Lsn;
   readonly wallets: ReadonlyMap<string, Wallet>;
-  /** Why the wallets are not those at the head, in a sentence; undefined when they are. */
+  /** A sentence that says why the wallets are not those at the head; undefined when they are. */
   readonly problem: string | undefined;
 }
 
-/** Replays only what these players need. Damage becomes a sentence, so that a broken store can be inspected too. */
+/** Replays only the events of these players. Damage becomes a sentence, so that a broken store can be inspected too. */
 export async function walletsAtHead(
   shard: number,
   usernames: ReadonlySet<string>,

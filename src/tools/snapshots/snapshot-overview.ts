@@ -7,9 +7,9 @@ import { type StoreReader, shardsOf } from '../store-reader.js';
 export interface SnapshotLine {
   readonly shard: number;
   readonly id: string;
-  /** Damaged means the manifest; `walletd verify` reads the chunks too. */
+  /** `damaged` refers to the manifest only; `walletd verify` reads the chunks too. */
   readonly state: 'whole' | 'damaged' | 'unfinished';
-  /** Why it is damaged. */
+  /** Why the manifest is damaged. */
   readonly reason?: string;
   readonly start?: string;
   readonly end?: string;
@@ -21,7 +21,7 @@ export interface SnapshotLine {
   readonly chunks?: number;
 }
 
-/** Shard by shard: whole ones newest first, then the others. */
+/** Snapshots by shard: complete ones newest first, then the others. */
 export async function snapshotLines(
   reader: Pick<StoreReader, 'shards' | 'snapshots' | 'snapshotFormat'>,
 ): Promise<readonly SnapshotLine[]> {

@@ -1,6 +1,6 @@
 import type { Samples } from './samples.js';
 
-/** What /readyz says. */
+/** The answer of /readyz. */
 export interface Readiness {
   readonly status: string;
   readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
@@ -27,21 +27,21 @@ export interface Facts {
   readonly appendFailures: number;
   /** Entries that are on their way to the store. */
   readonly entriesNotDurable: number;
-  /** Of the shard that has waited longest; undefined where there is none yet. */
+  /** Age of the snapshot of the shard that has waited longest; undefined when no shard has one yet. */
   readonly snapshotAgeMs: number | undefined;
   readonly entriesWithoutSnapshot: number;
-  /** Of the fullest thread, 0 to 1. */
+  /** The fullest thread's share, 0 to 1. */
   readonly heapShare: number;
   readonly residentBytes: number;
-  /** Bytes of players and transactions outside of any heap, and how many they may take; 0: it does not say. */
+  /** Bytes of players and transactions outside of any heap, and their limit; 0 when the server does not report them. */
   readonly recordBytes: number;
   readonly recordBytesMax: number;
-  /** Undefined where the shards that are served here have none. */
+  /** Undefined when the shards served here have no archive. */
   readonly isArchiveUp: boolean | undefined;
   readonly archivedNames: number;
   /** Undefined before the store is tied to an archive. */
   readonly archiveId: string | undefined;
-  /** Nodes of the cluster that are up, and names of those that are missing; undefined of a node alone. */
+  /** Number of cluster nodes that are up, and names of missing ones; undefined for a node alone. */
   readonly cluster: { readonly up: number; readonly missing: readonly string[] } | undefined;
   readonly certificates: readonly { readonly listener: string; readonly endsMs: number }[];
   readonly lastExit: string;
