@@ -1,14 +1,14 @@
-/** A bug of walletd. It stops the shard that finds it; it is never an answer to a caller. */
+/** A bug in walletd. The shard that finds the bug stops; the error is never an answer to a caller. */
 export class AssertionFailure extends Error {
   override readonly name = 'AssertionFailure';
 }
 
-/** Stays on in production: a shard that stops is better than a balance that is wrong. */
+/** Stays on in production: a stopped shard is better than a wrong balance. */
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new AssertionFailure(message);
 }
 
-/** The value, which must be there. */
+/** Returns the value, which must be defined. */
 export function must<T>(value: T | undefined, message: string): T {
   if (value === undefined) throw new AssertionFailure(message);
   return value;

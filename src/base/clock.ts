@@ -1,16 +1,19 @@
 export interface Clock {
   /** Milliseconds since 1970; a whole number. */
   now(): number;
-  /** Milliseconds since some moment, with fractions; never goes back, and is the same in all threads. For durations. */
+  /**
+   * Milliseconds since some fixed moment, with fractions. The value never goes back and is the same in all threads. For
+   * durations.
+   */
   monotonicMs(): number;
 }
 
 const READINGS = 10;
 
-/** Each thread counts `performance.now` from a moment of its own; the system clock behind it is the same for all. */
+/** Each thread counts `performance.now` from its own start. The system clock behind it is the same for all threads. */
 const THREAD_STARTED_MS = threadStartedMs();
 
-/** Taken from the fastest pair of readings: a busy machine can hold a thread up for milliseconds between the two. */
+/** Uses the fastest pair of readings: a busy machine can delay a thread by milliseconds between the two. */
 function threadStartedMs(): number {
   let startedMs = 0;
   let leastNs = Number.POSITIVE_INFINITY;
@@ -23,20 +26,20 @@ function threadStartedMs(): number {
   return startedMs;
 }
 
-/** Time that the system's monotonic clock has missed, in all threads. */
+/** Time that the system's monotonic clock has missed, shared by all threads. */
 let missed = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
 
-/** For a new thread, whose clock is to leap with those of the others. */
+/** Buffer for a new thread, whose clock must jump together with the others. */
 export function missedTime(): SharedArrayBuffer {
   return missed.buffer as SharedArrayBuffer;
 }
 
-/** To be called first in a new thread. */
+/** Adopts the shared buffer. A new thread calls this first. */
 export function shareMissedTime(buffer: SharedArrayBuffer): void {
   missed = new Float64Array(buffer);
 }
 
-/** The machine was suspended for so long: monotonic time leaps, so that what was to end meanwhile has ended. */
+/** Records that the machine was suspended for `ms`: monotonic time jumps, so every deadline in that span has passed. */
 export function addMissedTime(ms: number): void {
   missed[0] = (missed[0] as number) + ms;
 }

@@ -1,8 +1,8 @@
 import { DAY_MS } from './time.js';
 
 /**
- * Whether a person has confirmed the clock: they name the date they see elsewhere, and the clock has to agree within a day.
- * A setting that is forgotten ends by itself, before another wrong clock can use it.
+ * True when a person has confirmed the clock: they name the date that they see elsewhere, and the clock must agree
+ * within a day. A forgotten setting expires by itself, before another wrong clock can use it.
  */
 export function isConfirmedOn(date: string | null, nowMs: number): boolean {
   if (date === null) return false;

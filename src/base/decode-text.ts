@@ -1,8 +1,8 @@
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Text that people have written with whatever editor: UTF-8, with or without a byte order mark. Throws an `Error` for other encodings,
- * whose message follows the name of the file.
+ * Decodes text that people wrote with any editor: UTF-8, with or without a byte order mark. Throws an `Error` for other
+ * encodings; the caller puts the file's name in front of its message.
  */
 export function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes;
@@ -15,7 +15,7 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** The text without a byte order mark in front of it. */
+/** The text without a leading byte order mark. */
 export function withoutMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }

@@ -1,7 +1,7 @@
 /**
  * Hash of a string to 32 unsigned bits: FNV-1a over the two bytes of each UTF-16 unit, then MurmurHash3's finalizer,
- * so that the low bits (which pick the shard) depend on every unit. Its name in a store's meta record is `HASH_NAME`:
- * a change of one line here moves players between shards, and needs another name.
+ * which makes the low bits (they pick the shard) depend on every unit. A store's meta record names the hash by
+ * `HASH_NAME`: changing a line here moves players between shards and requires a new name.
  */
 export function hashString(text: string): number {
   let hash = 0x811c9dc5;

@@ -2,8 +2,8 @@ const NAMES_MAX = 10_000;
 const names = new Map<string, string>();
 
 /**
- * One copy of a string that recurs (a product, a currency): each parsed request brings a new one, and memory would keep
- * as many as there are rounds. Past the limit strings stay as they come.
+ * One shared copy of a recurring string (a product, a currency). Each parsed request brings a new string, and memory
+ * would keep as many as there are rounds. Past the limit strings are kept as they are.
  */
 export function intern(name: string): string {
   const known = names.get(name);

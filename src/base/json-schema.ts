@@ -1,7 +1,7 @@
 /*
- * JSON Schemas that know the TypeScript type of what they describe: plain objects for ajv, fast-json-stringify and
- * OpenAPI, and a type that only the compiler sees. TypeBox does the same and much more, in 373 files that took a quarter
- * of a second of each start of each command and worker.
+ * JSON Schemas that carry the TypeScript type that they describe: plain objects for ajv, fast-json-stringify and
+ * OpenAPI, plus a type that only the compiler sees. TypeBox does the same and much more, in 373 files that added a
+ * quarter of a second to each start of a command or worker.
  */
 declare const described: unique symbol;
 
@@ -10,14 +10,14 @@ export interface Schema<T = unknown> {
   readonly [described]?: T;
 }
 
-/** What a schema describes. */
+/** The TypeScript type that a schema describes. */
 export type TypeOf<S> = S extends Schema<infer T> ? T : never;
 
 export type Properties = Readonly<Record<string, Schema>>;
 export type NoProperties = Record<never, never>;
 type All<P> = { [K in keyof P]: TypeOf<P[K]> };
 type Some<P> = { [K in keyof P]?: TypeOf<P[K]> };
-/** JSON Schema's further keywords, e.g. `minimum` or `description`. */
+/** Further keywords of JSON Schema, e.g. `minimum` or `description`. */
 type Keywords = Readonly<Record<string, unknown>>;
 
 export interface ObjectSchema<T = unknown> extends Schema<T> {
@@ -37,7 +37,7 @@ export function array<T>(items: Schema<T>, keywords?: Keywords): Schema<T[]> {
   return { type: 'array', items, ...keywords };
 }
 
-/** A table whose keys match the pattern. */
+/** An object whose keys match the pattern. */
 export function record<T>(keys: RegExp, values: Schema<T>, keywords?: Keywords): Schema<Record<string, T>> {
   return { type: 'object', patternProperties: { [keys.source]: values }, additionalProperties: false, ...keywords };
 }
@@ -58,31 +58,31 @@ export function boolean(keywords?: Keywords): Schema<boolean> {
   return { type: 'boolean', ...keywords };
 }
 
-/** One of these texts. */
+/** One of the listed texts. */
 export function choice<const T extends string>(values: readonly T[], keywords?: Keywords): Schema<T> {
   return { type: 'string', enum: values, ...keywords };
 }
 
-/** The same, or null. */
+/** The same schema, which also accepts null. */
 export function nullable<T>(schema: Schema<T>): Schema<T | null> {
   const { type, enum: values } = schema as { type: string; enum?: unknown[] };
   return { ...schema, type: [type, 'null'], ...(values && { enum: [...values, null] }) };
 }
 
 /**
- * A schema in JSON Schema's own words, for OpenAPI: what our own keywords say becomes what the standard has for it.
+ * A schema in standard JSON Schema, for OpenAPI: our own keywords become their standard counterparts.
  *
  *   codePoints [least, most]   minLength and maxLength, which count code points too
  *   wholeNumber [least, most]  an integer: in a query string or path it is text
- *   published                  its own keywords, in place of ours: rules that are checked in code
- *   foreign                    what the standard has for a field that must not be there: `not: {}`
+ *   published                  standard keywords in place of ours, for rules that are checked in code
+ *   foreign                    `not: {}`, for a field that must be absent
  *   wellFormed, message        nothing
  */
 export function asPublished(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (_key, value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const { codePoints, wholeNumber, wellFormed: _wellFormed, message, foreign, published, ...rest } = value;
-    // A property that is called like one of ours is no keyword.
+    // A property that happens to have the name of one of our keywords is not a keyword.
     if (message !== undefined && typeof message !== 'string') return value;
     if (foreign === true) return { ...rest, not: {} };
     if (wholeNumber !== undefined) {

@@ -1,4 +1,7 @@
-/** A secret of 64 bits in two signed words. Without it, nobody can tell which names collide in a hash table. */
+/**
+ * A secret of 64 bits in two signed words. Without the secret an attacker cannot predict which names collide in a hash
+ * table.
+ */
 export interface HashKey {
   readonly low: number;
   readonly high: number;
@@ -7,22 +10,26 @@ export interface HashKey {
 const NO_KEY: HashKey = { low: 0, high: 0 };
 let threadKey = NO_KEY;
 
-/** Sets the key of the hash tables that this thread makes from now on. An entry point of the process calls it first. */
+/**
+ * Sets the key of the hash tables that this thread creates from now on. Each entry point of the process calls this
+ * first.
+ */
 export function setHashKey(key: HashKey): void {
   threadKey = key;
 }
 
-/** Key of the next hash table of this thread; zeros until an entry point has set one, as in tests and simulations. */
+/** Key of this thread's next hash table; zeros until an entry point has set one, as in tests and simulations. */
 export function currentHashKey(): HashKey {
   return threadKey;
 }
 
-/** Bytes of the two words in front of the text. */
+/** Bytes of the two words before the text. */
 const HEAD_BYTES = 8;
 
 /**
- * HalfSipHash-1-3 over two 32-bit words and a text: 32 unsigned bits, or 64. Linux keys its own hash tables with it. FNV and
- * MurmurHash can be inverted in milliseconds, with or without a secret start value. For hash tables only: it signs nothing.
+ * HalfSipHash-1-3 over two 32-bit words and a text: 32 unsigned bits, or 64. Linux keys its own hash tables with it.
+ * FNV and MurmurHash can be inverted in milliseconds, with or without a secret start value. For hash tables only, never
+ * for signatures.
  *
  *   message   first (u32) | second (u32) | bytes[start..end) | zeros | length (u8)       little-endian words
  *
@@ -35,7 +42,7 @@ export function keyedHash(
   bytes: Uint8Array,
   start: number,
   end: number,
-  /** Takes the upper 32 bits of a hash of 64, in the same pass over the text. */
+  /** Receives the upper 32 bits of a 64-bit hash, in the same pass over the text. */
   upper?: Uint32Array,
 ): number {
   let v0 = low ^ 0;

@@ -1,4 +1,4 @@
-/** The log, as inner folders see it. pino's logger is one. */
+/** The logger that inner folders depend on. pino's logger is one. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -7,7 +7,7 @@ export interface MetricValue {
   readonly metricName?: string;
 }
 
-/** One metric and its series, in Prometheus' terms. Plain data: it can cross to another thread as it is. */
+/** One metric and its series, in Prometheus' terms. Plain data: safe to post to another thread. */
 export interface Metric {
   readonly name: string;
   readonly help: string;
@@ -30,8 +30,8 @@ export function mergeMetrics(metrics: readonly Metric[]): Metric[] {
 }
 
 /**
- * The metrics that must outlive a thread: to Prometheus a sum that falls has begun anew at zero, and all that the other
- * threads have counted would count again.
+ * The metrics that must outlive a thread. To Prometheus a falling sum means a counter reset, so everything that the
+ * other threads counted would count again.
  */
 export function lastingMetrics(metrics: readonly Metric[]): Metric[] {
   return metrics.filter(({ type }) => type !== 'gauge');

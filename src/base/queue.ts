@@ -1,12 +1,13 @@
 /**
- * A queue, first in, first out, in a ring of a power of two that doubles when it is full and never shrinks.
+ * A queue, first in, first out, in a ring whose size is a power of two. The ring doubles when it is full and never
+ * shrinks.
  *
  *      head          tail
  *        v             v
  *   [ . | a | b | c | . | . | . | . ]
  *
- * An array's `shift` moves every element once the array is long; a queue under load is long.
- * The limit is the caller's, which knows what to answer when it is reached.
+ * An array's `shift` moves every element once the array is long, and a queue under load is long.
+ * The caller enforces a limit: only the caller knows how to answer when the limit is reached.
  */
 export class Queue<T> {
   private ring: (T | undefined)[] = new Array(64).fill(undefined);

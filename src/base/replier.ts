@@ -1,5 +1,5 @@
-/** Takes a result. Called once; AnswerOnce guards the callers that cannot know. */
+/** Receives one result. Called once; AnswerOnce guards callers that cannot guarantee that. */
 export interface Replier<T> {
-  /** `readyMs`, of the monotonic clock, is when the result could be sent; undefined for a refusal. */
+  /** `readyMs`, on the monotonic clock, is when the result was ready to be sent; undefined for a refusal. */
   reply(result: T, readyMs?: number): void;
 }

@@ -2,13 +2,13 @@ import type { Clock } from './clock.js';
 
 const TURN_MS = 2;
 
-/** Cuts long work into turns of the event loop. */
+/** Cuts long work into slices, one for each turn of the event loop. */
 export class Slices {
   private endsMs: number;
 
   constructor(
     private readonly clock: Clock,
-    /** Lets other work of the thread run. */
+    /** Lets the thread's other work run. */
     private readonly yieldTurn: () => Promise<void>,
   ) {
     this.endsMs = clock.monotonicMs() + TURN_MS;

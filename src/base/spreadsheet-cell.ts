@@ -1,7 +1,7 @@
-/** `1E+15`, `1.23457E+15`: a spreadsheet shows long numbers so, and has dropped their last digits. */
+/** `1E+15`, `1.23457E+15`: the form in which a spreadsheet shows long numbers after dropping their last digits. */
 const ROUNDED = /^-?\d([.,]\d+)?E\+\d+$/;
 
-/** A sentence with the cure, when a spreadsheet has rounded the text or made a formula of it. */
+/** A sentence with the cure, when a spreadsheet has rounded the text or turned it into a formula. */
 export function spreadsheetFault(text: string): string | undefined {
   if (ROUNDED.test(text)) {
     return `${text} was rounded by a spreadsheet: format the column as text there, and take it from its source again`;
@@ -9,7 +9,7 @@ export function spreadsheetFault(text: string): string | undefined {
   return text.startsWith('="') ? 'begins with =": the value alone is needed, 0017 and not ="0017"' : undefined;
 }
 
-/** `1,234.56`, `1 234`, `1'234`, `1234,56`: separators of thousands, or a comma before the decimals. */
+/** `1,234.56`, `1 234`, `1'234`, `1234,56`: thousands separators, or a decimal comma. */
 export function isGrouped(amount: string): boolean {
   return /^-?\d[\d.]*(?:[,'\u2019\s]\d+)+(?:\.\d+)?$/.test(amount);
 }

@@ -1,19 +1,23 @@
 import type { Clock } from './clock.js';
 
-/** A jump of up to a day is followed at once: a machine was asleep, or a log that is ahead by less is right again in a day. */
+/**
+ * Jumps of up to a day are followed at once: the machine slept, or a log that is ahead by less is right again within a
+ * day.
+ */
 const JUMP_MAX_MS = 86_400_000;
-/** How long people or programs have to set a clock right. */
+/** Time for people or programs to correct a clock. */
 const PROBATION_MS = 3_600_000;
 
 /**
- * A clock for logs, whose time cannot be taken back: one that has once been in the year 2036 stays there. A wall clock that
- * jumps forward by more than a day is followed when it has stayed there for an hour; until then time goes on as before.
+ * A clock for logs, whose time cannot be taken back: a log that has once been in the year 2036 stays there. When the
+ * wall clock jumps forward by more than a day, this clock follows only after the jump has lasted an hour; until then
+ * time continues as before.
  */
 export class SteadyClock implements Clock {
   private offsetMs: number;
   private suspect: { readonly offsetMs: number; readonly sinceMs: number } | undefined = undefined;
 
-  /** `offsetMs` is trusted from the beginning. */
+  /** `offsetMs` is trusted from the start. */
   constructor(
     private readonly clock: Clock,
     offsetMs: number = offsetOf(clock),
@@ -37,7 +41,7 @@ export class SteadyClock implements Clock {
     return this.clock.monotonicMs();
   }
 
-  /** Wall clock minus monotonic clock, the highest that was trusted. */
+  /** The highest trusted value of wall clock minus monotonic clock. */
   get believedOffsetMs(): number {
     return this.offsetMs;
   }

@@ -1,4 +1,4 @@
-/** Work in steps of a fraction of a millisecond each, between which other work may run, and its result. */
+/** Work in steps of a fraction of a millisecond, with a result. Other work may run between two steps. */
 export type Steps<T> = Generator<void, T>;
 
 /** Runs all steps without a break. */

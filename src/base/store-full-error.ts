@@ -1,4 +1,4 @@
-/** A store has no room for what it was to write, and has written nothing of it. */
+/** A store had no space for a write, and wrote nothing. */
 export class StoreFullError extends Error {
   override readonly name = 'StoreFullError';
 }

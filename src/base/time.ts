@@ -6,12 +6,12 @@ export function dayOf(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS);
 }
 
-/** The beginning of the day, UTC. */
+/** Start of the day, UTC. */
 export function startOfDay(timeMs: number): number {
   return dayOf(timeMs) * DAY_MS;
 }
 
-/** A span of time for people: seconds, and days from two days on. */
+/** A time span for people: in seconds, or in days from two days on. */
 export function formatSpan(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 2 * DAY_SECONDS ? `${seconds} s` : `${Math.round(seconds / DAY_SECONDS)} days`;

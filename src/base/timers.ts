@@ -1,15 +1,15 @@
-/** Ends what was begun; may be called again. */
+/** Cancels a timer; may be called again. */
 export type Cancel = () => void;
 
-/** What happens later. What happens again and again keeps no process alive. */
+/** Work that runs later. Repeated work keeps no process alive. */
 export interface Timers {
   every(ms: number, run: () => void): Cancel;
   after(ms: number, run: () => void): Cancel;
-  /** Once the events of this turn of the event loop have been handled. */
+  /** Runs after the events of this turn of the event loop have been handled. */
   defer(run: () => void): void;
 }
 
-/** To wake up is most of what an idle node costs: what comes again after a multiple of this comes at the same times. */
+/** Wake-ups are most of the cost of an idle node, so intervals that are multiples of this share their wake-ups. */
 const BEAT_MS = 50;
 
 interface Repeated {
@@ -58,7 +58,7 @@ export function delay(timers: Pick<Timers, 'after'>, ms: number): Promise<void> 
   return new Promise((resolve) => void timers.after(ms, resolve));
 }
 
-/** Gives way to what else waits for its turn. */
+/** Lets all other waiting work of the thread run first. */
 export function nextTurn(timers: Pick<Timers, 'defer'>): Promise<void> {
   return new Promise((resolve) => timers.defer(resolve));
 }

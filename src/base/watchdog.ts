@@ -1,14 +1,17 @@
 const TICK_MS = 1000;
 
 /**
- * Notices that a part which should report falls silent. It counts its own ticks and reads no clock: after a pause of the
- * process or the machine every part has been silent for long, and none had a chance to report.
+ * Detects that a part which should report has fallen silent. The watchdog counts its own ticks and reads no clock:
+ * after a pause of the process or the machine every part has long been silent, without a chance to report.
  */
 export class Watchdog {
   private silentTicks = 0;
   private readonly timer: NodeJS.Timeout;
 
-  /** `onSilence` is called when `heard` has not been called for `secondsMax` seconds, and again after as many. */
+  /**
+   * `onSilence` is called after `secondsMax` seconds without a call of `heard`, and again after each further
+   * `secondsMax` seconds.
+   */
   constructor(
     private readonly secondsMax: number,
     private readonly onSilence: () => void,
