@@ -10,30 +10,33 @@ import type { TurnTimes } from './sent-callback.js';
 
 /** Settings of answers. */
 export interface AnswerRules {
-  /** The answer to a malformed request says why (`callbacks.reason`). */
+  /** The answer to a malformed request contains the reason (`callbacks.reason`). */
   readonly tellsReason: boolean;
 }
 
-/** What a callback is answered: its command's answer, or why there is no command. */
+/** The outcome of a callback: its command's answer, or the reason for having no command. */
 export type CallbackAnswer =
   | Extract<Answer, { type: 'accepted' }>
   | { readonly type: 'failed'; readonly failure: CallbackFailure };
 
 export interface CallbackReply {
   readonly answer: CallbackAnswer;
-  /** The response body; empty where the callback was refused unread. */
+  /** The response body; empty when the callback was refused unread. */
   readonly body: string;
-  /** Only of a callback that a trace follows. */
+  /** Present only for a traced callback. */
   readonly turn?: TurnTimes | undefined;
 }
 
 const MALFORMED: CallbackAnswer = { type: 'failed', failure: 'malformed' };
-/** The signature was used on another endpoint: nodes of the previous release route this failure, and would not know a new one. */
+/**
+ * The signature was already used on another endpoint. Nodes of the previous release route this failure, and would not
+ * know a new one.
+ */
 export const REPLAYED: CallbackAnswer = { type: 'failed', failure: 'invalid-signature' };
 
 /**
- * From the text of a callback to its command, and from the answer to the body that says it. It works where the shards
- * are: to carry text to another thread takes a tenth of the time of carrying the objects that are made of it.
+ * Turns a callback's text into its command, and an answer into its response body. The codec works in the threads of the
+ * shards: sending text to another thread takes a tenth of the time of sending the objects parsed from it.
  */
 export class CallbackCodec {
   private readonly responses: ResponseCodec;
@@ -42,7 +45,7 @@ export class CallbackCodec {
   constructor(
     settings: CodecSettings & AnswerRules & { readonly closed: ClosedCodes },
     private readonly clock: Clock,
-    /** To compile them takes long: codecs with the same settings can share them. */
+    /** Compiled codecs. Compiling takes long, so codecs with the same settings can share them. */
     private readonly requests: Readonly<Record<Endpoint, RequestCodec>> = requestCodecs(settings),
   ) {
     this.tellsReason = settings.tellsReason;
@@ -53,13 +56,13 @@ export class CallbackCodec {
     return this.requests[endpoint].read(text);
   }
 
-  /** The player that a callback is about; for one that is not valid, its reply. */
+  /** The player that a callback is about, or the reply to an invalid callback. */
   addressOf(endpoint: Endpoint, text: string): { readonly username: string } | CallbackReply {
     const request = this.read(endpoint, text);
     return request.command === undefined ? this.malformed(request, request.refusal) : request.command;
   }
 
-  /** The reply to what is no valid request. */
+  /** The reply to an invalid request. */
   malformed(echo: Echo, refusal: Refusal): CallbackReply {
     if (!this.tellsReason) return { answer: MALFORMED, body: this.failure(echo, 'malformed') };
     return { answer: MALFORMED, body: this.responses.malformed(echo, describeRefusal(refusal), this.clock.now()) };

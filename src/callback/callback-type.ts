@@ -36,17 +36,17 @@ export const ENVELOPE_EXAMPLE = {
   username: 'ann',
 };
 
-/** What every request says about itself (docs/callbacks.md section 2). */
+/** The fields of every request (docs/callbacks.md section 2). */
 export type Envelope = TypeOf<ObjectSchema<{ [K in keyof typeof envelope]: TypeOf<(typeof envelope)[K]> }>>;
 
-/** Real traffic has null there, and more: what is no token is looked at only where tokens are checked. */
+/** Real traffic sends null here, and worse, so the value is validated only where tokens are checked. */
 export const sessionToken: Schema = { description: "Of the player's session; looked at with sessionToken: check." };
 
-/** Settings of the shape of bodies. */
+/** Settings for the shape of bodies. */
 export interface BodyRules {
-  /** Most elements of a request. */
+  /** Maximum number of elements in a request. */
   readonly txnsMax: number;
-  /** A stake of 0 needs `isFeature`, and no field may be missing that decides nothing (`callbacks.strict`). */
+  /** Requires `isFeature` for a stake of 0, and requires also the fields that decide nothing (`callbacks.strict`). */
   readonly isStrict: boolean;
 }
 
@@ -54,26 +54,32 @@ export type StandIns = Readonly<Record<string, string | number>>;
 
 export type AnswerShape = 'balances' | 'balance';
 
-/** One callback in the platform's language: its shape, what it means as a command, and what the docs say. */
+/** One callback of the platform's API: its shape, its meaning as a command, and its documentation. */
 export interface CallbackType<E extends Endpoint = Endpoint> {
   readonly summary: string;
-  /** A body of it, for the docs. */
+  /** An example body, for the docs. */
   readonly example: object;
-  /** Balances before and after, or the balance. */
+  /** Balances before and after, or the balance alone. */
   readonly answer: AnswerShape;
-  /** It comes from a player who is in a game, whose session can have a token. */
+  /** The callback comes from a player in a game, whose session can have a token. */
   readonly hasSession: boolean;
-  /** Fields of the envelope that may be missing or null without `isStrict`, each with its stand-in. */
+  /** Envelope fields that may be missing or null without `isStrict`, each with its stand-in. */
   readonly standIns: StandIns;
-  /** The same of an element. */
+  /** The same for fields of an element. */
   readonly txnStandIns: StandIns;
-  /** The schema of its body, once it has its stand-ins. Unknown fields are tolerated: real traffic carries some in many places. */
+  /**
+   * The schema of the body after stand-ins are filled in. Unknown fields are tolerated: real traffic carries some in
+   * many places.
+   */
   schema(rules: BodyRules): ObjectSchema;
-  /** Converts a body that the schema accepts; refuses what the schema cannot judge. */
+  /** Converts a body that the schema accepts; refuses bodies that break rules beyond the schema. */
   toCommand(body: Envelope, money: Money): CommandOf<E> | Refusal;
 }
 
-/** The object as it is published: the fields with a stand-in may be missing or null. As it is checked they are there, if need be empty. */
+/**
+ * The object as published: fields with a stand-in may be missing or null. When the body is checked, they are present,
+ * possibly empty.
+ */
 export function mayLack(schema: ObjectSchema, standIns: StandIns): ObjectSchema {
   const { required, properties } = schema as ObjectSchema & { readonly required: readonly string[] };
   const fields = Object.entries(standIns).map(([name, standIn]) => [
@@ -103,13 +109,13 @@ interface WithTxns<E extends Endpoint, P extends Properties, O extends Propertie
   readonly optional?: O;
   readonly hasSession?: true;
   readonly standIns?: StandIns;
-  /** For the docs: rules that `toTxn` checks with `isStrict`, as JSON Schema. */
+  /** For the docs: the rules that `toTxn` checks with `isStrict`, as JSON Schema. */
   readonly strictRules?: object;
   /** Throws an `InvalidField`. */
   readonly toTxn: (txn: TxnBody<P, O>, money: Money) => TxnOf<E>;
 }
 
-/** A callback that carries an array of transactions, each with an id and a round's; `txn` has its other fields. */
+/** A callback with an array of transactions, each with its id and its round's id; `txn` has the other fields. */
 export function withTxns<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
   { txn, ...rest }: Omit<WithTxns<E, typeof txnFields & P, O>, 'txn'> & { readonly txn: P },
@@ -117,7 +123,7 @@ export function withTxns<E extends Endpoint, P extends Properties, O extends Pro
   return withElements<E, typeof txnFields & P, O>(type, { ...rest, txn: { ...txnFields, ...txn } });
 }
 
-/** As `withTxns`; `txn` has all fields of an element. */
+/** As `withTxns`, but `txn` has all fields of an element. */
 export function withElements<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
   { summary, example, txn, optional, hasSession, standIns = {}, strictRules, toTxn }: WithTxns<E, P, O>,
@@ -136,7 +142,7 @@ export function withElements<E extends Endpoint, P extends Properties, O extends
       const txns = array(items, { minItems: 1, maxItems: txnsMax });
       return object({ ...envelope, txns }, hasSession && { sessionToken });
     },
-    // Copies into objects of one shape: parsed ones have as many shapes as there are orders of fields.
+    // Copies the elements into objects of one shape: parsed ones have as many shapes as there are orders of fields.
     toCommand: (body, money) => {
       const { id, timestampMillis, productId, currency, username, txns } = body as Envelope & {
         readonly txns: readonly TxnBody<P, O>[];

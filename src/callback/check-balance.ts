@@ -3,10 +3,13 @@ import { type CallbackType, ENVELOPE_EXAMPLE, envelope, mayLack, sessionToken } 
 import { foreign } from './fields.js';
 
 const body = object(envelope, { sessionToken, txns: foreign });
-/** The callback writes nothing, and has its turn when it arrives, whatever time it names. */
+/** The callback writes nothing and runs when it arrives, whatever time it names. */
 const NO_TIME = { timestampMillis: 0 };
 
-/** The one callback without transactions. One that has some is a captured request of another endpoint, and reads no balance. */
+/**
+ * The only callback without transactions. A checkBalance with transactions is a captured request of another endpoint
+ * and reads no balance.
+ */
 export const checkBalance: CallbackType<'checkBalance'> = {
   summary: 'What the player has',
   example: ENVELOPE_EXAMPLE,

@@ -1,13 +1,13 @@
 import type { CallbackType } from './callback-type.js';
 
-/** Fields that decide nothing: kept as empty where they are missing. */
+/** Fields that decide nothing: kept as empty when missing. */
 export const NO_GAME = { gameCode: '', playInfo: '' };
 
 type Fields = Record<string, unknown>;
 
 /**
- * Puts stand-ins where a body has nothing, or null, in fields that it may lack. True: there was one. Asked only for bodies that the schema
- * refuses, so one that is complete costs nothing.
+ * Puts stand-ins into the fields that a body may lack, where they are missing or null. True: at least one was filled
+ * in. Called only for bodies that the schema refuses, so complete bodies cost nothing.
  */
 export function completeBody(body: object, { standIns, txnStandIns }: CallbackType, txnsMax: number): boolean {
   let isCompleted = fill(body as Fields, standIns);

@@ -1,6 +1,6 @@
 import type { Failure, HandRejection } from '../wallet/rejection.js';
 
-/** The request itself is wrong, which is decided before any shard sees it. */
+/** The request itself is invalid, which is decided before any shard sees it. */
 export type Invalid =
   | 'malformed'
   | 'invalid-signature'
@@ -23,7 +23,7 @@ const row = (statusCode: number, httpStatus: number, sentence: string): FailureR
   sentence,
 });
 
-/** Failures of money by hand, which no callback meets. */
+/** Failures of money moved by hand, which no callback can meet. */
 const HAND_FAILURES: Readonly<Record<HandRejection, FailureRow>> = {
   'approval-pending': row(40003, 200, 'the money waits until another operator approves'),
   'approval-closed': row(40003, 200, 'the request has been approved or refused, or has expired'),
@@ -82,10 +82,13 @@ export const CALLBACK_FAILURES: Readonly<Record<Exclude<CallbackFailure, HandRej
 
 export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = { ...CALLBACK_FAILURES, ...HAND_FAILURES };
 
-/** Whether a transaction that is closed has codes of its own (20003, 20004), or the one of a duplicate, for platforms without them. */
+/**
+ * Status codes of a closed transaction: codes of their own (20003, 20004), or the duplicate's code for platforms that
+ * lack those.
+ */
 export type ClosedCodes = 'own' | 'duplicate';
 
-/** What the platform is told. */
+/** Status codes sent to the platform. */
 export type StatusCodes = Readonly<Record<CallbackFailure, number>>;
 
 export function statusCodesOf(closed: ClosedCodes): StatusCodes {

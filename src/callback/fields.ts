@@ -4,8 +4,8 @@ import { ID_LENGTH_MAX } from '../wallet/identifier.js';
 import { InvalidField } from './refusal.js';
 
 /*
- * The fields that several callbacks have (docs/callbacks.md), with the limits of docs/decisions.md section 1. What a
- * schema cannot say (decimals, sums, lone surrogates) is checked when a body becomes a command.
+ * Fields shared by several callbacks (docs/callbacks.md), with the limits of docs/decisions.md section 1. Rules that a
+ * schema cannot express (decimals, sums, lone surrogates) are checked when a body becomes a command.
  */
 const PLAY_INFO_LENGTH_MAX = 1024;
 
@@ -34,25 +34,25 @@ export const transactionType = choice(['BY_TRANSACTION', 'BY_ROUND'], {
 });
 
 /**
- * A field by which a request of another endpoint is recognised. The signature does not cover the path, so a captured request could be
- * sent here, where it would give money that no bet answers for.
+ * A field that identifies a request of another endpoint. The signature does not cover the path, so a captured request
+ * could be sent here, where it would credit money that no bet backs.
  */
 export const foreign: Schema<unknown> = { foreign: true, description: 'Belongs to another endpoint: refused here' };
 
-/** How amounts of a request's currency leave the wire and become units. */
+/** Converts amounts of a request's currency into units. */
 export interface Money {
   readonly scale: number;
   /** Largest single amount, in whole currency. */
   readonly amountMax: number;
-  /** Largest single credit that no bet answers for, in whole currency. */
+  /** Largest single credit that no bet backs, in whole currency. */
   readonly creditMax: number;
-  /** The same of adjustBalance. */
+  /** The same limit for adjustBalance. */
   readonly movementMax: number;
   /** See `BodyRules`. */
   readonly isStrict: boolean;
 }
 
-/** Throws an `InvalidField`, in which the amount is called `field`. */
+/** The amount in units. Throws an `InvalidField` that calls the amount `field`. */
 export function mustUnits(value: number, { scale, amountMax }: Money, field: string): Units {
   const units = maybeUnits(value, scale);
   if (value > amountMax) throw new InvalidField(field, 'range', `must be at most ${amountMax} (money.amountMax)`);
@@ -61,14 +61,14 @@ export function mustUnits(value: number, { scale, amountMax }: Money, field: str
 }
 
 /**
- * An amount that the wallet compares with its own and never moves: an odd one is rounded, so that nobody's refund waits for the
- * decimals of a number that decides nothing.
+ * An amount that the wallet compares with its own and never moves. Excess decimals are rounded: a player's refund must
+ * not fail over the decimals of a number that decides nothing.
  */
 export function comparedUnits(value: number, { scale }: Money): Units {
   return nearestUnits(value, scale);
 }
 
-/** True when `mustUnits` takes the amount. */
+/** True when `mustUnits` accepts the amount. */
 export function isAmount(value: number, { scale, amountMax }: Money): boolean {
   return value <= amountMax && maybeUnits(value, scale) !== undefined;
 }

@@ -1,8 +1,8 @@
 const USERNAME = '"username"';
 
 /**
- * Whose callback this seems to be, at a glance: what stands behind the first "username". Right for what platforms send;
- * wrong where that is not the callback's own, or where it holds a quote.
+ * Guesses the callback's player quickly: the text after the first "username". Right for everything that platforms send;
+ * wrong when the first "username" is not the callback's own field, or when the name contains a quote.
  */
 export function guessUsername(text: string): string {
   const at = text.indexOf(USERNAME);

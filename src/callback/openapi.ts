@@ -5,7 +5,7 @@ import { CALLBACKS } from './callbacks.js';
 import { CALLBACK_FAILURES, FAILURES } from './failures.js';
 import { balanceSchema, failureSchema, malformedSchema, successSchema } from './response-codec.js';
 
-/** Asked for where the settings have keys. */
+/** Required when the settings have keys. */
 const SIGNATURE = [
   {
     name: 'sapi-timestamp',
@@ -42,7 +42,7 @@ export function callbackPaths(): Record<string, object> {
   );
 }
 
-/** The named schemas behind them: those that the listener checks requests and writes answers with. */
+/** The named schemas behind the paths, with which the listener checks requests and writes answers. */
 export function callbackSchemas(rules: BodyRules): Record<string, object> {
   const requests = Object.entries(CALLBACKS).map(([endpoint, { schema }]) => [
     nameOf(endpoint),
@@ -80,7 +80,7 @@ const SUCCESSES: Readonly<Record<AnswerShape, { readonly schema: string; readonl
 /** The reason is absent with `callbacks.reason: false`. */
 const REASONED = { ...malformedSchema, required: failureSchema.required };
 
-/** Business failures come with HTTP 200 as well. */
+/** Responses by HTTP status. Business failures also come with HTTP 200. */
 function responses(answer: AnswerShape): Record<string, object> {
   const { schema, example } = SUCCESSES[answer];
   const statuses = new Set(Object.values(CALLBACK_FAILURES).map(({ httpStatus }) => httpStatus));
@@ -105,7 +105,7 @@ function responses(answer: AnswerShape): Record<string, object> {
   );
 }
 
-/** An answer whose statusCode is one of these outcomes'. */
+/** The schema of an answer whose statusCode belongs to one of these outcomes. */
 function schemaOf(schema: object, outcomes: readonly string[]): object {
   const codes = outcomes.map((name) => (name === 'accepted' ? 0 : FAILURES[name as keyof typeof FAILURES].statusCode));
   const { properties, ...rest } = asPublished(schema) as { properties: object };

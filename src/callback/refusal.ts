@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 
-/** Why a body is not a valid request, as one of few words for counters. */
+/** Why a body is not a valid request: one of a few words, for counters. */
 export type RefusalKind =
   | 'not-json'
   | 'missing'
@@ -13,27 +13,30 @@ export type RefusalKind =
   | 'lone-surrogate'
   | 'foreign';
 
-/** Why a body is not a valid request: where, and which rule it breaks, for people. It quotes nothing of the body. */
+/**
+ * Why a body is not a valid request, for people: the field and the rule that it breaks. A refusal quotes nothing of the
+ * body.
+ */
 export interface Refusal {
   readonly kind: RefusalKind;
-  /** As `txns[0].betAmount`; empty for the body as a whole. */
+  /** For example `txns[0].betAmount`; empty for the body as a whole. */
   readonly path: string;
   readonly rule: string;
 }
 
 export const NOT_JSON: Refusal = { kind: 'not-json', path: '', rule: 'must be a JSON object in UTF-8' };
 
-/** `txns[].betAmount: 0 only with isFeature`; of an element its index only where `path` has it. */
+/** For example `txns[].betAmount: 0 only with isFeature`. The index of an element appears only when `path` has it. */
 export function describeRefusal({ path, rule }: Refusal): string {
   return path === '' ? rule : `${path}: ${rule}`;
 }
 
-/** The same field of all elements: few, whatever is sent. */
+/** The field's name without the index of its element, which keeps the number of names small whatever is sent. */
 export function fieldOf({ path }: Refusal): string {
   return path.replace(/\[\d+\]/, '[]');
 }
 
-/** A field of an element that the schema takes and the conversion does not. Thrown where the element is converted. */
+/** A field of an element that passes the schema and fails the conversion. Thrown where the element is converted. */
 export class InvalidField {
   constructor(
     readonly field: string,
@@ -47,7 +50,7 @@ export class InvalidField {
   }
 }
 
-/** What the validator complained about first. */
+/** The validator's first complaint. */
 export function refusalOf(error: ErrorObject): Refusal {
   const path = pathOf(error.instancePath);
   const { params, parentSchema = {} } = error;
@@ -76,7 +79,7 @@ export function refusalOf(error: ErrorObject): Refusal {
   }
 }
 
-/** `/txns/0/betAmount` is `txns[0].betAmount`. */
+/** Converts `/txns/0/betAmount` to `txns[0].betAmount`. */
 function pathOf(pointer: string): string {
   return pointer
     .slice(1)

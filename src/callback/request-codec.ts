@@ -13,15 +13,15 @@ import { sessionDigest } from './session-token.js';
 export interface CodecSettings extends BodyRules {
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
-  /** Largest single credit that no bet answers for, in whole currency. Null: that of any amount. */
+  /** Largest single credit that no bet backs, in whole currency. Null: the largest amount. */
   readonly creditMax: number | null;
-  /** The same of adjustBalance alone. Null: `creditMax`. */
+  /** The same limit for adjustBalance alone. Null: `creditMax`. */
   readonly movementMax: number | null;
-  /** `ignore`: what a request says about its session is not looked at. */
+  /** `ignore`: the session fields of a request are not read. */
   readonly sessionToken: 'ignore' | 'check';
 }
 
-/** What of a request its answer repeats. */
+/** Fields of a request that its answer repeats. */
 export interface Echo {
   readonly id: string;
   readonly productId: string;
@@ -29,14 +29,16 @@ export interface Echo {
   readonly username: string;
 }
 
-/** A request that could be read: its command, or why there is none; what names it is there all the same. */
+/**
+ * A request that was parsed: its command, or the reason for having none. The identifying fields are present either way.
+ */
 export type ReadRequest = Echo &
   (
     | { readonly command: PlatformCommand; readonly refusal: undefined }
     | { readonly command: undefined; readonly refusal: Refusal }
   );
 
-/** Stands for a body that could not be read, or must not be because its caller is not known. */
+/** Stands for a body that could not be read, or that must stay unread because its caller is unknown. */
 export const NOTHING_READ: ReadRequest = {
   id: '',
   productId: '',
@@ -48,7 +50,7 @@ export const NOTHING_READ: ReadRequest = {
 
 export type Validate = ValidateFunction<Envelope>;
 
-/** Makes commands of one endpoint's bodies. */
+/** Turns one endpoint's bodies into commands. */
 export class RequestCodec {
   constructor(
     private readonly type: CallbackType,
@@ -69,7 +71,7 @@ export class RequestCodec {
       if (!this.complete(body)) return invalid(body, refusalOf(this.validate.errors?.[0] as ErrorObject));
       isCompleted = true;
     }
-    // A lone surrogate can only come as an escape, so most bodies are not searched for one.
+    // A lone surrogate can only arrive as an escape, so most bodies need no search.
     const surrogate = text.includes('\\u') ? maybeLoneSurrogate(body) : undefined;
     if (surrogate !== undefined) return invalid(body, surrogate);
     const { id, productId, currency, username } = body;
@@ -85,13 +87,13 @@ export class RequestCodec {
     return { id, productId, currency, username, command: told, refusal: undefined };
   }
 
-  /** Gives the body what it may lack. False: it lacks nothing of that, or is wrong all the same. */
+  /** Fills in the fields that the body may lack. False: no such field was missing, or the body is still invalid. */
   private complete(body: object): body is Envelope {
     const { isStrict, txnsMax } = this.settings;
     return !isStrict && completeBody(body, this.type, txnsMax) && this.validate(body);
   }
 
-  /** The token itself goes no further than this. */
+  /** The token itself goes no further than this function. */
   private withSession(command: PlatformCommand, body: Envelope): PlatformCommand {
     if (this.settings.sessionToken === 'ignore' || !this.type.hasSession) return command;
     const { sessionToken } = body as { readonly sessionToken?: unknown };
@@ -99,15 +101,15 @@ export class RequestCodec {
   }
 }
 
-/** Compiles the schemas, once a thread. */
+/** Compiles the schemas, once per thread. */
 export function requestCodecs(settings: CodecSettings): Readonly<Record<Endpoint, RequestCodec>> {
   const validators = compileValidators(settings);
   return mapCallbacks((endpoint, type) => new RequestCodec(type, validators[endpoint], settings));
 }
 
 /**
- * Whether they are schemas is checked by a test, and not at each start. Code that ajv has not gone over once more is as fast,
- * and there in 60 % of the time.
+ * Compiles the validators. A test checks that the schemas are valid, so a start need not. Code without ajv's optimizer
+ * pass is as fast, and is ready in 60 % of the time.
  */
 export function compileValidators(rules: BodyRules): Readonly<Record<Endpoint, Validate>> {
   const ajv = new Ajv({ strict: true, validateSchema: false, meta: false, verbose: true, code: { optimize: false } });
@@ -116,7 +118,7 @@ export function compileValidators(rules: BodyRules): Readonly<Record<Endpoint, V
     keyword: 'codePoints',
     type: 'string',
     schemaType: 'array',
-    // ajv's own maxLength counts code points of every string. Only one with more units than allowed needs that.
+    // ajv's own maxLength counts code points of every string. Only a string with more units than allowed needs that.
     compile:
       ([least, most]: [number, number]) =>
       (value: string) =>
@@ -135,7 +137,10 @@ function mapCallbacks<T>(make: (endpoint: Endpoint, type: CallbackType) => T): R
   return Object.fromEntries(entries.map(([endpoint, type]) => [endpoint, make(endpoint, type)])) as Record<Endpoint, T>;
 }
 
-/** Bytes that are not UTF-8 become an empty text, which is no JSON either. Most bodies are ASCII and need no decoding. */
+/**
+ * The body's text. Bytes that are not UTF-8 become an empty text, which is not JSON either. Most bodies are ASCII and
+ * need no decoding.
+ */
 export function textOf(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
   return isUtf8(bytes) ? withoutMark(bytes.toString()) : '';
@@ -155,7 +160,7 @@ function invalid(body: object, refusal: Refusal): ReadRequest {
 }
 
 const NAMES = ['id', 'productId', 'currency', 'username'] as const;
-/** A field that an endpoint does not know may hold anything. */
+/** Fields of an element to search. A field that an endpoint does not know may hold anything. */
 const TXN_NAMES = ['id', 'refId', 'roundId', 'gameCode', 'playInfo'] as const;
 type NamedTxn = { readonly [N in (typeof TXN_NAMES)[number]]?: unknown };
 

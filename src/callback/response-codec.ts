@@ -5,7 +5,7 @@ import { fitsDouble, formatUnits, type ScaleTable, toDecimal, type Units } from 
 import { type CallbackFailure, type ClosedCodes, type StatusCodes, statusCodesOf } from './failures.js';
 import type { Echo } from './request-codec.js';
 
-/** docs/callbacks.md section 2.4. */
+/** Successful answer: docs/callbacks.md section 2.4. */
 export const successSchema = object({
   id: string(),
   statusCode: integer(),
@@ -17,7 +17,7 @@ export const successSchema = object({
   username: string(),
 });
 
-/** Of checkBalance: docs/callbacks.md section 4.7. */
+/** Answer to checkBalance: docs/callbacks.md section 4.7. */
 export const balanceSchema = object({
   id: string(),
   statusCode: integer(),
@@ -28,7 +28,7 @@ export const balanceSchema = object({
   username: string(),
 });
 
-/** The reduced shape: a failure has exactly these four fields, but for the reason of a malformed request. */
+/** The reduced shape: a failure has exactly these four fields, plus the reason of a malformed request. */
 export const failureSchema = object({
   id: string(),
   statusCode: integer(),
@@ -36,7 +36,7 @@ export const failureSchema = object({
   productId: string(),
 });
 
-/** The shape for a malformed request, where `callbacks.reason` tells why. */
+/** The shape for a malformed request when `callbacks.reason` is on. */
 export const malformedSchema = object({ ...failureSchema.properties, reason: string() });
 
 const successJson = fastJson(successSchema);
@@ -44,7 +44,7 @@ const balanceJson = fastJson(balanceSchema);
 const failureJson = fastJson(failureSchema);
 const malformedJson = fastJson(malformedSchema);
 
-/** A reason quotes nothing of the request and is some 100 characters long; this is the bound. */
+/** Bound for a reason, which quotes nothing of the request and is some 100 characters long. */
 const REASON_LENGTH_MAX = 200;
 
 export class ResponseCodec {
@@ -110,7 +110,7 @@ export class ResponseCodec {
   }
 }
 
-/** In whole currency. */
+/** The amount as a number in whole currency. */
 function numberOf(units: Units, scale: number, isExact: boolean): number | LosslessNumber {
   return isExact ? toDecimal(units, scale) : new LosslessNumber(formatUnits(units, scale));
 }

@@ -5,13 +5,16 @@ export interface SentCallback {
   readonly endpoint: Endpoint;
   /** The request body, decoded by `textOf`. */
   readonly text: string;
-  /** On the monotonic clock: from then on the platform is told that the outcome is unknown, so it must not begin. */
+  /**
+   * On the monotonic clock. From this moment on the platform's answer is "outcome unknown", so the command must not
+   * start.
+   */
   readonly deadlineMs: number;
-  /** True: its reply is to say when its turn was. */
+  /** True: the reply reports when the command was decided. */
   readonly isTraced: boolean;
 }
 
-/** When a command was decided, of the monotonic clock. */
+/** When a command was decided, on the monotonic clock. */
 export interface TurnTimes {
   readonly startedMs: number;
   readonly endedMs: number;

@@ -4,8 +4,8 @@ import { isId } from '../wallet/identifier.js';
 const DIGEST_BYTES = 16;
 
 /**
- * What is kept of the token of a player's session. It is bound to the player, so that equal tokens of two players show
- * in no log. Empty for what can be no token, which no session has.
+ * The digest that is kept of a session token. The digest depends on the player, so equal tokens of two players are not
+ * recognizable in a log. Empty for a value that cannot be a token; no session has an empty digest.
  */
 export function sessionDigest(username: string, token: unknown): string {
   if (!isId(token)) return '';

@@ -15,7 +15,8 @@ export const settleBets = withTxns('settleBets', {
     ...game,
   },
   optional: { isEndRound: flag('The last payout of the round'), skipBalanceUpdate, ...features },
-  // Only a settle has to say isSingleState, so its body shows its endpoint without a status too (docs/decisions-versions.md).
+  // Only a settle requires isSingleState, so its body identifies the endpoint even without a status
+  // (docs/decisions-versions.md).
   standIns: { ...NO_GAME, turnOver: 0, status: 'SETTLED' },
   example: {
     id: 'bet-1',
