@@ -1,14 +1,12 @@
-/**
- * Money is a whole number of units of 10^-scale (docs/decisions.md section 2). Floats exist only on the wire.
- */
+/** Money as a whole number of units of 10^-scale (docs/decisions.md section 2). Floats exist only on the wire. */
 export type Units = number;
 
-/** Decimals a currency can have. Beyond 8 an everyday sum no longer fits a safe integer. */
+/** Most decimals of a currency. Beyond 8 an everyday sum no longer fits a safe integer. */
 export const SCALE_MAX = 8;
 
 /**
- * Largest single amount, whatever the settings say. Up to here a double tells neighbouring amounts apart with room to
- * spare: value * 10^scale is then off by less than a quarter of a unit, so rounding finds the right one.
+ * Largest single amount, whatever the settings say. Up to here a double tells neighbouring amounts apart with a margin:
+ * value * 10^scale is off by less than a quarter of a unit, so rounding finds the right amount.
  */
 export const AMOUNT_UNITS_MAX = 1e15;
 
@@ -16,15 +14,16 @@ export const AMOUNT_UNITS_MAX = 1e15;
 const NOISE_UNITS = 1e-6;
 
 /**
- * Float noise that is forgiven in large ones, in units in the last place of the double: 1000000.1 + 0.2 is one away from
- * 1000000.3. Two of them are less than half a unit of money up to `AMOUNT_UNITS_MAX`, so no two amounts are confused.
+ * Float noise that is forgiven in large amounts, in units in the last place (ulp) of the double: 1000000.1 + 0.2 is one
+ * ulp away from 1000000.3. Two ulps are less than half a unit of money up to `AMOUNT_UNITS_MAX`, so no two amounts are
+ * confused.
  */
 const NOISE_ULPS = 2;
 
 /** Largest single amount without a setting: ten of them fit a balance, which is at most 2^53 units. */
 const AMOUNT_UNITS_DEFAULT_MAX = Math.floor(2 ** 53 / 10);
 
-/** Below this every unit has a double of its own, and printing that double gives the amount back digit for digit. */
+/** Below this every unit has its own double, and printing that double reproduces the amount digit for digit. */
 const EXACT_DOUBLE_UNITS = 2 ** 52;
 
 const POWERS_OF_TEN = Array.from({ length: SCALE_MAX + 1 }, (_, scale) => 10 ** scale);
@@ -35,20 +34,20 @@ export function unitsPerWhole(scale: number): number {
 
 /**
  * The amount in units, or undefined when `value` is not an amount: negative, not finite, or with more decimals than
- * `scale`. Never rounded silently: it must be the very double nearest to a whole number of units, or as near to one as
- * the rounding errors of a sum bring it (docs/decisions.md section 2).
+ * `scale`. Never rounded silently: the value must be the double nearest to a whole number of units, or as near as the
+ * rounding errors of a sum bring it (docs/decisions.md section 2).
  */
 export function maybeUnits(value: number, scale: number): Units | undefined {
   const power = unitsPerWhole(scale);
   const product = value * power;
   if (!(product >= 0 && product <= AMOUNT_UNITS_MAX)) return undefined;
-  const units = Math.round(product) + 0; // + 0 makes a plain zero of -0
-  // Compared as decimals: `product` has been rounded, and large ones have lost what they had too much.
+  const units = Math.round(product) + 0; // + 0 turns -0 into a plain zero
+  // Compared as decimals: `product` is rounded, which hides the excess digits of large values.
   const distance = Math.abs(value - units / power);
   return distance * power <= NOISE_UNITS || distance <= NOISE_ULPS * ulpOf(value) ? units : undefined;
 }
 
-/** The amount nearest to a number of 0 or more: for amounts that are compared and never moved. */
+/** The amount nearest to a number of 0 or more, for amounts that are compared and never moved. */
 export function nearestUnits(value: number, scale: number): Units {
   return Math.min(Math.round(value * unitsPerWhole(scale)) + 0, AMOUNT_UNITS_MAX);
 }
@@ -56,13 +55,16 @@ export function nearestUnits(value: number, scale: number): Units {
 const float = new Float64Array(1);
 const words = new Uint32Array(float.buffer);
 
-/** Distance from a positive double to the next larger one. The exponent is in the upper word: all machines we run on are little-endian. */
+/**
+ * Distance from a positive double to the next larger one. Reads the exponent from the upper word, as on little-endian
+ * machines, the only ones we run on.
+ */
 function ulpOf(value: number): number {
   float[0] = value;
   return 2 ** (((words[1] as number) >>> 20) - 1075);
 }
 
-/** A balance may be any safe integer, also a negative one. */
+/** True for a valid balance: any safe integer, including negative ones. */
 export function isSafeBalance(units: Units): boolean {
   return Number.isSafeInteger(units);
 }
@@ -91,7 +93,7 @@ export class ExactSum {
   }
 }
 
-/** The sum, or undefined when it is no safe integer. */
+/** The sum, or undefined when it is not a safe integer. */
 export function maybeSum(amounts: Iterable<Units>): Units | undefined {
   const sum = new ExactSum();
   for (const amount of amounts) sum.add(amount);
@@ -99,7 +101,7 @@ export function maybeSum(amounts: Iterable<Units>): Units | undefined {
   return isSafeBalance(value) ? value : undefined;
 }
 
-/** True when `toDecimal` prints exactly. Beyond it (450 billion at 4 decimals) only `formatUnits` does. */
+/** True when `toDecimal` prints exactly. Beyond that (450 billion at 4 decimals) only `formatUnits` does. */
 export function fitsDouble(units: Units): boolean {
   return units < EXACT_DOUBLE_UNITS && units > -EXACT_DOUBLE_UNITS;
 }
@@ -118,7 +120,7 @@ export function formatUnits(units: Units, scale: number): string {
   return joinDigits(units < 0, whole, fraction, scale);
 }
 
-/** As `formatUnits`, of a sum that no number may hold. */
+/** As `formatUnits`, for a sum that may exceed what a number holds. */
 export function formatSum(units: bigint, scale: number): string {
   const magnitude = units < 0n ? -units : units;
   const power = BigInt(unitsPerWhole(scale));
@@ -131,13 +133,13 @@ function joinDigits(isNegative: boolean, whole: number | bigint, fraction: numbe
   return `${isNegative ? '-' : ''}${whole}${digits === '' ? '' : `.${digits}`}`;
 }
 
-/** Decimals per currency, as settings and stores hold them: a few are listed, all others have the default. */
+/** Decimals per currency, as in settings and stores: a few are listed, all others have the default. */
 export interface Scales {
   readonly default: number;
   readonly byCurrency: Readonly<Record<string, number>>;
 }
 
-/** Looks decimals up. Asked for every callback, twice. */
+/** Looks up the decimals of a currency. Called twice for every callback. */
 export class ScaleTable {
   private readonly byCurrency: ReadonlyMap<string, number>;
 
@@ -151,13 +153,15 @@ export class ScaleTable {
   }
 }
 
-/** Largest single amounts in whole currency, as settings hold them. Null: what `AmountLimits` says. */
+/** Largest single amounts in whole currency, as in settings. Null: the default of `AmountLimits`. */
 export interface AmountMaxima {
   readonly default: number | null;
   readonly byCurrency: Readonly<Record<string, number>>;
 }
 
-/** Looks the largest single amount of a currency up. Without a setting it is a tenth of the largest balance, 2^53 units. */
+/**
+ * Looks up the largest single amount of a currency. Without a setting it is a tenth of the largest balance, 2^53 units.
+ */
 export class AmountLimits {
   private readonly byCurrency: ReadonlyMap<string, number>;
 
@@ -168,7 +172,7 @@ export class AmountLimits {
     this.byCurrency = new Map(Object.entries(maxima.byCurrency));
   }
 
-  /** In whole currency. */
+  /** The limit in whole currency. */
   of(currency: string): number {
     const own = this.byCurrency.size === 0 ? undefined : this.byCurrency.get(currency);
     return own ?? this.maxima.default ?? toDecimal(AMOUNT_UNITS_DEFAULT_MAX, this.scales.of(currency));

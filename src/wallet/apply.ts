@@ -11,8 +11,8 @@ import type { Wallet } from './state/wallet.js';
 import type { Wallets } from './state/wallets.js';
 
 /**
- * Applies an event to the shard's state: at every replay, and after the decision that creates a player. Returns the wallet
- * that it is about.
+ * Applies an event to the shard's state: at every replay, and after the decision that creates a player. Returns the
+ * event's wallet.
  */
 export function apply(wallets: Wallets, event: Event): Wallet {
   if (event.type === 'player-created' || event.type === 'player-imported') {
@@ -24,7 +24,7 @@ export function apply(wallets: Wallets, event: Event): Wallet {
   return wallet;
 }
 
-/** Applies an event to the wallet it is about. */
+/** Applies an event to its own wallet. */
 export function applyIn(wallet: Wallet, event: WalletEvent): void {
   assert(event.username === wallet.username, 'an event is applied to its own wallet');
   write(wallet, event);
@@ -53,7 +53,7 @@ function createWallet(wallets: Wallets, event: Extract<Event, { type: 'player-cr
 
 const MOVEMENTS = { deposited: 'deposit', withdrawn: 'withdrawal', corrected: 'correction' } as const;
 
-/** Takes the request that is decided off the wallet's list; returns the wish that it was. */
+/** Removes a decided request from the wallet's list; returns the wish in it. */
 function takeRequest(wallet: Wallet, id: string): Pick<OperationFacts, 'id' | 'amount' | 'by' | 'reason'> {
   const operation = must(wallet.operation(id), 'a request is decided that was made');
   assert(operation.type === 'request', 'a request is decided once');
@@ -62,7 +62,10 @@ function takeRequest(wallet: Wallet, id: string): Pick<OperationFacts, 'id' | 'a
   return { id, amount, by, reason };
 }
 
-/** Kept to tell who did it; an operation without a signature tells nothing, and takes no memory. */
+/**
+ * Remembers an operation without money for its author's name. An operation without a name tells nothing and takes no
+ * memory.
+ */
 function rememberMoneyless(wallet: Wallet, type: OperationType, { timeMs, by }: OperatorEvent): void {
   if (by !== undefined) wallet.addOperation({ type, id: '', amount: 0, after: wallet.balance, timeMs, by });
 }
@@ -117,7 +120,7 @@ function change(wallet: Wallet, event: WalletEvent): void {
       return;
     case 'rounds-restored':
       takeBack(wallet, event.images);
-      // Who asked for them may ask again.
+      // A player whose rounds came back may name them again.
       wallet.noteChange(event.timeMs);
       return;
     case 'callback-applied':
@@ -130,7 +133,7 @@ function change(wallet: Wallet, event: WalletEvent): void {
   }
 }
 
-/** Applies one change of a callback; also used on the draft of an array. */
+/** Applies one change of a callback. Also used on the working copy of an array. */
 export function applyChange(wallet: Wallet, event: CallbackApplied, change: Change): void {
   const before = wallet.balance;
   const explained = writeChange(wallet, event, change, before);
@@ -142,7 +145,10 @@ export function applyChange(wallet: Wallet, event: CallbackApplied, change: Chan
   wallet.balance = change.after;
 }
 
-/** A void by the request's amounts may differ from what was recorded, and a rollback that moves nothing leaves payouts to the player. */
+/**
+ * True for changes whose amount may differ from the books. A void uses the request's amounts, and a rollback that moves
+ * nothing leaves payouts to the player.
+ */
 function mayCarry(change: Change): boolean {
   switch (change.type) {
     case 'bet-voided':
@@ -156,7 +162,10 @@ function mayCarry(change: Change): boolean {
   }
 }
 
-/** Writes the change into the wallet's transactions; returns by how much that explains the balance's move. */
+/**
+ * Writes the change into the wallet's transactions; returns the part of the balance's change that the transactions
+ * explain.
+ */
 function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, before: Units): Units {
   const { productId, version, timeMs } = event;
   const answer = { before, after: change.after, version };
@@ -312,7 +321,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       const takenBack = takePayoutsBack(round, change.takenBack);
       const moved = reopen(wallet, bet, change.skip, timeMs);
       bet.recordRollback(event.requestId, change.skip, event.timestampMillis, answer);
-      // A tip is no part of its round.
+      // A tip is not part of its round.
       if (!bet.isBet) return moved;
       if (wasSettled) forgetSettlements(wallet, round);
       forgetCancels(round);
@@ -409,13 +418,13 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
   }
 }
 
-/** The platform has confirmed it, perhaps behind its settle. */
+/** Notes the platform's confirmation of a bet, which may arrive after the settle. */
 function open(bet: Transaction): void {
   bet.markOpened();
   if (bet.state === 'WAITING') bet.state = 'OPEN';
 }
 
-/** Opens a bet, or a tip, once more; returns by how much that explains the balance's move. */
+/** Reopens a bet or tip; returns the part of the balance's change that this explains. */
 function reopen(wallet: Wallet, bet: Transaction, skip: boolean, timeMs: number): Units {
   const explained = bet.held - bet.paid;
   assert(bet.state === 'SETTLED' || bet.state === 'REFUND', 'what is final is not rolled back');
@@ -425,7 +434,7 @@ function reopen(wallet: Wallet, bet: Transaction, skip: boolean, timeMs: number)
   return explained - bet.held;
 }
 
-/** Of a round without a settled bet, settlements of which nothing is paid: their ids are free again. */
+/** Frees the ids of settlements that pay nothing any more, once no bet of the round is settled. */
 function forgetSettlements(wallet: Wallet, round: Round): void {
   if (round.bets.some((bet) => bet.state === 'SETTLED')) return;
   const isUndone = (item: Transaction) => item.state === 'SETTLED' && item.paid === 0;
@@ -435,7 +444,10 @@ function forgetSettlements(wallet: Wallet, round: Round): void {
   for (const settlement of undone) wallet.dropSettlement(settlement);
 }
 
-/** So that the same cancel can come again: what runs once more can be cancelled, though others were before. */
+/**
+ * Forgets the round's cancels. A reopened round can be cancelled again, even by a message that repeats an earlier
+ * cancel.
+ */
 function forgetCancels(round: Round): void {
   if (round.hasMessages) round.forget({ closing: ({ type }) => type === 'cancel' });
 }
@@ -444,7 +456,7 @@ function requestOf(event: CallbackApplied, { keepsRequest }: { readonly keepsReq
   return keepsRequest ? hashOfRequest(event.requestId) : undefined;
 }
 
-/** The request of an effect that keeps it since messages are remembered. */
+/** The request's hash, for an effect that keeps its request only since messages are remembered. */
 function requestIfRemembered(event: CallbackApplied): number | undefined {
   return event.remembers ? hashOfRequest(event.requestId) : undefined;
 }
@@ -464,7 +476,7 @@ function reverse(item: Transaction, state: 'VOID' | 'REFUND' | 'REJECT', timeMs:
   item.touch(timeMs);
 }
 
-/** Takes amounts back from the settlements with these ids; returns their sum. Walks over all of them once. */
+/** Takes amounts back from the settlements with these ids; returns their sum. Walks over all settlements once. */
 function takePayoutsBack(round: Round, amounts: readonly (readonly [settlementId: string, amount: Units])[]): Units {
   if (amounts.length === 0) return 0;
   const left = new Map(amounts);
@@ -517,7 +529,7 @@ function newTip(wallet: Wallet, event: CallbackApplied, change: TipPlaced): Tran
   return wallet.add(round, change.id, 'tip', 'TIPS', event.timeMs, change.amount);
 }
 
-/** Of no round of the game: it is kept under one of its own name. */
+/** A movement of money outside the game's rounds, kept in a round named after the movement. */
 function newMovement(
   wallet: Wallet,
   event: CallbackApplied,

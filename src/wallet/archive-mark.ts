@@ -1,11 +1,13 @@
-/** A record of the archive, by its age: the durable end of the log when it was put, and what was put before with the same end. */
+/**
+ * Age of an archive record: the durable end of the log at the time of the put, and a counter of puts with the same end.
+ */
 export interface ArchiveMark {
   readonly epoch: number;
   readonly sequence: number;
   readonly index: number;
 }
 
-/** Above 0 when the first is newer; no mark is older than any. */
+/** Above 0 when the first is newer. A missing mark is older than any mark. */
 export function compareMarks(one: ArchiveMark | undefined, other: ArchiveMark | undefined): number {
   if (one === undefined || other === undefined) return Number(one !== undefined) - Number(other !== undefined);
   return one.epoch - other.epoch || one.sequence - other.sequence || one.index - other.index;
@@ -15,7 +17,7 @@ export function newestMark(one: ArchiveMark | undefined, other: ArchiveMark | un
   return compareMarks(one, other) >= 0 ? one : other;
 }
 
-/** For people, and for logs. */
+/** Text for people and for logs. */
 export function formatMark(mark: ArchiveMark | undefined): string {
   return mark === undefined ? 'none' : `${mark.epoch}-${mark.sequence}.${mark.index}`;
 }

@@ -6,45 +6,46 @@ import { addRoundOf, imageOfRound, nameOfImage } from './state/round-image.js';
 import type { Wallet } from './state/wallet.js';
 
 /*
- * A round of which nothing is open leaves memory some time after its last change. The archive has it durably first, then
- * an event lets it go; whoever names it later waits until another event has brought it back. So all of a round is in the
- * wallet or nothing of it, and decisions need not know that there is an archive.
+ * Archiving of rounds. Some time after its last change, a round with no open bet leaves memory. The archive stores the
+ * round durably first; then an event removes it. A command that names the round later waits until another event has
+ * restored it. A round is therefore either complete in the wallet or absent, and decisions need not know about the
+ * archive.
  */
 
-/** A round that can go. */
+/** A round that can be archived. */
 export interface Archivable extends RoundName {
   readonly image: Buffer;
-  /** Of its last change. */
+  /** When the round last changed. */
   readonly updatedMs: number;
   readonly transactions: readonly ArchivableTransaction[];
-  /** The image holds messages that the round remembers as a whole. */
+  /** The serialized round holds messages that the round remembers as a whole. */
   readonly remembers: boolean;
 }
 
 export interface ArchivableTransaction {
   readonly kind: Transaction['kind'];
   readonly id: string;
-  /** The wallet's version that made it; 0 for what is not listed. */
+  /** The version of the wallet that created the transaction; 0 for transactions that are not listed. */
   readonly version: number;
 }
 
-/** A round with more stays in memory: a record of the archive has room for so many. */
+/** A larger round stays in memory: a record of the archive has space for this many transactions. */
 const MEMBERS_MAX = 2 ** 16 - 1;
 
-/** Rounds of which nothing is open, and nothing has changed since `beforeMs`: up to `limit` that follow the first `told`. */
+/** Rounds without open bets and unchanged since `beforeMs`: up to `limit` of them, after skipping the first `told`. */
 export function archivableRounds(wallet: Wallet, beforeMs: number, told: number, limit: number): readonly Archivable[] {
   if (!wallet.mayHaveClosedBefore(beforeMs)) return [];
   const newestMs = wallet.newest?.createdMs ?? 0;
   const looked: Round[] = [];
   let skipped = 0;
   const rounds: Archivable[] = [];
-  // Nothing of what cannot go yet was changed before this.
+  // Oldest time among the transactions that cannot leave yet.
   let oldestMs = Number.POSITIVE_INFINITY;
   for (let item = wallet.oldest; item !== undefined; item = wallet.newer(item)) {
     const { createdMs } = item;
     if (createdMs >= beforeMs) {
       oldestMs = Math.min(oldestMs, createdMs);
-      // The list is in order of creation: all that follows has changed later, unless log time was set back meanwhile.
+      // The list is in order of creation: all later items changed later, unless log time was set back in between.
       if (createdMs <= newestMs) break;
       continue;
     }
@@ -53,7 +54,7 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
     const { updatedMs } = item;
     if (updatedMs >= beforeMs) oldestMs = Math.min(oldestMs, updatedMs);
     const { round } = item;
-    // A note that it has been looked at; it is taken off at the end.
+    // Marks the round as visited; the mark is removed at the end.
     if (round.isKept) continue;
     round.isKept = true;
     looked.push(round);
@@ -64,7 +65,7 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
     else rounds.push(archivable(wallet, round, members));
   }
   for (const round of looked) round.isKept = false;
-  // Those that go are looked for once more: they may have changed when their time comes.
+  // Rounds that can leave are found again by the next call: they may change before they leave.
   if (rounds.length === 0 && skipped === 0) wallet.noteClosed(oldestMs);
   return rounds;
 }
@@ -86,9 +87,9 @@ function archivable(wallet: Wallet, round: Round, members: readonly Transaction[
 }
 
 /**
- * Those of these rounds that are as they were when they could go. `beforeMs`: as it was told then, and no event that came
- * since is older. Whatever happens to a round touches one of its transactions, so times tell it; to make their images again
- * and compare them took longer than all else of their leaving.
+ * The rounds among these that have not changed since they were found archivable. `beforeMs` is the value used then, and
+ * no event since is older. Every change to a round touches one of its transactions, so comparing times suffices.
+ * Serializing the rounds again and comparing the bytes took longer than the rest of the removal.
  */
 export function unchangedRounds(wallet: Wallet, rounds: readonly RoundName[], beforeMs: number): RoundName[] {
   const names: RoundName[] = [];
@@ -99,7 +100,7 @@ export function unchangedRounds(wallet: Wallet, rounds: readonly RoundName[], be
   return names;
 }
 
-/** Those of these rounds that the wallet does not have, each once. */
+/** The rounds among these that the wallet lacks, each once. */
 export function missingRounds(wallet: Wallet, images: readonly Buffer[]): readonly Buffer[] {
   const seen = new Set<string>();
   return images.filter((image) => {
@@ -111,7 +112,7 @@ export function missingRounds(wallet: Wallet, images: readonly Buffer[]): readon
   });
 }
 
-/** Applies `rounds-archived`. What the rounds moved stays in the balance, so the wallet carries it as a sum. */
+/** Applies `rounds-archived`. The balance still contains what the rounds moved, so the wallet carries that as a sum. */
 export function letGo(wallet: Wallet, rounds: readonly RoundName[]): void {
   const carried = new ExactSum();
   for (const { productId, roundId } of rounds) {
@@ -137,9 +138,9 @@ export function takeBack(wallet: Wallet, images: readonly Buffer[]): void {
   wallet.carry(carried.value);
 }
 
-/** What a callback names and the wallet does not have. */
+/** Names in a callback that the wallet does not have. */
 export interface Missing {
-  /** Of bets, tips and tombstones. */
+  /** Ids of bets, tips and tombstones. */
   readonly ids: readonly string[];
   readonly rewardIds: readonly string[];
   readonly roundIds: readonly string[];
@@ -148,14 +149,14 @@ export interface Missing {
 const NOTHING: Missing = { ids: [], rewardIds: [], roundIds: [] };
 
 /**
- * True for what nearly always names bets that are new, and no reward: it costs less then to know that the archive has none of
- * them than to see that the wallet has none.
+ * True for a command that nearly always names new bets and no reward. Asking whether the archive has any of them is
+ * then cheaper than finding that the wallet has none.
  */
 export function namesNewBets(command: CallbackCommand): boolean {
   return command.type === 'placeBets' || (command.type === 'settleBets' && command.txns[0]?.isSingleState === true);
 }
 
-/** The names that have to be looked for in the archive before the callback is decided. */
+/** The names to look up in the archive before the callback is decided. */
 export function missingIn(wallet: Wallet, command: CallbackCommand): Missing {
   const { productId, currency, txns } = command;
   if (wallet.currency !== currency) return NOTHING;
@@ -169,15 +170,16 @@ export function missingIn(wallet: Wallet, command: CallbackCommand): Missing {
       missing.rewardIds.push(id);
     } else if (type !== 'adjustBalance' && !isOfWholeRound(command, i)) {
       const item = wallet.bet(productId, id);
-      // A void of what is no bet is of the reward of that id, and may be its retry where there is a bet.
+      // A void whose id is not a bet's is about the reward with that id. Even where a bet exists, the void may be the
+      // retry of a void of the reward.
       const isRewardMissing = type === 'voidSettled' && wallet.reward(productId, id) === undefined;
-      // All that is said of a known transaction is said of its own round.
+      // Everything said about a known transaction is said about its own round.
       if (item !== undefined && !isRewardMissing) continue;
       missing ??= { ids: [], rewardIds: [], roundIds: [] };
       if (item === undefined) missing.ids.push(id);
       if (isRewardMissing) missing.rewardIds.push(id);
     }
-    // A movement is in the round of its own name, and nowhere else.
+    // A movement is in the round named after it, and nowhere else.
     if (wallet.round(productId, roundId) !== undefined) continue;
     missing ??= { ids: [], rewardIds: [], roundIds: [] };
     missing.roundIds.push(roundId);
@@ -185,7 +187,7 @@ export function missingIn(wallet: Wallet, command: CallbackCommand): Missing {
   return missing ?? NOTHING;
 }
 
-/** By the type of the command: to ask each element what it has took longer than to look for it. */
+/** Decides by the command's type: asking each element for its fields took longer than the lookup. */
 function isOfWholeRound(command: CallbackCommand, index: number): boolean {
   switch (command.type) {
     case 'settleBets': {

@@ -1,17 +1,20 @@
 import type { Change } from './event.js';
 import type { LedgerKind } from './ledger-kind.js';
 
-/** What all but `apply` and the codec have to know about a kind of change. */
+/** Properties of a kind of change, for all code but `apply` and the codec. */
 interface ChangeFacts {
-  /** Its place in the books. */
+  /** The change's place in the books. */
   readonly kind: LedgerKind;
-  /** It makes memory grow by what can be refused while memory is full: the platform ends its game, and nobody loses money. */
+  /**
+   * The change grows memory and can be refused while memory is full: the platform ends its game, and no player loses
+   * money.
+   */
   readonly opens: boolean;
-  /** It had no effect, and is remembered for the answer to what comes later. */
+  /** The change had no effect. It is remembered for answers to later messages. */
   readonly isNote?: true;
 }
 
-/** One row for each change: a new one does not compile until it has its own. */
+/** One row per change: a new change does not compile until it has its row. */
 export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'bet-placed': { kind: 'stakes', opens: true },
   'bet-confirmed': { kind: 'stakes', opens: false },
@@ -37,6 +40,6 @@ export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'reward-voided': { kind: 'voids', opens: false },
   'balance-debited': { kind: 'movements', opens: true },
   'balance-credited': { kind: 'movements', opens: false },
-  // The kind of an entry that moves nothing: it is never counted.
+  // The kind of an entry that moves nothing: the kind is never counted.
   'message-remembered': { kind: 'movements', opens: false, isNote: true },
 };

@@ -5,8 +5,8 @@ import type { RoundName } from './state/round.js';
 import type { Session } from './state/session.js';
 
 /**
- * What a wallet can be asked. Amounts are already in units; strings are already checked (length, UTF-8, whole
- * surrogate pairs). A command is plain data: it can cross to another thread as it is.
+ * A request to a wallet. Amounts are already in units; strings are already checked (length, UTF-8, whole surrogate
+ * pairs). A command is plain data: safe to post to another thread.
  */
 export type Command = CallbackCommand | CheckBalanceCommand | OperatorCommand;
 
@@ -26,7 +26,7 @@ export type CallbackCommand =
 export type PlatformCommand = CallbackCommand | CheckBalanceCommand;
 
 export type Endpoint = PlatformCommand['type'];
-/** Those that the log knows. */
+/** Endpoints that appear in the log. */
 export type ChangingEndpoint = CallbackCommand['type'];
 
 interface Envelope {
@@ -37,19 +37,19 @@ interface Envelope {
   readonly productId: string;
   readonly currency: string;
   readonly username: string;
-  /** The request lacked fields that decide nothing. Missing where it did not. */
+  /** The request lacked fields that decide nothing. Absent otherwise. */
   readonly isCompleted?: boolean;
 }
 
-/** Of what a player does who is in a game. */
+/** The envelope of an action by a player in a game. */
 interface TokenEnvelope extends Envelope {
-  /** The digest of its token, empty for none; missing where tokens are not looked at (`sessionToken: ignore`). */
+  /** The digest of the request's token, empty for none; absent when tokens are ignored (`sessionToken: ignore`). */
   readonly session?: string | undefined;
 }
 
 /**
- * Changes nothing and is no query all the same: it takes its place in the player's order, also behind a bet that waits for the
- * archive, where queries wait for nobody.
+ * Changes nothing, yet is not a query: the command keeps its place in the player's order, even behind a bet that waits
+ * for the archive. Queries do not wait.
  */
 export interface CheckBalanceCommand extends Omit<TokenEnvelope, 'timestampMillis'> {
   readonly type: 'checkBalance';
@@ -105,7 +105,7 @@ export interface AdjustBalanceCommand extends Envelope {
   readonly txns: readonly MovementTxn[];
 }
 
-/** Decides nothing; kept in the log for people, but of a settle BY_TRANSACTION. */
+/** Fields that decide nothing. The log keeps them for people, except for those of a settle BY_TRANSACTION. */
 interface GameInfo {
   readonly gameCode: string;
   readonly playInfo: string;
@@ -150,7 +150,10 @@ export interface VoidTxn {
   readonly roundId: string;
   readonly betAmount: Units;
   readonly payoutAmount: Units;
-  /** An amount of the request was not one of the currency and has been rounded: good for comparison, not to be moved. */
+  /**
+   * An amount of the request had too many decimals for the currency and was rounded: good for comparison, not for
+   * moving money.
+   */
   readonly isRounded?: boolean;
   readonly byRound: boolean;
 }
@@ -167,7 +170,7 @@ export interface CancelTipTxn {
   readonly id: string;
   readonly roundId: string;
   readonly betAmount: Units;
-  /** More than one credit may be (`money.creditMax`), which stops the refund of an unknown tip alone. */
+  /** The amount exceeds the largest single credit (`money.creditMax`), which stops only the refund of an unknown tip. */
   readonly isTooMuch?: boolean;
 }
 
@@ -176,7 +179,7 @@ export interface RollbackTxn {
   readonly roundId: string;
   readonly betAmount: Units;
   readonly payoutAmount: Units;
-  /** As that of a void, of `payoutAmount`: the stake is only compared. */
+  /** As in a void, for `payoutAmount`: the stake is only compared. */
   readonly isRounded?: boolean;
   readonly byRound: boolean;
   readonly skipBalanceUpdate: boolean;
@@ -189,29 +192,29 @@ export interface PlaceTipTxn {
   readonly skipBalanceUpdate: boolean;
 }
 
-/** Its texts are empty, and its stake 0, where the platform left them out. */
+/** A reward. Texts that the platform left out are empty, and a missing stake is 0. */
 export interface RewardTxn extends GameInfo {
   readonly id: string;
   readonly roundId: string;
   /** A statistic. */
   readonly betAmount: Units;
   readonly payoutAmount: Units;
-  /** More than one credit may be (`money.creditMax`). */
+  /** The amount exceeds the largest single credit (`money.creditMax`). */
   readonly isTooMuch?: boolean;
 }
 
 export interface MovementTxn {
   /** The platform's `refId`. */
   readonly id: string;
-  /** The same: a movement is of no round of the game, and is kept under one of its own name. */
+  /** Same as `id`: a movement belongs to no round of the game, and is kept in a round named after it. */
   readonly roundId: string;
   readonly status: 'DEBIT' | 'CREDIT';
   readonly amount: Units;
-  /** More than the rules allow (`adjustBalance.creditMax`), which is in whole currency. */
+  /** The amount exceeds the limit (`adjustBalance.creditMax`), which is in whole currency. */
   readonly isTooMuch: boolean;
 }
 
-/** What the operator's own API asks (docs/decisions.md section 5). */
+/** A request of the operator API (docs/decisions.md section 5). */
 export type OperatorCommand =
   | OperationCommand
   | ExpireRequestCommand
@@ -219,7 +222,7 @@ export type OperatorCommand =
   | ArchiveCommand
   | RestoreRoundsCommand;
 
-/** `by` is written down with what it does, and decides nothing. */
+/** `by` is recorded with the operation and decides nothing. */
 export type OperationCommand = { readonly by?: Operator | undefined } & (
   | { readonly type: 'create-player'; readonly username: string; readonly currency: string }
   | {
@@ -237,11 +240,11 @@ export type OperationCommand = { readonly by?: Operator | undefined } & (
       /** Signed, and not 0. */
       readonly amount: Units;
       readonly reason: string;
-      /** False: what would leave a negative balance is refused. */
+      /** False: a correction that would leave a negative balance is refused. */
       readonly allowNegativeBalance: boolean;
     }
   | { readonly type: 'block-player' | 'unblock-player' | 'end-session'; readonly username: string }
-  /** Decides about money that waits for another operator. */
+  /** Decides on money that waits for another operator. */
   | {
       readonly type: 'approve-request' | 'refuse-request';
       readonly id: string;
@@ -250,32 +253,32 @@ export type OperationCommand = { readonly by?: Operator | undefined } & (
   | { readonly type: 'set-session'; readonly username: string; readonly session: Session }
 );
 
-/** The shard's own: nobody has decided about the request in time. */
+/** Sent by the shard: the request was not decided in time. */
 interface ExpireRequestCommand {
   readonly type: 'expire-request';
   readonly id: string;
   readonly username: string;
 }
 
-/** The shard's own: forget what has been closed since before `beforeMs`. */
+/** Sent by the shard: forget rounds closed since before `beforeMs`. */
 interface ForgetCommand {
   readonly type: 'forget';
   readonly username: string;
   readonly beforeMs: number;
 }
 
-/** The shard's own: let go of rounds that the archive has as they were, unless they have changed since. */
+/** Sent by the shard: remove archived rounds from memory, unless they have changed since they were archived. */
 interface ArchiveCommand {
   readonly type: 'archive';
   readonly username: string;
   readonly rounds: readonly RoundName[];
-  /** When they were looked at, nothing of them had changed since; no event that came later is older. */
+  /** When the rounds were found archivable, they had not changed since this time; no later event is older. */
   readonly beforeMs: number;
   /** The archive has all records of the shard up to this one. */
   readonly mark?: ArchiveMark | undefined;
 }
 
-/** The shard's own: take rounds back that the archive has. */
+/** Sent by the shard: restore rounds from the archive. */
 interface RestoreRoundsCommand {
   readonly type: 'restore-rounds';
   readonly username: string;

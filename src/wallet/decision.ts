@@ -6,15 +6,18 @@ export type Answer =
   | { readonly type: 'accepted'; readonly before: Units; readonly after: Units; readonly isRepeat: boolean }
   | { readonly type: 'failed'; readonly failure: Failure };
 
-/** What a command comes to. Nothing has changed yet: the shard applies its event. */
+/** The outcome of a command. Nothing has changed yet: the shard applies the event. */
 export interface Decision {
   readonly answer: Answer;
-  /** Undefined when nothing changes: a repeat, a rejection. A failed cancel can have one. */
+  /** Undefined when nothing changes: a repeat, a rejection. A failed cancel can have an event. */
   readonly event: Event | undefined;
   readonly remarks: readonly Remark[];
 }
 
-/** Something that is right but worth counting: the platform's view and ours differ, or money went an unusual way. */
+/**
+ * A warning: something that is right but worth counting. The platform's view and ours differ, or money went an unusual
+ * way.
+ */
 export type Remark = (typeof REMARKS)[number];
 
 export const REMARKS = [

@@ -6,12 +6,12 @@ import type { RoundName } from './state/round.js';
 import type { Session } from './state/session.js';
 
 /**
- * What happened to one wallet: one event per applied request, in one log entry, applied whole.
- * Events carry results (ids, amounts, balances), so replay asks no rule and no configuration.
+ * A change of one wallet: one event per applied request, in one log entry, applied completely.
+ * Events carry results (ids, amounts, balances), so replay reads no rule and no setting.
  */
 export type Event = OperatorEvent | SessionEvent | RoundsForgotten | RoundsArchived | RoundsRestored | CallbackApplied;
 
-/** What an operator did: together they are the audit trail. */
+/** An operator's action. Together these events are the audit trail. */
 export type OperatorEvent =
   | PlayerCreated
   | PlayerImported
@@ -21,18 +21,18 @@ export type OperatorEvent =
   | RequestClosed
   | PlayerBlocked;
 
-/** Who may play with which token: no part of the trail, which logins would fill. */
+/** Start and end of a player's session. Not part of the audit trail, which logins would fill. */
 export type SessionEvent = SessionSet | SessionEnded;
 
 interface Stamp {
   readonly username: string;
-  /** The wallet's version that this event makes: always the one before, plus one. */
+  /** The wallet's version after this event: always the version before, plus one. */
   readonly version: number;
   /** The shard's clock, milliseconds; never goes back within a shard. */
   readonly timeMs: number;
 }
 
-/** The operator decides nothing: it is kept for people. */
+/** An event with its operator, who decides nothing and is kept for people. */
 interface Signed extends Stamp {
   /** Undefined in logs from before operators had names. */
   readonly by?: Operator | undefined;
@@ -50,7 +50,7 @@ export interface PlayerImported extends Signed {
   readonly balance: Units;
 }
 
-/** Money that waited for another operator has moved. `by` is the one who asked. */
+/** Approval of money that waited for another operator. `by` is the operator who requested the money. */
 interface Approved {
   readonly approvedBy?: Operator;
 }
@@ -63,7 +63,7 @@ export interface MoneyMoved extends Signed, Approved {
   readonly after: Units;
 }
 
-/** Money given or taken by hand, and why. */
+/** Money given or taken by hand, with the reason. */
 export interface BalanceCorrected extends Signed, Approved {
   readonly type: 'corrected';
   readonly id: string;
@@ -74,7 +74,7 @@ export interface BalanceCorrected extends Signed, Approved {
   readonly reason: string;
 }
 
-/** An operator asks for more than one alone may move: nothing moves until another one approves. */
+/** A request for more money than one operator alone may move: nothing moves until another operator approves. */
 export interface MoneyRequested extends Signed {
   readonly type: 'money-requested';
   readonly id: string;
@@ -88,7 +88,7 @@ export interface MoneyRequested extends Signed {
   readonly reason: string;
 }
 
-/** A request moves nothing for good. */
+/** The end of a request without any money moved. */
 export interface RequestClosed extends Signed {
   readonly type: 'request-closed';
   readonly id: string;
@@ -99,7 +99,7 @@ export interface PlayerBlocked extends Signed {
   readonly type: 'player-blocked' | 'player-unblocked';
 }
 
-/** In the place of the session that was there. */
+/** A new session, which replaces the one before. */
 export interface SessionSet extends Signed, Session {
   readonly type: 'session-set';
 }
@@ -108,21 +108,24 @@ export interface SessionEnded extends Signed {
   readonly type: 'session-ended';
 }
 
-/** Whole rounds with nothing open and no change since `beforeMs`, and operations before it, leave memory. */
+/**
+ * Removes from memory the complete rounds with nothing open and no change since `beforeMs`, and the operations before
+ * it.
+ */
 export interface RoundsForgotten extends Stamp {
   readonly type: 'rounds-forgotten';
   readonly beforeMs: number;
 }
 
-/** These rounds leave memory: the archive has them. */
+/** Removes rounds from memory that the archive has. */
 export interface RoundsArchived extends Stamp {
   readonly type: 'rounds-archived';
   readonly rounds: readonly RoundName[];
-  /** The archive had durably all records of the shard up to this one. Undefined in older logs. */
+  /** The archive durably had all records of the shard up to this one. Undefined in older logs. */
   readonly mark?: ArchiveMark | undefined;
 }
 
-/** Rounds that the archive has come back, as they are there: so that replay need not ask it. */
+/** Restores archived rounds. The event carries them as serialized rounds, so replay need not read the archive. */
 export interface RoundsRestored extends Stamp {
   readonly type: 'rounds-restored';
   /** See src/wallet/state/round-image.ts. */
@@ -138,15 +141,18 @@ export interface CallbackApplied extends Stamp {
   readonly timestampMillis: number;
   /** Balance before the first change. */
   readonly before: Units;
-  /** Placed bets and tips keep the hash of the request, and messages can be remembered as a whole; false in older logs. */
+  /**
+   * Placed bets and tips keep the hash of the request, and messages can be remembered as a whole; false in older logs.
+   */
   readonly remembers: boolean;
-  /** In order; a repeat within an array leaves none. */
+  /** In order. A repeat within an array adds no change. */
   readonly changes: readonly Change[];
 }
 
 /**
- * One effect of a callback. `after` is the balance after it. `keepsRequest`: the request is remembered, so that its late retry
- * is known where it could mean something else by then: what a rollback can undo, and the void of a reward; false in older logs.
+ * One effect of a callback. `after` is the balance after the effect. `keepsRequest`: the request is remembered, to
+ * recognize its late retry where that could have come to mean something else: after a rollback, or for the void of a
+ * reward. False in older logs.
  */
 export type Change =
   | BetPlaced
@@ -204,7 +210,7 @@ export interface BetConfirmed {
   readonly after: Units;
 }
 
-/** An OPEN with another stake in place of one that was never taken; without `skip` this one is. */
+/** An OPEN that replaces a stake which was never taken; without `skip` the new stake is taken. */
 export interface BetConfirmedAnew {
   readonly type: 'bet-confirmed-anew';
   readonly id: string;
@@ -239,12 +245,12 @@ export interface SingleStateSettled extends Game, Feature {
   readonly after: Units;
 }
 
-/** A single-state round that runs once more: its stake may be held already. Or the money that a skipped one left out. */
+/** A reopened single-state round, whose stake may already be held. Or the money that a skipped one left out. */
 export interface SingleStateResettled {
   readonly type: 'single-state-resettled';
   readonly id: string;
   readonly stake: Units;
-  /** Of the stake, before. */
+  /** The part of the stake that was held before. */
   readonly held: Units;
   readonly payout: Units;
   readonly skip: boolean;
@@ -277,7 +283,7 @@ export interface BetAdjusted {
 export interface BetVoided {
   readonly type: 'bet-voided';
   readonly id: string;
-  /** For a bet that was settled by its round: what is taken back from the round's settlements. */
+  /** For a bet that was settled by its round: amounts taken back from the round's settlements. */
   readonly takenBack: readonly (readonly [settlementId: string, amount: Units])[];
   readonly after: Units;
 }
@@ -316,12 +322,12 @@ export interface RoundMarked {
   readonly type: 'round-marked';
   readonly roundId: string;
   readonly markMs: number;
-  /** The round is remembered from now on; false in older logs, where it was from its last change otherwise. */
+  /** Retention of the round counts from this event. False in older logs, where it counted from the last other change. */
   readonly touches: boolean;
   readonly after: Units;
 }
 
-/** A cancel of an unknown id: whatever bears the id later comes too late. */
+/** A cancel of an unknown id: a later bet or tip with this id comes too late. */
 export interface CancelRemembered {
   readonly type: 'cancel-remembered';
   readonly id: string;
@@ -343,14 +349,17 @@ export interface BetRolledBack {
   readonly type: 'bet-rolled-back';
   readonly id: string;
   readonly skip: boolean;
-  /** For a bet that was settled by its round: what is taken back, or with `skip` written off, of the round's settlements. */
+  /**
+   * For a bet that was settled by its round: amounts taken back (with `skip`, written off) from the round's
+   * settlements.
+   */
   readonly takenBack: readonly (readonly [settlementId: string, amount: Units])[];
   readonly after: Units;
 }
 
 /**
- * `bets`, all of which were SETTLED, are open once more, and nothing of the round stays paid; or they were REFUND. None: only
- * what was still paid is taken back.
+ * Opens `bets` once more. All of them were SETTLED, and nothing of the round stays paid; or all were REFUND. No bets:
+ * only payouts still standing are taken back.
  */
 export interface RoundRolledBack {
   readonly type: 'round-rolled-back';
@@ -362,19 +371,19 @@ export interface RoundRolledBack {
 }
 
 /**
- * A rollback by another request while what it names is open since one: a repeat, which stays one for this request when there
- * is a new result.
+ * A rollback by another request while its bet is already open since a rollback. The message is a repeat, and stays one
+ * for this request after a new result.
  */
 export interface RollbackRepeated {
   readonly type: 'rollback-repeated';
-  /** Of the bet, or tip, whose newest rollback it repeats. */
+  /** The bet or tip whose newest rollback this request repeats. */
   readonly id: string;
-  /** It named the round as a whole. */
+  /** The request named the round as a whole. */
   readonly byRound: boolean;
   readonly after: Units;
 }
 
-/** A new tip, or one that was skipped and is taken now. */
+/** A new tip, or a skipped one that is taken now. */
 export interface TipPlaced {
   readonly type: 'tip-placed';
   readonly id: string;
@@ -384,20 +393,20 @@ export interface TipPlaced {
   readonly after: Units;
 }
 
-/** A tip that was placed goes back. */
+/** A placed tip that is given back. */
 export interface TipCancelled {
   readonly type: 'tip-cancelled';
   readonly id: string;
   readonly after: Units;
 }
 
-/** A payout that is no result of a bet. */
+/** A payout that is not the result of a bet. */
 export interface RewardCredited extends Game {
   readonly type: 'reward-credited';
   readonly id: string;
   readonly roundId: string;
   readonly payout: Units;
-  /** As the platform sent it: a statistic, no money of ours. */
+  /** As the platform sent it: a statistic, not money of ours. */
   readonly stake: Units;
   readonly after: Units;
 }
@@ -418,12 +427,13 @@ export interface BalanceMoved {
 }
 
 /**
- * An acknowledged message that no effect identifies: an array with an element that changed nothing, or the content of an earlier
- * message under another request id. Its round remembers it with its answer, so that the exact repeat has no effect at any later time.
+ * An acknowledged message that no effect identifies: an array with an element that changed nothing, or the content of
+ * an earlier message under another request id. The round remembers the message with its answer, so that the exact
+ * repeat has no effect at any later time.
  */
 export interface MessageRemembered {
   readonly type: 'message-remembered';
-  /** The round that remembers it: the first one that the message names. */
+  /** The round that remembers the message: the first one that the message names. */
   readonly roundId: string;
   /** Hash of the message; see src/wallet/decide/message-hash.ts. */
   readonly hash: number;

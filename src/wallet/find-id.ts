@@ -4,7 +4,7 @@ import { writtenText } from './state/tables.js';
 import type { Wallet } from './state/wallet.js';
 import type { Wallets } from './state/wallets.js';
 
-/** What bears an id that was looked for. */
+/** Something found under the wanted id. */
 export interface IdHit {
   readonly username: string;
   readonly kind: 'transaction' | 'round' | 'request' | 'operation';
@@ -12,15 +12,18 @@ export interface IdHit {
   readonly what: string;
   readonly productId: string | undefined;
   readonly roundId: string | undefined;
-  /** Of the transaction or operation. */
+  /** Id of the transaction or operation. */
   readonly id: string | undefined;
-  /** Of the transaction; `open` or `closed` of a round. */
+  /** State of the transaction; `open` or `closed` for a round. */
   readonly state: string | undefined;
-  /** Since when it is there, by the shard's clock. Milliseconds. */
+  /** Creation time, by the shard's clock. Milliseconds. */
   readonly timeMs: number | undefined;
 }
 
-/** What one turn may look at: a packed wallet counts one, and so does a transaction of another. Some half a millisecond. */
+/**
+ * Most looks in one turn. A hibernated wallet counts as one look, and so does each transaction of other wallets. Some
+ * half a millisecond.
+ */
 const LOOKS_MAX = 1000;
 
 /** The hits among the players from this position on, as far as one turn goes. */
@@ -45,13 +48,16 @@ export function findIds(
   return { hits, next: position < players && hits.length < limit ? position : undefined, players };
 }
 
-/** How the id stands in bodies, blobs and images: a text has one form only, wherever it is. */
+/** The id as written in hibernated wallets, blobs and serialized rounds: a text has only one form. */
 export function writtenBytes(id: string): Buffer {
   const { bytes, length } = writtenText(id);
   return Buffer.from(bytes.subarray(0, length));
 }
 
-/** All that bears the id in a wallet. Request ids are known of adjustments and rollbacks alone: no other has to be found again. */
+/**
+ * Everything in a wallet that has the id. Request ids are known only for adjustments and rollbacks: no other requests
+ * are looked up again.
+ */
 export function* hitsIn(wallet: Wallet, id: string, written = writtenBytes(id)): Generator<IdHit> {
   const { username } = wallet;
   const rounds = new Set<number>();
@@ -76,7 +82,7 @@ function* hitsInRound(username: string, round: Round, id: string): Generator<IdH
   }
   for (const { type, id: closingId } of closings) {
     if (closingId !== id) continue;
-    // A rollback of a round is found again by the id of its request.
+    // A rollback of a round is found by the id of its request.
     const kind = type === 'rollback' ? 'request' : 'transaction';
     yield { ...place, kind, what: `${type} of the round`, id: undefined, state: undefined, timeMs: undefined };
   }
@@ -98,7 +104,7 @@ function operationHit(username: string, { type, id, timeMs }: Operation): IdHit 
   return { username, kind: 'operation', what: type, id, timeMs, ...nowhere };
 }
 
-/** Of a packed wallet, which is not unpacked for it. */
+/** Searches a hibernated wallet without waking it. */
 function isInBody(wallet: Wallet, written: Buffer): boolean {
   const { bytes, at } = wallet.body;
   return bytes.subarray(at, wallet.bodyEnd).includes(written);

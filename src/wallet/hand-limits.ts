@@ -1,6 +1,9 @@
 import { type ScaleTable, type Units, unitsPerWhole } from './amount.js';
 
-/** How much money one operator may move by hand. Maxima are in whole currency; a currency that is not listed has no limit. */
+/**
+ * Limits on the money that one operator may move by hand. Maxima are in whole currency; a currency that is not listed
+ * has no limit.
+ */
 export interface HandMaxima {
   readonly amountMaxima: Readonly<Record<string, number>>;
   readonly dayMaxima: Readonly<Record<string, number>>;
@@ -9,13 +12,16 @@ export interface HandMaxima {
 
 export type HandLimit = 'amount' | 'day' | 'minute';
 
-/** Units that an operator has moved on this UTC day in a currency, in either direction, and operations of the last minute. */
+/**
+ * Units that an operator has moved on this UTC day in a currency, in either direction, and operations of the last
+ * minute.
+ */
 export interface HandUse {
   readonly dayUnits: bigint;
   readonly lastMinute: number;
 }
 
-/** The limit that a movement would break: its maximum and the rest that is left, in units or in operations. */
+/** The limit that a movement would break: its maximum and the remainder, in units or in operations. */
 export interface BrokenLimit {
   readonly limit: HandLimit;
   readonly max: bigint;
@@ -28,12 +34,14 @@ export class HandLimits {
     private readonly scales: ScaleTable,
   ) {}
 
-  /** False: no day has a sum, so nobody needs to know what was moved. */
+  /** False: there is no limit per day, so the sums moved need not be computed. */
   get hasDays(): boolean {
     return Object.keys(this.maxima.dayMaxima).length > 0;
   }
 
-  /** The first limit that moving `amount` would break. `isCounted`: it is one of the operations of a minute. */
+  /**
+   * The first limit that moving `amount` would break. `isCounted`: the movement counts as an operation of this minute.
+   */
   findBroken(currency: string, amount: Units, use: HandUse, isCounted = true): BrokenLimit | undefined {
     const { amountMaxima, dayMaxima, perMinute } = this.maxima;
     const units = BigInt(Math.abs(amount));
@@ -56,7 +64,7 @@ export class HandLimits {
   }
 }
 
-/** Units of a setting in whole currency. More decimals than the currency has are cut off. */
+/** Units of a setting in whole currency. Decimals beyond the currency's are cut off. */
 export function unitsOfWhole(whole: number, scale: number): number {
   const units = whole * unitsPerWhole(scale);
   // 1.1 * 10^4 is a hair above 11000, and 0.29 * 100 a hair below 29.

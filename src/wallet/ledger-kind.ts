@@ -1,4 +1,4 @@
-/** Why money moved, in the order in which books are printed. Every move of a balance has one kind, or (single-state) two. */
+/** Why money moved, in the order of the printed books. Every move of a balance has one kind, or (single-state) two. */
 export const LEDGER_KINDS = [
   'deposits',
   'withdrawals',

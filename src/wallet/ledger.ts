@@ -5,12 +5,12 @@ import type { CallbackApplied, Event } from './event.js';
 import type { LedgerKind } from './ledger-kind.js';
 
 /**
- * The books of one currency: what moved, by kind, from the player's side (stakes and withdrawals are negative).
- * Sums over players outgrow doubles, so they are BigInt.
+ * The books of one currency: moved sums by kind, from the player's side (stakes and withdrawals are negative). Sums
+ * over players outgrow doubles, so they are BigInt.
  */
 export type Books = Map<LedgerKind, bigint>;
 
-/** Keeps account of what moves. Some moves are of nothing. */
+/** Receives moves of money. Some moves are 0. */
 export interface Ledger {
   moved(kind: LedgerKind, amount: Units): void;
 }
@@ -20,7 +20,7 @@ export function post(books: Books, event: Event): void {
   tellMoves(event, { moved: (kind, amount) => add(books, kind, amount) });
 }
 
-/** Tells every move of an event, in order. */
+/** Reports every move of an event, in order. */
 export function tellMoves(event: Event, ledger: Ledger): void {
   switch (event.type) {
     case 'player-imported':

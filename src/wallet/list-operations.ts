@@ -10,7 +10,7 @@ import type { Wallet } from './state/wallet.js';
 
 export interface OperationView {
   readonly type: OperationType;
-  /** The four are undefined where no money moves. */
+  /** This and the next three are undefined when no money moves. */
   readonly id: string | undefined;
   readonly amount: Units | undefined;
   readonly before: Units | undefined;
@@ -18,13 +18,13 @@ export interface OperationView {
   readonly timeMs: number;
   readonly by: Operator | undefined;
   readonly reason: string | undefined;
-  /** The other operator, who approved or refused it; left out where there is none. */
+  /** The other operator, who approved or refused the request; absent without one. */
   readonly approver?: Operator;
   /** Terms of a request that waits for another operator. */
   readonly request?: RequestTerms;
 }
 
-/** A place in one wallet's list: the time of the last item shown, and how many of that time were. */
+/** A place in one wallet's list: the time of the last item shown, and how many items of that time were shown. */
 export interface OperationCursor {
   readonly timeMs: number;
   readonly shown: number;
@@ -36,7 +36,7 @@ export interface OperationPage {
   readonly next: OperationCursor | undefined;
 }
 
-/** What operators did to the player, newest first, as far as the wallet remembers it. */
+/** Operators' actions on the player, newest first, as far as the wallet remembers them. */
 export function listOperations(wallet: Wallet, limit: number, after: OperationCursor | undefined): OperationPage {
   const { currency } = wallet;
   const items: OperationView[] = [];

@@ -2,43 +2,46 @@ import type { Units } from './amount.js';
 import type { Round, RoundClosing, Transaction } from './state/round.js';
 import type { EffectType } from './state/transaction-record.js';
 
-/** A page of transactions ends early where they have more: it has to fit into a message between nodes. */
+/**
+ * Most messages on a page. A page of transactions ends early at this number, because it must fit into a message between
+ * nodes.
+ */
 export const PAGE_MESSAGES_MAX = 5000;
 
 /** A message that had an effect, as the wallet remembers it. */
 export interface MessageView {
   readonly type: EffectType;
-  /** It was about the round as a whole, and `id` is its own. */
+  /** The message was about the whole round, and `id` is the message's own id. */
   readonly ofRound: boolean;
-  /** Of the transaction. */
+  /** Id of the transaction. */
   readonly id: string;
-  /** The wallet's version that it made: messages of one request have the same. */
+  /** The wallet's version after the message. Messages of one request have the same version. */
   readonly version: number;
-  /** Of adjustments and rollbacks; of others it is in the log alone. */
+  /** Known for adjustments and rollbacks; for others only the log has it. */
   readonly requestId: string | undefined;
-  /** Of the first message of a transaction, and mostly of the last. Milliseconds. */
+  /** Time of a transaction's first message, and mostly of its last. Milliseconds. */
   readonly timeMs: number | undefined;
-  /** Undefined where the message names none. */
+  /** Undefined when the message names no amount. */
   readonly amount: Units | undefined;
   readonly before: Units;
   readonly after: Units;
   readonly isWaiting: boolean;
-  /** It was told to move no money. */
+  /** The platform asked for no money to move. */
   readonly isSkipped: boolean;
 }
 
 /**
- * The messages of a page of transactions, told from the newest one on. What was about a round as a whole its first transaction
- * on the page tells.
+ * Collects the messages for a page of transactions, from the newest transaction on. Messages about a whole round are
+ * listed with its first transaction on the page.
  */
 export class MessagesOfPage {
   private left = PAGE_MESSAGES_MAX;
-  /** By round: messages about all of it have touched its transactions. */
+  /** By round: true when messages about the whole round have touched its transactions. */
   private readonly rounds = new Map<string, boolean>();
 
   /**
-   * Undefined when the page has no room for them. `isCut`: of one transaction there are more than a page has room for, and these
-   * are the newest.
+   * The transaction's messages; undefined when they exceed the page. `isCut`: this transaction alone has more messages
+   * than a page allows, and these are the newest.
    */
   maybeTell(item: Transaction): { readonly messages: readonly MessageView[]; readonly isCut: boolean } | undefined {
     const { round } = item;
@@ -56,7 +59,10 @@ export class MessagesOfPage {
   }
 }
 
-/** `isTouched`: a message about the whole round touched it, too, later than its own last message. */
+/**
+ * `isTouched`: a message about the whole round may have touched the transaction after the transaction's own last
+ * message.
+ */
 function messagesOf(item: Transaction, isTouched: boolean): MessageView[] {
   const { id, createdMs, updatedMs } = item;
   const effects = item.effects();
@@ -65,7 +71,8 @@ function messagesOf(item: Transaction, isTouched: boolean): MessageView[] {
   const rollbacks = new Set<number>();
   return effects.flatMap((effect, i): MessageView | [] => {
     const { type, version, requestId, amount, before, after, waiting, skip } = effect;
-    // A rollback that found the bet open is remembered with the answer of the one that had opened it, and had no effect.
+    // A rollback that found the bet open had no effect. It is remembered with the answer of the rollback that opened
+    // the bet.
     if (type === 'rollback' && rollbacks.has(version)) return [];
     if (type === 'rollback') rollbacks.add(version);
     const lastMs = i === last && isLastTimed ? updatedMs : undefined;
@@ -79,7 +86,7 @@ function messagesOf(item: Transaction, isTouched: boolean): MessageView[] {
       amount: type === 'void' ? undefined : amount,
       before,
       after,
-      // Of a rollback the flag says something else.
+      // For a rollback the flag has another meaning.
       isWaiting: waiting && type !== 'rollback',
       isSkipped: skip,
     };
@@ -105,7 +112,7 @@ function messagesOfRound(round: Round, closings: readonly RoundClosing[]): Messa
   });
 }
 
-/** A rollback of the round that found it open is remembered with the answer of the one that had opened it. */
+/** Drops rollbacks that found the round open: each is remembered with the answer of the rollback that opened it. */
 function withoutRepeats(round: Round, closings: readonly RoundClosing[]): readonly RoundClosing[] {
   if (!closings.some(({ type }) => type === 'rollback')) return closings;
   const requests = new Map<number, string>();
@@ -117,7 +124,7 @@ function withoutRepeats(round: Round, closings: readonly RoundClosing[]): readon
   }
   return closings.filter(({ type, id, version }) => {
     if (type !== 'rollback') return true;
-    // Empty where the round was rolled back as a whole: the first one did it.
+    // Empty when the round was rolled back as a whole: the first such rollback did it.
     const request = requests.get(version) || id;
     requests.set(version, request);
     return request === id;

@@ -16,17 +16,17 @@ import { sessionOf } from './state/wallet-body.js';
 import type { Wallets } from './state/wallets.js';
 import type { TalliesJson } from './tallies.js';
 
-/** What can be read of a shard without changing it. Questions and answers are plain data. */
+/** A read of a shard that changes nothing. Queries and results are plain data. */
 export type Query =
   | { readonly type: 'read-player'; readonly username: string }
-  /** Answered by the shard: they are of its log, and not of its wallets. */
+  /** Answered by the shard itself: ledger totals belong to its log, not to its wallets. */
   | { readonly type: 'read-tallies' }
   | {
       readonly type: 'list-transactions';
       readonly username: string;
       readonly limit: number;
       readonly after: TransactionCursor | undefined;
-      /** The page may end before its limit, where they are many. */
+      /** The page may end before its limit when there are many messages. */
       readonly withMessages?: true;
     }
   | {
@@ -38,11 +38,11 @@ export type Query =
   | {
       readonly type: 'scan-transactions';
       readonly state: TransactionState;
-      /** Of what is open since a rollback the last change counts. */
+      /** For a transaction reopened by a rollback, the last change counts. */
       readonly createdBeforeMs: number;
-      /** Only what is open since a rollback. */
+      /** Only transactions that a rollback has reopened. */
       readonly openSince?: OpenSince | undefined;
-      /** Only those of this product. */
+      /** Only transactions of this product. */
       readonly productId?: string | undefined;
       readonly limit: number;
       readonly after: ScanCursor | undefined;
@@ -50,29 +50,29 @@ export type Query =
   | OperationScan
   | {
       readonly type: 'list-players';
-      /** The position of the first one. */
+      /** The position of the first player. */
       readonly from: number;
       readonly limit: number;
     }
   | {
       readonly type: 'list-archivable';
       readonly from: ArchivablePlace;
-      /** How many players are looked at. */
+      /** Number of players to look at. */
       readonly count: number;
-      /** Rounds that were changed later stay. */
+      /** Rounds that changed later stay. */
       readonly beforeMs: number;
     }
   | {
       readonly type: 'find-players';
-      /** What their names begin with. */
+      /** Usernames start with this. */
       readonly prefix: string;
-      /** The position of the first one to look at. */
+      /** The position of the first player to look at. */
       readonly from: number;
       readonly limit: number;
     }
   | {
       readonly type: 'find-id';
-      /** Of a transaction, round, request or operation of any player. */
+      /** Id of a transaction, round, request or operation of any player. */
       readonly id: string;
       /** The position of the first player to look at. */
       readonly from: number;
@@ -97,51 +97,54 @@ export type QueryResult =
   | {
       readonly type: 'players';
       readonly players: readonly PlayerVersion[];
-      /** The position of the next one; undefined when there is none (yet). */
+      /** The position of the next player; undefined when there is none (yet). */
       readonly next: number | undefined;
     }
   | {
       readonly type: 'archivable';
       readonly players: readonly ArchivablePlayer[];
-      /** Where to look on; the first player when all have been looked at. */
+      /** Place to continue from; the first player when all have been looked at. */
       readonly next: ArchivablePlace;
     }
   | {
       readonly type: 'found-players';
       readonly players: readonly PlayerView[];
-      /** The position of the next one to look at; undefined when the shard has been read to its end. */
+      /** The position of the next player to look at; undefined when the shard has been read to its end. */
       readonly next: number | undefined;
     }
   | {
       readonly type: 'found-ids';
       readonly hits: readonly IdHit[];
-      /** The position of the next player to look at; undefined when the shard has been read to its end, or has enough hits. */
+      /**
+       * The position of the next player to look at; undefined when the shard has been read to its end, or has enough
+       * hits.
+       */
       readonly next: number | undefined;
-      /** Of the shard. */
+      /** Players of the shard. */
       readonly players: number;
     };
 
-/** A place in a shard: a player's position, and how many of his rounds that can go have been told already. */
+/** A place in a shard: a player's position, and how many of the player's archivable rounds were already listed. */
 export interface ArchivablePlace {
   readonly position: number;
   readonly rounds: number;
 }
 
-/** What of a player can go to the archive. */
+/** A player's rounds that can be archived. */
 export interface ArchivablePlayer {
   readonly username: string;
   readonly rounds: readonly Archivable[];
 }
 
-/** What the archive has of a player's rounds, for the list of his transactions. */
+/** The archived part of a player's rounds, for the list of the player's transactions. */
 export interface ArchivedPart {
   /** See src/wallet/state/round-image.ts. */
   readonly images: readonly Buffer[];
-  /** Of what older versions made not all is here. */
+  /** Oldest version for which this part is complete. */
   readonly downTo: number;
 }
 
-/** What two copies of a player must agree on. */
+/** The values on which two copies of a player must agree. */
 export interface PlayerVersion {
   readonly username: string;
   readonly currency: string;
@@ -156,17 +159,20 @@ export interface PlayerView {
   readonly status: 'active' | 'blocked';
 }
 
-/** With what must be looked for in all that the player has. */
+/** A player's view, with values that take a search through the wallet. */
 export interface PlayerDetails extends PlayerView {
-  /** OPEN and WAITING. */
+  /** OPEN and WAITING bets. */
   readonly openBets: number;
-  /** Units of their stakes, taken or not, in digits: no number may hold the sum, and no message between nodes a BigInt. */
+  /**
+   * Units of the open stakes, taken or not, in digits. The sum may exceed a number, and messages between nodes carry no
+   * BigInt.
+   */
   readonly openStakes: string;
-  /** The one that was set last, though its end may have come. */
+  /** The session set last, even if it has ended. */
   readonly session: Pick<Session, 'endMs'> | null;
 }
 
-/** What opened a bet or tip that had been closed. */
+/** Reasons for which a closed bet or tip is open again. */
 export const OPEN_SINCE = ['rollback'] as const;
 export type OpenSince = (typeof OPEN_SINCE)[number];
 
@@ -178,23 +184,26 @@ export interface TransactionView {
   readonly productId: string;
   readonly roundId: string;
   readonly state: TransactionState;
-  /** Undefined for what is closed, and for what was never closed. */
+  /** Undefined for closed transactions, and for transactions that were never closed. */
   readonly openSince: OpenSince | undefined;
-  /** Current stake, or tip, or debit; undefined for what takes nothing. */
+  /** Current stake, or tip, or debit; undefined for a transaction that takes nothing. */
   readonly betAmount: Units | undefined;
-  /** Undefined for what has no payout of its own. */
+  /** Undefined for a transaction without a payout of its own. */
   readonly payoutAmount: Units | undefined;
   readonly held: Units;
   readonly paid: Units;
   readonly createdMs: number;
   readonly updatedMs: number;
-  /** Where they were asked for; with the first one of a round on a page, those about all of the round. */
+  /** Present when requested. Messages about a whole round are listed with the round's first transaction on a page. */
   readonly messages?: readonly MessageView[];
-  /** There are more of them than a page has room for. */
+  /** There are more messages than a page allows. */
   readonly isCut?: boolean;
 }
 
-/** A place in one wallet's list: the version that created the last item shown, and how many of that version were. */
+/**
+ * A place in one wallet's list: the version that created the last item shown, and how many items of that version were
+ * shown.
+ */
 export interface TransactionCursor {
   readonly version: number;
   readonly shown: number;
@@ -205,28 +214,28 @@ export interface TransactionPage {
   readonly next: TransactionCursor | undefined;
 }
 
-/** A place in a shard: the wallet's position, and the place in its list when the page ended within it. */
+/** A place in a shard: the wallet's position, and the place in its list when the page ended within that wallet. */
 export interface ScanCursor {
   readonly position: number;
   readonly within: TransactionCursor | undefined;
 }
 
 /**
- * Wallets looked at in one turn, and transactions of them, until which others follow: each takes some microseconds where its
- * wallet is packed. A scan of a large shard takes several turns.
+ * Most wallets, and most transactions, looked at in one turn. Each takes some microseconds when its wallet is
+ * hibernated, so a scan of a large shard takes several turns.
  */
 const SCAN_WALLETS_MAX = 1000;
 const SCAN_TRANSACTIONS_MAX = 4000;
 /** Names looked at in one turn: about a millisecond. */
 const NAMES_MAX = 10_000;
 
-/** Rounds that are written down in one turn, each of which takes some microseconds. */
+/** Rounds serialized in one turn, at some microseconds each. */
 const ARCHIVABLE_MAX = 64;
 const NOTHING_ARCHIVED: ArchivedPart = { images: [], downTo: 0 };
 
 /**
- * Answers from memory, whatever is durable: the shard holds the answer back until that is. `archived` is for lists of
- * transactions: rounds that have left memory.
+ * Answers from memory, including state that is not durable yet: the shard holds the answer back until it is.
+ * `archived`: rounds that have left memory, for lists of transactions.
  */
 export function query(
   wallets: Wallets,
@@ -236,7 +245,7 @@ export function query(
   switch (question.type) {
     case 'read-player': {
       const peeked = wallets.peek(question.username);
-      // Who has nothing open stays packed.
+      // A player without open bets stays hibernated.
       const wallet = peeked === undefined || peeked.openBets === 0 ? peeked : wallets.get(question.username);
       return { type: 'player', player: wallet && playerDetails(wallet) };
     }
@@ -284,7 +293,7 @@ function playerDetails(wallet: Wallet): PlayerDetails {
   };
 }
 
-/** Open bets are among the newest as a rule, and rounds that are open leave for no archive. */
+/** Sum of the open stakes. Open bets are usually among the newest, and rounds with open bets are never archived. */
 function openStakesOf(wallet: Wallet, openBets: number): bigint {
   let stakes = 0n;
   let left = openBets;
@@ -307,8 +316,8 @@ interface Listed {
 }
 
 /**
- * Newest creation first; what one message created, backwards by id, so that the order does not depend on where it is kept.
- * Tombstones and marks are our own bookkeeping and are not shown.
+ * Newest creation first. Transactions created by one message are in descending order of id, so that the order does not
+ * depend on where they are stored. Tombstones and marks are our own bookkeeping and are not shown.
  */
 function listTransactions(
   wallet: Wallet,
@@ -332,12 +341,15 @@ function listTransactions(
     items.push({ ...view, ...told });
     next = place;
   }
-  // There is more in the archive than it was asked for.
+  // The archive has older transactions than this query covered.
   if (downTo > 0) return { items, next: { version: downTo - 1, shown: 0 } };
   return { items, next: undefined };
 }
 
-/** Up to `wanted` of those in memory that this version or an older one made, and all others of the last one's version. */
+/**
+ * Up to `wanted` transactions in memory that this version or an older one created, and all others of the last one's
+ * version.
+ */
 function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: number): Listed[] {
   const listed: Listed[] = [];
   for (const item of wallet.transactions()) {
@@ -350,9 +362,9 @@ function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: numbe
   return listed;
 }
 
-/** Of rounds that are not in memory. */
+/** Transactions of archived rounds. */
 function archivedOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, images: readonly Buffer[]): Listed[] {
-  // One for all of them: they are looked at until the page is full.
+  // One copy for all rounds: the views stay in use until the page is full.
   const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
   return missingRounds(wallet, images).flatMap((image) => {
     const listed: Listed[] = [];
@@ -377,7 +389,7 @@ function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** As the list of one player, of those in memory only: closed ones may have left it. */
+/** As the list of one player, but in memory only: closed transactions may have left it. */
 function listWanted(
   wallet: Wallet,
   limit: number,
@@ -404,7 +416,7 @@ function isBeyond(place: TransactionCursor, after: TransactionCursor): boolean {
   return place.version < after.version || (place.version === after.version && place.shown > after.shown);
 }
 
-/** Over all players of the shard, by order of their creation. */
+/** Scans all players of the shard, in order of their creation. */
 function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-transactions' }>): QueryResult {
   const items: TransactionView[] = [];
   const wanted = (item: Transaction) => {
@@ -434,7 +446,7 @@ function placeAfter(wallets: Wallets, position: number): ScanCursor | undefined 
   return position < wallets.count ? { position, within: undefined } : undefined;
 }
 
-/** By order of their creation. */
+/** Lists players in order of their creation. */
 function listPlayers(wallets: Wallets, from: number, limit: number): QueryResult {
   const players: PlayerVersion[] = [];
   const end = Math.min(from + limit, wallets.count);
@@ -445,7 +457,7 @@ function listPlayers(wallets: Wallets, from: number, limit: number): QueryResult
   return { type: 'players', players, next: end < wallets.count ? end : undefined };
 }
 
-/** By order of their creation; ends early, perhaps within a player, when there is much to write down. */
+/** Lists players in order of their creation; ends early, perhaps within a player, when there is much to serialize. */
 function listArchivable(wallets: Wallets, scan: Extract<Query, { type: 'list-archivable' }>): QueryResult {
   const players: ArchivablePlayer[] = [];
   const end = Math.min(scan.from.position + scan.count, wallets.count);
@@ -461,7 +473,7 @@ function listArchivable(wallets: Wallets, scan: Extract<Query, { type: 'list-arc
   return { type: 'archivable', players, next: { position: position < wallets.count ? position : 0, rounds: 0 } };
 }
 
-/** By order of their creation. */
+/** Finds players in order of their creation. */
 function findPlayers(wallets: Wallets, { prefix, from, limit }: Extract<Query, { type: 'find-players' }>): QueryResult {
   const players: PlayerView[] = [];
   const end = Math.min(from + NAMES_MAX, wallets.count);

@@ -1,4 +1,4 @@
-/** Final: the player's normal day, decided by the domain. */
+/** Final refusals that belong to a player's normal day, decided by the domain. */
 export type Rejection =
   | 'user-not-found'
   | 'insufficient-balance'
@@ -13,20 +13,20 @@ export type Rejection =
   | 'amount-out-of-range'
   | 'limit-reached';
 
-/** Final, and about money that an operator moves by hand. */
+/** Final refusals of money that an operator moves by hand. */
 export type HandRejection =
-  /** Money by hand waits for another operator. */
+  /** The money waits for another operator. */
   | 'approval-pending'
-  /** The request is decided already, or its time is over. */
+  /** The request is decided already, or has expired. */
   | 'approval-closed'
   /** An operator may not approve a request of their own. */
   | 'approval-own'
   | 'approval-not-found'
-  /** An opening balance cannot wait. */
+  /** An opening balance cannot wait for an approval. */
   | 'approval-needed'
   | 'approvals-full';
 
-/** Not now, and safe to repeat: overload, a start, a store that does not answer, a fault of ours. */
+/** Temporary refusals that are safe to retry: overload, a start, a store that does not answer, a bug of ours. */
 export type Busy =
   | 'tombstones-full'
   | 'overloaded'
@@ -34,17 +34,17 @@ export type Busy =
   | 'stopped'
   | 'memory-full'
   | 'not-durable-in-time'
-  /** What the archive has of what was named cannot be read: nobody can tell what is right. */
+  /** The archive's record of the named round cannot be read, so the right answer is unknown. */
   | 'archive-damaged'
   | 'shutting-down'
-  /** Another node that may take the player's shard over could not read what it comes to. */
+  /** Another node that may take over the player's shard could not read the outcome. */
   | 'upgrading'
-  /** The player's shard is another node's: surely not done here. */
+  /** The player's shard belongs to another node: the command was certainly not executed here. */
   | 'moved'
-  /** The shard went to another owner while it was on its way into the log. */
+  /** The shard went to another owner while the command was on its way into the log. */
   | 'unsure';
 
-/** What a command can meet. A request that never becomes one can meet more: see src/callback/failures.ts. */
+/** Refusals of a command. A request that never becomes a command has more: see src/callback/failures.ts. */
 export type Failure = Rejection | HandRejection | Busy;
 
 export type BusyAnswer = { readonly type: 'failed'; readonly failure: Busy };

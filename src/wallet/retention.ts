@@ -4,11 +4,12 @@ import type { Round } from './state/round.js';
 import type { Wallet } from './state/wallet.js';
 
 /*
- * Ids are remembered for months, not for ever (docs/decisions.md section 3). A round leaves as a whole, once nothing of
- * it is open and nothing of it has changed since; so a late message finds all of a round or nothing of it.
+ * Retention. Ids are remembered for months, not for ever (docs/decisions.md section 3). A round leaves as a whole, when
+ * none of its bets is open and nothing has changed since. A late message therefore finds either the complete round or
+ * nothing.
  */
 
-/** True when forgetting what is older than `beforeMs` would change the wallet. */
+/** True when forgetting everything older than `beforeMs` would change the wallet. */
 export function hasForgettable(wallet: Wallet, beforeMs: number): boolean {
   if (!wallet.mayHaveOlderThan(beforeMs)) return false;
   let oldestMs = Number.POSITIVE_INFINITY;
@@ -22,7 +23,10 @@ export function hasForgettable(wallet: Wallet, beforeMs: number): boolean {
   return false;
 }
 
-/** Applies `rounds-forgotten`. What the forgotten moved stays in the balance, so the wallet carries it as a sum. */
+/**
+ * Applies `rounds-forgotten`. The balance still contains what the forgotten items moved, so the wallet carries that as
+ * a sum.
+ */
 export function forget(wallet: Wallet, beforeMs: number): void {
   const forgotten = new ExactSum();
   for (const round of forgettableRounds(wallet, beforeMs)) {
@@ -41,15 +45,15 @@ export function forget(wallet: Wallet, beforeMs: number): void {
 }
 
 function isForgettable(operation: Operation, beforeMs: number): boolean {
-  // A request leaves when it is decided or has expired.
+  // A request leaves only when it is decided or has expired.
   return operation.timeMs < beforeMs && operation.type !== 'request';
 }
 
-/** Each once. */
+/** The forgettable rounds, each once. */
 function forgettableRounds(wallet: Wallet, beforeMs: number): Round[] {
   for (const item of wallet.transactions()) if (item.isOpen || item.updatedMs >= beforeMs) item.round.isKept = true;
   const forgettable: Round[] = [];
-  // A note on those that are on the list already; then it is taken off all.
+  // The flag now also marks rounds already on the list; afterwards it is cleared everywhere.
   for (const { round } of wallet.transactions()) {
     if (round.isKept) continue;
     round.isKept = true;

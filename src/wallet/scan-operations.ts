@@ -4,22 +4,25 @@ import type { Wallet } from './state/wallet.js';
 import { operationsOf } from './state/wallet-body.js';
 import type { Wallets } from './state/wallets.js';
 
-/** What is looked for. Undefined: whatever it is. */
+/** Filter for operations. Undefined fields match everything. */
 export interface WantedOperations {
   /** The name of an operator. */
   readonly by: string | undefined;
   readonly type: OperationType | undefined;
   readonly username: string | undefined;
-  /** From this time on, and before that one. */
+  /** From this time on (inclusive), up to the next one (exclusive). */
   readonly fromMs: number;
   readonly beforeMs: number;
 }
 
-/** A place in the list of all players' operations: newest first; of one time by name; of one player and time newest first. */
+/**
+ * A place in the list of all players' operations: newest first; operations of one time by username; operations of one
+ * player and time newest first.
+ */
 export interface AuditPlace {
   readonly timeMs: number;
   readonly username: string;
-  /** How many of this player and time it is, from 1 on. */
+  /** Rank among the operations of this player and time, from 1 on. */
   readonly nth: number;
 }
 
@@ -32,11 +35,11 @@ export interface AuditItem {
 export interface OperationScan {
   readonly type: 'scan-operations';
   readonly wanted: WantedOperations;
-  /** What comes after this place is looked for. */
+  /** Only operations after this place. */
   readonly after: AuditPlace | undefined;
   /** The position of the first player to look at. */
   readonly from: number;
-  /** No more than so many, the first of them all. */
+  /** Most items to return, from the start of the list. */
   readonly limit: number;
 }
 
@@ -47,11 +50,11 @@ export interface OperationScanResult {
   readonly next: number | undefined;
 }
 
-/** Players looked at in one turn, and operations of them, until which others follow: each takes a microsecond or two. */
+/** Most players, and most operations, looked at in one turn: each takes a microsecond or two. */
 const PLAYERS_MAX = 500;
 const OPERATIONS_MAX = 2000;
 
-/** Goes on over the players of the shard, packed ones as they are, until there is enough for one turn. */
+/** Scans the players of the shard, without waking hibernated ones, until there is enough for one turn. */
 export function scanOperations(wallets: Wallets, scan: OperationScan): OperationScanResult {
   const { wanted, from, limit } = scan;
   const items: AuditItem[] = [];
@@ -76,12 +79,12 @@ export function scanOperations(wallets: Wallets, scan: OperationScan): Operation
   };
 }
 
-/** The first of a list of all players' operations. */
+/** The first `limit` items of the list of all players' operations. */
 export function firstOf(items: readonly AuditItem[], limit: number): readonly AuditItem[] {
   return [...items].sort((a, b) => compare(a.place, b.place)).slice(0, limit);
 }
 
-/** Returns how many were looked at. */
+/** Adds the matching operations of a wallet; returns how many were looked at. */
 function addOf(wallet: Wallet, { wanted, after }: OperationScan, items: AuditItem[]): number {
   const { username, currency } = wallet;
   const operations = operationsOf(wallet);

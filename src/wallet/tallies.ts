@@ -6,27 +6,27 @@ import type { Event } from './event.js';
 import { type Ledger, tellMoves } from './ledger.js';
 import type { LedgerKind } from './ledger-kind.js';
 
-/** What is kept has a limit: days, and within it what is first seen. */
+/** Limits of what is kept: days, and for each the first currencies and products seen. */
 const DAYS_MAX = 35;
 const CURRENCIES_MAX = 50;
 const PRODUCTS_MAX = 200;
 
-/** What players got, and what was taken from them, in units as decimal text: sums outgrow doubles. */
+/** Amounts that players got, and that were taken from them, in units as decimal text: sums outgrow doubles. */
 type KindSums = readonly [kind: LedgerKind, credited: string, debited: string];
 type KindCounts = readonly [kind: LedgerKind, count: number];
 
-/** Tallies as plain data, for a manifest and for other threads. */
+/** Ledger totals as plain data, for a manifest and for other threads. */
 export interface TalliesJson {
-  /** They lack what was before; 0: nothing. Milliseconds. */
+  /** The totals cover events since this time; 0 when they are complete. Milliseconds. */
   readonly sinceMs: number;
-  /** Something was left out, because there is more than is kept. */
+  /** Something was left out because a limit was reached. */
   readonly isCut: boolean;
   /** Oldest first. A day is counted in days since 1970, UTC. */
   readonly days: readonly (readonly [day: number, currency: string, sums: readonly KindSums[]])[];
   readonly products: readonly (readonly [productId: string, lastMs: number, counts: readonly KindCounts[]])[];
   /** See `Tallies.archived`. */
   readonly archived?: ArchiveMark | undefined;
-  /** See `Tallies.neverArchived`; left out where it is not so. */
+  /** See `Tallies.neverArchived`; absent when false. */
   readonly neverArchived?: boolean | undefined;
 }
 
@@ -64,24 +64,25 @@ interface Product {
 }
 
 /**
- * What the log of a shard comes to by day, currency and kind, and by product: a fold over its events, as the wallets are, kept
- * with each snapshot and gone on with from there. The books, which prove balances, are `walletd verify`'s.
+ * Ledger totals of a shard's log by day, currency and kind, and by product: a fold over its events, like the wallets.
+ * They are stored with each snapshot and continued from there. The books, which prove balances, belong to `walletd
+ * verify`.
  */
 export class Tallies implements Ledger {
   private readonly days = new Map<number, Day>();
   private readonly products = new Map<string, Product>();
   private isCut = false;
   /**
-   * The newest record of the archive that the log relies on: an archive that lacks it is not believed. Undefined while no round has
-   * left memory since logs have marks.
+   * The newest record of the archive that the log relies on: an archive that lacks it is not believed. Undefined while
+   * no round has left memory since logs have marks.
    */
   archived: ArchiveMark | undefined = undefined;
   /**
-   * No event of the whole log has taken a round out of memory. False where that is not proven: a snapshot of an older walletd
-   * does not say it, and its archived rounds may have no mark.
+   * No event of the whole log has taken a round out of memory. False when that is not proven: a snapshot of an older
+   * walletd does not say so, and its archived rounds may have no mark.
    */
   neverArchived = false;
-  /** Where `moved` adds. */
+  /** The sums to which `moved` adds. */
   private kinds: Map<LedgerKind, Moved> | undefined = undefined;
 
   constructor(private readonly sinceMs = 0) {}
@@ -163,7 +164,7 @@ export class Tallies implements Ledger {
     return kinds;
   }
 
-  /** The time of a shard does not go back, so days come in their order. */
+  /** The day's totals. Days come in order, because the time of a shard does not go back. */
   private dayOf(day: number): Day {
     const known = this.days.get(day);
     if (known !== undefined) return known;

@@ -21,7 +21,7 @@ function decideDebit(wallet: Wallet, command: AdjustBalanceCommand, txn: Movemen
   return change({ type: 'balance-debited', id, amount, after: wallet.balance - amount });
 }
 
-/** Money out of nothing, which no bet answers for: so it has a ceiling, and blocks do not stop it. */
+/** Decides a credit, which no bet backs. A credit therefore has a ceiling, and blocks do not stop it. */
 function decideCredit(wallet: Wallet, command: AdjustBalanceCommand, txn: MovementTxn): Verdict {
   const { id, amount } = txn;
   const credit = wallet.named('credit', command.productId, id);

@@ -7,8 +7,8 @@ import { sessionOf } from '../state/wallet-body.js';
 import { type Rules, refusesProduct } from './rules.js';
 
 /**
- * Why a player may not begin something new; undefined: the player may. Asked after repeats, which get their first answer whatever
- * has become of the player since, and never about what closes or pays.
+ * Why a player may not start something new. Undefined: the player may. Called after the check for repeats, which get
+ * their first answer whatever has become of the player since. Never called for messages that close or pay.
  */
 export function refusalOfNew(
   wallet: Wallet,
@@ -21,7 +21,7 @@ export function refusalOfNew(
   return refusalOfToken(wallet, command, rules, nowMs);
 }
 
-/** A token that did not come is a wrong one. */
+/** Why the token is refused. A missing token is a wrong token. */
 export function refusalOfToken(
   wallet: Wallet,
   { session: given = '' }: PlaceBetsCommand | PlaceTipsCommand | CheckBalanceCommand,
@@ -33,7 +33,10 @@ export function refusalOfToken(
   return session !== undefined && admits(session, given, nowMs) ? undefined : 'invalid-token';
 }
 
-/** True for a bet that its round's cancel BY_ROUND has overtaken: the platform, by its own clock, sent the cancel no earlier. */
+/**
+ * True for a bet that arrives after its round's cancel BY_ROUND, although the platform, by its own clock, did not send
+ * the cancel earlier.
+ */
 export function isOfCancelledRound(
   round: Round | undefined,
   { timestampMillis }: PlaceBetsCommand | SettleBetsCommand,

@@ -8,15 +8,15 @@ import type { Wallet } from '../state/wallet.js';
 import { failed, repeatedOperation, unchanged } from './operator-answers.js';
 import type { Rules } from './rules.js';
 
-/** Requests that wait in one shard at once, and those of one operator among them: nobody takes the places of all others. */
+/** Most requests that wait in one shard, and the share of one operator: one operator must not use up all places. */
 export const PENDING_MAX = 1000;
 export const PENDING_OF_OPERATOR_MAX = 100;
 
-/** A movement of money as it was asked for; `amount` above 0 gives, below 0 takes. */
+/** A requested movement of money; `amount` above 0 gives, below 0 takes. */
 export interface Wish {
   readonly id: string;
   readonly amount: Units;
-  /** Empty but for corrections. */
+  /** Empty except for corrections. */
   readonly reason: string;
   readonly allowNegativeBalance: boolean;
   readonly by?: Operator | undefined;
@@ -27,7 +27,7 @@ export function needsApproval({ approvalAbove }: Rules, currency: string, amount
   return above !== undefined && Math.abs(amount) > above;
 }
 
-/** The wish waits for another operator. The caller has found that it would be carried out today. */
+/** Records the wish to wait for another operator. The caller has checked that the wish could be carried out today. */
 export function decideRequest(wallet: Wallet, wish: Wish, rules: Rules, nowMs: number): Decision {
   const { all, own } = wallet.tables.pending.count(wish.by?.name, nowMs);
   if (all >= PENDING_MAX || own >= PENDING_OF_OPERATOR_MAX) return failed('approvals-full');
@@ -37,7 +37,10 @@ export function decideRequest(wallet: Wallet, wish: Wish, rules: Rules, nowMs: n
   return { answer: { type: 'failed', failure: 'approval-pending' }, event, remarks: [] };
 }
 
-/** The answer to a wish whose id a request has, waiting or decided; undefined: the id is that of another operation. */
+/**
+ * The answer to a wish whose id belongs to a request, waiting or decided. Undefined: the id belongs to another
+ * operation.
+ */
 export function findRequestAnswer(known: Operation, wish: Wish, nowMs: number): Failure | undefined {
   if (known.type !== 'request' && known.type !== 'refusal' && known.type !== 'expiry') return undefined;
   const isSame = known.amount === wish.amount && (known.reason ?? '') === wish.reason;
@@ -47,7 +50,7 @@ export function findRequestAnswer(known: Operation, wish: Wish, nowMs: number): 
 
 type Decide = Extract<OperationCommand, { type: 'approve-request' | 'refuse-request' }>;
 
-/** Moves the money, once: the balance is looked at now. */
+/** Moves the money, once. The balance is checked at this moment. */
 export function decideApproval(wallet: Wallet, { id, by }: Decide, nowMs: number): Decision {
   const known = wallet.operation(id);
   if (known === undefined) return failed('approval-not-found');
@@ -71,7 +74,7 @@ export function decideApproval(wallet: Wallet, { id, by }: Decide, nowMs: number
   return { answer, event: { type, ...stamp, amount: Math.abs(amount) }, remarks: [] };
 }
 
-/** Closes a request without moving money. The operator who asked may take it back as well. */
+/** Closes a request without moving money. The operator who made the request may also withdraw it. */
 export function decideRefusal(wallet: Wallet, { id, by }: Decide, nowMs: number): Decision {
   const known = wallet.operation(id);
   if (known?.type === 'refusal') return unchanged(wallet);
@@ -80,7 +83,7 @@ export function decideRefusal(wallet: Wallet, { id, by }: Decide, nowMs: number)
   return failed(wasRequest ? 'approval-closed' : 'approval-not-found');
 }
 
-/** The shard's own: nobody has decided in time. */
+/** Sent by the shard: the request was not decided in time. */
 export function decideExpiry(wallet: Wallet, id: string, nowMs: number): Decision {
   const known = wallet.operation(id);
   if (known?.type !== 'request' || isOpen(known, nowMs)) return unchanged(wallet);
@@ -96,7 +99,7 @@ function closed(wallet: Wallet, id: string, outcome: 'refused' | 'expired', nowM
   };
 }
 
-/** By log time. */
+/** True before the request expires, by log time. */
 function isOpen({ request }: Operation, nowMs: number): boolean {
   return request !== undefined && nowMs < request.expiresMs;
 }

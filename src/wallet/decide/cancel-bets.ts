@@ -9,8 +9,8 @@ import { isStale, isStaleInRound } from './stale.js';
 import { change, closedFailure, fail, mismatches, repeatIn, repeatOfItem, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 4, cancelBets. `hasBegun`: an earlier element of the same array has cancelled something of this
- * one's round.
+ * docs/decisions.md section 4, cancelBets. `hasBegun`: an earlier element of the same array has cancelled something of
+ * this element's round.
  */
 export function decideCancelBet(
   wallet: Wallet,
@@ -29,7 +29,9 @@ function decideByTransaction(wallet: Wallet, command: CancelBetsCommand, txn: Ca
   return bet === undefined ? rememberCancel(wallet, txn, rules) : decideCancelKnown(wallet, bet, command, txn, rules);
 }
 
-/** By either endpoint: bets and tips share one namespace, and money back is never wrong once. */
+/**
+ * Decides a cancel from either endpoint: bets and tips share one namespace, and giving money back once is never wrong.
+ */
 export function decideCancelKnown(
   wallet: Wallet,
   item: Transaction,
@@ -51,7 +53,10 @@ export function decideCancelKnown(
   return first === undefined ? fail(closedFailure(item)) : repeatOfItem(item, first, command.id);
 }
 
-/** Networks reorder: a bet that was cancelled before it came must never debit when it comes. */
+/**
+ * Remembers a cancel that found nothing. Networks reorder: a bet cancelled before its arrival must never debit when it
+ * arrives.
+ */
 export function rememberCancel(wallet: Wallet, txn: { id: string; roundId: string }, rules: Rules): Verdict {
   if (wallet.tombstones >= rules.tombstonesMax) return fail('tombstones-full');
   return fail('transaction-not-found', {
@@ -98,7 +103,7 @@ function decideByRound(
   });
 }
 
-/** The round is marked with the request's time, also when there was nothing to cancel; of several the latest counts. */
+/** Marks the round with the request's time, even when there was nothing to cancel. The latest of several marks counts. */
 function markRound(
   wallet: Wallet,
   command: CancelBetsCommand,

@@ -18,7 +18,10 @@ export function decideCancelTip(
   return decideCancelKnown(wallet, item, command, { ...txn, status: 'REFUND' }, rules);
 }
 
-/** Where no message places tips, the cancel of one is believed, once per id and a limited number of times a day. */
+/**
+ * Decides the cancel of an unknown tip. On a platform without placeTips the cancel is believed, once per id and a
+ * limited number of times a day.
+ */
 function decideUnknownTip(wallet: Wallet, txn: CancelTipTxn, rules: Rules, nowMs: number): Verdict {
   if (rules.tipsUnknown === 'reject') return rememberCancel(wallet, txn, rules);
   if (txn.isTooMuch) return fail('limit-reached');

@@ -52,7 +52,7 @@ export function decide(wallet: Wallet | undefined, command: Command, rules: Rule
 const NO_REMARKS: readonly Remark[] = [];
 const REPEAT: readonly Remark[] = ['repeat'];
 
-/** Told to whoever is blocked too, and of whatever product: a blocked player has bets that close. */
+/** Answers blocked players too, and for any product: a blocked player has bets that close. */
 function decideBalance(
   wallet: Wallet | undefined,
   command: CheckBalanceCommand,
@@ -76,13 +76,13 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
   return today.home === undefined ? today.decision : remember(wallet, command, rules, nowMs, today);
 }
 
-/** A decision as if no message had been remembered as a whole, and the round that has to remember this one. */
+/** A decision made without regard to remembered messages, and the round that must remember this one. */
 interface Outcome {
   readonly decision: Decision;
   readonly home?: Round | undefined;
 }
 
-/** Adds the memory of an acknowledged message to its event. A full round refuses a message that has no effect. */
+/** Adds a repeat marker of an acknowledged message to its event. A full round refuses a message that has no effect. */
 function remember(
   wallet: Wallet,
   command: CallbackCommand,
@@ -93,17 +93,18 @@ function remember(
   const { answer, event, remarks } = decision;
   if (!rules.remembersMessages || home === undefined || answer.type === 'failed') return decision;
   const changes = event?.type === 'callback-applied' ? event.changes : [];
-  // The copy on which an array is decided has no memory of its own.
+  // The working copy on which an array is decided has no repeat markers of its own.
   const round = wallet.round(command.productId, home.id);
-  // Messages with an effect are bounded by what they have an effect on.
+  // Messages with an effect are bounded by the number of things they affect.
   if (changes.length === 0 && round !== undefined && isFull(round, rules)) return failed('duplicate-transaction');
   const memory = rememberIn(home, command, rules, answer, changes.at(-1)?.after ?? wallet.balance);
   return { answer, event: callbackApplied(wallet, command, rules, nowMs, [...changes, memory]), remarks };
 }
 
 /**
- * A message that was acknowledged before has no effect any more, whatever it would do today. The last argument: the decision as if it
- * had not been; where that is a refusal for what has happened since (20002, 20003, 20004), the refusal stands.
+ * Decides a message that was acknowledged before: the message has no further effect, whatever it would do today. The
+ * last argument is the decision as if the message were new. When that is a refusal for later events (20002, 20003,
+ * 20004), the refusal stands.
  */
 function decideAgain(
   wallet: Wallet,
@@ -124,7 +125,10 @@ const TELLS_WHAT_HAPPENED: ReadonlySet<Failure> = new Set([
   'already-settled',
 ]);
 
-/** Endpoints whose effect a rollback undoes: to acknowledge such a message again would say that it still stands. */
+/**
+ * Endpoints whose effect a rollback undoes: acknowledging such a message again would claim that its effect still
+ * stands.
+ */
 const CLOSES: ReadonlySet<CallbackCommand['type']> = new Set(['settleBets', 'cancelBets', 'cancelTips']);
 
 function decideSingle(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Outcome {
@@ -151,9 +155,10 @@ function decideSingle(wallet: Wallet, command: CallbackCommand, rules: Rules, no
 }
 
 /**
- * An array is one operation: all of it applies or none of it. Each element is decided against a copy on which the ones
- * before it have been applied. Repeats are skipped; in cancelBets, which gives money back, so are unknown elements; and
- * so is a bet that its round has taken along, because platforms name a round beside its bets, and once per bet.
+ * Decides an array as one operation: all of it applies or none of it. Each element is decided against a working copy
+ * that has the earlier elements applied. Repeats are skipped. Unknown elements of cancelBets, which gives money back,
+ * are skipped too. So is a bet that its round has already included, because platforms name a round beside its bets, and
+ * once per bet.
  */
 function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Outcome {
   const draft = excerptOf(wallet, command);
@@ -178,7 +183,7 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
     } else if (isSkipped(command, verdict.failure) || rounds?.tookAlong(draft, index, verdict.failure)) {
       idle++;
     } else {
-      // What the failing element leaves behind stays, though all before it is undone.
+      // The failing element's side effect (a tombstone) is kept; everything before it is rolled back.
       const residue = verdict.residue && { ...verdict.residue, after: wallet.balance };
       return {
         decision: failed(verdict.failure, residue && callbackApplied(wallet, command, rules, nowMs, [residue])),
@@ -187,7 +192,7 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
     const made = madeBy(verdict);
     if (made === undefined) continue;
     if (verdict.type === 'change') rounds?.add(draft, index);
-    // The end of a round binds what comes after this request, not its own other elements.
+    // The end of a round binds later requests, not the other elements of this one.
     applyChange(draft, event, 'endsRound' in made ? { ...made, endsRound: false } : made);
     changes.push(made);
   }
@@ -211,7 +216,10 @@ function answerOfRepeats(repeats: readonly Repeat[]): Accepted {
 
 type Repeat = Extract<Verdict, { type: 'repeat' }>;
 
-/** An array that names one thing twice had one effect on it, and had it where the first message like that one stands. */
+/**
+ * Adds a repeat, unless the array has named the same effect before. The effect then counts at the place of the first
+ * message exactly like it.
+ */
 function addOnce(repeats: Repeat[], repeat: Repeat): void {
   const at = repeats.findIndex((one) => isSameEffect(one, repeat));
   if (at !== -1) {
@@ -243,7 +251,7 @@ function isSkipped(command: CallbackCommand, failure: Failure): boolean {
   return command.type === 'cancelBets' && failure === 'transaction-not-found';
 }
 
-/** `hasBegun`: an earlier element of the same array has closed, or opened once more, something of this one's round. */
+/** `hasBegun`: an earlier element of the same array has closed or reopened something of this element's round. */
 function decideElement(
   wallet: Wallet,
   command: CallbackCommand,

@@ -8,7 +8,7 @@ import {
 } from '../state/transaction-record.js';
 import type { Rules } from './rules.js';
 
-/** The message whose first answer is wanted (docs/decisions.md section 3). Amount undefined: any amount is the same. */
+/** The message whose first answer is looked for (docs/decisions.md section 3). Amount undefined: any amount matches. */
 interface Message {
   readonly type: EffectType;
   readonly amount?: Units;
@@ -17,8 +17,10 @@ interface Message {
 }
 
 /**
- * The first answer to a message that had an effect on this transaction before; undefined when none like it had.
- * Where several had: that of the one with the same status and skip, else of the newest. A rollback undoes settles and cancels.
+ * The first answer to an earlier message like this one that had an effect on this transaction; undefined when there is
+ * none.
+ * Among several, the message with the same status and skip wins, otherwise the newest. A rollback undoes settles and
+ * cancels.
  */
 export function firstAnswer(item: TransactionRecord, message: Message): FirstAnswer | undefined {
   const { type, amount, waiting = false, skip = false } = message;
@@ -34,9 +36,10 @@ export function firstAnswer(item: TransactionRecord, message: Message): FirstAns
 }
 
 /**
- * The first answer to the exact placing, also where a rollback has made its stake untaken: the stake is taken anew only by a message
- * of another request, and where platforms use a request id again, by one that was sent after the rollback. Where an older walletd
- * kept no request, a message that the platform sent no later than the rollback is taken for the placing.
+ * The first answer to this exact placing, even where a rollback has returned its stake. A returned stake is taken again
+ * only by a message with another request id. On platforms that reuse request ids, a message sent after the rollback
+ * takes it as well. Where an older walletd kept no request, a message that the platform sent no later than the rollback
+ * counts as the placing.
  */
 export function ownPlacing(
   item: TransactionRecord,
@@ -52,17 +55,20 @@ export function ownPlacing(
   return isUndone && timestampMillis > rollback.sentMs ? undefined : own;
 }
 
-/** True for a message that was sent no later than a rollback of an item, of which an older walletd kept no request of these types. */
+/**
+ * True for a message sent no later than an item's rollback, when an older walletd kept no request for effects of these
+ * types.
+ */
 export function isOfBefore(item: TransactionRecord, types: readonly EffectType[], timestampMillis: number): boolean {
   return item.isRolledBack && item.lacksHashOf(types) && isSentBefore(item, timestampMillis);
 }
 
-/** By the platform's clock, no later than the newest rollback. */
+/** True when, by the platform's clock, the message was sent no later than the newest rollback. */
 function isSentBefore(item: TransactionRecord, timestampMillis: number): boolean {
   return timestampMillis <= (item.newestRollback?.sentMs ?? -1);
 }
 
-/** True when a settle or cancel by this request, or the void of a reward, is among those that had an effect. */
+/** True when this request had an effect on the transaction as a settle, a cancel or the void of a reward. */
 export function isOwnRequest(item: TransactionRecord, requestId: string): boolean {
   return item.requestHashes().includes(hashOfRequest(requestId));
 }

@@ -3,11 +3,12 @@ import type { CallbackCommand } from '../command.js';
 type Txn = CallbackCommand['txns'][number];
 
 /**
- * Hash of an acknowledged message to 53 bits: endpoint, request id, and of each element what its decision reads. The time is no part
- * of it, because platforms that write a message anew give it a new one; with `isTimed` it is, for platforms that use a request id
- * again. Two messages are only compared where they name the same round, so by chance one in 2^53 pairs is taken for a repeat. There
- * is no key: a platform that computes ids on purpose can have its own second message taken for a repeat of the first, and no other's.
- * On disk for ever: it must not change.
+ * Hash of an acknowledged message to 53 bits: endpoint, request id, and the fields of each element that its decision
+ * reads. The time is excluded, because platforms that regenerate a message give it a new time. With `isTimed` the time
+ * is included, for platforms that reuse request ids. Only messages that name the same round are compared, so by chance
+ * one in 2^53 pairs is taken for a repeat. There is no key: a platform that crafts ids can only have its own second
+ * message taken for a repeat of its first.
+ * On disk for ever: the hash must not change.
  */
 export function hashOfMessage({ type, id, timestampMillis, txns }: CallbackCommand, isTimed: boolean): number {
   mixer.begin();
@@ -31,7 +32,7 @@ function mixElement(txn: Txn): void {
   mixer.flag('isEndRound' in txn && txn.isEndRound);
 }
 
-/** Two lanes as in FNV-1a that are mixed into each other with each unit, finished as in MurmurHash3. */
+/** Two FNV-1a states, mixed into each other with each unit and finished as in MurmurHash3. */
 class Mixer {
   private low = 0;
   private high = 0;
@@ -41,13 +42,13 @@ class Mixer {
     this.high = 0x9747b28c;
   }
 
-  /** Followed by its length, so that two texts in a row have one reading. */
+  /** Adds the text followed by its length, so that two adjacent texts have only one reading. */
   text(text: string): void {
     for (let i = 0; i < text.length; i++) this.unit(text.charCodeAt(i));
     this.number(text.length);
   }
 
-  /** A safe integer. */
+  /** Adds a safe integer. */
   number(value: number): void {
     this.unit(value % 0x10000);
     for (let rest = Math.trunc(value / 0x10000); rest !== 0; rest = Math.trunc(rest / 0x10000))

@@ -5,7 +5,7 @@ import type { Failure } from '../rejection.js';
 import { movedBy, type Operation } from '../state/operation.js';
 import type { Wallet } from '../state/wallet.js';
 
-/** Decisions about operators' commands, in the shapes that they share. */
+/** Decisions on operators' commands, in their common shapes. */
 export function applied(wallet: Wallet, event: Event): Decision {
   return {
     answer: { type: 'accepted', before: wallet.balance, after: wallet.balance, isRepeat: false },

@@ -89,7 +89,7 @@ function decideCreate(
   };
 }
 
-/** An import never funds an existing player: only the line that created the player is a repeat. */
+/** Decides an import, which never funds an existing player: only the line that created the player is a repeat. */
 function decideImport(
   wallet: Wallet | undefined,
   command: Extract<OperationCommand, { type: 'import-player' }>,
@@ -156,8 +156,9 @@ function decideMovement(
 }
 
 /**
- * A correction must not leave a player in debt by a slip of the keyboard, and sometimes it has to: what was paid wrongly
- * has been spent. So a debt takes a word of its own. Giving never fails, also where the player stays in debt.
+ * Decides a correction. A typing error must not put a player in debt, yet a debt is sometimes right: money paid by
+ * mistake has been spent. A debt therefore needs `allowNegativeBalance`. Giving never fails, even where the player
+ * stays in debt.
  */
 function decideCorrection(
   wallet: Wallet,

@@ -50,8 +50,9 @@ function decideNewBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, 
 }
 
 /**
- * A placeBets of a known bet can do two things: an OPEN opens it, one without skip takes a stake never taken. One that
- * can do neither is a repeat. A bet that was cancelled or voided can neither be opened nor taken.
+ * Decides a placeBets of a known bet. It can do two things: an OPEN opens the bet, and a message without skip takes a
+ * stake that was never taken. A message that does neither is a repeat. A cancelled or voided bet can neither be opened
+ * nor taken.
  */
 function decideKnownBet(
   wallet: Wallet,
@@ -95,8 +96,8 @@ function decideKnownBet(
 const STAKE_CHANGED: readonly Remark[] = ['stake-changed'];
 
 /**
- * The first OPEN of a bet says what its stake is, where none was taken. After an adjustment it must name the stake of that one: it
- * may have been sent before it.
+ * True when the first OPEN of a bet may set a new stake: only while no stake was taken. After an adjustment the OPEN
+ * must name the adjusted stake, because it may have been sent before the adjustment.
  */
 function mayChangeStake(bet: Transaction, rules: Rules): boolean {
   return rules.confirmsOtherStake && !bet.taken && bet.adjustmentCount === 0;

@@ -6,7 +6,7 @@ import { firstAnswer, ownPlacing } from './idempotency.js';
 import type { Rules } from './rules.js';
 import { change, covers, fail, repeatIn, type Verdict } from './verdict.js';
 
-/** docs/decisions.md section 8, placeTips. A tip shares its namespace with bets: its cancel calls it one. */
+/** docs/decisions.md section 8, placeTips. Tips share a namespace with bets: a cancel of a tip calls it a bet. */
 export function decidePlaceTip(
   wallet: Wallet,
   command: PlaceTipsCommand,
@@ -42,7 +42,7 @@ export function decidePlaceTip(
   );
 }
 
-/** It was skipped, and this message does not skip. */
+/** True when the tip was placed with skip, and this message takes its stake. */
 function canBeTaken(item: Transaction, txn: PlaceTipTxn): boolean {
   return item.kind === 'tip' && !item.isReversed && !item.taken && !txn.skipBalanceUpdate;
 }

@@ -8,13 +8,14 @@ import { hashOfMessage } from './message-hash.js';
 import type { Rules } from './rules.js';
 
 /*
- * An acknowledged message, sent again at any later time, has no effect (docs/decisions.md section 3). Most messages are known by their
- * effects, each of which keeps the request that had it. The others are remembered as a whole by the first round that they name: arrays
- * with an element that changed nothing, and messages that repeat the content of an earlier one under another request id. Rounds leave
- * memory as a whole, for the archive or for good, so the memory of a message lives as long as what it is about.
+ * Remembered messages. An acknowledged message, sent again at any later time, has no effect (docs/decisions.md section
+ * 3). Most messages are recognized by their effects, each of which keeps its request. The others are remembered as a
+ * whole by the first round that they name: arrays with an element that changed nothing, and messages that repeat the
+ * content of an earlier one under another request id. A round leaves memory as a whole, for the archive or for good, so
+ * a message is remembered as long as its round.
  */
 
-/** The answer that this very message had; undefined where no round remembers it. */
+/** The first answer to exactly this message; undefined where no round remembers it. */
 export function findRemembered(wallet: Wallet, command: CallbackCommand, rules: Rules): RememberedMessage | undefined {
   let hash: number | undefined;
   const searched = new Set<number>();
@@ -26,25 +27,25 @@ export function findRemembered(wallet: Wallet, command: CallbackCommand, rules: 
   });
 }
 
-/** A platform that uses a request id again tells a new message by its time. */
+/** True for a platform that reuses request ids: the time distinguishes a new message. */
 function isTimed({ rollbackStale }: Rules): boolean {
   return rollbackStale !== 'request';
 }
 
-/** Messages without an effect that one round remembers: each costs a search some 60 nanoseconds. */
+/** Most messages without an effect that one round remembers: searching each costs some 60 nanoseconds. */
 const WITHOUT_EFFECT_MAX = 100;
 
-/** True for a round that remembers as many messages as it may for one that has no effect. */
+/** True for a round that remembers as many messages as it may, so that it takes no further message without an effect. */
 export function isFull(round: Round, { historyMax }: Rules): boolean {
   return round.hasMessages && round.rememberedCount >= Math.min(historyMax, WITHOUT_EFFECT_MAX);
 }
 
-/** The round that is to remember the message. `wallet`: as the message leaves it. */
+/** The round that must remember the message. `wallet` is the state after the message. */
 export function homeOf(wallet: Wallet, command: CallbackCommand): Round | undefined {
   return firstOfRounds(wallet, command, (round) => round);
 }
 
-/** True for an array of which each element names one transaction, and no two the same. */
+/** True for an array in which each element names one transaction, and no two elements the same. */
 export function isOfDistinctIds({ txns }: CallbackCommand): boolean {
   const ids = new Set<string>();
   for (const txn of txns) {
@@ -71,7 +72,7 @@ export function rememberIn(
   };
 }
 
-/** True when a bet or tip that the message names runs once more since a rollback: its settle or cancel counts no longer. */
+/** True when a rollback has reopened a bet or tip that the message names: its settle or cancel no longer counts. */
 export function namesReopened(wallet: Wallet, command: CallbackCommand): boolean {
   const { productId } = command;
   return command.txns.some((txn) => {
@@ -86,8 +87,8 @@ function isReopened(item: Transaction): boolean {
 }
 
 /**
- * Visits the rounds of each element, in order: those of the transactions with its id, then the round that it names. Returns the first
- * result that is not undefined.
+ * Visits the rounds of each element, in order: the rounds of transactions with its id, then the round that it names.
+ * Returns the first result that is not undefined.
  */
 function firstOfRounds<T>(
   wallet: Wallet,
@@ -110,7 +111,7 @@ function firstOfRounds<T>(
 
 const NONE: readonly Namespace[] = [];
 
-/** A single-state settle names its bet, whatever its `transactionType`. */
+/** True for an element about a whole round. A single-state settle names its bet, whatever its `transactionType`. */
 function isByRound(txn: CallbackCommand['txns'][number]): boolean {
   return 'byRound' in txn && txn.byRound && !('isSingleState' in txn && txn.isSingleState);
 }

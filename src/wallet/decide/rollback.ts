@@ -10,9 +10,9 @@ import { takeBack } from './take-back.js';
 import { change, fail, repeat, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 8, rollback. After it the player stands as if the settle or refund had never been: what is taken
- * is what was recorded as paid or given back, not what the request says. `hasBegun`: an earlier element of the same array
- * has taken back a result of this one's round.
+ * docs/decisions.md section 8, rollback. Afterwards the player stands as if the settle or refund had never happened: a
+ * rollback takes what was recorded as paid or refunded, not the request's amounts. `hasBegun`: an earlier element of
+ * the same array has taken back a result of this element's round.
  */
 export function decideRollback(
   wallet: Wallet,
@@ -34,11 +34,12 @@ function decideByTransaction(wallet: Wallet, command: RollbackCommand, txn: Roll
   if (bet.isOpen || bet.state === 'TIPS') {
     const newest = bet.newestRollback;
     if (newest === undefined) return fail('transaction-not-found');
-    // A repeat that cannot be remembered is not acknowledged: sent again after the next result, it would take that one back.
+    // A repeat that cannot be remembered is not acknowledged: sent again after the next result, it would take that
+    // result back.
     if (bet.rollbackCount >= rules.historyMax) return fail('duplicate-transaction');
     return repeatOf(newest, memory(wallet, bet, false));
   }
-  // What was credited as an unknown tip was never open here.
+  // A tip credited as an unknown tip was never open here.
   if (bet.kind === 'tip' && bet.paidOut) return fail('transaction-not-found');
   if (bet.kind === 'tombstone' || (bet.state !== 'SETTLED' && bet.state !== 'REFUND')) return fail('already-cancelled');
   if (bet.rollbackCount >= rules.historyMax) return fail('limit-reached');
@@ -89,16 +90,16 @@ function decideByRound(
   const newest = newestOf(bets.filter((bet) => bet.isOpen));
   if (newest === undefined) return fail(bets.some((bet) => bet.isOpen) ? 'transaction-not-found' : 'already-cancelled');
   const isFull = round.closingCount >= rules.historyMax;
-  // Earlier elements of the same array have opened it: all of them together are one answer.
+  // Earlier elements of the same array have opened the bet: together they are one answer.
   const [bet, rollback] = newest;
   if (rollback.version > wallet.version && !isFull) return rollBack(wallet, txn, rules, round, [], 0, 'SETTLED');
   return isFull ? fail('duplicate-transaction') : repeatOf(rollback, memory(wallet, bet, true));
 }
 
 /**
- * The bets that can be opened where nothing is settled. While one is open since a rollback BY_ROUND, or one that a message
- * BY_ROUND repeated, those that it found REFUND and left alone stay so: else its retry under another request id would take
- * their stakes.
+ * The bets that a rollback BY_ROUND can open when nothing is settled. While a bet is open since a rollback BY_ROUND, or
+ * since one that a message BY_ROUND repeated, the bets which that rollback left as REFUND stay so. Otherwise its retry
+ * under another request id would take their stakes.
  */
 function refundedSince(round: Round, bets: readonly Transaction[]): Transaction[] {
   const refunded = bets.filter((bet) => bet.state === 'REFUND');
@@ -148,7 +149,7 @@ function rollBack(
   );
 }
 
-/** Undefined when the rules forbid the negative balance. */
+/** The balance after the rollback; undefined when the rules forbid a negative balance. */
 function balanceAfter(wallet: Wallet, txn: RollbackTxn, rules: Rules, amount: Units): Units | undefined {
   if (txn.skipBalanceUpdate) return wallet.balance;
   const after = wallet.balance - amount;
@@ -161,12 +162,12 @@ function remarksOf(txn: RollbackTxn, said: Units, amount: Units, state: 'SETTLED
   return remarks;
 }
 
-/** Those of one request only take, so that what they moved tells one from the other. */
+/** A repeat of a rollback. Rollbacks of one request only take money, so their amounts distinguish them. */
 function repeatOf(rollback: FirstAnswer, memory?: Change): Verdict {
   return repeat(rollback, 'rollback', memory);
 }
 
-/** So that this request is a repeat in every later state. */
+/** A repeat marker, which makes this request a repeat in every later state. */
 function memory({ balance }: Wallet, { id }: Transaction, byRound: boolean): Change {
   return { type: 'rollback-repeated', id, byRound, after: balance };
 }

@@ -14,13 +14,16 @@ import type { Wallet } from '../state/wallet.js';
 type Txn = CancelTxn | VoidTxn | RollbackTxn;
 
 /**
- * The rounds that an array of cancels, voids or rollbacks has been at: as a whole, or in one of their bets. Platforms name a
+ * The rounds that an array of cancels, voids or rollbacks has touched, as a whole or through a bet. Platforms name a
  * round beside its bets, and once per bet, and mean one thing.
  */
 export class RoundsOfArray {
-  /** Something of them was closed here, or its result taken back, and not before: an element that names one of them means the same. */
+  /**
+   * Rounds in which this array has just closed something or taken back a result. A later element that names such a
+   * round means the same.
+   */
   private readonly begun = new Set<string>();
-  /** Closed as a whole, here or when this array came first. */
+  /** Rounds closed as a whole, by this array or by its first delivery. */
   private readonly wholly = new Set<string>();
 
   private constructor(private readonly command: CancelBetsCommand | VoidSettledCommand | RollbackCommand) {}
@@ -36,7 +39,7 @@ export class RoundsOfArray {
     return this.begun.has(this.txn(index).roundId);
   }
 
-  /** What is about to change `draft`. */
+  /** Notes an element that is about to change `draft`. */
   add(draft: Wallet, index: number): void {
     const { id, roundId, byRound } = this.txn(index);
     if (byRound) {
@@ -44,10 +47,10 @@ export class RoundsOfArray {
       this.begun.add(roundId);
       return;
     }
-    // Tips and rewards are closed here, too, and are of no round.
+    // Tips and rewards are closed here, too, but belong to no round.
     const bet = this.bet(draft, id);
     if (bet?.kind !== 'bet') return;
-    // A refund that is taken back says nothing about the results of the round.
+    // Taking back a refund says nothing about the results of the round.
     if (this.command.type !== 'rollback' || bet.state === 'SETTLED') this.begun.add(bet.round.id);
   }
 
@@ -56,7 +59,7 @@ export class RoundsOfArray {
     if (byRound) this.wholly.add(roundId);
   }
 
-  /** True for a bet that was not closed by itself but with its round, as this array asked for. */
+  /** True for a bet that was closed together with its round, as this array requested, and not on its own. */
   tookAlong(draft: Wallet, index: number, failure: Failure): boolean {
     if (failure !== 'already-cancelled' || this.command.type === 'rollback') return false;
     const { id, byRound } = this.txn(index);

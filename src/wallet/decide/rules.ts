@@ -7,50 +7,59 @@ export interface Product {
 }
 
 /**
- * The knobs of docs/decisions.md that `decide` reads. They shape decisions only: events carry results, so replay reads none
- * of these, and a knob may change between two starts.
+ * Settings of docs/decisions.md that `decide` reads. They shape decisions only: events carry results, so replay reads
+ * none of them, and a setting may change between two starts.
  */
 export interface Rules {
   /** `replay` answers a repeat with its first answer, `reject` with 20002. */
   readonly duplicates: 'replay' | 'reject';
-  /** What a round that has ended refuses: further payouts, nothing, or also new bets. */
+  /** Messages that an ended round refuses: further payouts, nothing, or new bets too. */
   readonly roundEnded: 'refuse-payouts' | 'ignore' | 'refuse-all';
-  /** Whose amounts a void moves back: what was recorded here, or what the request says. */
+  /** Amounts that a void moves back: the recorded ones, or the request's. */
   readonly voidAmounts: 'recorded' | 'request';
   /** False: a void that would leave a negative balance answers 10002. */
   readonly voidAllowNegativeBalance: boolean;
   /** False: a rollback that would leave a negative balance answers 10002. */
   readonly rollbackAllowNegativeBalance: boolean;
-  /** How the late retry of a settle or cancel that was rolled back is known: by its request id, by its time, or not. */
+  /**
+   * How to recognize the late retry of a settle or cancel that was rolled back: by its request id, by its time, or not
+   * at all.
+   */
   readonly rollbackStale: 'request' | 'time' | 'off';
-  /** Settles and cancels remember their requests: false while a node of the cluster is too old to read that. */
+  /** Settles and cancels remember their requests; false while a node of the cluster is too old to read that. */
   readonly keepsRequests: boolean;
-  /** Acknowledged messages are remembered as a whole: false while a node of the cluster is too old to read that. */
+  /** Acknowledged messages are remembered as a whole; false while a node of the cluster is too old to read that. */
   readonly remembersMessages: boolean;
   /** The cancel of a tip that was never seen: `credit` its amount once, or `reject` with 20001 and a tombstone. */
   readonly tipsUnknown: 'credit' | 'reject';
-  /** A single-state settle of a round that was cancelled BY_ROUND later than the platform sent it is refused. */
+  /** Refuses a single-state settle when its round was cancelled BY_ROUND after the platform sent the settle. */
   readonly cancelStopsSingleState: boolean;
-  /** A confirmation may name another stake where none was taken; false also while a node of the cluster is too old to read that. */
+  /**
+   * A confirmation may name another stake when none was taken. False also while a node of the cluster is too old to
+   * read that.
+   */
   readonly confirmsOtherStake: boolean;
-  /** Unknown tips credited per player and UTC day. */
+  /** Most unknown tips credited per player and UTC day. */
   readonly tipsUnknownMax: number;
-  /** Tombstones and marks of unknown rounds per player. */
+  /** Most tombstones and marks of unknown rounds per player. */
   readonly tombstonesMax: number;
-  /** OPEN and WAITING bets per player. */
+  /** Most OPEN and WAITING bets per player. */
   readonly openBetsMax: number;
   /**
-   * Adjustments of one bet, rollbacks of one bet, payouts of one round, cancels, voids and rollbacks of one round, messages that one
-   * round remembers as a whole.
+   * Most adjustments of one bet; rollbacks of one bet; payouts of one round; cancels, voids and rollbacks of one round;
+   * and messages that one round remembers as a whole.
    */
   readonly historyMax: number;
   /** How long ids are remembered after the last change of their round. Milliseconds. */
   readonly retentionMs: number;
-  /** Movements by hand of more than so many units need another operator, by currency; one that is not listed needs none. */
+  /**
+   * Movements by hand above this many units need another operator, by currency; a currency that is not listed needs
+   * none.
+   */
   readonly approvalAbove: Readonly<Record<string, Units>>;
-  /** How long another operator has for it. Milliseconds. */
+  /** Time for another operator to decide. Milliseconds. */
   readonly approvalMs: number;
-  /** `check`: a bet, a tip or a balance needs the token of the player's session. */
+  /** `check`: a bet, a tip or a balance requires the token of the player's session. */
   readonly sessionToken: 'ignore' | 'check';
   readonly productsUnlisted: 'accept' | 'reject';
   readonly products: ReadonlyMap<string, Product>;

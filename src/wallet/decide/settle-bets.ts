@@ -62,11 +62,11 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
   );
 }
 
-/** The round runs once more: its stake is held already, as far as it was taken. */
+/** Settles a single-state round that a rollback has reopened: its stake is already held, if it was taken. */
 function resettle(wallet: Wallet, bet: Transaction, txn: SettleTxn): Verdict {
   const skip = txn.skipBalanceUpdate;
   const { held } = bet;
-  // What is held cannot become another stake without money.
+  // A held stake cannot change without moving money.
   if (skip && bet.taken && txn.betAmount !== held) return fail('duplicate-transaction');
   if (!skip && !covers(wallet, Math.max(0, txn.betAmount - held))) return fail('insufficient-balance');
   return change(
@@ -150,21 +150,21 @@ function decideKnownSettlement(
   });
   if (first === undefined || isOfNextRun(settlement, command)) return fail('already-settled');
   if (transaction.paidOut || txn.skipBalanceUpdate) return repeatOfItem(transaction, first, command.id);
-  // Skipped then, paid now. It only pays: bets placed since stay open.
+  // Skipped at first, paid now. The message only pays: bets placed since stay open.
   const bets = settlement.bets.length > 0 ? settlement.bets : round.bets;
   if (bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
   return settleRound(wallet, txn, rules, [], untaken(settlement.bets, txn));
 }
 
-/** A settle of a bet whose stake was never taken stands, and money moves; an operator has to look at it. */
+/** Warns of settled bets whose stake was never taken. The settle stands and money moves; an operator must investigate. */
 function untaken(bets: readonly Transaction[], { skipBalanceUpdate }: SettleTxn): Remark[] {
   const isLacking = !skipBalanceUpdate && bets.some(({ taken, stake }) => !taken && stake > 0);
   return isLacking ? ['untaken-stake'] : [];
 }
 
 /**
- * A rollback has opened one of its bets, and others keep the settlement, and its id, in place: a success would say that the
- * open one was paid.
+ * True when a rollback has opened one of the settlement's bets, while other bets keep the settlement and its id in
+ * place. A success would claim that the open bet was paid.
  */
 function isOfNextRun({ transaction, bets }: Settlement, command: SettleBetsCommand): boolean {
   if (!bets.some((bet) => bet.isOpen && bet.isRolledBack)) return false;

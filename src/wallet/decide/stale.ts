@@ -6,14 +6,14 @@ import { isOfBefore } from './idempotency.js';
 import type { Rules } from './rules.js';
 
 /**
- * A settle or cancel that a rollback has undone may still be under way: as a retry it would look like the new result, and
- * pay the old one. It is known by its request (docs/decisions.md section 8, rollback).
+ * True for a late settle or cancel that a rollback has undone: as a retry it would look like the new result and pay the
+ * old one. The request identifies such a message (docs/decisions.md section 8, rollback).
  */
 export function isStale(item: Transaction, command: CallbackCommand, rules: Rules): boolean {
   return item.isRolledBack && isUndone([item], item.round, command, rules);
 }
 
-/** As `isStale`, of a settle or cancel BY_ROUND. */
+/** As `isStale`, for a settle or cancel BY_ROUND. */
 export function isStaleInRound(round: Round, command: CallbackCommand, rules: Rules): boolean {
   return isUndone(round.bets, round, command, rules);
 }
@@ -37,8 +37,8 @@ function isUndone(items: readonly Transaction[], round: Round, command: Callback
 const CLOSINGS: readonly EffectType[] = ['settle', 'cancel'];
 
 /**
- * The very message, not another one under its request id: the platform sent it no later than the rollback that has undone it. As good
- * as the platform's clock.
+ * True for exactly this message, not another one under its request id: the platform sent it no later than the rollback
+ * that has undone it. As reliable as the platform's clock.
  */
 function isUndoneItself(items: readonly Transaction[], round: Round, command: CallbackCommand): boolean {
   return isOfUndoneRequest(items, round, command) && items.some((item) => command.timestampMillis <= sentMsOf(item));
@@ -50,7 +50,7 @@ function isOfUndoneRequest(items: readonly Transaction[], round: Round, { id }: 
   return undone.length > 0 && undone.includes(hashOfRequest(id));
 }
 
-/** When the platform sent the newest rollback of the item. Milliseconds; 0: none has come. */
+/** When the platform sent the item's newest rollback, in milliseconds; 0 without a rollback. */
 function sentMsOf(item: Transaction): number {
   return item.newestRollback?.sentMs ?? 0;
 }

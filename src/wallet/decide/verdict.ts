@@ -7,12 +7,12 @@ import type { FirstAnswer } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
 import { isOwnRequest } from './idempotency.js';
 
-/** What one element of a request comes to, before anything has changed. */
+/** The outcome of one element of a request, before anything has changed. */
 export type Verdict =
   | { readonly type: 'change'; readonly change: Change; readonly remarks: readonly Remark[] }
   /**
-   * `of` names what had the effect: the row of a transaction, or row and id of the closing of a round. `memory`: so that it
-   * stays a repeat. `home`: the round that has to remember the message, because its request is not known yet.
+   * `of` names the cause of the effect: the row of a transaction, or row and id of the closing of a round. `memory`: a
+   * repeat marker to add. `home`: the round that must remember the message, because its request is not known yet.
    */
   | {
       readonly type: 'repeat';
@@ -21,7 +21,7 @@ export type Verdict =
       readonly memory?: Change | undefined;
       readonly home?: Round | undefined;
     }
-  /** `residue` is what a failed cancel leaves behind: a tombstone or a mark. */
+  /** `residue` is the side effect of a refusal: a failed cancel leaves a tombstone or a mark. */
   | { readonly type: 'fail'; readonly failure: Failure; readonly residue?: Change };
 
 const NO_REMARKS: readonly Remark[] = [];
@@ -35,7 +35,7 @@ export function repeat(answer: FirstAnswer, of: number | string, memory?: Change
   return { type: 'repeat', answer, of, memory };
 }
 
-/** A repeat by the request that had the effect, or by another one, which the round then has to remember. */
+/** A repeat by the request that had the effect, or by another request, which the round must then remember. */
 export function repeatIn(round: Round, answer: FirstAnswer, of: number | string, isKnown: boolean): Verdict {
   return { type: 'repeat', answer, of, home: isKnown ? undefined : round };
 }
@@ -49,17 +49,20 @@ export function fail(failure: Failure, residue?: Change): Verdict {
   return residue === undefined ? { type: 'fail', failure } : { type: 'fail', failure, residue };
 }
 
-/** A stake of 0 is covered by any balance, also a negative one. */
+/** True when the balance covers the stake. Any balance covers a stake of 0, even a negative one. */
 export function covers(wallet: Wallet, stake: Units): boolean {
   return stake === 0 || wallet.balance >= stake;
 }
 
-/** Why a bet that is not open cannot be opened, settled, adjusted or cancelled. */
+/** Why a closed bet cannot be opened, settled, adjusted or cancelled. */
 export function closedFailure(bet: Transaction): Failure {
   return bet.state === 'SETTLED' ? 'already-settled' : 'already-cancelled';
 }
 
-/** What in a message about a known bet does not match the bet. An amount of 0 means that the platform did not know. */
+/**
+ * Differences between a message and the known bet that it is about. An amount of 0 means that the platform did not know
+ * the amount.
+ */
 export function mismatches(bet: Transaction, txn: { roundId: string }, amount: Units, expected: Units): Remark[] {
   const remarks: Remark[] = [];
   if (amount !== expected && amount !== 0) remarks.push('amount-mismatch');

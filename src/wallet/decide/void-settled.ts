@@ -9,9 +9,9 @@ import { takeBack } from './take-back.js';
 import { change, fail, mismatches, repeat, repeatOfItem, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 4, voidSettled. After it the player stands as before the bet: what is moved back is what was
- * recorded as held and paid, not what the request says (unless the rules want it so). `hasBegun`: an earlier element of
- * the same array has voided something of this one's round.
+ * docs/decisions.md section 4, voidSettled. Afterwards the player stands as before the bet: a void moves back what was
+ * recorded as held and paid, not the request's amounts (unless the rules say so). `hasBegun`: an earlier element of the
+ * same array has voided something of this element's round.
  */
 export function decideVoidSettled(
   wallet: Wallet,
@@ -24,8 +24,8 @@ export function decideVoidSettled(
 }
 
 /**
- * No message takes a reward back: so a void does that bears its id, unless the id is a bet's or a tip's as well. When that bet
- * came later, the retry of such a void still means the reward.
+ * Decides a void by its id. No message takes a reward back, so a void with the reward's id does, unless the id is also
+ * that of a bet or a tip. When that bet came later, the retry of such a void still means the reward.
  */
 function decideById(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
@@ -86,7 +86,7 @@ function decideByRound(
   const isEmpty = settled.length === 0 && round.stillPaid().every((amount) => amount === 0);
   if (isEmpty && bets.some((bet) => bet.isOpen)) return fail('transaction-not-found');
   if (isEmpty && !hasBegun) return fail('already-cancelled');
-  // Remembered, so that it is a repeat when it comes again.
+  // Remembered, which makes the same message a repeat when it comes again.
   if (isEmpty) return change({ type: 'round-voided', id: txn.id, roundId: round.id, bets: [], after: wallet.balance });
   if (round.closingCount >= rules.historyMax) return fail('limit-reached');
   const held = maybeSum(settled.map((bet) => bet.held));
@@ -101,7 +101,7 @@ function decideByRound(
   );
 }
 
-/** Undefined when the rules forbid the negative balance. */
+/** The balance after the void; undefined when the rules forbid a negative balance. */
 function balanceAfter(wallet: Wallet, txn: VoidTxn, rules: Rules, recorded: Units): Units | undefined {
   const difference = rules.voidAmounts === 'recorded' ? recorded : txn.betAmount - txn.payoutAmount;
   const after = wallet.balance + difference;

@@ -8,21 +8,21 @@ import {
   writeText,
 } from './bytes.js';
 
-/** In two halves, and one more, it is still a safe integer. */
+/** Largest distance: doubled, plus one, it is still a safe integer. */
 const TIME_MAX = 2 ** 51;
 const BYTES_MIN = 64 * 1024;
 
-/** Bytes that grow. */
+/** A growing buffer of bytes. */
 export class ByteWriter {
   length = 0;
   private bytes = Buffer.allocUnsafe(BYTES_MIN);
 
-  /** What has been written; valid until more is. */
+  /** The bytes written so far; valid until the next write. */
   get written(): Buffer {
     return this.bytes.subarray(0, this.length);
   }
 
-  /** A copy of what has been written. */
+  /** A copy of the bytes written so far. */
   copied(): Buffer {
     const copy = Buffer.allocUnsafe(this.length);
     copyBytes(this.bytes, 0, copy, 0, this.length);
@@ -45,7 +45,7 @@ export class ByteWriter {
     this.length = this.room(DOUBLE_BYTES).writeDoubleLE(value, this.length);
   }
 
-  /** Milliseconds, told after another time. */
+  /** Milliseconds, as the distance from another time. */
   time(value: number, after: number): void {
     const distance = value - after;
     if (Number.isSafeInteger(distance) && after + distance === value && Math.abs(distance) < TIME_MAX) {

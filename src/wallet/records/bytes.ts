@@ -1,14 +1,16 @@
 import { assert } from '../../base/assert.js';
 
 /*
- * How numbers and texts stand in blobs and snapshots. Each write returns where it ends; reads are made by a `Cursor`.
+ * Encoding of numbers and texts in blobs and snapshots. Each write function returns the end of what it wrote; a
+ * `Cursor` reads.
  *
- *   number    seven bits a byte, the lowest first; the eighth bit: more follow
+ *   number    seven bits a byte, the lowest first; the eighth bit: more bytes follow
  *   signed    as a number, whose lowest bit is the sign
  *   text      number: UTF-16 units * 3 + form; then
  *     form 0  a byte a unit
  *     form 1  two bytes a unit, the lower one first
- *     form 2  six bits a unit, from the lowest bit on: its place among - 0-9 A-Z _ a-z, of which nearly all ids are; not of more than 4096
+ *     form 2  six bits a unit, from the lowest bit on: its index in - 0-9 A-Z _ a-z, which nearly all ids consist of;
+ *             only for texts of up to 4096 units
  */
 export const FORMS = 3;
 export const LATIN = 0;
@@ -19,21 +21,21 @@ const NO_SIX = 0xff;
 const SIX_OF = new Uint8Array(128).fill(NO_SIX);
 const LETTER_OF = Buffer.from(SIX_LETTERS, 'latin1');
 for (const [six, letter] of LETTER_OF.entries()) SIX_OF[letter] = six;
-/** Longer texts have another form. */
+/** Longer texts use another form. */
 const SIX_LENGTH_MAX = 4096;
-/** Of the text that is being read. */
+/** Scratch space for the text being read. */
 const letters = Buffer.alloc(SIX_LENGTH_MAX);
 
 const MORE = 0x80;
-/** Of a byte of a number, what is not `MORE`. */
+/** The bits of a number's byte other than `MORE`. */
 const LOW = 0x7f;
 /** Below this bit operations are exact. */
 const SMALL = 2 ** 31;
-/** What four bytes hold. */
+/** Values below this fit four bytes. */
 const FOUR_BYTES = 2 ** 28;
 
 export const DOUBLE_BYTES = 8;
-/** Bytes of a safe integer that is not negative, at the most; a signed one takes the same. */
+/** Most bytes of a safe integer that is not negative; a signed one takes as many. */
 export const NUMBER_BYTES_MAX = 8;
 
 export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
@@ -54,7 +56,7 @@ export function writeNumber(bytes: Uint8Array, at: number, value: number): numbe
   return end;
 }
 
-/** Any safe integer: the sign stands beside the lowest six bits, so that nothing is doubled. */
+/** Writes any safe integer: the sign stands beside the lowest six bits, so the value is never doubled. */
 export function writeSigned(bytes: Uint8Array, at: number, value: number): number {
   assert(Number.isSafeInteger(value), 'a signed number is whole');
   const magnitude = Math.abs(value);
@@ -68,7 +70,7 @@ export function writeSigned(bytes: Uint8Array, at: number, value: number): numbe
   return writeNumber(bytes, at + 1, rest);
 }
 
-/** Up to here a loop is faster than a call. */
+/** Up to this length a loop is faster than a call. */
 const LOOP_MAX = 96;
 
 export function copyBytes(from: Uint8Array, start: number, to: Uint8Array, at: number, length: number): void {
@@ -76,12 +78,12 @@ export function copyBytes(from: Uint8Array, start: number, to: Uint8Array, at: n
   else for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number;
 }
 
-/** Bytes that the text takes, at the most. */
+/** Upper bound of the bytes that the text takes. */
 export function textBytesMax(text: string): number {
   return 5 + text.length * 2;
 }
 
-/** Each text has one form only: two are the same when their bytes are. */
+/** Writes a text. Each text has only one form, so equal texts have equal bytes. */
 export function writeText(bytes: Uint8Array, at: number, text: string): number {
   const { length } = text;
   let form = length > SIX_LENGTH_MAX ? LATIN : SIX_BITS;
@@ -122,7 +124,7 @@ function writeSix(bytes: Uint8Array, at: number, text: string): number {
   return end;
 }
 
-/** The text in six bits a unit; undefined when it has other letters. */
+/** The text in six bits a unit; undefined when it has other characters. */
 export function maybeSix(text: string): Uint8Array | undefined {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -133,30 +135,30 @@ export function maybeSix(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** A text as it is written. */
+/** A text in its written form. */
 export interface WrittenText {
   readonly bytes: Uint8Array;
   readonly length: number;
 }
 
-/** True when the text that is read there is this one. */
+/** True when this text is written there. */
 export function isTextAt(bytes: Uint8Array, at: number, text: WrittenText): boolean {
   return areAt(bytes, at, text.bytes, text.length);
 }
 
-/** True when the first `count` of the wanted bytes are those that stand there. */
+/** True when the first `count` of the wanted bytes are there. */
 export function areAt(bytes: Uint8Array, at: number, wanted: Uint8Array, count: number): boolean {
   for (let i = 0; i < count; i++) if (bytes[at + i] !== wanted[i]) return false;
   return true;
 }
 
-/** Where a text ends. */
+/** The end of a text. */
 export function textEnd(bytes: Uint8Array, at: number): number {
   const head = textHead(bytes, at);
   return at + headBytes(head) + bodyBytes(head);
 }
 
-/** What a text begins with: its length in units times FORMS, and its form. */
+/** The head of a text: its length in units times FORMS, plus its form. */
 export function textHead(bytes: Uint8Array, at: number): number {
   let byte = bytes[at] as number;
   let head = byte & LOW;
@@ -167,7 +169,7 @@ export function textHead(bytes: Uint8Array, at: number): number {
   return head;
 }
 
-/** How many bytes a head takes. */
+/** Number of bytes of a head. */
 export function headBytes(head: number): number {
   let bytes = 1;
   for (let rest = head >>> 7; rest > 0; rest >>>= 7) bytes++;
@@ -181,7 +183,7 @@ function bodyBytes(head: number): number {
   return form === WIDE ? length * 2 : Math.ceil((length * 6) / 8);
 }
 
-/** Reads on from a place. */
+/** Reads sequentially from a place. */
 export class Cursor {
   constructor(
     readonly bytes: Buffer,
@@ -218,7 +220,7 @@ export class Cursor {
     return value;
   }
 
-  /** Milliseconds, told after another time. */
+  /** Milliseconds, written as the distance from another time. */
   time(after: number): number {
     const told = this.number();
     if (told === 0) return this.double();

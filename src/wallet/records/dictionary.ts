@@ -1,18 +1,18 @@
 import { assert } from '../../base/assert.js';
 
-/** Numbers for texts that recur (products, currencies, operators), from 1 on. One that nothing uses any more is forgotten. */
+/** Numbers for recurring texts (products, currencies, operators), from 1 on. An unused text is forgotten. */
 export class Dictionary {
   private readonly numbers = new Map<string, number>();
   private readonly texts: string[] = [''];
   private readonly uses: number[] = [0];
   private readonly free: number[] = [];
 
-  /** The number of a text that is in use; 0: it is not. */
+  /** The number of a text in use; 0 when it is not in use. */
   find(text: string): number {
     return this.numbers.get(text) ?? 0;
   }
 
-  /** Uses the text once more. */
+  /** Adds a use of the text. */
   take(text: string): number {
     const known = this.numbers.get(text);
     if (known !== undefined) return this.takeAgain(known);

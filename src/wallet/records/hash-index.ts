@@ -1,32 +1,33 @@
-/** A partition with more is split in two: to split or to enlarge one takes some ten microseconds. */
+/** A larger partition is split in two: splitting or enlarging one takes some ten microseconds. */
 const ENTRIES_MAX = 4096;
 const SLOTS_MIN = 8;
-/** Slots in use, at the most and at the least. */
+/** Highest and lowest share of slots in use. */
 const LOAD_MAX = 0.8;
 const LOAD_MIN = 0.4;
 const GROWTH = 1.25;
-/** Of a number of hashes, by which one partition has more of them than another, nearly always. */
+/** Factor by which the fullest of several partitions exceeds their mean, nearly always. */
 const SPREAD = 1.08;
-/** Hashes that agree in so many bits stay together, however many they are. */
+/** Hashes that agree in this many bits stay together, however many there are. */
 const DEPTH_MAX = 20;
 /**
- * A full partition is not split when the directory has this many times the entries that its rows fill. Without it, 4,097
- * hashes with equal leading bits double the directory up to a million entries in one insert, which took 2.6 s.
+ * A full partition is not split when the directory has this many times the entries that its rows fill. Without this
+ * limit, 4,097 hashes with equal leading bits double the directory up to a million entries in one insert, which took
+ * 2.6 s.
  */
 const SPARSE_MAX = 16;
 
-/** Open addressing with linear probing. A slot is two words, hash and row; row 0: free. */
+/** Open addressing with linear probing. A slot is two words, hash and row; row 0 marks a free slot. */
 interface Partition {
   slots: Uint32Array;
   capacity: number;
   count: number;
-  /** How many leading bits all hashes in it share. */
+  /** Number of leading bits that all its hashes share. */
   depth: number;
 }
 
 /**
- * Finds rows by the hash of a key, outside V8's heap. It grows in small steps: a directory by the leading bits of the
- * hash leads to partitions, which grow by a quarter, and are split when they are large.
+ * Finds rows by the hash of a key, outside V8's heap. The index grows in small steps: a directory by the leading bits
+ * of the hash leads to partitions, which grow by a quarter and are split when they are large.
  */
 export class HashIndex {
   count = 0;
@@ -34,7 +35,7 @@ export class HashIndex {
   private directory: Partition[] = [newPartition(SLOTS_MIN, 0)];
   private slots = SLOTS_MIN;
 
-  /** The row that `matches`, among those with this hash; 0: none. */
+  /** The row that `matches`, among those with this hash; 0 when there is none. */
   find(hash: number, matches: (row: number) => boolean): number {
     const { slots, capacity } = this.partitionOf(hash);
     for (let slot = firstSlot(hash, capacity); ; slot = slot + 1 === capacity ? 0 : slot + 1) {
@@ -44,17 +45,17 @@ export class HashIndex {
     }
   }
 
-  /** So many rows will come to an empty one: it need not grow step by step. */
+  /** Sizes an empty index for this many rows, so it need not grow step by step. */
   expect(count: number): void {
     if (this.count > 0 || count <= ENTRIES_MAX / 2) return;
-    // Half full, so that few are split.
+    // Half full, so that few partitions are split.
     this.depth = Math.min(DEPTH_MAX, Math.ceil(Math.log2((count * 2) / ENTRIES_MAX)));
     const capacity = Math.ceil((count / 2 ** this.depth / LOAD_MAX) * SPREAD);
     this.directory = Array.from({ length: 2 ** this.depth }, () => newPartition(capacity, this.depth));
     this.slots = this.directory.length * capacity;
   }
 
-  /** A row that is not in it. */
+  /** Inserts a row that the index does not have. */
   insert(hash: number, row: number): void {
     let partition = this.partitionOf(hash);
     while (partition.count >= ENTRIES_MAX && this.maySplit(partition)) {
@@ -71,7 +72,7 @@ export class HashIndex {
     const { slots, capacity } = partition;
     let slot = firstSlot(hash, capacity);
     while (slots[slot * 2 + 1] !== row) slot = slot + 1 === capacity ? 0 : slot + 1;
-    // What comes after moves up, unless it is before its own first slot then.
+    // Later entries of the probe run move up, unless that would put them before their own first slot.
     for (
       let next = slot + 1 === capacity ? 0 : slot + 1;
       slots[next * 2 + 1] !== 0;
@@ -147,7 +148,7 @@ function capacityFor(count: number): number {
   return Math.max(SLOTS_MIN, Math.ceil(((count + 1) / LOAD_MAX) * GROWTH));
 }
 
-/** The low bits choose the slot, the high ones the partition. */
+/** The low bits choose the slot, the high bits the partition. */
 function firstSlot(hash: number, capacity: number): number {
   return ((hash & 0xffff) * capacity) >>> 16;
 }

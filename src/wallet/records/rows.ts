@@ -1,4 +1,4 @@
-/** Rows of one segment: few objects for the collector, and no long pause when one is added. */
+/** Rows of one segment: few objects for the garbage collector, and no long pause when a segment is added. */
 export const SEGMENT_ROWS = 8192;
 
 /** A run of rows in one piece of memory. */
@@ -7,11 +7,11 @@ interface Segment {
   readonly words: Uint32Array;
   /** Rows in use. */
   count: number;
-  /** Rows that have been in use, with those that were freed since. */
+  /** Rows that have ever been in use, including freed ones. */
   begun: number;
-  /** The first of the freed ones; each names the next in its first word; 0: none. */
+  /** The first freed row; each names the next in its first word; 0 ends the list. */
   freed: number;
-  /** Neighbours on the list of segments with room. */
+  /** Neighbours on the list of segments with free space. */
   newer: Segment | undefined;
   older: Segment | undefined;
 }
@@ -20,8 +20,7 @@ const NOTHING = new Uint32Array(0);
 
 /**
  * Records of one fixed length outside V8's heap, in segments of typed arrays. A row is named by its number, from 1 on,
- * and stays where it is until it is freed; 0 names none. Freed rows are used again, and a segment that is empty is given
- * back.
+ * and stays in place until it is freed; 0 names no row. Freed rows are reused, and an empty segment is given back.
  *
  *   row 1        row 2        ...          words, and doubles at even ones
  *   | w w w w w w | w w w w w w | ...
@@ -30,16 +29,16 @@ export class Rows {
   /** Rows in use. */
   count = 0;
   private readonly segments: (Segment | undefined)[] = [];
-  /** By segment: its memory, twice. */
+  /** By segment: its memory, as words and as doubles. */
   private readonly words: Uint32Array[] = [];
   private readonly doubles: Float64Array[] = [];
   private readonly freeNumbers: number[] = [];
-  /** The newest segment with room. */
+  /** The newest segment with free space. */
   private roomy: Segment | undefined = undefined;
   private readonly shift: number;
   private readonly mask: number;
 
-  /** `length`: words of a row, an even number where it has doubles. `segmentRows`: a power of two. */
+  /** `length`: words of a row, an even number if it has doubles. `segmentRows`: a power of two. */
   constructor(
     private readonly length: number,
     segmentRows = SEGMENT_ROWS,
@@ -48,7 +47,7 @@ export class Rows {
     this.mask = segmentRows - 1;
   }
 
-  /** A row of zeros. Without a row that was freed: the next number. */
+  /** Allocates a row of zeros: a freed row, or else the next number. */
   allocate(): number {
     const segment = this.roomy ?? this.newSegment();
     let row = segment.freed;
@@ -75,12 +74,12 @@ export class Rows {
     if (segment.count === 0 && !isLastWithRoom) this.release(segment);
   }
 
-  /** The words in which the row is, and `at` where it begins. They stay the same for as long as it lives. */
+  /** The words that hold the row, from index `at` on. Both stay the same while the row lives. */
   wordsOf(row: number): Uint32Array {
     return this.words[(row - 1) >>> this.shift] as Uint32Array;
   }
 
-  /** The same memory as doubles, of which two words make one. */
+  /** The same memory as doubles; two words make one double. */
   doublesOf(row: number): Float64Array {
     return this.doubles[(row - 1) >>> this.shift] as Float64Array;
   }
@@ -97,7 +96,7 @@ export class Rows {
     return this.count * this.length * 4;
   }
 
-  /** Frees all; keeps one segment. */
+  /** Frees all rows; keeps one segment. */
   clear(): void {
     this.count = 0;
     this.roomy = undefined;

@@ -1,17 +1,17 @@
 import { assert, must } from '../../base/assert.js';
 
-/** What is neither alive nor free in a page lies behind its last slot. */
+/** Page size. Bytes of a page that are neither a live nor a free slot lie behind its last slot. */
 export const PAGE_BYTES = 256 * 1024;
 const GRANULE = 8;
-/** In front of each blob: its owner; 0 in a slot that is free. */
+/** Bytes of the owner in front of each blob; 0 marks a free slot. */
 const OWNER_BYTES = 4;
 const NONE = -1;
-/** Above this share of slots in use a page stays. */
+/** A page with a larger share of slots in use is left alone. */
 const DENSE_SHARE = 3 / 4;
-/** Empty pages that are kept for the next who needs one. */
+/** Empty pages kept for reuse. */
 const SPARE_MAX = 4;
 
-/** Slots of one length. */
+/** A page with slots of one length. */
 class Page {
   readonly bytes: Buffer;
   readonly words: Uint32Array;
@@ -19,11 +19,11 @@ class Page {
   slotBytes = 0;
   slots = 0;
   live = 0;
-  /** Slots that have been in use. */
+  /** Slots that have ever been in use. */
   begun = 0;
-  /** Word of the first free slot that has been in use; its second word names the next. */
+  /** Word of the first freed slot; the slot's second word names the next one. */
   freeSlot = NONE;
-  /** Neighbours on the list of pages of this class with room. */
+  /** Neighbours on the list of this class's pages with free space. */
   newer: Page | undefined = undefined;
   older: Page | undefined = undefined;
 
@@ -38,9 +38,9 @@ class Page {
 }
 
 /**
- * Blobs of any length outside V8's heap: in pages of slots of one length each, in lengths that waste little. A blob
- * belongs to a row, its owner, the only one who knows where it is: so it can be moved. Pages of which a quarter is empty are
- * given up one at a time, by `compact`, as long as the others have room for what is in them.
+ * Blobs of any length outside V8's heap, in pages of slots of one length each, with lengths that waste little. A blob
+ * belongs to one row, its owner. Only the owner knows the blob's place, so the blob can be moved. `compact` empties
+ * pages that are at least a quarter empty, one at a time, while the other pages have space for their blobs.
  *
  *   page     | owner blob . | (free) . . . | owner blob . | ...
  *   place    number of the page, and granule of eight bytes in it; never 0
@@ -50,16 +50,16 @@ export class Slab {
   private readonly freeNumbers: number[] = [];
   private readonly spare: Page[] = [];
   private readonly sizes: readonly number[];
-  /** By class: the newest page with room; all free slots. */
+  /** By class: the newest page with free space; the number of free slots. */
   private readonly roomy: (Page | undefined)[];
   private readonly freeSlots: number[];
   private readonly shift: number;
   private readonly mask: number;
   private cursor = 0;
-  /** Of all pages, and of the slots in use. */
+  /** Bytes of all pages, and of the slots in use. */
   bytes = 0;
   bytesUsed = 0;
-  /** Blobs. */
+  /** Number of blobs. */
   count = 0;
 
   /** `pageBytes`: a power of two. */
@@ -71,7 +71,7 @@ export class Slab {
     this.freeSlots = this.sizes.map(() => 0);
   }
 
-  /** Room for a blob of so many bytes, with whatever stood there before. */
+  /** Allocates space for a blob of this length. The old bytes there are not cleared. */
   allocate(owner: number, length: number): number {
     const needed = length + OWNER_BYTES;
     const sizeClass = classOf(needed);
@@ -98,7 +98,7 @@ export class Slab {
     if (page.live === 0) this.giveUp(page);
   }
 
-  /** The bytes in which a blob is, and `startOf` where it begins. They stay the same until the next blob is allocated. */
+  /** The bytes that hold a blob, from `startOf` on. Both stay the same until the next blob is allocated. */
   bytesOf(place: number): Buffer {
     return this.pageOf(place).bytes;
   }
@@ -107,14 +107,14 @@ export class Slab {
     return (place & this.mask) * GRANULE + OWNER_BYTES;
   }
 
-  /** How long the blob may become where it is. */
+  /** Length that the blob may reach in place. */
   roomOf(place: number): number {
     return this.pageOf(place).slotBytes - OWNER_BYTES;
   }
 
   /**
-   * Looks at the next page, and moves its blobs elsewhere if a quarter of it is empty and there is room: a fraction of
-   * a millisecond. `onMove` tells each owner the new place. True when that was the last page of a round.
+   * Looks at the next page, and moves its blobs elsewhere if a quarter of the page is empty and other pages have space:
+   * a fraction of a millisecond. `onMove` reports each owner's new place. True when that was the last page of a cycle.
    */
   compact(onMove: (owner: number, place: number) => void): boolean {
     this.cursor++;
@@ -129,7 +129,7 @@ export class Slab {
     return false;
   }
 
-  /** Frees all. */
+  /** Frees all blobs. */
   clear(): void {
     this.count = 0;
     for (const page of this.pages) {
@@ -190,7 +190,10 @@ export class Slab {
     return page;
   }
 
-  /** For one blob that is too long for the others; with room to grow, so that one that grows is not copied every time. */
+  /**
+   * A page for one blob that is too long for the others. The spare space keeps a growing blob from being copied every
+   * time.
+   */
   private ownPage(needed: number): Page {
     const page = this.newPage(sizeOf(needed));
     page.slotBytes = page.bytes.length;
@@ -207,7 +210,7 @@ export class Slab {
     return page;
   }
 
-  /** Takes an empty page from its class. */
+  /** Removes an empty page from its class. */
   private giveUp(page: Page): void {
     const { sizeClass } = page;
     this.freeSlots[sizeClass] = (this.freeSlots[sizeClass] as number) - (page.slots - page.live);
@@ -254,7 +257,7 @@ export class Slab {
   }
 }
 
-/** Up to here lengths grow by a granule; then by a quarter of a power of two, so that a slot is filled by 80 % or more. */
+/** Up to here lengths grow by a granule; beyond, by a quarter of a power of two, so that a slot is at least 80 % full. */
 const FINE_MAX = 128;
 const FINE_CLASSES = FINE_MAX / GRANULE;
 
@@ -266,7 +269,7 @@ function sizesUpTo(most: number): number[] {
   return sizes;
 }
 
-/** Of lengths beyond the classes: up to the next quarter of a power of two, as they go. */
+/** Page size for lengths beyond the classes: rounded up to the next quarter of a power of two. */
 function sizeOf(length: number): number {
   const quarter = 2 ** (31 - Math.clz32(length - 1)) / 4;
   return Math.ceil(length / quarter) * quarter;

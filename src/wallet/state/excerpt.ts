@@ -4,8 +4,9 @@ import type { Namespace } from './transaction-kind.js';
 import { Wallet } from './wallet.js';
 
 /**
- * A copy that holds what these elements can touch, and nothing else. An array is decided on such a copy, one element
- * after the other; the wallet itself changes only when all of them stand. The copy of the array before it is gone then.
+ * A working copy with only the parts of the wallet that these elements can touch. An array is decided on such a copy,
+ * one element after the other; the wallet itself changes only when all elements succeed. Each new copy discards the one
+ * before.
  */
 export function excerptOf(wallet: Wallet, command: CallbackCommand): Wallet {
   const { productId } = command;
@@ -25,7 +26,7 @@ export function excerptOf(wallet: Wallet, command: CallbackCommand): Wallet {
     for (const namespace of namespaces) {
       const item = wallet.named(namespace, productId, id);
       if (item === undefined) continue;
-      // Whether a bet is the last of its round that is settled shows in the others.
+      // The other bets show whether a bet is the last settled one of its round.
       if (command.type === 'rollback') addBets(item.round);
       partOf(item.round).items.set(item.row, item);
     }
@@ -50,7 +51,7 @@ const BETS_AND_REWARDS: readonly Namespace[] = ['bet', 'reward'];
 const REWARDS: readonly Namespace[] = ['reward'];
 const MOVEMENTS: readonly Namespace[] = ['debit', 'credit'];
 
-/** Where the ids of its elements can be. */
+/** Namespaces in which the ids of a command's elements can be. */
 export function namespacesOf(type: Endpoint): readonly Namespace[] {
   switch (type) {
     case 'voidSettled':
@@ -66,7 +67,7 @@ export function namespacesOf(type: Endpoint): readonly Namespace[] {
 
 interface RoundPart {
   readonly round: Round;
-  /** By row. */
+  /** Transactions by row. */
   readonly items: Map<number, Transaction>;
 }
 

@@ -13,7 +13,7 @@ import {
   type Tables,
 } from './tables.js';
 
-/** The operator behind a request: the name of its token, and the address that it came from. */
+/** The operator behind a request: the name of the token, and the address that the request came from. */
 export interface Operator {
   readonly name: string;
   readonly address: string;
@@ -27,28 +27,28 @@ export const OPERATION_TYPES = [
   'correction',
   'block',
   'unblock',
-  /** Money that waits for another operator; that one refused; for which none came in time. */
+  /** Money that waits for another operator; that another operator refused; that no operator approved in time. */
   'request',
   'refusal',
   'expiry',
 ] as const;
 export type OperationType = (typeof OPERATION_TYPES)[number];
 
-/** What an operator did to a player (docs/decisions.md section 5). */
+/** An operator's action on a player (docs/decisions.md section 5). */
 export interface OperationFacts {
   readonly type: OperationType;
   /** One id space per player; empty where a repeat is harmless without an id: create, block, unblock. */
   readonly id: string;
-  /** Signed for a correction and a request; 0 where nobody asked for money. */
+  /** Signed for a correction and a request; 0 for an operation without money. */
   readonly amount: Units;
-  /** The balance after it. */
+  /** The balance after the operation. */
   readonly after: Units;
   readonly timeMs: number;
-  /** Undefined in what was written before operators had names. */
+  /** Undefined in records from before operators had names. */
   readonly by?: Operator | undefined;
   /** Corrections only. */
   readonly reason?: string | undefined;
-  /** The other operator, who approved or refused it. */
+  /** The other operator, who approved or refused the request. */
   readonly approver?: Operator | undefined;
   /** Terms of a request that waits for another operator. */
   readonly request?: RequestTerms | undefined;
@@ -65,13 +65,16 @@ export function kindOfRequest({ amount, reason }: Pick<OperationFacts, 'amount' 
   return amount > 0 ? 'deposit' : 'withdrawal';
 }
 
-/** By how much an operation moved the balance. */
+/** The change of the balance by an operation. */
 export function movedBy({ type, amount }: Pick<OperationFacts, 'type' | 'amount'>): Units {
   if (type === 'request' || type === 'refusal' || type === 'expiry') return 0;
   return type === 'withdrawal' ? -amount : amount;
 }
 
-/* In one word: the type, whether there is a reason, an approver and terms, and above them the number of who did it. */
+/*
+ * Flags in one word: the type; whether there is a reason, an approver and terms; and above these the number of the
+ * operator.
+ */
 const TYPE_MASK = 0b1111;
 const HAS_REASON = 0b1_0000;
 const HAS_APPROVER = 0b10_0000;
@@ -93,7 +96,7 @@ export class Operation implements OperationFacts {
     this.at = tables.operations.at(row);
   }
 
-  /** Only `Wallet` calls it, which puts the row on its list. */
+  /** Writes a row. Only `Wallet` calls this, and then puts the row on its list. */
   static write(tables: Tables, player: number, facts: OperationFacts): Operation {
     const { type, id, amount, after, timeMs, by, reason, approver, request } = facts;
     const row = tables.operations.allocate();
@@ -124,7 +127,7 @@ export class Operation implements OperationFacts {
     return operation;
   }
 
-  /** One text: an address has no blank. */
+  /** Name and address as one text. An address has no blank. */
   static signatureOf({ name, address }: Operator): string {
     return `${address} ${name}`;
   }
@@ -180,7 +183,7 @@ export class Operation implements OperationFacts {
     return { expiresMs: cursor.double(), allowNegativeBalance: cursor.byte() === 1 };
   }
 
-  /** Only `Wallet` calls it, which has taken it from its list. */
+  /** Frees the row. Only `Wallet` calls this, after removing the row from its list. */
   free(): void {
     const { blob, operator } = this;
     if (this.id !== '') this.tables.leaveOperation(this.row);
@@ -209,7 +212,7 @@ export class Operation implements OperationFacts {
   }
 }
 
-/** Of an empty text. */
+/** Bytes of an empty text. */
 const EMPTY_BYTES = 1;
-/** A double and a byte. */
+/** Bytes of the terms: a double and a byte. */
 const TERMS_BYTES = 9;

@@ -1,13 +1,13 @@
 /** A movement of money that waits for another operator. */
 export interface PendingRequest {
-  /** The name of the operator who asked for it. */
+  /** The name of the operator who made the request. */
   readonly by: string | undefined;
   readonly expiresMs: number;
 }
 
 /**
- * The requests of a shard that nobody has decided yet, by player row and id. Wallets hold the same, packed ones too; here they
- * are counted and found without going over all players.
+ * The undecided requests of a shard, by player row and id. Wallets, including hibernated ones, hold the same requests;
+ * here they are counted and found without a walk over all players.
  */
 export class PendingRequests {
   private readonly byPlayer = new Map<number, Map<string, PendingRequest>>();

@@ -7,9 +7,9 @@ import type { Wallet } from './wallet.js';
 import { idsOfRounds, type NamedIds, readRounds, roundRemembersMessages, writeOneRound } from './wallet-body.js';
 
 /*
- * A round as the archive has it, and the event that brings it back:
+ * A serialized round, as in the archive and in the event that restores the round:
  *
- *   username (text), then what the body of a packed wallet has from its transactions on; see wallet-body.ts
+ *   username (text), then the part of a hibernated wallet's record from its transactions on; see wallet-body.ts
  */
 const writer = new ByteWriter();
 
@@ -20,7 +20,7 @@ export function imageOfRound(wallet: Wallet, round: Round, members: readonly Tra
   return writer.copied();
 }
 
-/** Whose round it is, and which. */
+/** The player and the name of a serialized round. */
 export function nameOfImage(image: Buffer): RoundName & { readonly username: string } {
   const cursor = new Cursor(image, 0);
   const username = cursor.text();
@@ -35,7 +35,7 @@ export function idsOfImage(image: Buffer): NamedIds {
   return idsOfRounds(cursor);
 }
 
-/** True where the round remembers messages as a whole, which an older walletd does not read. */
+/** True when the round remembers messages as a whole, which an older walletd cannot read. */
 export function imageRemembers(image: Buffer): boolean {
   const cursor = new Cursor(image, 0);
   cursor.skipText();
@@ -43,7 +43,7 @@ export function imageRemembers(image: Buffer): boolean {
   return roundRemembersMessages(cursor);
 }
 
-/** Adds the round to a wallet that does not have it; returns its transactions, oldest first. */
+/** Adds the round to a wallet that lacks it; returns its transactions, oldest first. */
 export function addRoundOf(wallet: Wallet, image: Buffer): readonly Transaction[] {
   const cursor = new Cursor(image, 0);
   assert(cursor.text() === wallet.username, 'a round comes back to its own player');

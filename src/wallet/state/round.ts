@@ -26,7 +26,7 @@ import {
 } from './tables.js';
 import { type FirstAnswer, isClosedAt, TransactionRecord } from './transaction-record.js';
 
-/** What one player knows a round by. */
+/** The name of a round among those of one player. */
 export interface RoundName {
   readonly productId: string;
   readonly roundId: string;
@@ -42,28 +42,36 @@ export class Transaction extends TransactionRecord {
   }
 }
 
-/** A payout BY_ROUND, and the bets it settled: none when it was a further payout. */
+/** A payout BY_ROUND and the bets that it settled; a further payout settles none. */
 export interface Settlement {
   readonly transaction: Transaction;
   readonly bets: readonly Transaction[];
 }
 
-/** The cancel, void or rollback of a whole round, found again by the id of its message; a rollback by that of its request. */
+/**
+ * The cancel, void or rollback of a whole round. It is found by the id of its message; a rollback by the id of its
+ * request.
+ */
 export interface RoundClosing extends FirstAnswer {
   readonly type: 'cancel' | 'void' | 'rollback';
   readonly id: string;
-  /** Of a cancel, so that its retry is known after a rollback; undefined where an older walletd wrote it. */
+  /** For a cancel, to recognize its retry after a rollback; undefined when an older walletd wrote the cancel. */
   readonly requestHash?: number | undefined;
 }
 
-/** An acknowledged message that the round remembers as a whole, with its answer; see `MessageRemembered` in src/wallet/event.ts. */
+/**
+ * An acknowledged message that the round remembers as a whole, with its answer; see `MessageRemembered` in
+ * src/wallet/event.ts.
+ */
 export interface RememberedMessage {
   readonly hash: number;
   readonly before: Units;
   readonly after: Units;
 }
 
-/* Flags of a round, below the number of its product. */
+/*
+ * Flags of a round, below the number of its product.
+ */
 const ENDED = 1;
 const KNOWN = 2;
 const KEPT = 4;
@@ -73,7 +81,7 @@ const KEPT = 4;
  *
  *   used (u32) | mark (double) | message ...
  *
- *   byte 0       a settlement: its row (number), how many bytes the rest takes (number), the rows of its bets (numbers)
+ *   byte 0       a settlement: its row (number), number of bytes that follow (number), the rows of its bets (numbers)
  *   byte 1, 2    a cancel, a void: id (text), balance before, after (signed), version (number)
  *   byte 3       a rollback: the same, with the id of its request
  *   byte 4       a cancel: the same as 1, then the hash of its request (number)
@@ -91,8 +99,8 @@ const CLOSING_BYTES_MAX = 1 + 4 * (NUMBER_BYTES_MAX + 1);
 const NO_MARK = -1;
 
 /**
- * What one player did in one round of one product. Only bets are transactions of a round in the sense of the
- * decisions: tips, tombstones, settlements and marks are members too, but a round with nothing else is unknown.
+ * One player's transactions in one round of one product. Only bets are transactions of a round in the sense of
+ * docs/decisions.md: tips, tombstones, settlements and marks are members too, but a round with nothing else is unknown.
  *
  *   newest ──next──> oldest ──next──> ... ──next──> newest
  */
@@ -121,7 +129,7 @@ export class Round {
     return this.tables.textAt(this.words[this.at + ROUND_ID] as number);
   }
 
-  /** As it is stored. */
+  /** Writes the id in its stored form. */
   writeId(bytes: ByteWriter): void {
     this.tables.writeText(bytes, this.words[this.at + ROUND_ID] as number);
   }
@@ -130,7 +138,7 @@ export class Round {
     return (this.facts & KNOWN) !== 0;
   }
 
-  /** A payout with isEndRound has come. */
+  /** True after a payout with isEndRound. */
   get ended(): boolean {
     return (this.facts & ENDED) !== 0;
   }
@@ -139,12 +147,12 @@ export class Round {
     this.facts |= ENDED;
   }
 
-  /** It runs once more. */
+  /** Reopens the round after a rollback. */
   resume(): void {
     this.facts &= ~ENDED;
   }
 
-  /** A note of whoever walks over all rounds of a wallet; false otherwise. */
+  /** A visited flag for code that walks over all rounds of a wallet; false outside such a walk. */
   get isKept(): boolean {
     return (this.facts & KEPT) !== 0;
   }
@@ -153,12 +161,12 @@ export class Round {
     this.facts = isKept ? this.facts | KEPT : this.facts & ~KEPT;
   }
 
-  /** Oldest first. */
+  /** The bets, oldest first. */
   get bets(): Transaction[] {
     return this.members().filter(({ isBet }) => isBet);
   }
 
-  /** All transactions that point at it, oldest first. */
+  /** All transactions of the round, oldest first. */
   members(): Transaction[] {
     const members: Transaction[] = [];
     const newest = this.newest;
@@ -171,7 +179,10 @@ export class Round {
     return members;
   }
 
-  /** Nothing of it is open, or has changed since. Told of its rows: every round that leaves is asked twice. */
+  /**
+   * True when nothing in the round is open or has changed since. Reads the rows directly, because each round that
+   * leaves is checked twice.
+   */
   isClosedSince(timeMs: number): boolean {
     const { newest, tables } = this;
     if (newest === 0) return true;
@@ -183,7 +194,7 @@ export class Round {
     return true;
   }
 
-  /** Only `Wallet.add` calls it. */
+  /** Adds a member. Only `Wallet.add` calls this. */
   add(item: Transaction): void {
     const newest = this.newest;
     const { transactions } = this.tables;
@@ -200,7 +211,7 @@ export class Round {
     item?.touch(timeMs);
   }
 
-  /** Whatever bears the time of the last change of the round itself: its newest bet, else its mark. */
+  /** The transaction that carries the time of the round's last change: its newest bet, else its mark. */
   get bearer(): Transaction | undefined {
     let bearer: Transaction | undefined;
     for (const member of this.members()) {
@@ -209,7 +220,7 @@ export class Round {
     return bearer;
   }
 
-  /** The platform's time of the latest cancel BY_ROUND: bets sent up to then come too late. -1: none. */
+  /** The platform's time of the latest cancel BY_ROUND: bets sent up to then come too late. -1 without one. */
   get markMs(): number {
     const place = this.messages;
     if (place === 0) return NO_MARK;
@@ -223,12 +234,12 @@ export class Round {
     blobs.bytesOf(place).writeDoubleLE(markMs, blobs.startOf(place) + MARK_AT);
   }
 
-  /** True for a round that was marked, settled, cancelled or voided as a whole, or remembers messages. */
+  /** True for a round that was marked, settled, cancelled or voided as a whole, or that remembers messages. */
   get hasMessages(): boolean {
     return this.messages !== 0;
   }
 
-  /** Oldest first. Their ids are a namespace of the round's own. */
+  /** The settlements, oldest first. Their ids form a namespace of the round's own. */
   get settlements(): Settlement[] {
     const settlements: Settlement[] = [];
     this.findMessage((cursor, tag) => {
@@ -247,7 +258,7 @@ export class Round {
     return closings;
   }
 
-  /** The request hashes of settles and cancels of the round as a whole that rollbacks have undone. */
+  /** The request hashes of settles and cancels of the whole round that rollbacks have undone. */
   get undoneHashes(): number[] {
     const hashes: number[] = [];
     this.findMessage((cursor, tag) => {
@@ -261,7 +272,7 @@ export class Round {
     return this.countMessages((tag) => tag === SETTLEMENT);
   }
 
-  /** And what of them was undone. */
+  /** Number of closings, including undone messages. */
   get closingCount(): number {
     return this.countMessages((tag) => tag !== SETTLEMENT && tag !== REMEMBERED);
   }
@@ -270,7 +281,7 @@ export class Round {
     return this.countMessages((tag) => tag === REMEMBERED);
   }
 
-  /** Oldest first. */
+  /** The remembered messages, oldest first. */
   get remembered(): RememberedMessage[] {
     const messages: RememberedMessage[] = [];
     this.findMessage((cursor, tag) => {
@@ -287,7 +298,7 @@ export class Round {
   addSettlement({ transaction, bets }: Settlement): void {
     const listBytes = bets.length * NUMBER_BYTES_MAX;
     const bytes = scratchOf(1 + 2 * NUMBER_BYTES_MAX + 2 * listBytes);
-    // The list first, behind the room for it, because its length stands before it.
+    // The list is written first, at a distance, because its length goes in front of it.
     const listAt = 1 + 2 * NUMBER_BYTES_MAX + listBytes;
     let listEnd = listAt;
     for (const { row } of bets) listEnd = writeNumber(bytes, listEnd, row);
@@ -324,7 +335,9 @@ export class Round {
     this.append(bytes, end);
   }
 
-  /** A rollback has undone these; of their requests the hashes stay. The settlements are still members. */
+  /**
+   * Forgets messages that a rollback has undone; the hashes of their requests stay. The settlements are still members.
+   */
   forget(isForgotten: {
     settlement?: (item: Transaction) => boolean;
     closing?: (closing: RoundClosing) => boolean;
@@ -348,7 +361,7 @@ export class Round {
     for (const message of remembered) this.addRemembered(message);
   }
 
-  /** Only `Wallet` calls it, which then frees the row. */
+  /** Removes a member. Only `Wallet` calls this, and then frees the row. */
   remove(item: Transaction): void {
     const { transactions } = this.tables;
     const newest = this.newest;
@@ -359,7 +372,7 @@ export class Round {
     if (newest === item.row) this.words[this.at + ROUND_NEWEST] = isOnly ? 0 : before;
   }
 
-  /** Other settlements are not read: there can be a thousand. */
+  /** The settlement with this id. Other settlements are not decoded: there can be a thousand. */
   settlement(id: string): Settlement | undefined {
     const wanted = writtenText(id);
     return this.findMessage((cursor, tag) => {
@@ -392,12 +405,12 @@ export class Round {
     });
   }
 
-  /** What each settlement of the round has given and not taken back. */
+  /** The amount that each settlement of the round has paid and not taken back. */
   stillPaid(): Units[] {
     return this.settlements.map(({ transaction }) => transaction.paid);
   }
 
-  /** Reads messages, oldest first, up to the first of which `read` makes something. */
+  /** Reads messages, oldest first, until `read` returns something. */
   private findMessage<T>(read: (cursor: Cursor, tag: number) => T | undefined): T | undefined {
     const place = this.messages;
     if (place === 0) return undefined;
@@ -480,7 +493,7 @@ function skipRemembered(cursor: Cursor): undefined {
   cursor.signed();
 }
 
-/** Reads the list of its bets when it is asked for: before the round has another message. */
+/** A settlement that decodes its list of bets on demand. Valid only until the round gets another message. */
 class StoredSettlement implements Settlement {
   constructor(
     readonly transaction: Transaction,

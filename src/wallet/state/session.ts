@@ -1,8 +1,8 @@
-/** What the operator let a player into games with. Of the token nothing is kept but a digest, which opens nothing. */
+/** A player's session for games, opened by the operator. Of the token only a digest is kept, which opens nothing. */
 export interface Session {
   /** See src/callback/session-token.ts. */
   readonly digest: string;
-  /** From then on it is over, by the shard's clock; null: it stays until it is ended or replaced. */
+  /** End of the session by the shard's clock. Null: the session lasts until it is ended or replaced. */
   readonly endMs: number | null;
 }
 
@@ -10,7 +10,10 @@ export function isSameSession(a: Session | undefined, b: Session | undefined): b
   return a?.digest === b?.digest && a?.endMs === b?.endMs;
 }
 
-/** Takes as long wherever the digests differ: the time of a refusal says nothing about the one that is kept. */
+/**
+ * True for the session's token. Takes the same time wherever the digests differ, so the time of a refusal reveals
+ * nothing about the stored digest.
+ */
 export function admits({ digest, endMs }: Session, given: string, nowMs: number): boolean {
   if (given.length !== digest.length || (endMs !== null && nowMs >= endMs)) return false;
   let difference = 0;

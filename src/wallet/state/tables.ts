@@ -11,16 +11,16 @@ import { PendingRequests } from './pending-requests.js';
 import { namespaceIn } from './transaction-kind.js';
 
 /*
- * Where things are in the rows: words, and doubles (D_...), of which each takes two words.
+ * Layout of the rows: words, and doubles (D_...), each of which takes two words.
  *
- *   player       balance (D) | version | newest transaction, operation | open bets | transactions | facts
- *                | name | tallies | oldest change, in seconds | tombstones | oldest change of what is closed, in seconds
+ *   player       balance (D) | version | newest transaction, operation | open bets | transactions | flags
+ *                | name | rare fields | oldest change, in seconds | tombstones | oldest change of a closed item, in seconds
  *                | oldest transaction
- *                  of a packed one, the body stands in the place of the newest transaction
- *   round        player | facts | newest transaction | id | messages about it as a whole
- *   transaction  facts | round | older, newer of the player | next of the round | id and effects
+ *                  a hibernated player has the packed record in place of the newest transaction
+ *   round        player | flags | newest transaction | id | messages about the whole round
+ *   transaction  flags | round | older, newer of the player | next of the round | id and effects
  *                | created (D) | updated (D) | amount (D)
- *   operation    facts | player | older | id and reason | amount (D) | balance after (D) | time (D)
+ *   operation    flags | player | older | id and reason | amount (D) | balance after (D) | time (D)
  */
 export const D_PLAYER_BALANCE = 0;
 export const PLAYER_VERSION = 2;
@@ -64,10 +64,10 @@ export const D_OPERATION_AFTER = 3;
 export const D_OPERATION_TIME = 4;
 const OPERATION_WORDS = 10;
 
-/** In `ROUND_FACTS`: the number of the product, above its flags. */
+/** In `ROUND_FACTS`: the number of the product, above the flags. */
 export const ROUND_PRODUCT_SHIFT = 4;
 
-/** What owns a blob: the word of a row, in the order of `OWNER_WORDS`. */
+/** Owner of a blob: the word of a row, in the order of `OWNER_WORDS`. */
 export type OwnerKind = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 export const NAME_OF_PLAYER: OwnerKind = 1;
 export const TALLIES_OF_PLAYER: OwnerKind = 2;
@@ -89,36 +89,36 @@ const OWNER_WORDS = [
 const OWNER_SHIFT = 29;
 const ROW_MAX = 2 ** OWNER_SHIFT - 1;
 
-/** In front of the blob of a transaction and the messages of a round: how many bytes of it are used, with this. */
+/** Prefix of a transaction's blob and of a round's messages: the number of bytes in use, including this prefix. */
 export const USED_BYTES = 4;
-/** A blob that is written at once: the longest are those of a round of which everything has been said. */
+/** A blob is written in one go; the longest belong to rounds with the most messages. */
 let scratch = Buffer.alloc(64 * 1024);
 
-/** Room to write a blob in, valid until the next one is asked for. */
+/** Space to write a blob in, valid until the next call. */
 export function scratchOf(length: number): Buffer {
   if (scratch.length < length) scratch = Buffer.alloc(length * 2);
   return scratch;
 }
 
-/** Valid until room to write in is asked for. */
+/** The text in written form, valid until the next use of `scratchOf`. */
 export function writtenText(text: string): WrittenText {
   const bytes = scratchOf(textBytesMax(text));
   return { bytes, length: writeText(bytes, 0, text) };
 }
 
-/** How memory is cut. */
+/** Sizes of the allocation units. */
 export interface TableSizes {
   readonly segmentRows: number;
   readonly pageBytes: number;
 }
 
 const SIZES: TableSizes = { segmentRows: SEGMENT_ROWS, pageBytes: PAGE_BYTES };
-/** For the copy on which an array is decided. */
+/** Sizes for the working copy on which an array is decided. */
 const DRAFT_SIZES: TableSizes = { segmentRows: 64, pageBytes: 4096 };
 
 /**
- * The records of one shard, outside V8's heap: the collector sees some objects per megabyte, however many players there
- * are. `Wallet`, `Round`, `Transaction` and `Operation` are views of them, made for a turn.
+ * The records of one shard, outside V8's heap: the garbage collector sees some objects per megabyte, however many
+ * players there are. `Wallet`, `Round`, `Transaction` and `Operation` are views of them, made for a turn.
  */
 export class Tables {
   readonly players: Rows;
@@ -138,13 +138,16 @@ export class Tables {
   /** Money that waits for another operator. */
   readonly pending = new PendingRequests();
   private maybeDraft: Tables | undefined = undefined;
-  /** What is looked for, so that a lookup makes no closure: what is not there is entered next, with the same key. */
+  /** Keys of the latest lookups, which spare a closure per lookup. A key that was not found is usually entered next. */
   private readonly playerKey: Key;
   private readonly roundKey: Key;
   private readonly transactionKey: Key;
   private readonly operationKey: Key;
 
-  /** `hashKey`: secret of the indexes. Players, platforms and game providers choose the ids, and must not see them collide. */
+  /**
+   * `hashKey`: secret of the indexes. Players, platforms and game providers choose the ids, and must not be able to
+   * make them collide.
+   */
   constructor(
     sizes: TableSizes = SIZES,
     private readonly hashKey: HashKey = currentHashKey(),
@@ -161,7 +164,7 @@ export class Tables {
     this.blobs = new Slab(pageBytes);
   }
 
-  /** Bytes outside the heap, and those of them in use. */
+  /** Bytes outside the heap, and the part of them in use. */
   get bytes(): number {
     return this.sumOf('bytes') + this.indexBytes;
   }
@@ -174,7 +177,7 @@ export class Tables {
     this.playersByName.expect(count);
   }
 
-  /** Empty tables for a copy of some records; those of the one before are gone. */
+  /** Empty tables for a working copy of some records; discards the working copy before. */
   draft(): Tables {
     this.maybeDraft ??= new Tables(DRAFT_SIZES, this.hashKey);
     this.maybeDraft.clear();
@@ -200,12 +203,12 @@ export class Tables {
     return this.operationsById.find(this.operationKey.of(player, 0, id), this.isOperation);
   }
 
-  /** As `findPlayer`, of a name in bytes. */
+  /** As `findPlayer`, for a name in bytes. */
   findPlayerFrom(bytes: Buffer, start: number, end: number): number {
     return this.playersByName.find(this.playerKey.ofBytes(bytes, start, end), this.isPlayer);
   }
 
-  /** Gives the row the name that has just been looked for, and was not found. */
+  /** Gives the row the name of the latest lookup, which found nothing. */
   enterPlayer(row: number): void {
     const { bytes, length, hash } = this.playerKey;
     this.players.wordsOf(row)[this.players.at(row) + PLAYER_NAME] = this.store(NAME_OF_PLAYER, row, bytes, length);
@@ -213,7 +216,7 @@ export class Tables {
     this.playerKey.row = UNKNOWN;
   }
 
-  /** Hashes of keys that have been looked for just now cost nothing. */
+  /** The hash of a key; free if the key was looked up just before. */
   hashRound(player: number, product: number, id: string): number {
     return this.roundKey.of(player, product, id);
   }
@@ -222,7 +225,7 @@ export class Tables {
     return this.transactionKey.of(player, product, id, namespace);
   }
 
-  /** Once all of its key is there. */
+  /** Enters a row whose key is complete. */
   enterRound(row: number, hash = this.hashOfRound(row)): void {
     this.roundsById.insert(hash, row);
     this.roundKey.row = UNKNOWN;
@@ -251,14 +254,14 @@ export class Tables {
     this.operationsById.delete(this.hashOfOperation(row), row);
   }
 
-  /** A blob with these bytes. */
+  /** Stores these bytes as a blob. */
   store(kind: OwnerKind, row: number, bytes: Buffer, length: number, start = 0): number {
     const place = this.blobs.allocate(ownerOf(kind, row), length);
     copyBytes(bytes, start, this.blobs.bytesOf(place), this.blobs.startOf(place), length);
     return place;
   }
 
-  /** As `store`, of a blob that begins with its length, which is not among these bytes. */
+  /** As `store`, for a blob that starts with its length, which is not among these bytes. */
   storeUsed(kind: OwnerKind, row: number, bytes: Buffer, length: number, start: number): number {
     const place = this.blobs.allocate(ownerOf(kind, row), USED_BYTES + length);
     const to = this.blobs.bytesOf(place);
@@ -268,7 +271,7 @@ export class Tables {
     return place;
   }
 
-  /** A blob with this text. */
+  /** Stores this text as a blob. */
   storeText(kind: OwnerKind, row: number, text: string): number {
     const bytes = scratchOf(text.length * 2 + 8);
     return this.store(kind, row, bytes, writeText(bytes, 0, text));
@@ -278,13 +281,13 @@ export class Tables {
     return this.cursorAt(place, 0).text();
   }
 
-  /** Without a view of the player. */
+  /** True when the player's name starts with the prefix. Needs no view of the player. */
   isPlayerCalled(row: number, prefix: Prefix): boolean {
     const place = this.players.wordsOf(row)[this.players.at(row) + PLAYER_NAME] as number;
     return beginsWith(this.blobs.bytesOf(place), this.blobs.startOf(place), prefix);
   }
 
-  /** Copies a text as it is stored. */
+  /** Copies a text in its stored form. */
   writeText(writer: ByteWriter, place: number): void {
     const bytes = this.blobs.bytesOf(place);
     const start = this.blobs.startOf(place);
@@ -299,7 +302,7 @@ export class Tables {
     return new Cursor(this.blobs.bytesOf(place), this.blobs.startOf(place) + offset);
   }
 
-  /** Replaces a blob, which may be none; returns where it is now. */
+  /** Replaces a blob (0 for none); returns its new place. */
   replace(place: number, kind: OwnerKind, row: number, bytes: Buffer, length: number): number {
     if (place !== 0 && length <= this.blobs.roomOf(place)) {
       copyBytes(bytes, 0, this.blobs.bytesOf(place), this.blobs.startOf(place), length);
@@ -310,7 +313,7 @@ export class Tables {
     return grown;
   }
 
-  /** Adds to a blob that begins with its length; returns where it is now. */
+  /** Appends to a blob that starts with its length; returns its new place. */
   append(place: number, kind: OwnerKind, row: number, bytes: Buffer, length: number): number {
     const { blobs } = this;
     const from = blobs.bytesOf(place);
@@ -329,7 +332,7 @@ export class Tables {
     return now;
   }
 
-  /** A slice of the work that keeps memory dense: a fraction of a millisecond. True when a round of it has ended. */
+  /** Does a slice of the work that keeps memory dense: a fraction of a millisecond. True at the end of a cycle. */
   compact(): boolean {
     return this.blobs.compact(this.onMove);
   }
@@ -374,7 +377,7 @@ export class Tables {
     return words[at + OPERATION_PLAYER] === key.player && this.isTextAt(words[at + OPERATION_BLOB] as number, 0, key);
   };
 
-  /** True when the round is of the player and product of a key. */
+  /** True when the round has the player and product of a key. */
   private isIn({ player, product }: Key, round: number): boolean {
     const words = this.rounds.wordsOf(round);
     const at = this.rounds.at(round);
@@ -438,28 +441,28 @@ export class Tables {
 }
 
 const NAMESPACE_BITS = 3;
-/** Of most ids. */
+/** Enough for most ids. */
 const KEY_BYTES = 256;
 
-/** Of a key that has not been looked for since something came or went. */
+/** The row of a key that was not looked up since the last insert or delete. */
 const UNKNOWN = -1;
 
-/** A key, and its hash and row as long as nothing else is asked for: a command names the same one several times. */
+/** A key with its hash and row, kept until the next other lookup: a command names the same key several times. */
 class Key {
   player = 0;
   product = 0;
   namespace = 0;
-  /** The text as it stands in blobs. */
+  /** The text in the written form of blobs. */
   bytes = Buffer.alloc(KEY_BYTES);
   length = 0;
   private text: string | undefined = undefined;
   hash = 0;
-  /** 0: it is not there. */
+  /** 0 when there is no such row. */
   row = UNKNOWN;
 
   constructor(private readonly hashKey: HashKey) {}
 
-  /** As `of`, in the space of players. */
+  /** As `of`, for a player's name. */
   ofBytes(bytes: Buffer, start: number, end: number): number {
     this.player = 0;
     this.product = 0;
@@ -488,7 +491,7 @@ class Key {
   }
 }
 
-/** Ids of one player are unique within a product and namespace; see transaction-kind.ts. A product's number has 28 bits. */
+/** A player's ids are unique within a product and namespace; see transaction-kind.ts. A product's number has 28 bits. */
 function scopeOf(product: number, namespace: number): number {
   return (product << NAMESPACE_BITS) | namespace;
 }
@@ -498,7 +501,7 @@ function find(index: HashIndex, key: Key, is: (row: number) => boolean): number 
   return key.row;
 }
 
-/** How many bytes of a blob that begins with that are used. */
+/** Number of bytes in use of a blob with such a prefix. */
 export function readUsed(bytes: Buffer, at: number): number {
   return (
     (bytes[at] as number) |

@@ -31,13 +31,13 @@ export type TransactionState = (typeof TRANSACTION_STATES)[number];
 
 const STATES: readonly TransactionState[] = TRANSACTION_STATES;
 
-/** What the first answer to a message was; see idempotency.ts. */
+/** The first answer to a message; see idempotency.ts. */
 export interface FirstAnswer {
   readonly before: Units;
   readonly after: Units;
-  /** The wallet's version that the message made. */
+  /** The wallet's version after the message. */
   readonly version: number;
-  /** That message had another status or skip than the one that is answered. */
+  /** The first message had another status or skip than the one being answered. */
   readonly isOfAnother?: boolean;
 }
 
@@ -49,30 +49,30 @@ export interface Effect extends FirstAnswer {
   readonly type: EffectType;
   readonly waiting: boolean;
   readonly skip: boolean;
-  /** Of a rollback what it took. */
+  /** For a rollback, the amount taken. */
   readonly amount: Units;
-  /** Of an adjustment, and of a rollback of this transaction alone; empty for others. */
+  /** Set for an adjustment, and for a rollback of this transaction alone; empty for others. */
   readonly requestId: string;
   /**
-   * Hash of the request of a place, a settle, a cancel or a reward's void, to know a late retry; undefined where an older walletd
-   * wrote it.
+   * Hash of the request of a place, a settle, a cancel or a reward's void, to recognize a late retry; undefined when an
+   * older walletd wrote the effect.
    */
   readonly requestHash: number | undefined;
-  /** Of a rollback: when the platform sent it. */
+  /** For a rollback: when the platform sent it. */
   readonly sentMs: number;
 }
 
-/** A request as places, settles and cancels remember it. On disk for ever: it must not change. */
+/** Hash of a request, as places, settles and cancels remember it. On disk for ever: the hash must not change. */
 export function hashOfRequest(requestId: string): number {
   return hashString(requestId);
 }
 
 /*
- * Facts about a transaction, in one small integer, also in snapshots for ever.
+ * Flags of a transaction, in one small integer. Snapshots contain them, so they stay as they are for ever.
  *   bits 0-2 state, bits 3-5 kind, then one bit each
  *
- * One state is left; the bits from 13 on are free. A tip that stands has a state of its own,
- * which is neither open (nothing has to follow, so it may leave memory) nor reversed.
+ * One state is unused; the bits from 13 on are free. A tip in force has a state of its own, which is neither open (no
+ * further message is needed, so the tip may leave memory) nor reversed.
  */
 const STATE_MASK = 0b111;
 const OPENED = 1 << 6;
@@ -94,7 +94,7 @@ const ROLLBACK = EFFECTS.indexOf('rollback');
  * An effect:
  *   byte      type (3 bits), was WAITING (of a rollback: BY_ROUND), was skipped, how the balance moved (2 bits), has a hash
  *   version (number), amount (signed), balance before (signed)
- *   balance after (signed)   where it moved neither by the amount nor not at all
+ *   balance after (signed)   unless it follows from balance before and amount
  *   hash (u32, little-endian)   of the request id, of a place, settle or cancel, or the void of a reward
  *   request id (text)        of an adjustment, or of a rollback that is not BY_ROUND
  *   sent (double, little-endian)   of a rollback
@@ -111,19 +111,19 @@ const HAS_HASH = 0b10000000;
 const HASH_BYTES = 4;
 const EFFECT_BYTES_MAX = 1 + 4 * (NUMBER_BYTES_MAX + 1) + HASH_BYTES + DOUBLE_BYTES;
 
-/** The facts of a new transaction. */
+/** The flags of a new transaction. */
 export function factsOf(kind: TransactionKind, state: TransactionState): number {
   return STATES.indexOf(state) | (KINDS.indexOf(kind) << KIND_SHIFT);
 }
 
-/** True for a row that is not open, and was not touched since. */
+/** True for a row that is not open and has not been touched since. */
 export function isClosedAt({ transactions }: Tables, row: number, sinceMs: number): boolean {
   const at = transactions.at(row);
   const isOpen = ((transactions.wordsOf(row)[at + TRANSACTION_FACTS] as number) & STATE_MASK) <= 1;
   return !isOpen && (transactions.doublesOf(row)[(at >> 1) + D_TRANSACTION_UPDATED] as number) < sinceMs;
 }
 
-/** The facts, figures and first answers of one transaction. A view of its row. */
+/** The flags, amounts and first answers of one transaction. A view of its row. */
 export class TransactionRecord {
   protected readonly words: Uint32Array;
   protected readonly at: number;
@@ -143,12 +143,12 @@ export class TransactionRecord {
     return this.tables.cursorAt(this.blob, USED_BYTES).text();
   }
 
-  /** True when this is its id; told without reading it. */
+  /** True when the transaction has this id. Compares without decoding. */
   hasId(id: WrittenText): boolean {
     return this.tables.isTextAt(this.blob, USED_BYTES, id);
   }
 
-  /** All facts, as snapshots have them. */
+  /** All flags, as in snapshots. */
   get facts(): number {
     return this.words[this.at + TRANSACTION_FACTS] as number;
   }
@@ -177,19 +177,19 @@ export class TransactionRecord {
     return (this.facts & STATE_MASK) <= 1;
   }
 
-  /** REFUND, REJECT or VOID: as if it had never been. */
+  /** REFUND, REJECT or VOID: as if the transaction had never happened. */
   get isReversed(): boolean {
     const state = this.facts & STATE_MASK;
     return state >= FIRST_REVERSED && state <= LAST_REVERSED;
   }
 
-  /** Remembers a cancel of what was not known; counted by the wallet. */
+  /** True for the memory of a cancel that found nothing; the wallet counts these. */
   get isTombstone(): boolean {
     const kind = this.facts & KIND_MASK;
     return kind > SETTLEMENT && kind <= MARK;
   }
 
-  /** A placeBets with status OPEN has come. A fact of its own: the settlement may have come first. */
+  /** A placeBets with status OPEN has come. A flag of its own, because the settlement may have come first. */
   get opened(): boolean {
     return (this.facts & OPENED) !== 0;
   }
@@ -198,7 +198,7 @@ export class TransactionRecord {
     this.facts |= OPENED;
   }
 
-  /** The stake was taken, also a stake of 0. */
+  /** The stake was taken, including a stake of 0. */
   get taken(): boolean {
     return (this.facts & TAKEN) !== 0;
   }
@@ -207,7 +207,7 @@ export class TransactionRecord {
     this.facts |= TAKEN;
   }
 
-  /** The payout was given, also a payout of 0. */
+  /** The payout was given, including a payout of 0. */
   get paidOut(): boolean {
     return (this.facts & PAID_OUT) !== 0;
   }
@@ -216,7 +216,7 @@ export class TransactionRecord {
     this.facts |= PAID_OUT;
   }
 
-  /** Its round started and ended in one settleBets. */
+  /** The round started and ended in one settleBets. */
   get isSingleState(): boolean {
     return (this.facts & SINGLE_STATE) !== 0;
   }
@@ -233,7 +233,7 @@ export class TransactionRecord {
     this.facts |= SETTLED_BY_ROUND;
   }
 
-  /** A rollback has come. One that is open then has been so since the newest one. */
+  /** A rollback has come. If the transaction is open, it has been open since the newest rollback. */
   get isRolledBack(): boolean {
     return (this.facts & ROLLED_BACK) !== 0;
   }
@@ -254,7 +254,7 @@ export class TransactionRecord {
     if (this.isSingleState && !isSingly) this.facts |= SETTLED_OTHERWISE;
   }
 
-  /** Open once more. `keepsStake` false: as if its stake had never been taken. */
+  /** Reopens the transaction. `keepsStake` false: as if its stake had never been taken. */
   reopen(keepsStake: boolean): void {
     this.facts &= ~(PAID_OUT | SETTLED_BY_ROUND | SETTLED_OTHERWISE | (keepsStake ? 0 : TAKEN));
     this.facts |= ROLLED_BACK;
@@ -270,15 +270,18 @@ export class TransactionRecord {
     return this.doubles[(this.at >> 1) + D_TRANSACTION_UPDATED] as number;
   }
 
-  /** The time of a round never goes back, even where log time was set back: its newest archive record is of the newest day. */
+  /**
+   * Notes a change. The time of a round never goes back, even when log time was set back: its newest archive record
+   * belongs to the newest day.
+   */
   touch(timeMs: number): void {
     const index = (this.at >> 1) + D_TRANSACTION_UPDATED;
     this.doubles[index] = Math.max(this.doubles[index] as number, timeMs);
   }
 
   /**
-   * The current stake of a bet; of a tip what was given, or credited; of a settlement its payout, less what was taken back; of
-   * all else what it moves.
+   * The amount: the current stake of a bet; the tip as given or credited; the payout of a settlement, less what was
+   * taken back; the moved amount of any other kind.
    */
   get stake(): Units {
     return this.doubles[(this.at >> 1) + D_TRANSACTION_AMOUNT] as Units;
@@ -288,12 +291,12 @@ export class TransactionRecord {
     this.doubles[(this.at >> 1) + D_TRANSACTION_AMOUNT] = units;
   }
 
-  /** Stake taken and not given back. It follows from the facts, so it cannot disagree with them. */
+  /** Stake taken and not given back. Derived from the flags, so the two cannot disagree. */
   get held(): Units {
     return this.taken && !this.isReversed ? this.stake : 0;
   }
 
-  /** What its message said that it gives; undefined for what has not been settled by a message of its own. */
+  /** The payout named by the transaction's own settle; undefined without one. */
   get payout(): Units | undefined {
     let payout: Units | undefined;
     const { cursor, end } = this.effectCursor();
@@ -312,18 +315,18 @@ export class TransactionRecord {
   /** Payout, reward, credit or tip refund given and not taken back. */
   get paid(): Units {
     if (!this.paidOut || this.state === 'VOID') return 0;
-    // Part of a settlement can have been taken back; a bet's own payout is paid or not.
+    // A settlement can be taken back in part; a bet's own payout is paid or not.
     return this.isBet ? (this.payout ?? 0) : this.stake;
   }
 
-  /** Takes a part of a settlement's payout back. */
+  /** Takes back a part of a settlement's payout. */
   takeBack(units: Units): void {
     this.stake -= units;
   }
 
   /**
-   * Remembers a message that had an effect, with its answer. `requestId`: of an adjustment, `requestHash`: of a place, settle or
-   * cancel, or the void of a reward.
+   * Remembers a message that had an effect, with its answer. `requestId`: of an adjustment. `requestHash`: of a place,
+   * settle or cancel, or the void of a reward.
    */
   record(
     type: EffectType,
@@ -337,7 +340,7 @@ export class TransactionRecord {
     this.append(effectOf(type, waiting, skip, amount, answer, requestId, requestHash));
   }
 
-  /** Remembers a rollback. `requestId`: empty for one BY_ROUND. */
+  /** Remembers a rollback. `requestId`: empty for a rollback BY_ROUND. */
   recordRollback(requestId: string, skip: boolean, sentMs: number, answer: FirstAnswer): void {
     const amount = answer.before - answer.after;
     this.append(effectOf('rollback', requestId === '', skip, amount, answer, requestId, undefined, sentMs));
@@ -357,7 +360,7 @@ export class TransactionRecord {
     return effects;
   }
 
-  /** The wallet's version that the first message made; undefined when none had an effect. */
+  /** The wallet's version after the first message; undefined when no message had an effect. */
   get firstVersion(): number | undefined {
     const { cursor, end } = this.effectCursor();
     if (cursor.at === end) return undefined;
@@ -365,14 +368,14 @@ export class TransactionRecord {
     return cursor.number();
   }
 
-  /** Of a bet: the request ids of its adjustments, oldest first. */
+  /** For a bet: the request ids of its adjustments, oldest first. */
   get adjustmentIds(): string[] {
     return this.effects()
       .filter(({ type }) => type === 'adjust')
       .map(({ requestId }) => requestId);
   }
 
-  /** The adjustment by this request. Those by others are not read: there can be a thousand. */
+  /** The adjustment by this request. Other adjustments are not decoded: there can be a thousand. */
   adjustmentBy(requestId: string): Effect | undefined {
     const wanted = writtenText(requestId);
     const { cursor, end } = this.effectCursor();
@@ -411,7 +414,7 @@ export class TransactionRecord {
     return hashesOf(this.effects());
   }
 
-  /** True when an older walletd wrote an effect of one of these types: the request of that one is not known. */
+  /** True when an older walletd wrote an effect of one of these types, without its request. */
   lacksHashOf(types: readonly EffectType[]): boolean {
     return this.effects().some(({ type, requestHash }) => requestHash === undefined && types.includes(type));
   }
@@ -444,7 +447,7 @@ export class TransactionRecord {
     return count;
   }
 
-  /** Id and effects, as they are stored. */
+  /** Id and effects, in stored form. */
   blobCursor(): { readonly cursor: Cursor; readonly end: number } {
     const cursor = this.tables.cursorAt(this.blob, USED_BYTES);
     const start = cursor.at - USED_BYTES;
@@ -467,8 +470,8 @@ function hashesOf(effects: readonly Effect[]): number[] {
 }
 
 /**
- * `requestId`: of an adjustment or a rollback, `requestHash`: of a place, settle or cancel, or the void of a reward, `sentMs`: of
- * a rollback.
+ * A new effect. `requestId`: of an adjustment or a rollback. `requestHash`: of a place, settle or cancel, or the void
+ * of a reward. `sentMs`: of a rollback.
  */
 export function effectOf(
   type: EffectType,
@@ -480,7 +483,7 @@ export function effectOf(
   requestHash: number | undefined = undefined,
   sentMs = 0,
 ): Effect {
-  // One shape for all: a spread would be ten times as slow.
+  // One shape for all effects: a spread would be ten times as slow.
   return { type, waiting, skip, amount, before, after, version, requestId, requestHash, sentMs };
 }
 
@@ -488,7 +491,7 @@ export function effectBytesMax(requestId: string): number {
   return EFFECT_BYTES_MAX + textBytesMax(requestId);
 }
 
-/** Returns where it ends. */
+/** Writes an effect; returns where it ends. */
 export function writeEffect(bytes: Buffer, at: number, effect: Effect): number {
   const { type, waiting, skip, amount, before, after, version, requestId, requestHash, sentMs } = effect;
   const move = moveOf(before, amount, after);
@@ -518,12 +521,12 @@ export function effectHead({
   return version * MESSAGES + (EFFECTS.indexOf(type) | (waiting ? WAITING : 0) | (skip ? SKIP : 0));
 }
 
-/** Told by the first number of an effect. */
+/** True when the first number of an effect says that it is an adjustment. */
 export function isAdjustment(head: number): boolean {
   return ((head % MESSAGES) & TYPE_MASK) === ADJUST;
 }
 
-/** The effect that format 1 has as four numbers. */
+/** The effect that format 1 stores as four numbers. */
 export function effectFrom(head: number, amount: Units, before: Units, after: Units, requestId: string): Effect {
   const message = head % MESSAGES;
   const type = EFFECTS[message & TYPE_MASK] as EffectType;
@@ -576,7 +579,7 @@ function hasRequestId(head: number): boolean {
   return type === ADJUST || (type === ROLLBACK && (head & WAITING) === 0);
 }
 
-/** All of an effect before its request id; returns its first byte. */
+/** Skips everything before the request id of an effect; returns its first byte. */
 function skipFigures(cursor: Cursor): number {
   const head = cursor.byte();
   cursor.number();
@@ -596,7 +599,7 @@ function skipAfter(cursor: Cursor, head: number): void {
   if ((head & HAS_HASH) !== 0) cursor.at += HASH_BYTES;
 }
 
-/** The request id and what follows it. */
+/** Skips the request id and everything after it. */
 function skipNames(cursor: Cursor, head: number): void {
   if (hasRequestId(head)) cursor.skipText();
   if ((head & TYPE_MASK) === ROLLBACK) cursor.at += DOUBLE_BYTES;

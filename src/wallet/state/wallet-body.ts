@@ -9,33 +9,33 @@ import { isNamedById, namespaceIn, numberOf } from './transaction-kind.js';
 import type { Tallies, Wallet } from './wallet.js';
 
 /*
- * What a packed wallet has beside its row, in memory and in snapshots of format 2. Numbers, signed ones and texts are those
- * of src/wallet/records/bytes.ts. A name is a text that recurs: its number among those met before in this body, from 1 on;
- * or 0, and the text. A time is a number: 0, and a double follows; or 1 + 2 * milliseconds after another one, + 1 when it
- * is before that.
+ * The packed record of a hibernated wallet: all except its row, in memory and in snapshots of format 2. Numbers, signed
+ * numbers and texts are those of src/wallet/records/bytes.ts. A name is a recurring text: its number among the names
+ * met before in this record, from 1 on; or 0, then the text. A time is a number: 0, then a double; or 1 + 2 * its
+ * distance in milliseconds from another time, + 1 when it is earlier.
  *
- *   flags (byte): 1 tallies, 2 session
- *   tallies: day of tips (signed), tips credited (number), carried (text, decimal digits)
+ *   flags (byte): 1 rare fields, 2 session
+ *   rare fields: day of tips (signed), tips credited (number), carried (text, decimal digits)
  *   session: digest (text), end (double, infinite when it has none)
  *   operations (number), oldest first:
  *     byte: type (3 bits), 8 with an operator, 16 with a reason
  *     time (after 0), id (text), amount (signed), balance after (signed), operator (name), reason (text)
  *   transactions (number), oldest first:
  *     round: its number among those met before, from 1 on; or 0, and product (name), id (text)
- *     facts (number), created (time after 0), updated (time after it), amount (signed)
+ *     flags (number), created (time after 0), updated (time after it), amount (signed)
  *     bytes that follow (number): id (text) and effects, see transaction-record.ts
- *   rounds with more to tell than that (number):
+ *   rounds with further data (number):
  *     round (number), flags (byte): 1 ended, 2 has undone messages, 4 remembers messages; mark (double, little-endian)
  *     settlements (number): transaction (number, from 0 on), bets (number), each of them (number)
  *     closings (number): type (byte), id (text), balance before, after (signed), version (number);
- *       of type 3, which is a cancel, too, the hash of its request (number)
- *     undone (number, where there are any): of each the hash of its request (number)
- *     remembered (number, where there are any): of each its hash (number), balance before, after (signed)
+ *       for type 3, which is also a cancel, the hash of its request (number)
+ *     undone (number, if flagged): for each the hash of its request (number)
+ *     remembered (number, if flagged): for each its hash (number), balance before, after (signed)
  */
 const HAS_TALLIES = 1;
 const HAS_SESSION = 2;
 const HAS_PENDING = 4;
-/** In the place of a type of three bits: the type follows, and what else only approvals have. */
+/** Stands in place of a type of three bits: the type follows, and then the fields that only approvals have. */
 const OF_APPROVAL = 7;
 const HAS_APPROVER = 1;
 const HAS_TERMS = 2;
@@ -49,7 +49,7 @@ const NO_MARK = -1;
 const BETS = numberOf('bet');
 const REWARDS = numberOf('reward');
 
-/** On disk for ever: none changes its place. */
+/** On disk for ever: no type changes its place. */
 const OPERATIONS: readonly OperationType[] = [
   'create',
   'import',
@@ -65,10 +65,10 @@ const OPERATIONS: readonly OperationType[] = [
 const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void', 'rollback', 'cancel'];
 const HASHED_CANCEL = 3;
 
-/** Items that are gone through in one step. */
+/** Items processed in one step. */
 const STEP = 64;
 
-/** Writes the body of a wallet, which must not change between the steps. */
+/** Writes the packed record of a wallet, which must not change between the steps. */
 export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
   const writeName = nameWriter(bytes);
   writeTallies(bytes, wallet);
@@ -82,7 +82,7 @@ export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
   yield* writeRounds(bytes, yield* oldestFirst(wallet.transactions()), writeName);
 }
 
-/** Writes the rounds of these transactions, which are all of theirs, oldest first. */
+/** Writes the rounds of these transactions, oldest first. The list must contain all transactions of each round. */
 function* writeRounds(
   bytes: ByteWriter,
   transactions: readonly Transaction[],
@@ -120,7 +120,7 @@ function* writeRounds(
   }
 }
 
-/** As `writeRounds`, of all transactions of one round. */
+/** As `writeRounds`, for all transactions of one round. */
 export function writeOneRound(bytes: ByteWriter, round: Round, members: readonly Transaction[]): void {
   bytes.number(members.length);
   let isNamed = false;
@@ -142,7 +142,10 @@ export function writeOneRound(bytes: ByteWriter, round: Round, members: readonly
   writeRound(bytes, round, ({ row }) => must(places.get(row), 'what a round names is among its members'));
 }
 
-/** Adds all that a body holds to a wallet that has nothing yet. Throws an `AssertionFailure` when it contradicts itself. */
+/**
+ * Adds everything in a packed record to an empty wallet. Throws an `AssertionFailure` when the record contradicts
+ * itself.
+ */
 export function* readBody(cursor: Cursor, wallet: Wallet): Steps<void> {
   const readName = nameReader(cursor);
   const tallies = readTallies(cursor);
@@ -185,7 +188,10 @@ export function* readRounds(
   return transactions;
 }
 
-/** The ids among the transactions of rounds that are found by their ids alone: of bets, tips and cancels of unknown ids; of rewards. */
+/**
+ * The ids, among the transactions of rounds, that are found by id alone: of bets, tips and cancels of unknown ids; and
+ * of rewards.
+ */
 export interface NamedIds {
   readonly ids: ReadonlySet<string>;
   readonly rewardIds: ReadonlySet<string>;
@@ -215,7 +221,7 @@ export function idsOfRounds(cursor: Cursor): NamedIds {
   return { ids, rewardIds };
 }
 
-/** True where the only round remembers messages as a whole. `cursor`: behind its transactions. */
+/** True when the only round remembers messages as a whole. `cursor` stands behind its transactions. */
 export function roundRemembersMessages(cursor: Cursor): boolean {
   if (cursor.number() === 0) return false;
   cursor.number();
@@ -242,18 +248,18 @@ function nameReader(cursor: Cursor): () => string {
   };
 }
 
-/** How many operations there are in a body. */
+/** Number of operations in a packed record. */
 export function operationsIn(cursor: Cursor): number {
   readTallies(cursor);
   return cursor.number();
 }
 
-/** Of a packed wallet, too, and without unpacking it. */
+/** The session, read from a hibernated wallet without waking it. */
 export function sessionOf(wallet: Wallet): Session | undefined {
   return wallet.isPacked ? readTallies(wallet.body)?.session : wallet.session;
 }
 
-/** All of them, newest first; of a packed wallet, too, and without unpacking it. */
+/** All operations, newest first, read from a hibernated wallet without waking it. */
 export function operationsOf(wallet: Wallet): readonly OperationFacts[] {
   if (!wallet.isPacked) return [...wallet.allOperations()];
   const cursor = wallet.body;
@@ -262,7 +268,7 @@ export function operationsOf(wallet: Wallet): readonly OperationFacts[] {
   return Array.from({ length: cursor.number() }, () => readOperation(cursor, readName)).reverse();
 }
 
-/** True where a body has money that waits for another operator. */
+/** True when a packed record has money that waits for another operator. */
 export function hasPending(body: Cursor): boolean {
   return (body.byte() & HAS_PENDING) !== 0;
 }

@@ -8,9 +8,9 @@ import type { Wallet } from './wallet.js';
 import type { Wallets } from './wallets.js';
 
 /**
- * All of one wallet as plain arrays: what two wallets have to agree on, and what snapshots of format 1 are made of. A
- * transaction is named by its place in `transactions`, a round by its place in `rounds`. Whatever of a wallet is not in
- * here is derived from what is; but for the hashes of requests, which a wallet does not have of what an older walletd wrote.
+ * One wallet as plain arrays: the basis for comparing two wallets, and the content of snapshots of format 1. A
+ * transaction is named by its place in `transactions`, a round by its place in `rounds`. Everything else in a wallet is
+ * derived from this, except hashes of requests, which a wallet lacks for effects that an older walletd wrote.
  */
 export type WalletImage = readonly [
   ...facts: ImageFacts,
@@ -30,22 +30,22 @@ type ImageFacts = readonly [
   tallies: TalliesImage | null,
 ];
 
-/** `carried` in decimal digits: it is not bounded as a balance is. */
+/** `carried` in decimal digits: unlike a balance, it has no bound. */
 type TalliesImage = readonly [
   tipsDay: number,
   tipsCredited: number,
   carried: string,
-  /** In no snapshot of format 1. */
+  /** Absent in snapshots of format 1. */
   session?: readonly [digest: string, endMs: number | null],
 ];
 
-/** `facts` are bits and each effect four numbers, as transaction-record.ts describes them. */
+/** `facts` are the flags, and each effect is four numbers, as described in transaction-record.ts. */
 type TransactionImage = readonly [
-  /** Which of its wallet's rounds it is of. */
+  /** Index among the rounds of the wallet. */
   round: number,
   id: string,
   facts: number,
-  /** Of adjustments and rollbacks. */
+  /** Request ids of adjustments and rollbacks. */
   requestIds: readonly string[] | null,
   createdMs: number,
   /** Milliseconds after `createdMs`. */
@@ -66,7 +66,7 @@ type RoundImage =
     ];
 
 type ClosingImage = readonly [type: number, id: string, before: number, after: number, version: number];
-/** Cut behind the last that is there. */
+/** Cut off after the last field that is present. */
 type OperationImage = readonly [
   type: number,
   id: string,
@@ -75,12 +75,12 @@ type OperationImage = readonly [
   timeMs: number,
   by?: readonly [name: string, address: string] | null,
   reason?: string | null,
-  /** In no snapshot of format 1. */
+  /** Absent in snapshots of format 1. */
   approver?: readonly [name: string, address: string] | null,
   request?: readonly [expiresMs: number, allowNegativeBalance: boolean],
 ];
 
-/** The numbers of operations in snapshots. They are on disk for ever: none changes, and none is used again. */
+/** The numbers of operations in snapshots. On disk for ever: no number changes, and none is reused. */
 const OPERATION_NUMBER: Readonly<Record<OperationType, number>> = {
   deposit: 0,
   withdrawal: 1,
@@ -124,7 +124,7 @@ export function imageOf(wallet: Wallet): WalletImage {
   ];
 }
 
-/** Creates the wallet that the image shows. Throws an `AssertionFailure` when the image contradicts itself. */
+/** Creates the wallet from its image. Throws an `AssertionFailure` when the image contradicts itself. */
 export function addImage(wallets: Wallets, image: WalletImage): Wallet {
   const [username, currency, balance, version, isBlocked, tallies, roundImages, transactionImages, operations] = image;
   const wallet = wallets.create(username, currency);

@@ -45,36 +45,38 @@ import {
 import { isNamedById, type Namespace, namespaceIn, numberOf, type TransactionKind } from './transaction-kind.js';
 import { type Effect, effectBytesMax, factsOf, type TransactionState, writeEffect } from './transaction-record.js';
 
-/** What few wallets have. */
+/** Rare fields, which few wallets have. */
 export interface Tallies {
   /** Unknown tips credited on `tipsDay` (days since 1970, UTC; -1: never). */
   readonly tipsDay: number;
   readonly tipsCredited: number;
   /**
-   * Balance that no held transaction or operation explains: what was forgotten, and voids by the request's amounts. A
-   * part of the books, and not bounded as a balance is.
+   * Balance that no transaction or operation in the wallet explains: forgotten and archived items, and voids by the
+   * request's amounts. A part of the books and, unlike a balance, without a bound.
    */
   readonly carried: bigint;
-  /** No tally, and kept with them: players have one only where the operator says so. */
+  /** Kept with the rare fields because players have a session only if the operator sets one. */
   readonly session: Session | undefined;
 }
 
 const NO_TALLIES: Tallies = Object.freeze({ tipsDay: -1, tipsCredited: 0, carried: 0n, session: undefined });
 
-/** What the row of a packed wallet knows of its body. */
+/** Counts in the row of a hibernated wallet, which describe its packed record. */
 export interface Counts {
   readonly openBets: number;
   readonly transactions: number;
   /** Tombstones and marks. */
   readonly tombstones: number;
-  /** Nothing was changed before this second; 2^32 - 1: there is nothing. */
+  /** Nothing changed before this second; 2^32 - 1 for an empty wallet. */
   readonly oldestSeconds: number;
 }
 
-/** Transactions and operations of a wallet that is packed, and written in one step. */
+/** Most transactions and operations of a wallet that may hibernate; such a record is written in one step. */
 export const SHORT_MAX = 128;
 
-/* In one word, below the number of the currency. */
+/*
+ * Flags in one word, below the number of the currency.
+ */
 const BLOCKED = 1;
 const PACKED = 2;
 const RECENT = 4;
@@ -84,8 +86,8 @@ const NEVER = 0xffffffff;
 const MS = 1000;
 
 /**
- * One player's state: what `decide` reads and `apply` writes. A view of its row, made for a turn. All transactions hang
- * on one list, newest first; by their ids they are found in the tables.
+ * One player's state, which `decide` reads and `apply` writes. A view of its row, made for a turn. All transactions are
+ * on one list, newest first; the tables find them by id.
  *
  *   newest ──> settlement <──> bet <──> bet <──> tombstone
  *                   │           │        │           │
@@ -106,7 +108,7 @@ export class Wallet {
     this.at = tables.players.at(row);
   }
 
-  /** A new one, whose name is in no table (yet). */
+  /** A new wallet, whose name is in no table (yet). */
   static begin(tables: Tables, currency: string, username?: string): Wallet {
     const wallet = new Wallet(tables, tables.players.allocate(), username);
     wallet.words[wallet.at + PLAYER_FACTS] = tables.currencies.take(currency) << CURRENCY_SHIFT;
@@ -120,7 +122,7 @@ export class Wallet {
     return this.maybeName;
   }
 
-  /** As it is stored. */
+  /** Writes the username in its stored form. */
   writeUsername(bytes: ByteWriter): void {
     this.tables.writeText(bytes, this.words[this.at + PLAYER_NAME] as number);
   }
@@ -154,12 +156,15 @@ export class Wallet {
     this.facts = blocked ? this.facts | BLOCKED : this.facts & ~BLOCKED;
   }
 
-  /** All but its row is one blob. Then transactions, rounds, operations and tallies cannot be asked for. */
+  /**
+   * True when everything except the row is one packed record. Transactions, rounds, operations and rare fields are then
+   * unavailable.
+   */
   get isPacked(): boolean {
     return (this.facts & PACKED) !== 0;
   }
 
-  /** A note that it has been asked for lately. */
+  /** A flag: the wallet was used recently. */
   get isRecent(): boolean {
     return (this.facts & RECENT) !== 0;
   }
@@ -168,19 +173,19 @@ export class Wallet {
     this.facts = isRecent ? this.facts | RECENT : this.facts & ~RECENT;
   }
 
-  /** Of a packed one. */
+  /** The packed record of a hibernated wallet. */
   get body(): Cursor {
     assert(this.isPacked, 'only packed wallets have a body');
     return this.tables.cursorAt(this.words[this.at + PLAYER_NEWEST] as number, USED_BYTES);
   }
 
-  /** Where its body ends. */
+  /** End of the packed record. */
   get bodyEnd(): number {
     const { bytes, at } = this.body;
     return at - USED_BYTES + readUsed(bytes, at - USED_BYTES);
   }
 
-  /** Takes these bytes as its body, in the place of all that it has beside its row: that must be gone. */
+  /** Takes these bytes as its packed record. The wallet must have nothing else besides its row. */
   putBody(bytes: Buffer, start: number, length: number): void {
     const { words, at, tables } = this;
     assert(words[at + PLAYER_NEWEST] === 0 && words[at + PLAYER_OPERATION] === 0, 'a packed wallet has nothing else');
@@ -188,7 +193,7 @@ export class Wallet {
     this.facts |= PACKED;
   }
 
-  /** Frees the body; returns a copy of it. Counts begin at 0, because whatever is added counts itself. */
+  /** Frees the packed record; returns a copy of it. Counts restart at 0, because every added item counts itself. */
   takeBody(): Buffer {
     const { words, at, tables } = this;
     const { bytes, at: start } = this.body;
@@ -200,7 +205,7 @@ export class Wallet {
     return body;
   }
 
-  /** Frees all that it has beside its row. */
+  /** Frees everything besides the row. */
   freeRecords(): void {
     const { words, at, tables } = this;
     for (let row = words[at + PLAYER_NEWEST] as number; row !== 0; row = words[at + PLAYER_NEWEST] as number) {
@@ -225,7 +230,7 @@ export class Wallet {
     return this.words[this.at + PLAYER_TRANSACTIONS] as number;
   }
 
-  /** What the row knows of the rest; to be written where that is a body. */
+  /** Counts in the row, which describe everything else. Set for a hibernated wallet only. */
   get counts(): Counts {
     const { words, at, openBets, transactionCount: transactions, tombstones } = this;
     return { openBets, transactions, tombstones, oldestSeconds: words[at + PLAYER_OLDEST] as number };
@@ -239,7 +244,7 @@ export class Wallet {
     words[at + PLAYER_OLDEST] = oldestSeconds;
   }
 
-  /** True when all of it is gone through in some ten microseconds. */
+  /** True when walking over everything takes some ten microseconds. */
   get isShort(): boolean {
     let items = this.transactionCount;
     for (const _operation of this.allOperations()) if (++items > SHORT_MAX) return false;
@@ -295,35 +300,35 @@ export class Wallet {
     if (units !== 0n) this.tallies = { ...this.tallies, carried: this.tallies.carried + units };
   }
 
-  /** True when something may have been changed last before `beforeMs`. */
+  /** True when something may have changed last before `beforeMs`. */
   mayHaveOlderThan(beforeMs: number): boolean {
     const oldest = this.words[this.at + PLAYER_OLDEST] as number;
     return oldest !== NEVER && oldest * MS < beforeMs;
   }
 
-  /** Nothing was changed before this time; infinite when there is nothing. */
+  /** Notes that nothing changed before this time; infinite for an empty wallet. */
   noteOldest(oldestMs: number): void {
     this.words[this.at + PLAYER_OLDEST] = secondsOf(oldestMs);
   }
 
-  /** True when a round may be closed of which the last change was before `beforeMs`. */
+  /** True when a round may be closed with its last change before `beforeMs`. */
   mayHaveClosedBefore(beforeMs: number): boolean {
     const closed = this.words[this.at + PLAYER_CLOSED] as number;
     return closed !== NEVER && closed * MS < beforeMs;
   }
 
-  /** No round is closed that was changed last before this time; infinite when none is. */
+  /** Notes that no closed round has its last change before this time; infinite without closed rounds. */
   noteClosed(closedMs: number): void {
     this.words[this.at + PLAYER_CLOSED] = secondsOf(closedMs);
   }
 
-  /** Something may have been closed now. */
+  /** Notes that something may have been closed now. */
   noteChange(timeMs: number): void {
     const closed = this.words[this.at + PLAYER_CLOSED] as number;
     if (timeMs < closed * MS) this.noteClosed(timeMs);
   }
 
-  /** The bet, tip or tombstone of this id: they share one namespace. */
+  /** The bet, tip or tombstone with this id: they share one namespace. */
   bet(productId: string, id: string): Transaction | undefined {
     return this.named('bet', productId, id);
   }
@@ -332,7 +337,7 @@ export class Wallet {
     return this.named('reward', productId, id);
   }
 
-  /** What has this id in its namespace. */
+  /** The transaction with this id in its namespace. */
   named(namespace: Namespace, productId: string, id: string): Transaction | undefined {
     const { tables } = this;
     const product = tables.products.find(productId);
@@ -347,12 +352,12 @@ export class Wallet {
     return row === 0 ? undefined : new Round(tables, row);
   }
 
-  /** The round, or a new one, to which `add` adds a transaction at once. */
+  /** The existing round or a new one. The caller adds a transaction at once. */
   roundFor(productId: string, id: string): Round {
     return this.round(productId, id) ?? this.addRound(this.tables.products.take(productId), id);
   }
 
-  /** A new round; its product has been taken. */
+  /** A new round. The caller has already taken its product from the dictionary. */
   addRound(product: number, id: string): Round {
     const { tables } = this;
     const row = tables.rounds.allocate();
@@ -378,8 +383,10 @@ export class Wallet {
     return new Round(tables, row);
   }
 
-  /** A new transaction of a round. `amount` is of a bet its stake, of a settlement its payout, of all else what it moves;
-   * `first`: the message that made it, of which nothing but an adjustment has a request id. */
+  /**
+   * A new transaction of a round. `amount`: the stake of a bet, the payout of a settlement, or the moved amount of
+   * another kind. `first`: the message that created the transaction; only an adjustment has a request id.
+   */
   add(
     round: Round,
     id: string,
@@ -398,7 +405,7 @@ export class Wallet {
     return this.link(round, facts, createdMs, createdMs, amount, bytes, 0, end, hash);
   }
 
-  /** As `add`, of a transaction with a history: `length` bytes from `start` on are its id and effects. Counts it. */
+  /** As `add`, for a transaction with a history: `length` bytes from `start` on are its id and effects. Counts it. */
   addRecord(
     round: Round,
     facts: number,
@@ -451,7 +458,7 @@ export class Wallet {
     return item;
   }
 
-  /** Takes a transaction that was added just now down to its place on the list, which is by the time of creation. */
+  /** Moves a newly added transaction down to its place on the list, which is in order of creation. */
   sink(item: Transaction): void {
     const { row } = item;
     let newer = 0;
@@ -471,7 +478,7 @@ export class Wallet {
     return transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_OLDER] as number;
   }
 
-  /** Makes two transactions neighbours on the list; 0 in the place of the newer one: its beginning, of the older one: its end. */
+  /** Makes two transactions neighbours on the list. `newer` 0: the start of the list. `older` 0: its end. */
   private join(newer: number, older: number): void {
     const { transactions } = this.tables;
     if (newer === 0) this.words[this.at + PLAYER_NEWEST] = older;
@@ -501,7 +508,7 @@ export class Wallet {
     this.tables.pending.add(this.row, id, { by: by?.name, expiresMs: request.expiresMs });
   }
 
-  /** Newest first. */
+  /** The transactions, newest first. */
   *transactions(): IterableIterator<Transaction> {
     const { transactions } = this.tables;
     let row = this.words[this.at + PLAYER_NEWEST] as number;
@@ -512,7 +519,7 @@ export class Wallet {
     }
   }
 
-  /** The first of them, to be followed by `newer`. */
+  /** The oldest transaction; `newer` leads on from there. */
   get oldest(): Transaction | undefined {
     return this.maybeTransaction(this.words[this.at + PLAYER_FIRST] as number);
   }
@@ -530,7 +537,7 @@ export class Wallet {
     return row === 0 ? undefined : new Transaction(this.tables, row);
   }
 
-  /** Newest first. */
+  /** The operations, newest first. */
   *allOperations(): IterableIterator<Operation> {
     const { operations } = this.tables;
     let row = this.words[this.at + PLAYER_OPERATION] as number;
@@ -555,19 +562,18 @@ export class Wallet {
     tables.rounds.free(round.row);
   }
 
-  /** Drops a settlement, of which its round no longer tells. */
+  /** Drops a settlement that its round no longer mentions. */
   dropSettlement(settlement: Transaction): void {
     settlement.round.remove(settlement);
     this.dropTransaction(settlement.row, settlement.facts);
   }
 
-  /** Takes a request that is decided off the list. */
+  /** Removes a decided request from the list. */
   dropRequest({ row, id }: Operation): void {
     this.dropOperations((operation) => operation.row === row);
     this.tables.pending.remove(this.row, id);
   }
 
-  /** Drops operations. */
   dropOperations(isDropped: (operation: Operation) => boolean): void {
     const { operations } = this.tables;
     const kept: number[] = [];
@@ -614,7 +620,7 @@ function secondsOf(timeMs: number): number {
   return Math.min(Math.max(Math.floor(timeMs / MS), 0), NEVER);
 }
 
-/** Known to be: of two of one millisecond only the versions tell, which tombstones and marks do not have. */
+/** True when `a` is known to be newer. Within one millisecond only the versions tell, which tombstones and marks lack. */
 function isNewer(a: Transaction, b: Transaction): boolean {
   if (a.createdMs !== b.createdMs) return a.createdMs > b.createdMs;
   const { firstVersion } = b;

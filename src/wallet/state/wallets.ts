@@ -11,9 +11,10 @@ import { hasPending, operationsOf, readBody, writeBody } from './wallet-body.js'
 const bodyWriter = new ByteWriter();
 
 /**
- * All wallets of one shard. Players are never removed: by the order of their creation each has a position, which stays
- * what it is, also over snapshots. Who is not asked for is packed, by and by, and unpacked when he is: a packed player takes
- * half the room, and a snapshot takes him over as he is. Only short wallets are packed: that takes some microseconds.
+ * All wallets of one shard. Players are never removed: each has a position in the order of creation, which never
+ * changes, not even over snapshots. An unused wallet hibernates after a while, and wakes when it is used. A hibernated
+ * player takes half the memory, and a snapshot copies the packed record unchanged. Only short wallets hibernate: that
+ * takes some microseconds.
  */
 export class Wallets {
   readonly tables: Tables;
@@ -37,14 +38,14 @@ export class Wallets {
     return this.tables.transactions.count + this.packedTransactions;
   }
 
-  /** Unpacked. */
+  /** Wakes the wallet. */
   get(username: string): Wallet | undefined {
     const wallet = this.peek(username);
     if (wallet !== undefined) this.unpack(wallet);
     return wallet;
   }
 
-  /** Perhaps packed. */
+  /** Leaves a hibernated wallet hibernated. */
   peek(username: string): Wallet | undefined {
     const row = this.tables.findPlayer(username);
     return row === 0 ? undefined : new Wallet(this.tables, row, username);
@@ -61,38 +62,38 @@ export class Wallets {
     return this.begin(currency);
   }
 
-  /** By order of creation, from 0 on; unpacked. */
+  /** The wallet at a position in order of creation, from 0 on; wakes it. */
   at(position: number): Wallet | undefined {
     const wallet = this.peekAt(position);
     if (wallet !== undefined) this.unpack(wallet);
     return wallet;
   }
 
-  /** As `at`, and packed again soon, because nobody has asked for the player. */
+  /** As `at`, but the wallet hibernates again soon, because the player has sent nothing. */
   lookAt(position: number): Wallet | undefined {
     const wallet = this.peekAt(position);
     if (wallet?.isPacked) atOnce(this.unpackInSteps(wallet));
     return wallet;
   }
 
-  /** As `at`, perhaps packed. */
+  /** As `at`, but leaves a hibernated wallet hibernated. */
   peekAt(position: number): Wallet | undefined {
     return position >= 0 && position < this.count ? new Wallet(this.tables, position + 1) : undefined;
   }
 
-  /** The first position from `from` to before `end` whose name begins so; `end` when there is none. */
+  /** The first position from `from` to before `end` whose name starts with the prefix; `end` when there is none. */
   nextCalled(prefix: Prefix, from: number, end: number): number {
     let position = from;
     while (position < end && !this.tables.isPlayerCalled(position + 1, prefix)) position++;
     return position;
   }
 
-  /** All, unpacked. */
+  /** All wallets; wakes each. */
   *[Symbol.iterator](): IterableIterator<Wallet> {
     for (let position = 0; position < this.count; position++) yield must(this.at(position), 'every position is taken');
   }
 
-  /** Those that are not packed. */
+  /** The wallets that are not hibernated. */
   *unpacked(): IterableIterator<Wallet> {
     for (let position = 0; position < this.count; position++) {
       const wallet = this.peekAt(position);
@@ -100,12 +101,15 @@ export class Wallets {
     }
   }
 
-  /** So many will come: what is made for them now need not grow. */
+  /** Sizes the tables for this many players, so that they need not grow. */
   expect(count: number): void {
     this.tables.expectPlayers(count);
   }
 
-  /** Gives a new wallet its body of so many items; returns the steps to unpack it where it is too long to stay packed. */
+  /**
+   * Gives a new wallet its packed record with this many items; returns the steps that wake it when it is too long to
+   * hibernate.
+   */
   load(
     wallet: Wallet,
     counts: Counts,
@@ -124,7 +128,7 @@ export class Wallets {
     return items > SHORT_MAX ? this.unpackInSteps(wallet) : undefined;
   }
 
-  /** Requests that nobody has decided about in time. */
+  /** Requests that were not decided in time. */
   expiredRequests(nowMs: number): readonly { readonly username: string; readonly id: string }[] {
     return this.tables.pending.expired(nowMs).map(({ player, id }) => {
       return { username: must(this.peekAt(player - 1), 'a request is about a player').username, id };
@@ -148,7 +152,10 @@ export class Wallets {
     return wallet;
   }
 
-  /** Looks at the next player in turn, and packs who has not been asked for since the last time. Some ten microseconds. */
+  /**
+   * Looks at the next player in turn, and hibernates the wallet if it was not used since the last look. Some ten
+   * microseconds.
+   */
   packNext(): void {
     if (this.nextToPack >= this.count) this.nextToPack = 0;
     const wallet = this.peekAt(this.nextToPack++);
@@ -173,7 +180,7 @@ export class Wallets {
     wallet.isRecent = true;
   }
 
-  /** Checks the books, too: a body comes out of a snapshot, perhaps. */
+  /** Wakes a wallet, and checks its books: the packed record may come out of a snapshot. */
   private *unpackInSteps(wallet: Wallet): Steps<void> {
     const { counts } = wallet;
     const body = wallet.takeBody();
