@@ -5,7 +5,7 @@ import { addMissedTime, missedTime, systemClock } from '../../src/base/clock.js'
 
 const CLOCK = new URL('../../src/base/clock.js', import.meta.url).href;
 
-/** A thread that says what its monotonic clock says, whenever it is asked. */
+/** A thread that posts the time of its monotonic clock on each message. */
 const THREAD = `
   const { parentPort, workerData } = require('node:worker_threads');
   import(${JSON.stringify(CLOCK)}).then(({ shareMissedTime, systemClock }) => {

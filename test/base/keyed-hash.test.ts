@@ -13,7 +13,7 @@ const LINUX = `
   007783eb 95766243 ab639262 9c7e1390 c368dda6 38ddc455 fa13d379 979ea4e8
   53ecd77e 2ee80657 33dbb66a ae3f0577 88b4c4cc 3e7f480b 74c1ebf8 87178304`;
 
-test('the keyed hash is HalfSipHash-1-3, as Linux has it', () => {
+test('the keyed hash equals HalfSipHash-1-3 of Linux', () => {
   const message = Buffer.from(Array.from({ length: 64 }, (_, i) => i));
   const [first, second] = [message.readInt32LE(0), message.readInt32LE(4)];
   for (const [i, hash] of LINUX.trim().split(/\s+/).entries()) {
@@ -21,7 +21,7 @@ test('the keyed hash is HalfSipHash-1-3, as Linux has it', () => {
   }
 });
 
-test('each bit of the key, of the words and of the text changes the hash', () => {
+test('every bit of key, words and text changes the hash', () => {
   const text = Buffer.from('round-1');
   const hashes = new Set<number>();
   const note = (key: HashKey, first: number, second: number, bytes: Buffer) => {
@@ -43,7 +43,7 @@ test('each bit of the key, of the words and of the text changes the hash', () =>
   assert.equal(hashes.size, 1 + 4 * 32 + text.length * 8);
 });
 
-test('both halves of a hash of 64 bits change with each bit of the text', () => {
+test('both halves of a 64-bit hash change with every bit of the text', () => {
   const lower = new Set<number>();
   const upper = new Set<number>();
   const out = new Uint32Array(1);

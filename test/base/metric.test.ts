@@ -4,7 +4,7 @@ import { lastingMetrics, mergeMetrics } from '../../src/base/metric.js';
 import { Histogram } from '../../src/telemetry/histogram.js';
 import { counter, gauge, histogram, perKey, perShard } from '../../src/telemetry/metric.js';
 
-test('series that several threads have are added up, others stand beside them', () => {
+test('equal series of several threads are added up, others stay separate', () => {
   const merged = mergeMetrics([
     counter('commands_total', 'Commands.', 3),
     gauge(
@@ -28,7 +28,7 @@ test('series that several threads have are added up, others stand beside them', 
   ]);
 });
 
-test('buckets of a histogram hold all values up to their bound, and are merged with those of the same bound', () => {
+test('a histogram bucket counts all values up to its bound and merges by bound', () => {
   const recorded = new Histogram([1, 2]);
   for (const value of [1, 1.5, 2, 9]) recorded.record(value);
   const one = histogram('sizes', 'Sizes.', recorded, { stage: 'queue' });
@@ -47,7 +47,7 @@ test('buckets of a histogram hold all values up to their bound, and are merged w
   );
 });
 
-test('sums outlive a thread, and what it had does not', () => {
+test('sums outlive a thread, gauges do not', () => {
   const metrics = [
     counter('remarks_total', 'Remarks.', perKey('remark', { repeat: 1, tombstone: 0 })),
     gauge('heap', 'Heap.', 1),

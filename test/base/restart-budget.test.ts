@@ -4,19 +4,19 @@ import { RestartBudget } from '../../src/base/restart-budget.js';
 
 const MINUTE_MS = 60_000;
 
-test('what fails for the first time is started again', () => {
+test('a part that fails for the first time is restarted', () => {
   const budget = new RestartBudget();
   budget.recovered(0);
   assert.equal(budget.failed(1), true);
 });
 
-test('what fails while it comes back is not', () => {
+test('a part that fails while coming back is not restarted', () => {
   const budget = new RestartBudget();
   assert.equal(budget.failed(0), true);
   assert.equal(budget.failed(10 * MINUTE_MS), false);
 });
 
-test('what fails within a minute of being back is not, however long it took to come back', () => {
+test('a part that fails within a minute of coming back is not restarted', () => {
   const budget = new RestartBudget();
   assert.equal(budget.failed(0), true);
   budget.recovered(10 * MINUTE_MS);

@@ -19,7 +19,7 @@ function machine() {
   return { clock, pass, steady: new SteadyClock(clock) };
 }
 
-test('a wall clock that jumps years ahead for a moment takes nobody along', () => {
+test('a wall clock that jumps years ahead for a moment is not followed', () => {
   const { clock, pass, steady } = machine();
   const { wallMs } = clock;
   clock.wallMs += 3650 * DAY;
@@ -28,7 +28,7 @@ test('a wall clock that jumps years ahead for a moment takes nobody along', () =
   assert.equal(steady.now(), wallMs + 60 * MINUTE);
 });
 
-test('two moments more than an hour apart are no hour', () => {
+test('two jumps more than an hour apart do not count as one hour', () => {
   const { clock, pass, steady } = machine();
   const { wallMs } = clock;
   for (const _ of [1, 2]) {
@@ -41,21 +41,21 @@ test('two moments more than an hour apart are no hour', () => {
   assert.equal(steady.now(), wallMs + 240 * MINUTE);
 });
 
-test('who begins later with what was believed by then is where the others are', () => {
+test('a clock that starts later from the believed offset agrees with the others', () => {
   const { clock, pass, steady } = machine();
   clock.wallMs += 30 * DAY;
   for (let minute = 0; minute <= 60; minute++, pass(MINUTE)) steady.now();
   assert.equal(new SteadyClock(clock, steady.believedOffsetMs).now(), clock.wallMs);
 });
 
-test('where it stays for an hour it is followed', () => {
+test('a jump that lasts for an hour is followed', () => {
   const { clock, pass, steady } = machine();
   clock.wallMs += 30 * DAY;
   for (let minute = 0; minute <= 60; minute++, pass(MINUTE)) steady.now();
   assert.equal(steady.now(), clock.wallMs);
 });
 
-test('a jump of less than a day, as of a machine that was asleep, and any jump back are followed at once', () => {
+test('jumps of less than a day and jumps back are followed at once', () => {
   const { clock, steady } = machine();
   clock.wallMs += DAY - MINUTE;
   assert.equal(steady.now(), clock.wallMs);
@@ -63,7 +63,7 @@ test('a jump of less than a day, as of a machine that was asleep, and any jump b
   assert.equal(steady.now(), clock.wallMs);
 });
 
-test('a wall clock that was back for a moment is right at once when it is', () => {
+test('the time is right as soon as a set-back wall clock recovers', () => {
   const { clock, pass, steady } = machine();
   clock.wallMs -= 2 * DAY;
   assert.equal(steady.now(), clock.wallMs);

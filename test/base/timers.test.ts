@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemTimers } from '../../src/base/timers.js';
 
-test('what comes again after a multiple of fifty milliseconds wakes the thread once for all', (t) => {
+test('timers of multiples of 50 ms share one wake-up of the thread', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const runs: string[] = [];
   const cancels = [50, 100, 150].map((ms) => systemTimers.every(ms, () => void runs.push(`${ms}`)));
@@ -13,7 +13,7 @@ test('what comes again after a multiple of fifty milliseconds wakes the thread o
   assert.equal(runs.length, 11, 'nothing comes after its end');
 });
 
-test('one that ends another, or begins one, while it runs', (t) => {
+test('a timer may end or start another one while it runs', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const runs: string[] = [];
   const endFirst = systemTimers.every(50, () => {

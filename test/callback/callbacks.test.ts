@@ -16,12 +16,12 @@ test('the schemas of the callbacks are JSON Schemas', () => {
   }
 });
 
-test('only with callbacks.strict the document forbids a bet of 0 that is no feature', () => {
+test('only callbacks.strict makes the document forbid a bet of 0 without isFeature', () => {
   const forbids = (isStrict: boolean) => /"const":0/.test(JSON.stringify(callbackSchemas({ txnsMax: 10, isStrict })));
   assert.deepEqual([forbids(false), forbids(true)], [false, true]);
 });
 
-test('only with callbacks.strict the document asks for fields that decide nothing', () => {
+test('only callbacks.strict makes the document require fields that decide nothing', () => {
   const isValid = (isStrict: boolean, endpoint: string, body: object) => {
     const name = endpoint.charAt(0).toUpperCase() + endpoint.slice(1);
     return new Ajv({ strict: false }).validate(callbackSchemas({ txnsMax: 10, isStrict })[name] as object, body);

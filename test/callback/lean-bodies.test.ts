@@ -35,7 +35,7 @@ const CHANGING = Object.keys(LEAN_TXNS) as ChangingEndpoint[];
 const WITH_GAME = CHANGING.filter((one) => !['cancelTips', 'placeTips', 'adjustBalance'].includes(one));
 const KEEP_GAME = ['placeBets', 'settleBets', 'winRewards'] as const;
 
-test('fields that decide nothing may be missing or null, and are kept as empty', () => {
+test('fields that decide nothing may be missing or null and become empty', () => {
   for (const endpoint of WITH_GAME) {
     const nulls = { gameCode: null, playInfo: null };
     const txn = txnOf(endpoint, LEAN_TXNS[endpoint]);
@@ -49,7 +49,7 @@ test('fields that decide nothing may be missing or null, and are kept as empty',
   assert.equal(txnOf('settleBets', { ...LEAN_TXNS.settleBets, turnOver: null })?.turnOver, 0);
 });
 
-test('a field that is there keeps its rule', () => {
+test('a field that is present keeps its rule', () => {
   for (const change of [{ gameCode: 7 }, { playInfo: {} }, { playInfo: 'x'.repeat(1025) }, { turnOver: -1 }]) {
     assert.equal(txnOf('settleBets', { ...LEAN_TXNS.settleBets, ...change }), undefined, JSON.stringify(change));
   }
@@ -63,7 +63,7 @@ test('only a request that lacks something is marked as completed', () => {
   assert.equal(isMarked(leanBody('placeBets', [full, { ...full, id: 'b2', playInfo: null }])), true);
 });
 
-test('only checkBalance may come without a time', () => {
+test('only checkBalance may lack a time', () => {
   for (const endpoint of ENDPOINTS) {
     for (const timestampMillis of [undefined, null]) {
       const { command, refusal } = read(endpoint, { ...leanBody(endpoint), timestampMillis });
@@ -73,7 +73,7 @@ test('only checkBalance may come without a time', () => {
   }
 });
 
-test('only a settle may come without a status', () => {
+test('only a settle may lack a status', () => {
   for (const endpoint of CHANGING) {
     for (const status of [undefined, null]) {
       const { command, refusal } = read(endpoint, leanBody(endpoint, [{ ...LEAN_TXNS[endpoint], status }]));
@@ -83,7 +83,7 @@ test('only a settle may come without a status', () => {
   }
 });
 
-test('with callbacks.strict every field has to be there', () => {
+test('callbacks.strict requires every field', () => {
   for (const endpoint of WITH_GAME.filter((one) => one !== 'winRewards' && one !== 'rollback')) {
     assert.match(read(endpoint, leanBody(endpoint), strictCodecs).refusal?.path ?? '', /gameCode|turnOver/);
   }
@@ -91,7 +91,7 @@ test('with callbacks.strict every field has to be there', () => {
   assert.equal(read('checkBalance', timeless, strictCodecs).refusal?.path, 'timestampMillis');
 });
 
-test('no endpoint reads a lean body of another one, with a status or without', () => {
+test('no endpoint reads a lean body of another one, with or without status', () => {
   const taken: string[] = [];
   for (const from of CHANGING) {
     for (const [how, change] of Object.entries({ as: {}, 'without status': { status: undefined } })) {
@@ -105,7 +105,7 @@ test('no endpoint reads a lean body of another one, with a status or without', (
   assert.deepEqual(taken, ['placeBets as: adjustBets', 'adjustBets as: placeBets']);
 });
 
-test('more elements than allowed are refused before anything is filled in', () => {
+test('an array that is too long is refused before stand-ins are filled in', () => {
   const txns = Array.from({ length: TXNS_MAX + 1 }, () => LEAN_TXNS.placeBets);
   assert.equal(read('placeBets', leanBody('placeBets', txns)).refusal?.path, 'txns');
   for (const odd of [[null], [7], ['x'], {}, null]) {

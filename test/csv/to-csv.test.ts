@@ -5,20 +5,20 @@ import { toCsv } from '../../src/csv/to-csv.js';
 
 const cellsOf = (text: string) => papaparse.parse(text, { delimiter: ',', skipEmptyLines: true }).data as string[][];
 
-test('no cell of a CSV begins as a formula', () => {
+test('no cell of a CSV starts as a formula', () => {
   for (const sign of ['=', '+', '-', '@', '\t', '\r', '\n', '\uFF1D', '\uFF0B', '\uFF0D', '\uFF20']) {
     const name = `${sign}1+cmd|' /C calc'!A0`;
     assert.deepEqual(cellsOf(toCsv([['a', name]])), [['a', `'${name}`]], JSON.stringify(sign));
   }
 });
 
-test('no formula begins inside of a cell where semicolons, tabs or line ends separate', () => {
+test('no formula starts inside a cell after a semicolon, tab or line end', () => {
   for (const separator of [';', '\t', '\n', '\r']) {
     assert.deepEqual(cellsOf(toCsv([[`a${separator}=1+1`]])), [[`a${separator}'=1+1`]], JSON.stringify(separator));
   }
 });
 
-test('numbers and common names stay as they are', () => {
+test('numbers and common names stay unchanged', () => {
   const cells = [
     '-12.50',
     '100',
@@ -40,7 +40,7 @@ test('numbers and common names stay as they are', () => {
     assert.deepEqual(cellsOf(toCsv([[text]])), [[`'${text}`]]);
 });
 
-test('a CSV is as RFC 4180 has it', () => {
+test('a CSV conforms to RFC 4180', () => {
   assert.equal(
     toCsv([
       ['Player', 'Balance'],

@@ -4,7 +4,7 @@ import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Operator } from '../../src/wallet/state/operation.js';
 
 /*
- * Few ids, few rounds, few amounts, on purpose: so that histories are full of repeats, late messages, reused ids and
+ * Few ids, few rounds and few amounts, on purpose: histories are then full of repeats, late messages, reused ids and
  * rounds with a past.
  */
 export const USERNAMES = ['ann', 'bob'];
@@ -77,7 +77,7 @@ const envelope = {
   username: fc.integer({ min: 0, max: 40 }).map((n) => (n === 0 ? 'nobody' : (USERNAMES[n < 32 ? 0 : 1] as string))),
 };
 
-/** Stands for a digest. Commands that have no business with it carry one, too, which nobody may look at. */
+/** Stands for a digest. Commands without a session carry one, too, which the code must ignore. */
 const session = fc.constantFrom(undefined, 'x', 'x', 'x', 'y');
 
 function callback<T extends CallbackCommand['type']>(type: T): fc.Arbitrary<CallbackCommand> {
@@ -101,13 +101,13 @@ export type Correction = Extract<OperationCommand, { type: 'correct' }>;
 export type Step =
   | { readonly type: 'callback'; readonly command: CallbackCommand }
   | { readonly type: 'balance'; readonly command: CheckBalanceCommand }
-  /** An earlier callback once more, possibly long after. */
+  /** An earlier callback once more, possibly much later. */
   | { readonly type: 'again'; readonly back: number }
-  /** One of its elements once more, in another way: what networks and platforms make of a retry. */
+  /** One element of an earlier callback once more, with a change: a retry as networks and platforms distort it. */
   | { readonly type: 'vary'; readonly back: number; readonly element: number; readonly change: object }
   | { readonly type: 'withdraw-all'; readonly username: string }
   | { readonly type: 'block' | 'unblock'; readonly username: string; readonly by: Operator | undefined }
-  /** Undefined ends it. */
+  /** Undefined ends the session. */
   | {
       readonly type: 'session';
       readonly username: string;
@@ -116,7 +116,7 @@ export type Step =
     }
   | { readonly type: 'correct'; readonly command: Correction }
   | { readonly type: 'tomorrow' }
-  /** All wallets come out of a snapshot, packed. */
+  /** Reloads all wallets, hibernated, from a snapshot. */
   | { readonly type: 'restart' };
 
 const CALLBACKS: readonly fc.WeightedArbitrary<CallbackCommand>[] = [
@@ -181,7 +181,7 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
       type: fc.constant('session' as const),
       username: fc.constantFrom(...USERNAMES),
       digest: fc.constantFrom('x', 'x', 'y', undefined),
-      // Never, long ago, and a day after histories begin.
+      // Never, long ago, and a day after the start of the history.
       endMs: fc.constantFrom(null, null, 0, 1_700_086_400_000),
     }),
   },
@@ -191,7 +191,7 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
       type: fc.constant('correct' as const),
       command: fc.record({
         type: fc.constant('correct' as const),
-        // `fund` is the id of what the player began with.
+        // `fund` is the id of the player's opening balance.
         id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'fund'),
         username: fc.constantFrom(...USERNAMES, 'nobody'),
         amount: fc.constantFrom(-70, -10, -1, 1, 10, 70, 100),
@@ -209,7 +209,7 @@ function toStep(command: CallbackCommand): Step {
   return { type: 'callback', command };
 }
 
-/** Every knob, with limits so small that they are met. */
+/** Rules with every setting varied, and with limits so small that histories reach them. */
 export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
   return fc
     .record({
@@ -237,13 +237,13 @@ export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
     .map((rules) => ({ ...defaults, ...rules }));
 }
 
-/** The command with one element changed; undefined when it has no such field to change. */
+/** The command with one element changed; undefined when it lacks the field to change. */
 export function varied(command: CallbackCommand, element: number, change: object): CallbackCommand | undefined {
   const txn = command.txns[element % command.txns.length];
   const field = Object.keys(change)[0] as string;
   if ('requestId' in change && txn !== undefined) return { ...command, id: change.requestId as string };
   if (txn === undefined || !(field in txn) || (field === 'status' && command.type !== 'placeBets')) return undefined;
-  // A movement is kept under a round of its own name.
+  // A movement is kept in a round named after it.
   if (command.type === 'adjustBalance' && field === 'roundId') return undefined;
   const { id } = change as { readonly id?: string };
   if (command.type === 'adjustBalance' && id !== undefined) {

@@ -36,37 +36,37 @@ import { TestHost } from '../support/test-host.js';
 import { arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
 
 /*
- * Random histories over stores and archives, with the settings of config/tiny.json and an end of the process between any two
- * steps of a move, against the dumb reference wallet, and against a host that keeps everything in memory. MODEL_RUNS
- * lengthens.
+ * Random histories over stores and archives, with the settings of config/tiny.json. The process ends between any two
+ * steps of a move. Each history is compared with the naive reference wallet, and with a host that keeps everything in
+ * memory. MODEL_RUNS lengthens the run.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 3000);
 const OPENING_BALANCE = 100;
 const ARCHIVE_ID = '00000000-0000-4000-8000-00000000000a';
 const TINY = loadSettings({ WALLETD_CONFIG: fileURLToPath(new URL('../../../config/tiny.json', import.meta.url)) });
 const MEMORY_MS = TINY.retention.memorySeconds * 1000;
-/** What is in the archive does not count as held. */
+/** Rules without a reachable limit on tombstones: archived ones do not count as held. */
 const RULES: Rules = { ...rulesOf(TINY), tombstonesMax: 1000 };
-/** Who is not asked for between two looks is packed: a few of the wallets are not. */
+/** A wallet that is unused between two looks hibernates: a few of the wallets stay awake. */
 const IDLE_MS = 1;
 
 const STEPS_PER_MOVE = 4;
 const STEPS_PER_GROUP = 8;
 const GROUPS = 3;
 
-/** The last step of a move that a process comes to, before or behind which it ends. */
+/** The last step of a move that the process reaches; the process ends before or after it. */
 type End = 'before-put' | 'behind-put' | 'before-event' | 'behind-event' | 'in-order';
 
 const arbitraryEnd = fc.constantFrom<End>('before-put', 'behind-put', 'before-event', 'behind-event', 'in-order');
 
-/** Where a process keeps what it must not lose. */
+/** The durable parts of a process: logs, snapshots and archive. */
 interface Place extends LogsAndSnapshots {
   readonly storeId: string;
   readonly archive: Archive;
   close(): Promise<void>;
 }
 
-/** A place as one process has it: at its end it does nothing any more. */
+/** A place as seen by one process: after the process ends, every call does nothing. */
 class OneLife {
   end: End = 'in-order';
   private isOver = false;
@@ -125,7 +125,7 @@ function told(answer: Answer): ReferenceAnswer {
     : { code: FAILURES[answer.failure].statusCode };
 }
 
-/** What the step sends; a while later about other rounds, and then about the first ones again. */
+/** The command that the step sends. After a while the commands name other rounds, and then the first rounds again. */
 function maybeCommand(step: Step, n: number, past: readonly CallbackCommand[]): CallbackCommand | undefined {
   if (step.type === 'again') return past[past.length - step.back];
   if (step.type === 'vary') {
@@ -138,7 +138,7 @@ function maybeCommand(step: Step, n: number, past: readonly CallbackCommand[]): 
   return { ...step.command, txns } as CallbackCommand;
 }
 
-/** Plays a history over a place, with ends in turn; resolves to the rounds that have left memory. */
+/** Plays a history over a place, with ends in turn; resolves to the number of rounds that left memory. */
 async function play(place: Place, steps: readonly Step[], ends: readonly End[], hosts: TestHost[]): Promise<number> {
   let moved = 0;
   const common = { shards: 1, limits: TINY.limits, rules: RULES };
@@ -174,7 +174,7 @@ async function play(place: Place, steps: readonly Step[], ends: readonly End[], 
     still.clock.nowMs = moving.clock.nowMs;
     life.end = ends[ended++ % ends.length] as End;
     const isOver = life.end !== 'in-order' || step.type === 'restart';
-    // Moves are on their way, and come as far as they come; now and then while the next callbacks do.
+    // Moves are under way and get as far as they get; now and then they overlap with the next callbacks.
     if (isOver || ended % 2 === 0) await delay(45);
     if (!isOver) continue;
     const { clock } = moving;
@@ -194,7 +194,7 @@ async function play(place: Place, steps: readonly Step[], ends: readonly End[], 
 }
 
 function histories(name: string, runs: number, open: () => Promise<Place>): void {
-  test(`${name}: random histories come out as the reference has them, wherever in a move a process ends`, async () => {
+  test(`${name}: random histories match the reference wherever a process ends in a move`, async () => {
     const hosts: TestHost[] = [];
     let moved = 0;
     try {
@@ -228,7 +228,7 @@ function newFolder(): string {
   return folder.path;
 }
 
-/** A new store's record, for one shard. */
+/** Creates a new store's meta record, for one shard. */
 async function created<T extends Store>(store: T): Promise<T & { readonly storeId: string }> {
   const scales = { default: 4, byCurrency: {} };
   const storeId = randomUUID();

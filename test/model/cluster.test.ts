@@ -3,11 +3,13 @@ import { failOvers, trouble } from '../simulation/trouble.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
 /*
- * Random histories of a cluster, each decided by one seed: nodes that are killed, stopped, cut off from each other or from
- * the store, masters that fail over, are away or slow, calls that are lost or come late, a table that is lost, clocks that
- * jump, shards that are moved and nodes that are drained. Whatever happens, an answer that was told is in the log once,
- * nothing is there twice, every callback gets its answer in the end, and balances are what the logs add up to. With
- * durability peers:1 a master that fails over loses what it answered, while something happens to one node.
+ * Random histories of a cluster, each decided by one seed. Nodes are killed, stopped, and cut off from each other or
+ * from the store. Masters fail over, are unreachable or slow. Calls are lost or late, the membership registry is lost,
+ * clocks jump, shards are moved and nodes are drained.
+ *
+ * In every history each acknowledged answer is in the log once, nothing is in the log twice, every callback gets its
+ * answer in the end, and balances equal the totals of the logs. With durability peers:1 a master that fails over loses
+ * acknowledged entries while something happens to one node.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 6);
 const SEED = Number(process.env.MODEL_SEED ?? 1);
@@ -15,7 +17,7 @@ const TROUBLE_MS = 20_000;
 const FAIL_OVERS = 4;
 
 for (let seed = SEED; seed < SEED + RUNS; seed++) {
-  test(`whatever happens to a cluster, no answer is lost or wrong (seed ${seed})`, () =>
+  test(`no cluster fault loses or falsifies an answer (seed ${seed})`, () =>
     history(
       {
         seed,
@@ -34,7 +36,7 @@ for (let seed = SEED; seed < SEED + RUNS; seed++) {
 }
 
 for (let seed = SEED; seed < SEED + RUNS / 3; seed++) {
-  test(`whatever happens to one node while a master loses answers, another one has them (seed ${seed})`, () =>
+  test(`another node keeps the answers that a master loses (seed ${seed})`, () =>
     history(
       {
         seed,

@@ -7,13 +7,13 @@ import { Domain } from '../support/domain.js';
 import { arbitraryStep, USERNAMES } from './arbitrary-commands.js';
 
 /*
- * Whether a round is still what the archive has of it is told by times, not by its bytes. Whatever happens to it, they say
- * the same. MODEL_RUNS lengthens.
+ * Times, not bytes, show whether a round is unchanged since it was archived. In random histories both give the same
+ * result. MODEL_RUNS lengthens the run.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 3000);
 const OPENING_BALANCE = 1000;
 
-test('a round is told to be unchanged exactly when its image is the same, byte for byte', () => {
+test('a round counts as unchanged exactly when its serialized bytes are the same', () => {
   const changed = { count: 0 };
   const steps = (most: number) => fc.array(arbitraryStep, { minLength: 1, maxLength: most, size: 'max' });
   fc.assert(

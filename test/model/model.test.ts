@@ -19,8 +19,9 @@ import { settingsWith } from '../support/settings.js';
 import { arbitraryRules, arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
 
 /*
- * Random histories of all operations against the dumb reference wallet. MODEL_RUNS and MODEL_SEED repeat and lengthen;
- * a failure prints its seed and the shortest history that still fails. It tells how many callbacks were compared.
+ * Random histories of all operations against the naive reference wallet. MODEL_RUNS lengthens the run and MODEL_SEED
+ * repeats one. A failure prints its seed and the shortest history that still fails. The test reports how many callbacks
+ * were compared.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 2100);
 const SEED = process.env.MODEL_SEED;
@@ -28,7 +29,7 @@ const OPENING_BALANCE = 100;
 const DAY_MS = 86_400_000;
 const DEFAULT_RULES = rulesOf(settingsWith());
 
-/** Rounds of each player that are let go after each step; none: there is no archive. */
+/** Rounds of each player that are archived after each step; empty: there is no archive. */
 const arbitraryMoves = fc.oneof(fc.constant([]), fc.array(fc.constantFrom(0, 0, 1, 2, 100), { minLength: 1 }));
 
 function recallAll(domain: Domain): void {
@@ -39,7 +40,7 @@ function options<T>(runs: number): fc.Parameters<T> {
   return SEED === undefined ? { numRuns: runs } : { numRuns: runs, seed: Number(SEED) };
 }
 
-test('answers, balances and states equal the reference; invariants hold after each step; the log and snapshots rebuild the state', (t) => {
+test('answers, balances, states, logs and snapshots equal those of the reference wallet', (t) => {
   let callbacks = 0;
   fc.assert(
     fc.property(
@@ -47,7 +48,7 @@ test('answers, balances and states equal the reference; invariants hold after ea
       fc.oneof(fc.constant(DEFAULT_RULES), arbitraryRules(DEFAULT_RULES)),
       arbitraryMoves,
       (steps, anyRules, moves) => {
-        // What has been let go counts no more.
+        // Archived tombstones no longer count.
         const rules = moves.length === 0 ? anyRules : { ...anyRules, tombstonesMax: 1000 };
         const domain = new Domain(rules);
         const reference = new ReferenceWallet(rules);
@@ -71,7 +72,7 @@ test('answers, balances and states equal the reference; invariants hold after ea
   t.diagnostic(`${callbacks} callbacks`);
 });
 
-test('a wallet that has forgotten answers as one that was built of what it kept', () => {
+test('a wallet that has forgotten answers like one built without the forgotten part', () => {
   const callbacks = fc
     .array(arbitraryStep, { minLength: 30, maxLength: 120, size: 'max' })
     .map((steps) => steps.flatMap((step) => (step.type === 'callback' ? [step.command] : [])));
@@ -105,14 +106,14 @@ test('a wallet that has forgotten answers as one that was built of what it kept'
   );
 });
 
-/** With more ids and rounds than arbitrary commands have, so that wallets grow long. */
+/** The command with more ids and rounds than arbitrary commands have, so that wallets grow long. */
 function numbered(command: CallbackCommand, n: number): CallbackCommand {
   const more = n % 7;
   const txns = command.txns.map((txn) => ({ ...txn, id: `${txn.id}${more}`, roundId: `${txn.roundId}${more}` }));
   return { ...command, txns } as CallbackCommand;
 }
 
-/** True for a callback. */
+/** Runs one step. True for a callback. */
 function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: CallbackCommand[]): boolean {
   switch (step.type) {
     case 'callback':
@@ -181,10 +182,10 @@ function compare(domain: Domain, reference: ReferenceWallet, command: CallbackCo
   return true;
 }
 
-/** Of whoever the command was about; what it did to others shows at their own next one, and at the end. */
+/** Compares the player of the command. Effects on other players show at their own next command, and at the end. */
 function comparePicturesOf(domain: Domain, reference: ReferenceWallet, username: string): void {
   if (!USERNAMES.includes(username)) return;
-  // Now and then with nothing in the archive: that all is in one place or the other.
+  // Now and then everything is restored first: each round must be in memory or in the archive.
   const isWhole = domain.events.length % 3 === 0;
   if (isWhole) domain.recall(username, () => true);
   comparePictures(domain, reference, username, isWhole);
@@ -226,7 +227,7 @@ function compareAnswers(domain: Domain, command: Command, expected: ReferenceAns
 
 type Fact = string | number | boolean;
 
-/** In an order that is the same for both: by kind, product, round and id, which no two have in common. */
+/** Sort order for both sides: by kind, product, round and id, which together are unique. */
 type Row = readonly [kind: string, product: string, round: string, id: string, ...facts: Fact[]];
 
 function transactionsOf(wallet: Wallet): Fact[] {
@@ -261,7 +262,10 @@ function inOrder(rows: Row[]): Fact[] {
   return rows.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)).flat();
 }
 
-/** The log rebuilds the wallets, what comes out of a snapshot of them is the same, and their memory is in order. */
+/**
+ * Checks that the log rebuilds the wallets, that their snapshot restores the same wallets, and that their memory is
+ * consistent.
+ */
 function checkReplay(domain: Domain): void {
   const replayed = domain.replayed();
   const images = imagesOf(replayed);
@@ -271,7 +275,7 @@ function checkReplay(domain: Domain): void {
   for (const wallets of [replayed, restarted, domain.wallets]) auditTables(wallets);
 }
 
-/** The sum of all balances is what the books say moved, by kind; and every held stake and payout is in it. */
+/** Checks the books: the sum of all balances equals the moves by kind, including every held stake and payout. */
 function checkBooks(domain: Domain): void {
   const books: Books = new Map();
   for (const event of domain.events) post(books, event);

@@ -11,10 +11,10 @@ import { MemoryWal, type Weather } from '../support/memory-wal.js';
 import { TestHost, turns } from '../support/test-host.js';
 
 /*
- * Random histories of one shard that goes from node to node: taken over, handed over in good order, with messages of the
- * hand-over lost, late or doubled; over a store that is away, loses answers, or loses its newest entries; with nodes that
- * die. Whatever happens, an answer that was told is in the log once, one that was "surely not done" is not, and the
- * balance is what the log adds up to.
+ * Random histories of one shard that changes nodes: by takeover, and by transfer with lost, late or duplicated
+ * messages. The store is unreachable at times, loses answers, or loses its newest entries, and nodes die. In every
+ * history an acknowledged answer is in the log once, an answer "surely not done" is not in the log, and the balance
+ * equals the total of the log.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 300);
 const SEED = process.env.MODEL_SEED;
@@ -24,7 +24,7 @@ const BALANCE = 1_000_000;
 type Step =
   | { readonly type: 'bet'; readonly node: number; readonly id: number }
   | { readonly type: 'follow' | 'take' | 'confirm' | 'die'; readonly node: number }
-  /** What becomes of `take` on its way to the other node, and of `own` on its way back. */
+  /** The fate of `take` on its way to the other node, and of `own` on its way back. */
   | {
       readonly type: 'hand-over';
       readonly from: number;
@@ -67,16 +67,16 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Nodes over one store, and what they have told. */
+/** Nodes over one store, and the answers that they have acknowledged. */
 class World {
   readonly wal = new MemoryWal('11111111-2222-3333-4444-555555555555', 1);
   private readonly nodes: TestHost[] = [];
   /** First answers by id. */
   readonly told = new Map<string, { readonly before: number; readonly after: number }>();
-  /** Ids of which an attempt may have got through. */
+  /** Ids with an attempt that may have got through. */
   readonly doubtful = new Set<string>();
   readonly asked = new Set<string>();
-  /** Why the newest take was none. */
+  /** Reason for which the newest takeover was refused. */
   private refusal: MoveResult | undefined = undefined;
   private newestTold: Head | undefined = undefined;
   private readonly open = new Set<Promise<unknown>>();
@@ -104,7 +104,7 @@ class World {
     if (head !== undefined && (newest === undefined || head.lsn.sequence > newest.lsn.sequence)) this.newestTold = head;
   }
 
-  /** As a process that goes on beside the steps. */
+  /** Runs in the background, like a process beside the steps. */
   private beside(run: Promise<unknown>): void {
     this.open.add(run);
     void run.finally(() => this.open.delete(run));
@@ -193,9 +193,10 @@ class World {
   }
 
   /**
-   * One node holds itself for the owner, and has all that was told. Where a store loses a fence, and the owner before
-   * has not heard of it, there are two who were right each at his time, and entries that only one of them has: a store
-   * whose answers wait for its replicas does not lose a fence.
+   * Removes the newest entries of the store. Requires that exactly one node considers itself the owner, and has all
+   * acknowledged entries. When a store loses a fence and the former owner has not heard of it, two owners were each
+   * right in their time, with entries that only one of them has. A store whose answers wait for its replicas does not
+   * lose a fence.
    */
   private loseTail(entries: number): void {
     const owners = this.nodes
@@ -205,7 +206,10 @@ class World {
     if (owners[0].head?.lsn.sequence === this.newestTold?.lsn.sequence) this.wal.loseTail(0, entries);
   }
 
-  /** What it had in memory is gone; what it sent may still arrive. Not the last one that has what was told. */
+  /**
+   * Kills a node: its memory is gone, and messages that it has sent may still arrive. Never kills the last node that
+   * has the acknowledged entries.
+   */
   private async die(node: number): Promise<void> {
     const others = this.nodes.filter((_, i) => i !== node);
     const newest = await this.wal.head(0);
@@ -214,7 +218,7 @@ class World {
     this.nodes[node] = await this.newNode();
   }
 
-  /** The weather is fine, and somebody serves. */
+  /** Ends all faults and waits until a node serves the shard. */
   async settle(): Promise<TestHost> {
     this.clear();
     for (let attempt = 0; attempt < 200; attempt++) {
@@ -274,7 +278,7 @@ function isElsewhere({ state }: ShardStatus): boolean {
   return state === 'away' || state === 'following';
 }
 
-test('a shard that goes from node to node tells nothing wrong, loses nothing that was told, and does nothing twice', async () => {
+test('a shard that changes nodes loses no acknowledged answer and repeats no effect', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(arbitraryStep, fc.integer({ min: 0, max: 12 })), { minLength: 1, maxLength: 50 }),

@@ -11,23 +11,24 @@ import { settingsWith } from '../support/settings.js';
 import { arbitraryCallback, arbitraryRules } from './arbitrary-commands.js';
 
 /*
- * A property that needs no model (docs/decisions.md section 3): a message that was acknowledged, sent again at any later time,
- * moves nothing. REPEATS_RUNS and REPEATS_SEED repeat and lengthen; a failure prints its seed and the shortest history.
+ * A property that needs no model (docs/decisions.md section 3): an acknowledged message, sent again at any later time,
+ * moves nothing. REPEATS_RUNS lengthens the run and REPEATS_SEED repeats one. A failure prints its seed and the
+ * shortest history.
  */
 const RUNS = Number(process.env.REPEATS_RUNS ?? 2000);
 const SEED = process.env.REPEATS_SEED;
 const PLAYER = 'ann';
-/** Codes that tell what has happened since the first answer. */
+/** Codes that report an event since the first answer. */
 const HAPPENED_SINCE = [20002, 20003, 20004];
 const DEFAULT_RULES = rulesOf(settingsWith());
 
 interface Step {
   readonly command: CallbackCommand;
-  /** An earlier message's content under a new request id, in place of the command; 0: none. */
+  /** In place of the command: an earlier message's content under a new request id; 0: none. */
   readonly anew: number;
-  /** How far back the messages are that are sent again after it. */
+  /** Distances back to the messages that are sent again after the command. */
   readonly again: readonly number[];
-  /** Closed rounds that leave memory after it. */
+  /** Closed rounds that leave memory after the command. */
   readonly leave: number;
 }
 
@@ -38,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   leave: fc.constantFrom(0, 0, 0, 1, 100),
 });
 
-/** Limits on how much is remembered refuse a message; they never forget one. */
+/** Limits on remembered messages refuse a message; they never forget one. */
 const rules: fc.Arbitrary<Rules> = fc.oneof(
   fc.constant(DEFAULT_RULES),
   arbitraryRules(DEFAULT_RULES).map((any) => ({

@@ -21,7 +21,7 @@ const WALLET: readonly Row[] = [
     'after: wallet.balance - (skip ? 0 : txn.betAmount),',
     'after: wallet.balance - txn.betAmount,',
     'test/wallet/state-table.test.ts',
-    'every state and every operation: the table is as it was reviewed',
+    'the table of every state and every operation is as reviewed',
   ],
   [
     'a bet that comes after the cancel of its round is taken',
@@ -61,7 +61,7 @@ const WALLET: readonly Row[] = [
     'if (bet.paidOut || skip)',
     'if (false)',
     'test/wallet/state-table.test.ts',
-    'every state and every operation: the table is as it was reviewed',
+    'the table of every state and every operation is as reviewed',
   ],
   [
     'a settle of a round that is sent again pays again',
@@ -69,7 +69,7 @@ const WALLET: readonly Row[] = [
     'if (transaction.paidOut || txn.skipBalanceUpdate)',
     'if (false)',
     'test/wallet/state-table.test.ts',
-    'every state and every operation: the table is as it was reviewed',
+    'the table of every state and every operation is as reviewed',
   ],
   [
     'a single-state settle that is sent again pays again',
@@ -77,7 +77,7 @@ const WALLET: readonly Row[] = [
     '&& !bet.isReversed && !bet.paidOut && !skip;',
     '&& !bet.isReversed && !skip;',
     'test/wallet/state-table.test.ts',
-    'every state and every operation: the table is as it was reviewed',
+    'the table of every state and every operation is as reviewed',
   ],
   [
     'a cancel gives back a stake that was never taken',
@@ -85,7 +85,7 @@ const WALLET: readonly Row[] = [
     'const after = wallet.balance + item.held;',
     'const after = wallet.balance + item.stake;',
     'test/wallet/state-table.test.ts',
-    'every state and every operation: the table is as it was reviewed',
+    'the table of every state and every operation is as reviewed',
   ],
   [
     'the cancel of an unknown bet is not remembered',
@@ -117,7 +117,7 @@ const WALLET: readonly Row[] = [
     'verdict.residue && { ...verdict.residue, after: wallet.balance }',
     'verdict.residue',
     'test/wallet/apply.test.ts',
-    'a refused array leaves its residue and no money',
+    'a refused array leaves its side effect and moves no money',
   ],
   [
     'an array that ends its round refuses its other elements',
@@ -189,7 +189,7 @@ const WALLET: readonly Row[] = [
     'if (by === undefined || known.by?.name === by.name)',
     'if (by === undefined)',
     'test/wallet/approvals.test.ts',
-    'it waits until another operator approves, and moves once',
+    'money waits until another operator approves and moves once',
   ],
   [
     'an open bet is not counted',
@@ -205,7 +205,7 @@ const WALLET: readonly Row[] = [
     'bet.settle(false);\n            if (!change.skip)',
     'if (!change.skip)',
     'test/wallet/state-table.test.ts',
-    'every state and every operation: the table is as it was reviewed',
+    'the table of every state and every operation is as reviewed',
   ],
   [
     'an event is applied to any version of a wallet',
@@ -213,7 +213,7 @@ const WALLET: readonly Row[] = [
     'assert(event.version === wallet.version + 1,',
     'assert(true,',
     'test/wallet/apply.test.ts',
-    'an event is applied to the version before its own, and once',
+    'an event is applied once, to the version before its own',
   ],
   [
     'an event is applied to the wallet of another player',
@@ -229,7 +229,7 @@ const WALLET: readonly Row[] = [
     "assert(event.before === wallet.balance, 'a callback",
     "assert(true, 'a callback",
     'test/wallet/apply.test.ts',
-    'a callback starts from the balance that the wallet has',
+    "a callback starts from the wallet's balance",
   ],
   [
     'a change may move what it does not say',
@@ -237,7 +237,7 @@ const WALLET: readonly Row[] = [
     'assert(mayCarry(change),',
     'assert(true,',
     'test/wallet/apply.test.ts',
-    'a change moves what it says',
+    'a change moves exactly the amount that it states',
   ],
   [
     'events do not count',
@@ -245,7 +245,7 @@ const WALLET: readonly Row[] = [
     'wallet.version = event.version;',
     '',
     'test/wallet/apply.test.ts',
-    'an event is applied to the version before its own, and once',
+    'an event is applied once, to the version before its own',
   ],
   [
     'a cancelled round takes late bets',
@@ -285,7 +285,7 @@ const WALLET: readonly Row[] = [
     'standIns: NO_GAME',
     "standIns: { ...NO_GAME, status: 'VOID' }",
     'test/callback/lean-bodies.test.ts',
-    'no endpoint reads a lean body of another one, with a status or without',
+    'no endpoint reads a lean body of another one, with or without status',
   ],
 ];
 
@@ -693,7 +693,7 @@ const ARCHIVE: readonly Row[] = [
     'carried.add(item.paid - item.held);',
     '',
     'test/wallet/apply.test.ts',
-    'what a round moved stays explained when the round leaves memory and comes back',
+    'a balance stays explained when a round leaves memory and comes back',
   ],
   [
     'a round that is in memory comes back from the archive too',
@@ -709,7 +709,7 @@ const ARCHIVE: readonly Row[] = [
     'if (item.isOpen || item.updatedMs >= beforeMs)',
     'if (item.updatedMs >= beforeMs)',
     'test/wallet/retention.test.ts',
-    'where nothing is old enough, forgetting is no event',
+    'forgetting makes no event when nothing is old enough',
   ],
   [
     'rounds leave memory before the archive has them',

@@ -19,7 +19,7 @@ export const COMMUTING: Property = {
     }
     return { history };
   },
-  /** The messages in their order, and those of one half behind those of the other. */
+  /** Compares the messages in their order with one half sent after the other. */
   check: async (operator, { history }): Promise<Outcome> => {
     const isApart = ({ txns }: Message) => JSON.stringify(txns).includes(APART);
     const sorted = [...history.filter((one) => !isApart(one)), ...history.filter(isApart)];

@@ -5,16 +5,16 @@ import type { Random } from '../simulation/random.js';
 const LEAST = 5;
 const MOST = 40;
 const IDS = ['id', 'roundId', 'refId'];
-/** Numbers name requests: those of another drawer begin far behind. */
+/** Numbers name requests: another drawer's numbers start far beyond. */
 const NUMBERS_APART = 1000;
 
-/** New messages of one player, as the search for repeats draws them. */
+/** New messages of one player, drawn like those of the search for repeats. */
 export function drawHistory(random: Random, most = MOST): Message[] {
   const drawer = new MessageDrawer(random.fork());
   return Array.from({ length: LEAST + random.below(most - LEAST) }, () => drawer.next());
 }
 
-/** The same messages with ids, rounds and requests that nothing else has. */
+/** The same messages with unique ids, rounds and requests. */
 export function elsewhere(messages: readonly Message[], suffix: string): Message[] {
   return messages.map((message) => ({
     ...message,

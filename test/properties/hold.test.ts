@@ -30,7 +30,7 @@ test('a case that breaks a property is shrunk to the messages that matter', asyn
   );
 });
 
-test('cases that say nothing are counted apart', async (t) => {
+test('cases that say nothing are counted separately', async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const some = property((endpoints) => (endpoints.length % 2 === 0 ? 'holds' : 'says nothing'));
   const { holds, saysNothing } = await hold(some, NOWHERE, SEED, (cases) => cases < CASES);

@@ -10,7 +10,7 @@ const STAKES = [1, 5.5, 10, 25.0001];
 const PAYOUTS = [0, 5, 10.25, 90];
 const ROUND = { roundId: 'there-and-back' };
 
-/** Messages that end where the first `kept` of them had come to. */
+/** Messages that end in the state after the first `kept` of them. */
 interface ThereAndBack {
   readonly kept: number;
   readonly messages: readonly Message[];

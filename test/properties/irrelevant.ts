@@ -8,7 +8,7 @@ const BALANCE = 200;
 const LATER_MS = 86_400_000;
 const AMOUNTS = ['betAmount', 'payoutAmount', 'amount'];
 const NAMES = ['id', 'roundId', 'refId'];
-/** Composed and decomposed letters, a surrogate pair, what paths and shells take for something else. */
+/** Composed and decomposed letters, a surrogate pair, and characters with a special meaning in paths and shells. */
 const ODD = ' ☂/é\u0065\u0301%2F"\\\'😀';
 
 const eachTxn = (body: Body, change: (txn: Readonly<Record<string, unknown>>) => object): object => ({
@@ -26,7 +26,7 @@ function backwards(fields: object): object {
   return Object.fromEntries(Object.entries(fields).reverse());
 }
 
-/** A difference between two histories that must not matter; `factor`: the one between their amounts. */
+/** A difference between two histories that must not matter; `factor` is the ratio of their amounts. */
 interface Difference {
   readonly title: string;
   readonly change: Change;

@@ -9,12 +9,12 @@ const PRODUCT = 'P1';
 /** Covers every stake of a history. */
 export const RICH = 100_000;
 
-/** A request as it leaves. */
+/** A request as it is sent. */
 export type Body = Readonly<Record<string, unknown>> & { readonly txns?: readonly Readonly<Record<string, unknown>>[] };
 /** Changes a request before it is sent. */
 export type Change = (body: Body) => object;
 
-/** An operator, and the players that a property may have. */
+/** An operator, and the players that a property may use. */
 export interface Operator {
   readonly wire: Wire;
   readonly players: FreshPlayers;
@@ -30,7 +30,7 @@ export class PlayerClient {
     private readonly change: Change,
   ) {}
 
-  /** A client of a player that nobody has played with. */
+  /** A client of a player without any history. */
   static async take(operator: Operator, balance: number, change: Change = (body) => body): Promise<PlayerClient> {
     return new PlayerClient(operator, await operator.players.takeWith(balance), change);
   }
@@ -54,7 +54,7 @@ export class PlayerClient {
     return answer.balance;
   }
 
-  /** The transactions, without the player's name, so that those of two players can be compared. */
+  /** The transactions without the player's name, so that two players can be compared. */
   async list(): Promise<string> {
     const { username } = this.player;
     return (await this.operator.wire.list(username)).replaceAll(`${username}-`, '');
@@ -65,12 +65,12 @@ export class PlayerClient {
   }
 }
 
-/** The difference that an answer tells; undefined for a refusal. */
+/** The balance difference in an answer; undefined for a refusal. */
 export function moveOf({ statusCode, balanceBefore, balanceAfter }: Answer): number | undefined {
   return statusCode === 0 ? rounded(Number(balanceAfter) - Number(balanceBefore)) : undefined;
 }
 
-/** Without what floats leave; amounts have four decimals. */
+/** Removes float noise; amounts have four decimals. */
 export function rounded(amount: number): number {
   return Math.round(amount * 10_000) / 10_000;
 }

@@ -12,7 +12,7 @@ const SECONDS = 5;
 const AGREEING_SECONDS = 10;
 const DISTURBED = ['lmdb-killed', 'lmdb-restored', 'redis-cluster-moves'];
 
-/** True for so many seconds from the first call on: the servers start before it. */
+/** True for this many seconds from the first call on: the servers start before that. */
 function during(seconds: number): () => boolean {
   let endMs: number | undefined;
   return () => {

@@ -9,11 +9,11 @@ import type { Drawn, Outcome, Property } from './property.js';
 const BALANCE = 200;
 
 interface Repeated extends Drawn {
-  /** Behind each message, by its number: the numbers of those that are sent again, if they were acknowledged. */
+  /** Message numbers to send again after each message, if they were acknowledged; by the message's number. */
   readonly repeats: ReadonlyMap<number, readonly number[]>;
 }
 
-/** State that no list shows is seen in later answers. */
+/** State that no list shows appears in later answers. */
 export const UNSEEN: Property<Repeated> = {
   title: 'repeats leave no trace in later answers',
   draw: (random) => {

@@ -4,9 +4,9 @@ export class Counts {
   repeats = 0;
   histories = 0;
   listings = 0;
-  /** Messages that were refused first. */
+  /** Messages that were refused at first. */
   acceptedLater = 0;
-  /** Answers to repeats, by their code. */
+  /** Answers to repeats, by code. */
   readonly codes = new Map<number, number>();
 
   countRepeat(code: number): void {

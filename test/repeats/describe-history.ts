@@ -3,7 +3,7 @@ import { type Answer, describeAnswer } from './answer.js';
 import type { Step } from './step.js';
 import type { Violation } from './violation.js';
 
-/** Fields that are the same in nearly every message, or are told in another way. */
+/** Fields that are the same in nearly every message, or are described in another way. */
 const UNTOLD = [
   'gameCode',
   'playInfo',
@@ -16,7 +16,7 @@ const UNTOLD = [
   'roundId',
 ];
 
-/** One line a message: its request, its elements, its answers. */
+/** One line per message: its request, elements and answers. */
 export function describeHistory(
   steps: readonly Step[],
   answers: readonly (readonly Answer[])[],

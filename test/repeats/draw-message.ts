@@ -9,24 +9,24 @@ const PAYOUTS = [0, 5, 10, 40];
 const MOVEMENTS = [1, 5, 30];
 const PRODUCTS = ['P1', 'P2'];
 
-/** Ids that most messages are about, so that they go through several states. */
+/** Ids that most messages are about, so that these go through several states. */
 const FOCUS_IDS = 3;
 const FOCUS_CHANGE = 0.1;
 const FOCUS = 0.75;
 const STRAY = 0.1;
-/** Share of messages that say an earlier one again under a new request id, as it was or with one field changed. */
+/** Share of messages that repeat an earlier one under a new request id, unchanged or with one field changed. */
 const ANEW = 0.07;
 const VARIED = 0.1;
 const ARRAY_LENGTHS = [1, 1, 1, 1, 1, 1, 2, 2, 3];
 
 type Kind = (id: string) => Message;
 
-/** Draws the messages of one history: each is a fresh request, with a later time than the one before. */
+/** Draws the messages of one history. Each is a fresh request, with a later time than the one before. */
 export class MessageDrawer {
   private readonly platform = new Platform();
   private readonly past: Message[] = [];
   private focus: readonly string[] = [];
-  /** The round and the stake that an id usually has. */
+  /** The usual round and stake of each id. */
   private readonly homes: ReadonlyMap<string, string>;
   private readonly stakes: ReadonlyMap<string, number>;
   private readonly product: string;
@@ -99,7 +99,7 @@ export class MessageDrawer {
     return random.pick(random.chance(FOCUS) ? this.focus : IDS);
   }
 
-  /** The message with one field changed that all its elements have; as it is where they lack the field. */
+  /** The message with one field changed in all elements; unchanged when they lack the field. */
   private varied(message: Message): Message {
     const { random } = this;
     const change = random.pick<Element>([

@@ -14,12 +14,12 @@ export interface Broken {
 }
 
 export interface ExplorePlan {
-  /** Seed of the first history; each has one of its own. */
+  /** Seed of the first history; each history has its own. */
   readonly seed: number;
-  /** Histories that are played at a time. */
+  /** Histories played concurrently. */
   readonly lanes: number;
   readonly pauseMs: number;
-  /** Ends the exploration after so many broken histories. */
+  /** Ends the exploration after this many broken histories. */
   readonly findingsMax: number;
 }
 
@@ -28,12 +28,12 @@ export interface Explored {
   readonly counts: Counts;
 }
 
-/** Source of a player that nobody has played with; the opening balance follows from the seed. */
+/** Source of players without any history; the opening balance follows from the seed. */
 export interface Players {
   take(seed: number): Promise<Player>;
 }
 
-/** Plays random histories until `goesOn` says no, or enough of them are broken. */
+/** Plays random histories until `goesOn` returns false, or enough of them are broken. */
 export async function explore(
   wire: Wire,
   players: Players,
@@ -62,7 +62,7 @@ export async function explore(
   return { broken: broken.slice(0, findingsMax), counts };
 }
 
-/** Draws and plays one history. Resolves to the steps up to the one that breaks a promise, if one does. */
+/** Draws and plays one history. Resolves to the steps up to the one that breaks a promise, if there is one. */
 async function playDrawn(
   seed: number,
   pauseMs: number,

@@ -3,11 +3,11 @@ import type { Player } from '../../src/tools/simulate/message.js';
 import type { RealWire } from './wire.js';
 
 const BATCH = 256;
-/** Mostly enough for every stake; some players meet a balance that does not cover one. */
+/** Mostly enough for every stake; for some players the balance does not cover a stake. */
 const BALANCES = [1000, 1000, 1000, 60];
 const CURRENCY = 'THB';
 
-/** Players that nobody has played with, created in batches. */
+/** Players without any history, created in batches. */
 export class FreshPlayers {
   private readonly prefix = `p-${randomBytes(3).toString('hex')}`;
   private made = 0;

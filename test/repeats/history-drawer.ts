@@ -7,7 +7,10 @@ const STEPS_LEAST = 8;
 const STEPS_MOST = 60;
 const REPEATS_PER_STEP = 2;
 const RECENT = 4;
-/** Share of the pairs of repeats around which all transactions are compared: a comparison costs as much as ten callbacks. */
+/**
+ * Share of the pairs of repeats around which all transactions are compared: a comparison costs as much as ten
+ * callbacks.
+ */
 const LISTING_SHARE = 1 / 16;
 const AT_ONCE = 0.05;
 const CUT = 0.02;
@@ -20,7 +23,9 @@ export interface Past {
   readonly refused: readonly Message[];
 }
 
-/** Draws one history from its seed. Which message is repeated depends on the answers, so equal answers make equal histories. */
+/**
+ * Draws one history from its seed. The choice of repeats depends on the answers, so equal answers give equal histories.
+ */
 export class HistoryDrawer {
   private readonly random: Random;
   private readonly messages: MessageDrawer;
@@ -52,7 +57,7 @@ export class HistoryDrawer {
     return [{ type: 'repeat', messages, isListed: this.random.chance(LISTING_SHARE) }];
   }
 
-  /** A third of the repeats are recent, a third old, a third of any age. */
+  /** Picks a message to repeat: a third are recent, a third old, a third of any age. */
   private pick(acknowledged: readonly Message[]): Message {
     const { random } = this;
     const count = acknowledged.length;

@@ -10,7 +10,7 @@ const REFUSED = { statusCode: 20001 };
 
 const promisedBy = (again: Answer) => judgeRepeat(MESSAGE, FIRST, again)?.promised;
 
-test('a repeat may be answered as first, or 20002, 20003, 20004', () => {
+test('a repeat may be answered as at first or with 20002, 20003, 20004', () => {
   for (const again of [FIRST, { statusCode: 20002 }, { statusCode: 20003 }, { statusCode: 20004 }]) {
     assert.equal(promisedBy(again), undefined);
   }
@@ -28,7 +28,7 @@ test('a repeat answered 0 with another balance is a violation', () => {
   assert.equal(promisedBy({ ...FIRST, balanceAfter: 80 }), promised);
 });
 
-test('an accepted message moves the balance as it says, or not at all', () => {
+test('an accepted message moves the balance as answered, or not at all', () => {
   assert.equal(judgeMove(MESSAGE, FIRST, 100, 90), undefined);
   assert.equal(judgeMove(MESSAGE, FIRST, 70, 70), undefined);
   const promised = 'a message moves the balance once, by its own balances';

@@ -5,7 +5,7 @@ import type { Violation } from './violation.js';
 /** Codes that may answer the repeat of a message that no longer stands: duplicate, cancelled, settled. */
 const SUPERSEDED = [20002, 20003, 20004];
 
-/** The violation in the answer to a repeat; undefined when the answer is a right one. */
+/** The violation in the answer to a repeat; undefined when the answer is right. */
 export function judgeRepeat(message: Message, first: Answer, again: Answer): Violation | undefined {
   const detail = `first answered ${describeAnswer(first)}, now ${describeAnswer(again)}`;
   if (!isAccepted(again)) {
@@ -17,8 +17,8 @@ export function judgeRepeat(message: Message, first: Answer, again: Answer): Vio
 }
 
 /**
- * The violation in the way from one balance to the next over a message that was new. An accepted message either moved the
- * balance as its answer says, or is the retry of an earlier one under another request id and moved nothing.
+ * The violation in the change of the balance by a new message. An accepted message either moved the balance as its
+ * answer says, or is the retry of an earlier one under another request id and moved nothing.
  */
 export function judgeMove(message: Message, answer: Answer, before: number, after: number): Violation | undefined {
   const detail = `answered ${describeAnswer(answer)}, and the balance went from ${before} to ${after}`;

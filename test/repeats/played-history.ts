@@ -11,15 +11,15 @@ import type { Asked, Wire } from './wire.js';
 const START_MS = 1_790_000_000_000;
 const PRODUCT = 'P1';
 
-/** One history as it is played with one player: the first answers, the balance, and the judgement of every step. */
+/** One history as played by one player: the first answers, the balance, and the judgement of every step. */
 export class PlayedHistory implements Past {
   readonly acknowledged: Message[] = [];
   readonly refused: Message[] = [];
-  /** Answers in the order of the steps, one list a step; for the printed history. */
+  /** Answers in the order of the steps, one list per step; for the printed history. */
   readonly answers: Answer[][] = [];
   /**
-   * True once a message was cut off and its second copy was refused. The first copy may still arrive and be accepted, so that
-   * the balance proves nothing any more.
+   * True once a message was cut off and its second copy was refused. The first copy may still arrive and be accepted,
+   * so the balance no longer proves anything.
    */
   isUncertain = false;
   private balance: number;
@@ -35,7 +35,7 @@ export class PlayedHistory implements Past {
     this.balance = player.balance;
   }
 
-  /** Plays one step. Resolves to the first promise that it breaks. */
+  /** Plays one step. Resolves to the first promise that the step breaks. */
   async take(step: Step): Promise<Violation | undefined> {
     switch (step.type) {
       case 'pause':
@@ -68,7 +68,7 @@ export class PlayedHistory implements Past {
     if (!isAccepted(answer)) {
       if (!this.refused.includes(message)) this.refused.push(message);
       if (delivery === 'cut') this.isUncertain = true;
-      // The look behind the next repeats sees a refusal that moved something, unless the message was sent several times.
+      // A refusal that moved money shows after the next repeats, unless the message was sent several times.
       const isPlain = delivery === 'once' && asked.every(({ wasUnknown }) => !wasUnknown);
       if (isPlain || this.isUncertain) return undefined;
     }
@@ -95,7 +95,7 @@ export class PlayedHistory implements Past {
 
   private async repeat(messages: readonly Message[], isListed: boolean): Promise<Violation | undefined> {
     const { player, wire } = this;
-    // A shorter history may lack what made one of them acceptable.
+    // A shorter history may lack the step that made one of the messages acceptable.
     const known = messages.filter((message) => this.firstAnswers.has(message));
     const listed = isListed && known.length > 0 ? await wire.list(player.username) : undefined;
     const answers: Answer[] = [];

@@ -13,7 +13,7 @@ const REPEATS = 4000;
 const SECONDS_MAX = 60;
 const REPEATS_LEAST = 500;
 
-test('no repeat changes anything, wherever its round is: memory or archive', async (t) => {
+test('no repeat changes anything, with its round in memory or in the archive', async (t) => {
   const seed = randomInt(1, 2 ** 31 - 1);
   t.diagnostic(`seed ${seed}`);
   const setting = mustSetting('lmdb-archive');
@@ -25,7 +25,7 @@ test('no repeat changes anything, wherever its round is: memory or archive', asy
   assert.ok(Number(archived) > 0, 'rounds have left memory');
 });
 
-test('a refused message may be accepted later, and keeps that answer', async () => {
+test('a refused message may be accepted later and keeps that answer', async () => {
   const deployment = await mustSetting('lmdb-inline').start();
   try {
     const platform = new Platform();

@@ -11,9 +11,9 @@ const PROGRESS_MS = 5000;
 export interface RunPlan {
   readonly seed: number;
   readonly seconds: number;
-  /** Ends the run after so many repeats; infinite: after the time. */
+  /** Ends the run after this many repeats; infinite: after the time. */
   readonly repeatsMax: number;
-  /** Ends after so many broken histories, and shrinks each of them. */
+  /** Ends after this many broken histories, and shrinks each of them. */
   readonly findingsMax: number;
   /** Ends the run early, as a signal does. */
   readonly isOver?: () => boolean;
@@ -21,7 +21,7 @@ export interface RunPlan {
 
 export interface Found {
   readonly seed: number;
-  /** The history, one line a message. */
+  /** The history, one line per message. */
   readonly text: string;
 }
 
@@ -36,7 +36,7 @@ export interface Ran {
   readonly archived: number | undefined;
 }
 
-/** Explores one setting, in a deployment of its own, and shrinks the histories that break a promise. */
+/** Explores one setting, in its own deployment, and shrinks the histories that break a promise. */
 export async function runSetting(
   setting: Setting,
   plan: RunPlan,
@@ -85,13 +85,13 @@ async function exploreDisturbed(
   });
   const disturbing = deployment.disturb?.(() => !isOver);
   const [explored, disturbed] = await Promise.allSettled([exploring.finally(end), disturbing?.finally(end)]);
-  // A deployment that did not come back is the cause of what the exploration met then.
+  // A deployment that did not come back is the cause of all later violations.
   if (disturbed.status === 'rejected') throw disturbed.reason;
   if (explored.status === 'rejected') throw explored.reason;
   return explored.value;
 }
 
-/** The shortest histories, each kind once. */
+/** The shortest histories, one of each kind. */
 async function shrinkAll(
   broken: readonly Broken[],
   wire: Wire,

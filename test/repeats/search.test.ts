@@ -19,7 +19,7 @@ async function exploreToy(bug: ToyBug): Promise<{ explored: Explored; wire: ToyW
   return { explored, wire };
 }
 
-test('an operator that keeps the promise breaks none', async (t) => {
+test('an operator that keeps the promise is found to break none', async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const { explored } = await exploreToy('none');
   assert.deepEqual(explored.broken, []);
@@ -41,7 +41,7 @@ test('a repeat that is paid again is found and shrunk to three steps', async (t)
   assert.match(text, /REPEAT q\d+ P\d winRewards/);
 });
 
-test('two copies at once that are both carried out are found', async (t) => {
+test('two concurrent copies that are both carried out are found', async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const { explored } = await exploreToy('copies at once are both carried out');
   assert.equal(explored.broken[0]?.violation.promised, 'a message moves the balance once, by its own balances');

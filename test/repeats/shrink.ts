@@ -2,7 +2,7 @@ import type { Message } from '../../src/tools/simulate/message.js';
 import type { Step } from './step.js';
 import type { Violation } from './violation.js';
 
-/** Candidates that are played at a time, each with a player of its own. */
+/** Candidates played concurrently, each with its own player. */
 const AT_A_TIME = 8;
 
 /** A history and the promise that its last step breaks. */
@@ -11,12 +11,12 @@ export interface Failing {
   readonly violation: Violation;
 }
 
-/** Plays the steps with a fresh player. Resolves to the steps up to the violation; undefined when there is none. */
+/** Plays the steps with a fresh player. Resolves to the steps up to the violation; undefined without one. */
 export type Replay = (steps: readonly Step[]) => Promise<Failing | undefined>;
 
 /**
- * The shortest history found that breaks the same promise: without repeats, chunks of messages, elements and flags that it
- * does not need. Ends after `playsMax` replays.
+ * The shortest history found that breaks the same promise. The search drops repeats, chunks of messages, elements and
+ * flags that the violation does not need. Ends after `playsMax` replays.
  */
 export async function shrink(failing: Failing, replay: Replay, playsMax: number): Promise<Failing> {
   return await new Shrinker(failing, replay, playsMax).run();
@@ -49,7 +49,7 @@ class Shrinker {
     return this.smallest;
   }
 
-  /** Takes the first of the candidates that still fails. */
+  /** Takes the first candidate that still fails. */
   private async attempt(candidates: readonly (readonly Step[])[]): Promise<boolean> {
     for (let from = 0; from < candidates.length && this.plays < this.playsMax; from += AT_A_TIME) {
       const some = candidates.slice(from, from + AT_A_TIME);
@@ -64,7 +64,10 @@ class Shrinker {
   }
 }
 
-/** Promises about repeats stand for each other: a second payment shows in the answer, or in the balance alone. */
+/**
+ * True for the same promise. Promises about repeats count as the same: a second payment shows in the answer, or in the
+ * balance alone.
+ */
 function isAlike({ promised: one }: Violation, { promised: other }: Violation): boolean {
   return one === other || (isOfRepeat(one) && isOfRepeat(other));
 }
@@ -79,7 +82,7 @@ function onlyLastRepeat(steps: readonly Step[]): Step[][] {
   return fewer.length < steps.length ? [fewer] : [];
 }
 
-/** Without one chunk of half the steps, a quarter, an eighth, down to single ones. The last step stays. */
+/** Candidates without one chunk of half the steps, a quarter, an eighth, down to single steps. The last step stays. */
 function withoutChunks(steps: readonly Step[]): Step[][] {
   const candidates: Step[][] = [];
   const count = steps.length - 1;
@@ -108,7 +111,7 @@ function deliveredOnce(steps: readonly Step[]): Step[][] {
   );
 }
 
-/** Each message without one of its elements, wherever it is sent. */
+/** Candidates in which a message lacks one of its elements, wherever the message is sent. */
 function withoutElements(steps: readonly Step[]): Step[][] {
   return messagesOf(steps).flatMap((message) => {
     if (message.txns.length < 2) return [];
@@ -124,7 +127,7 @@ const PLAIN: Readonly<Record<string, unknown>> = {
   roundId: 'r0',
 };
 
-/** Each message with one field of its elements as it usually is. */
+/** Candidates in which one field of a message's elements has its usual value. */
 function plainer(steps: readonly Step[]): Step[][] {
   return messagesOf(steps).flatMap((message) =>
     Object.entries(PLAIN).flatMap(([field, plain]) => {

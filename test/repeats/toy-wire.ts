@@ -16,7 +16,7 @@ interface Account {
   hasCancelled: boolean;
 }
 
-/** The simplest operator that keeps the promise: a request id moves money once. It knows no states of bets. */
+/** The simplest operator that keeps the promise: a request id moves money once. The toy knows no states of bets. */
 export class ToyWire implements Wire {
   private readonly accounts = new Map<string, Account>();
 
@@ -33,7 +33,7 @@ export class ToyWire implements Wire {
     }
     const known = account.answers.get(body.id);
     if (this.bug === 'copies at once are both carried out') await undefined;
-    // A reward of nothing that is paid again is seen only when something else has moved the balance: a longer history.
+    // A repeated reward of 0 is visible only after something else has moved the balance: a longer history.
     const isPaying = endpoint === 'winRewards' && Number(body.txns?.[0]?.payoutAmount) > 0;
     const isForgotten = this.bug === 'a reward behind a cancel is paid again' && isPaying && account.hasCancelled;
     const answer = known === undefined || isForgotten ? carryOut(endpoint, body, account) : known;

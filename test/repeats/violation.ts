@@ -1,8 +1,9 @@
 import type { Message } from '../../src/tools/simulate/message.js';
 
 /*
- * Every message that was answered 0 and is sent again, with the same bytes, at any later time:
- *   P1. changes no balance and no transaction. The answer is 0 with the balances of the first answer, or 20002, 20003, 20004.
+ * Promises about every message that was answered 0 and is sent again, with the same bytes, at any later time:
+ *   P1. The repeat changes no balance and no transaction. The answer is 0 with the balances of the first answer, or 20002,
+ *       20003, 20004.
  *   P2. An array is repeated as a whole: none of its elements is carried out again.
  *   P3. Copies of a message whose outcome was unknown take effect at most once in all.
  *   P4. A refusal is no first answer: the same message may be accepted later, and is held to P1 from then on.
@@ -20,6 +21,6 @@ export type Promised =
 export interface Violation {
   readonly promised: Promised;
   readonly message: Message;
-  /** Expected and seen, in words. */
+  /** Expected and actual values, in words. */
   readonly detail: string;
 }

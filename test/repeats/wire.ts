@@ -5,7 +5,7 @@ import type { Answer } from './answer.js';
 
 const ANSWER_MS_MAX = 20_000;
 const PAUSE_MS = 20;
-/** A server that is restarted, restored or moved is back long before. */
+/** Longer than any restart, restore or move of a server takes. */
 const GIVE_UP_MS = 60_000;
 
 /** An answer, and whether an earlier attempt may have reached the server without one. */
@@ -14,13 +14,13 @@ export interface Asked {
   readonly wasUnknown: boolean;
 }
 
-/** The way of callbacks to one operator. */
+/** Sends callbacks to one operator. */
 export interface Wire {
   /** Sends until there is a final answer. */
   ask(endpoint: string, body: string): Promise<Asked>;
   /** Sends, and cuts the connection without waiting for the answer. */
   cut(endpoint: string, body: string): Promise<void>;
-  /** The player's transactions as text, in an order that does not depend on when they were listed. */
+  /** The player's transactions as text, in an order that does not depend on the time of the listing. */
   list(username: string): Promise<string>;
 }
 
@@ -91,7 +91,7 @@ export class RealWire implements Wire {
     return [...lines.sort(), JSON.stringify({ balance, openBets, openStakes })].join('\n');
   }
 
-  /** GETs, or POSTs lines of JSON, until it works. */
+  /** Sends a GET, or a POST of JSON lines, until it succeeds. */
   async operate(path: string, lines?: string): Promise<string> {
     for (const endMs = performance.now() + GIVE_UP_MS; ; await delay(PAUSE_MS)) {
       if (this.held !== undefined) await this.held;
@@ -105,7 +105,7 @@ export class RealWire implements Wire {
     }
   }
 
-  /** Requests that have no answer yet fail. */
+  /** Closes the clients; pending requests fail. */
   close(): void {
     this.isClosed = true;
     for (const client of this.clients) client.close();
@@ -116,7 +116,7 @@ export class RealWire implements Wire {
   }
 }
 
-/** Times may differ between a round in memory and one from the archive; amounts and states may not. */
+/** Drops times, which may differ between a round in memory and one from the archive; amounts and states may not. */
 function withoutTimes(transaction: object): string {
   const { createdMillis: _created, updatedMillis: _updated, ...rest } = transaction as Record<string, unknown>;
   return JSON.stringify(rest);

@@ -16,7 +16,7 @@ import { Random } from '../simulation/random.js';
 
 const scale = fc.integer({ min: 0, max: 8 });
 
-test('an amount is the very double nearest to a whole number of units', () => {
+test('an amount must be the double nearest to a whole number of units', () => {
   assert.equal(maybeUnits(990.5, 4), 9_905_000);
   assert.equal(maybeUnits(123456789.1234, 4), 1_234_567_891_234);
   assert.equal(maybeUnits(9999999999.9999, 4), 99_999_999_999_999);
@@ -24,7 +24,7 @@ test('an amount is the very double nearest to a whole number of units', () => {
   assert.equal(maybeUnits(7, 0), 7);
 });
 
-test('float noise within a millionth of a unit is forgiven, more decimals are not', () => {
+test('float noise within a millionth of a unit is forgiven, further decimals are not', () => {
   assert.equal(maybeUnits(0.1 + 0.2, 4), 3000);
   assert.equal(maybeUnits(1.1 * 3, 4), 33_000);
   assert.equal(maybeUnits(0.00005, 4), undefined);
@@ -33,7 +33,7 @@ test('float noise within a millionth of a unit is forgiven, more decimals are no
   assert.equal(maybeUnits(0.5, 0), undefined);
 });
 
-test('negative, non-finite and too large numbers are no amounts; -0 is a plain 0', () => {
+test('negative, non-finite and too large numbers are not amounts', () => {
   for (const value of [-1, -0.0001, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300]) {
     assert.equal(maybeUnits(value, 4), undefined);
   }
@@ -42,7 +42,7 @@ test('negative, non-finite and too large numbers are no amounts; -0 is a plain 0
   assert.equal(maybeUnits(AMOUNT_UNITS_MAX + 1, 0), undefined);
 });
 
-test('every amount comes back from its decimal digits, at every scale', () => {
+test('every amount is recovered from its decimal digits at every scale', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: AMOUNT_UNITS_MAX }), scale, (units, decimals) => {
       assert.equal(maybeUnits(Number(formatUnits(units, decimals)), decimals), units);
@@ -51,7 +51,7 @@ test('every amount comes back from its decimal digits, at every scale', () => {
   );
 });
 
-test('an amount with a digit too many never comes through', () => {
+test('an amount with a digit too many is never accepted', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 1e12 }),
@@ -62,7 +62,7 @@ test('an amount with a digit too many never comes through', () => {
         const withPoint = text.includes('.') ? text : `${text}.`;
         const [whole, fraction = ''] = withPoint.split('.');
         const value = Number(`${whole}.${fraction.padEnd(decimals, '0')}${digit}`);
-        // Where doubles are so far apart that the extra digit is lost in the text already, nothing can tell.
+        // Doubles so far apart lose the extra digit in the text already, so no check can notice it.
         if (value === Number(withPoint)) return;
         assert.equal(maybeUnits(value, decimals), undefined);
       },
@@ -71,7 +71,7 @@ test('an amount with a digit too many never comes through', () => {
   );
 });
 
-/** Sums of money up to some 3 million in each, the sizes at which players of these currencies play. */
+/** Sums of money up to some 3 million in each, the usual sizes for players of these currencies. */
 const CURRENCIES = [
   { currency: 'THB', scale: 2, most: 300_000_000 },
   { currency: 'VND', scale: 4, most: 30_000_000_000 },
@@ -93,7 +93,7 @@ for (const { currency, scale: decimals, most } of CURRENCIES) {
   });
 }
 
-test('noise of one million and cents is forgiven, a decimal too many is not', () => {
+test('noise of one million and cents is forgiven, a further decimal is not', () => {
   assert.equal(maybeUnits(1_000_000.1 + 0.2, 2), 100_000_030);
   assert.equal(maybeUnits(1_000_000.301, 2), undefined);
   assert.equal(maybeUnits(1_000_000.300_001, 2), undefined);
@@ -109,7 +109,7 @@ test('two units in the last place are forgiven, three are not', () => {
         const exact = Number(formatUnits(units, decimals));
         const neighbour = exact + steps * ulpOf(exact);
         if (neighbour < 0 || ulpOf(neighbour) !== ulpOf(exact) || ulpOf(exact) * 10 ** decimals <= 1e-6) return;
-        // Three steps from one amount may be two from the next: then it is that one's noise.
+        // Three steps from one amount may be two from the next one, and then count as noise of that one.
         const other = nearestUnits(neighbour, decimals);
         if (other !== units) return;
         assert.equal(maybeUnits(neighbour, decimals), Math.abs(steps) <= 2 ? units : undefined);
@@ -119,7 +119,7 @@ test('two units in the last place are forgiven, three are not', () => {
   );
 });
 
-test('no amount without a setting is more than a tenth of the largest balance', () => {
+test('without a setting no amount exceeds a tenth of the largest balance', () => {
   const scales = new ScaleTable({ default: 4, byCurrency: { BTC: 8 } });
   const limits = new AmountLimits({ default: null, byCurrency: { IDR: 2e10 } }, scales);
   assert.deepEqual([limits.of('THB'), limits.of('BTC'), limits.of('IDR')], [90071992547.4099, 9007199.25474099, 2e10]);
@@ -148,7 +148,7 @@ test('digits are exact over the whole range of safe integers', () => {
   assert.equal(formatUnits(0, 4), '0');
 });
 
-test('below 2^52 units the double prints the very digits', () => {
+test('below 2^52 units the double prints the exact digits', () => {
   fc.assert(
     fc.property(fc.integer({ min: -(2 ** 52) + 1, max: 2 ** 52 - 1 }), scale, (units, decimals) => {
       assert.ok(fitsDouble(units));
@@ -161,7 +161,7 @@ test('below 2^52 units the double prints the very digits', () => {
   assert.ok(!fitsDouble(2 ** 52));
 });
 
-test('a currency that is not listed has the default scale, also one named like a property of every object', () => {
+test('an unlisted currency has the default scale, even when named like an object property', () => {
   const scales = new ScaleTable({ default: 4, byCurrency: { BTC: 8 } });
   assert.equal(scales.of('BTC'), 8);
   assert.equal(scales.of('THB'), 4);
@@ -169,7 +169,7 @@ test('a currency that is not listed has the default scale, also one named like a
   assert.equal(scales.of('__proto__'), 4);
 });
 
-test('a sum over players prints as an amount does, also beyond what a number holds', () => {
+test('a sum over players prints like an amount, even beyond a safe integer', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), scale, (units, decimals) => {
       assert.equal(formatSum(BigInt(units), decimals), formatUnits(units, decimals));

@@ -7,7 +7,9 @@ import { checkWallet } from '../../src/wallet/invariants.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { commands, Domain } from '../support/domain.js';
 
-/* What apply asks of an event: replay of a log that lacks something must stop, and not guess. */
+/*
+ * Preconditions of apply: the replay of a log with a gap must stop, and must not guess.
+ */
 
 const { cancel, place, settle } = commands;
 
@@ -28,7 +30,7 @@ function aboutToBet(): { domain: Domain; event: CallbackApplied } {
 const refuses = (run: () => void, message: RegExp) =>
   assert.throws(run, (error) => error instanceof AssertionFailure && message.test(error.message));
 
-test('an event is applied to the version before its own, and once', () => {
+test('an event is applied once, to the version before its own', () => {
   const { domain, event } = aboutToBet();
   const { wallets } = domain;
   refuses(() => apply(wallets, { ...event, version: event.version + 1 }), /version/);
@@ -44,12 +46,12 @@ test('an event is applied to the wallet of its player', () => {
   assert.equal(bob.balance, 100);
 });
 
-test('a callback starts from the balance that the wallet has', () => {
+test("a callback starts from the wallet's balance", () => {
   const { domain, event } = aboutToBet();
   refuses(() => apply(domain.wallets, { ...event, before: 99 }), /starts from the balance/);
 });
 
-test('a change moves what it says', () => {
+test('a change moves exactly the amount that it states', () => {
   const { domain, event } = aboutToBet();
   const [change] = event.changes;
   assert.ok(change !== undefined);
@@ -64,7 +66,7 @@ test('an open bet is counted until it is settled', () => {
   assert.equal(ann.openBets, 0);
 });
 
-test('a refused array leaves its residue and no money', () => {
+test('a refused array leaves its side effect and moves no money', () => {
   const { domain, event } = aboutToBet();
   const ann = apply(domain.wallets, event);
   domain.run(place([{ id: 't2', roundId: 'r2', betAmount: 20 }]));
@@ -87,7 +89,7 @@ test('a refused array leaves its residue and no money', () => {
   assert.equal(ann.openBets, 1);
 });
 
-test('what a round moved stays explained when the round leaves memory and comes back', () => {
+test('a balance stays explained when a round leaves memory and comes back', () => {
   const { domain, event } = aboutToBet();
   const ann = apply(domain.wallets, event);
   domain.run(settle([{ id: 't1', betAmount: 10, payoutAmount: 25 }]));

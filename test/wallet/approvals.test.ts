@@ -50,7 +50,7 @@ function waiting(domain: Domain): string[] {
 }
 
 describe('money by hand above the threshold', () => {
-  test('it waits until another operator approves, and moves once', () => {
+  test('money waits until another operator approves and moves once', () => {
     const domain = newDomain();
     assert.equal(outcome(domain, deposit(10_000)), 10_000, 'the threshold itself needs nobody');
     assert.equal(outcome(domain, deposit(10_001, 'big')), 'approval-pending');
@@ -67,7 +67,7 @@ describe('money by hand above the threshold', () => {
     assert.deepEqual([newest?.type, newest?.by, newest?.approver], ['deposit', ANNA, BEN]);
   });
 
-  test('the same request answers that it waits, another content is a conflict', () => {
+  test('the same request answers that it waits, other content is a conflict', () => {
     const domain = newDomain();
     domain.run(deposit(20_000));
     const events = domain.events.length;
@@ -80,7 +80,7 @@ describe('money by hand above the threshold', () => {
     assert.equal(domain.events.length, events);
   });
 
-  test('a refusal moves nothing, and the id stays taken', () => {
+  test('a refusal moves nothing and its id stays taken', () => {
     const domain = newDomain();
     domain.run(deposit(20_000));
     domain.run(deposit(20_000, 'mine'));
@@ -114,7 +114,7 @@ describe('money by hand above the threshold', () => {
     assert.equal(domain.wallet('ann').balance, 0);
   });
 
-  test('the balance is judged when the request is made, and again at the approval', () => {
+  test('the balance is checked at the request and again at the approval', () => {
     const domain = newDomain();
     assert.equal(outcome(domain, withdraw(20_000)), 'insufficient-balance');
     for (let i = 0; i < 3; i++) domain.run(deposit(10_000, `d${i}`));
@@ -138,7 +138,7 @@ describe('money by hand above the threshold', () => {
     assert.equal(outcome(newDomain(), { ...line, currency: 'USD' }), 10_001);
   });
 
-  test('an operator who fills their places leaves others theirs', () => {
+  test('an operator who uses up their places leaves other operators theirs', () => {
     const domain = newDomain();
     for (let i = 0; i < PENDING_OF_OPERATOR_MAX; i++) {
       assert.equal(outcome(domain, deposit(10_001, `a${i}`)), 'approval-pending');
@@ -157,7 +157,7 @@ describe('money by hand above the threshold', () => {
     assert.equal(outcome(domain, deposit(10_001, 'later')), 'approval-pending', 'what has expired takes no place');
   });
 
-  test('requests, decisions and expiry in any order conserve money, over restarts and replays', () => {
+  test('requests, decisions and expiry in any order conserve money over restarts and replays', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd');
     const by = fc.constantFrom(ANNA, BEN, { name: 'cleo', address: '10.1.2.5' });
     const username = fc.constantFrom('ann', 'bob');

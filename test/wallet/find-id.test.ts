@@ -6,7 +6,7 @@ import { commands, Domain, throughSnapshot } from '../support/domain.js';
 const { place, settle, cancel, adjust, rollback } = commands;
 const ALL = 100;
 
-/** Of each hit what tells it from others. */
+/** The distinguishing fields of each hit. */
 function found({ wallets }: Domain, id: string) {
   return findIds(wallets, id, 0, ALL).hits.map(({ username, kind, what, state }) => [username, kind, what, state]);
 }
@@ -52,12 +52,12 @@ const WANTED: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   'et-ann': [],
 };
 
-test('whatever bears an id is found in the wallets, and nothing that only looks like it', () => {
+test('every use of an id is found, and nothing that only resembles it', () => {
   const domain = played();
   for (const [id, hits] of Object.entries(WANTED)) assert.deepEqual(found(domain, id), hits, id);
 });
 
-test('so it is in packed wallets, of which only those are unpacked that have it', () => {
+test('ids are found in hibernated wallets, and only wallets with a hit wake', () => {
   const domain = played();
   for (const [id, hits] of Object.entries(WANTED)) {
     pack(domain);
@@ -80,7 +80,7 @@ test('ids of any letters are found', () => {
   }
 });
 
-test('a turn looks at a thousand packed players, the next one goes on there, and enough hits end it', () => {
+test('one turn looks at a thousand hibernated players, and the next one continues there', () => {
   const domain = new Domain();
   for (let n = 0; n < 2500; n++) domain.fund(`player-${n}`, 1);
   for (let n = 0; n < 2500; n++) domain.run({ type: 'deposit', id: 'same', username: `player-${n}`, amount: 1 });

@@ -8,7 +8,7 @@ const scales = new ScaleTable({ default: 4, byCurrency: { VND: 0, BTC: 8 } });
 const NOTHING = { dayUnits: 0n, lastMinute: 0 };
 
 describe('limits of money by hand', () => {
-  test('a currency that is not listed has no limit', () => {
+  test('an unlisted currency has no limit', () => {
     const limits = new HandLimits({ amountMaxima: { THB: 1 }, dayMaxima: {}, perMinute: null }, scales);
     for (const currency of ['VND', 'constructor', '__proto__']) {
       assert.equal(limits.findBroken(currency, 1e15, NOTHING), undefined);
@@ -36,7 +36,7 @@ describe('limits of money by hand', () => {
     }
   });
 
-  test('operations that are admitted never exceed the sum of a day', () => {
+  test('admitted operations never exceed the sum of a day', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -50_000, max: 50_000 }), { maxLength: 60 }), (amounts) => {
         const limits = new HandLimits({ amountMaxima: { THB: 4 }, dayMaxima: { THB: 10 }, perMinute: null }, scales);
@@ -51,7 +51,7 @@ describe('limits of money by hand', () => {
     );
   });
 
-  test('a minute holds its number of operations, imports aside', () => {
+  test('a minute admits its number of operations, not counting imports', () => {
     const limits = new HandLimits({ amountMaxima: {}, dayMaxima: {}, perMinute: 2 }, scales);
     assert.equal(limits.findBroken('THB', 1, { dayUnits: 0n, lastMinute: 1 }), undefined);
     assert.equal(limits.findBroken('THB', 1, { dayUnits: 0n, lastMinute: 2 })?.limit, 'minute');

@@ -7,7 +7,7 @@ import { commands, Domain } from '../support/domain.js';
 const { place, settle, adjust, void: voidSettled, cancel } = commands;
 const MANY = 200;
 
-/** How many texts are read while it runs. */
+/** Number of texts read while `run` runs. */
 function textsRead(run: () => void): number {
   const { text } = Cursor.prototype;
   let count = 0;
@@ -34,18 +34,18 @@ function accept(domain: Domain, command: Parameters<Domain['run']>[0]): void {
   assert.equal(domain.statusCode(command), 0);
 }
 
-test('a payout of a round with many does not read the ids of the others', () => {
+test('a payout in a long round does not read the ids of the others', () => {
   const domain = begun();
   const payout = (n: number) => textsRead(() => accept(domain, settle([{ id: `payout ${n}`, byRound: true }])));
   payout(0);
   const second = payout(1);
   for (let n = 2; n < MANY; n++) payout(n);
-  // The wallet may have been packed and unpacked meanwhile.
+  // The wallet may have hibernated and woken meanwhile.
   assert.ok(payout(MANY) < second + MANY / 2);
   assert.equal(domain.wallet('ann').round('P1', 'r1')?.settlementCount, MANY + 1);
 });
 
-test('an adjustment of a bet with many does not read the ids of the others', () => {
+test('an adjustment of an often adjusted bet does not read the other ids', () => {
   const domain = begun();
   const adjustment = (n: number) =>
     textsRead(() => accept(domain, adjust([{ id: 'bet', betAmount: 1 + (n % 9) }], { id: `request ${n}` })));
@@ -58,7 +58,7 @@ test('an adjustment of a bet with many does not read the ids of the others', () 
   assert.equal(wallets.get('ann')?.bet('P1', 'bet')?.adjustmentCount, MANY + 1, 'a repeat is one');
 });
 
-test('a void that takes many payouts back reads each a few times', () => {
+test('a void that takes back many payouts reads each a few times', () => {
   const domain = begun();
   for (let n = 0; n < MANY; n++) accept(domain, settle([{ id: `payout ${n}`, payoutAmount: 3, byRound: true }]));
   const read = textsRead(() => accept(domain, voidSettled([{ id: 'bet', payoutAmount: 3 * MANY }])));
@@ -66,7 +66,7 @@ test('a void that takes many payouts back reads each a few times', () => {
   assert.equal(domain.wallet('ann').balance, 1_000_000);
 });
 
-test('a cancel of a round with many does not read the ids of the others', () => {
+test('a cancel in a long round does not read the ids of the others', () => {
   const domain = begun();
   const close = (n: number) => {
     accept(domain, place([{ id: `bet ${n}` }], { timestampMillis: 1001 + n }));
@@ -81,7 +81,7 @@ test('a cancel of a round with many does not read the ids of the others', () => 
   assert.equal(domain.statusCode(cancel([{ id: 'cancel 5', byRound: true }])), 0, 'a repeat');
 });
 
-test('a round with more transactions than a record of the archive has room for stays in memory', () => {
+test('a round too large for an archive record stays in memory', () => {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
   const add = (from: number, count: number, roundId: string) =>

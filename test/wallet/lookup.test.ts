@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 
-test('what has been looked for and not found is found once it is there, and not any more when it has gone', () => {
+test('a missing item is found after its insertion and not after its removal', () => {
   const wallets = new Wallets();
   assert.equal(wallets.peek('ann'), undefined);
   const wallet = wallets.create('ann', 'THB');
@@ -18,7 +18,7 @@ test('what has been looked for and not found is found once it is there, and not 
   }
 });
 
-test('what has been found is found when another one, which may get its row, has come between', () => {
+test('an item is still found after another one in between may take its row', () => {
   const wallets = new Wallets();
   const wallet = wallets.create('ann', 'THB');
   const round = wallet.roundFor('P', 'r1');

@@ -5,7 +5,7 @@ import { commands } from '../support/domain.js';
 
 const { place, cancel, movement } = commands;
 
-test('hashes of messages are those that stores hold', () => {
+test('hashes of messages equal those in existing stores', () => {
   const bet = place([{ id: 'b1', betAmount: 12_345 }], { id: 'q-1', timestampMillis: 1_700_000_000_000 });
   const cancels = cancel(
     [
@@ -24,7 +24,7 @@ test('hashes of messages are those that stores hold', () => {
   assert.deepEqual(hashes, [2129953766281095, 5757005726852293, 3135508021333823, 8598371446777536]);
 });
 
-test('whatever a decision reads changes the hash', () => {
+test('everything that a decision reads changes the hash', () => {
   const base = { id: 'a', roundId: 'r', betAmount: 10 };
   const messages = [
     place([base]),

@@ -34,7 +34,7 @@ function pageOf({ wallets }: Domain, images: readonly Buffer[] = [], after?: Tra
 
 const listed = (domain: Domain, images: readonly Buffer[] = []) => pageOf(domain, images).items;
 
-/** What rollbacks are told, and by which requests. */
+/** The rollbacks in the list, with their requests. */
 function rollbacksOf(domain: Domain) {
   const messages = listed(domain).flatMap((item) => item.messages ?? []);
   return messages
@@ -42,7 +42,7 @@ function rollbacksOf(domain: Domain) {
     .map(({ ofRound, requestId }) => [ofRound ? 'round' : 'bet', requestId]);
 }
 
-test('a transaction tells each message that had an effect, with the balances around it; a round what was about all of it', () => {
+test('every message with an effect is listed once, with the balances around it', () => {
   const told = listed(played()).map(({ id, messages = [] }) => [
     id,
     messages.map(({ type, ofRound, amount, before, after, requestId }) => [
@@ -66,7 +66,7 @@ test('a transaction tells each message that had an effect, with the balances aro
   ]);
 });
 
-test('a round in the archive tells the same as it did in memory', () => {
+test('a round lists the same messages in the archive as in memory', () => {
   const domain = played();
   const before = listed(domain);
   const wallet = domain.wallet('ann');
@@ -80,13 +80,13 @@ test('a round in the archive tells the same as it did in memory', () => {
   assert.deepEqual(listed(domain, images), before);
 });
 
-test('messages are told where they are asked for only', () => {
+test('messages are listed only on request', () => {
   const result = query(played().wallets, { type: 'list-transactions', username: 'ann', limit: 1, after: undefined });
   assert.ok(result.type === 'transactions');
   assert.equal('messages' in (result.page?.items[0] ?? {}), false);
 });
 
-test('a rollback is told with the request that took the money, and its remembered repeats are not', () => {
+test('a rollback is listed with its own request, without its remembered repeats', () => {
   const alone = new Domain();
   alone.fund('ann', 1000);
   alone.run(place([{ id: 'a' }]));
@@ -109,7 +109,7 @@ test('a rollback is told with the request that took the money, and its remembere
   ]);
 });
 
-test('what was about the whole round is told once on a page, however many transactions the round has', () => {
+test('a message about the whole round is listed once per page', () => {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
   for (let n = 0; n < 100; n++) {
@@ -120,7 +120,7 @@ test('what was about the whole round is told once on a page, however many transa
   assert.equal(told.length, 100);
 });
 
-test('a page ends where it would tell too many messages, and the next ones tell the others', () => {
+test('a page ends early when it would have too many messages', () => {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
   for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) {
@@ -144,7 +144,7 @@ test('a page ends where it would tell too many messages, and the next ones tell 
   ]);
 });
 
-test('of a transaction that alone has too many messages for a page the newest are told', () => {
+test('a transaction with too many messages for a page lists the newest ones', () => {
   const domain = new Domain(rulesOf(settingsWith({ historyMax: 1_000_000 })));
   domain.fund('ann', 1_000_000);
   domain.run(place([{ id: 'a' }]));

@@ -13,7 +13,7 @@ import { Domain } from '../support/domain.js';
 const ANNA = { name: 'anna', address: '10.1.2.3' };
 const BERT = { name: 'bert', address: '2001:db8::7' };
 
-/** Each of them changes something when it comes for the first time. */
+/** One command of each kind; each changes something when it comes for the first time. */
 const EACH: readonly OperationCommand[] = [
   { type: 'create-player', username: 'ann', currency: 'THB' },
   { type: 'import-player', id: 'opening', username: 'bob', currency: 'THB', balance: 50 },
@@ -45,13 +45,13 @@ function domainWith(...commands: readonly OperationCommand[]): Domain {
   return domain;
 }
 
-test('every operation of an operator is in the log, with who and from where', () => {
+test('every operation of an operator is in the log with name and address', () => {
   const domain = domainWith(...EACH.map((command) => ({ ...command, by: ANNA })));
   assert.equal(domain.events.length, EACH.length);
   for (const event of domain.events) assert.deepEqual('by' in event && event.by, ANNA, event.type);
 });
 
-test('a repeat, whoever sends it, has its first answer and leaves no second trace', () => {
+test('a repeat by any operator has its first answer and leaves no second trace', () => {
   const domain = domainWith({ type: 'create-player', username: 'ann', currency: 'THB' });
   for (const command of EACH) {
     const first = domain.run({ ...command, by: ANNA });
@@ -64,7 +64,7 @@ test('a repeat, whoever sends it, has its first answer and leaves no second trac
   assert.deepEqual(new Set(signers), new Set(['anna']));
 });
 
-test('who it was decides nothing: a log without signatures makes the same balances', () => {
+test('a log without operator names makes the same balances', () => {
   const signed = domainWith(...EACH.map((command) => ({ ...command, by: ANNA })));
   const wallets = new Wallets();
   for (const event of signed.events) apply(wallets, { ...event, by: undefined } as Event);
@@ -73,7 +73,7 @@ test('who it was decides nothing: a log without signatures makes the same balanc
   assert.deepEqual(facts(wallets), facts(signed.wallets));
 });
 
-test('a wallet of before operators had names remembers what has an id, as it always did', () => {
+test('a wallet from before operators had names remembers operations with an id', () => {
   const domain = domainWith(...EACH.map((command) => ({ ...command, by: undefined })));
   const { items } = listOperations(domain.wallet('ann'), 100, undefined);
   assert.deepEqual(
@@ -82,7 +82,7 @@ test('a wallet of before operators had names remembers what has an id, as it alw
   );
 });
 
-test('a million operations name one operator: his name is kept once, until the last of them is forgotten', () => {
+test('the name of an operator is stored once until its last operation is forgotten', () => {
   const domain = domainWith(
     { type: 'create-player', username: 'ann', currency: 'THB', by: ANNA },
     ...EACH.map((command) => ({ ...command, by: ANNA })),
@@ -105,7 +105,7 @@ test('a correction is the same only with its amount and its reason', () => {
   assert.equal(domain.wallet('ann').balance, 5);
 });
 
-test('a correction leaves a debt only where the command says so; to give is always possible', () => {
+test('a correction leaves a debt only when the command allows it', () => {
   const domain = domainWith(EACH[0] as OperationCommand, correction({ id: 'c1', amount: 5 }));
   const refused = { type: 'failed', failure: 'insufficient-balance' };
   assert.deepEqual(domain.run(correction({ id: 'c2', amount: -6 })).answer, refused);
@@ -118,7 +118,7 @@ test('a correction leaves a debt only where the command says so; to give is alwa
   assert.deepEqual(domain.run({ ...huge, id: 'c5' }).answer, { type: 'failed', failure: 'amount-out-of-range' });
 });
 
-test('corrections have their own kind in the books, signed', () => {
+test('corrections have their own kind in the books, with their sign', () => {
   const domain = domainWith(
     EACH[0] as OperationCommand,
     correction({ id: 'c1', amount: 7 }),
@@ -129,7 +129,7 @@ test('corrections have their own kind in the books, signed', () => {
   assert.deepEqual([...books], [['corrections', 4n]]);
 });
 
-test('what is forgotten of corrections stays in the balance, and the books explain it', () => {
+test('the books still explain the balance after corrections are forgotten', () => {
   const domain = domainWith(
     EACH[0] as OperationCommand,
     correction({ id: 'c1', amount: 7 }),
@@ -148,7 +148,7 @@ test('what is forgotten of corrections stays in the balance, and the books expla
   assert.deepStrictEqual(imagesOf(domain.replayed()), imagesOf(domain.wallets));
 });
 
-test('pages of operations have each of them once, also of one millisecond', () => {
+test('pages list each operation once, even within one millisecond', () => {
   const domain = domainWith(EACH[0] as OperationCommand);
   const ids = Array.from({ length: 20 }, (_, i) => `d${i}`);
   for (const [i, id] of ids.entries()) {

@@ -34,7 +34,7 @@ test('no confirmation changes a stake while a node cannot read that', () => {
   assert.ok(domain.events.every((event) => formatOf(event) <= 3));
 });
 
-test('a stake that was taken is never replaced', () => {
+test('a taken stake is never replaced', () => {
   const domain = waiting();
   const ahead = waiting();
   ahead.run(place([{ id: 'b', betAmount: 95 }]));
@@ -43,7 +43,7 @@ test('a stake that was taken is never replaced', () => {
   assert.throws(() => apply(domain.wallets, event), AssertionFailure);
 });
 
-test('what is given back is the stake that the confirmation brought', () => {
+test('a refund gives back the stake of the confirmation', () => {
   const domain = waiting();
   const open = place([{ id: 'b', betAmount: 95 }], { id: 'q-open' });
   domain.run(open);
@@ -58,7 +58,7 @@ test('what is given back is the stake that the confirmation brought', () => {
   assert.equal(domain.statusCode(place([{ id: 'b', betAmount: 90 }], { id: 'q-new' })), 20002, 'it was opened before');
 });
 
-test('the message of an older walletd that was acknowledged stays a repeat', () => {
+test('an acknowledged message of an older walletd stays a repeat', () => {
   const rules = rulesOf(settingsWith(), {});
   const old = { ...rules, remembersMessages: false, keepsRequests: false };
   const before = waiting(old);
@@ -78,8 +78,8 @@ for (const [name, remarks, before, settled] of [
   ['one bet', ['untaken-stake'], [], { id: 'b', betAmount: 100 }],
   ['a lost bet', ['untaken-stake'], [], { id: 'b', betAmount: 100, payoutAmount: 0 }],
   ['its round', ['untaken-stake'], [], { id: 's', byRound: true }],
-  ['one bet, and moves nothing', [], [], { id: 'b', betAmount: 100, skipBalanceUpdate: true }],
-  ['its round, and moves nothing', [], [], { id: 's', byRound: true, skipBalanceUpdate: true }],
+  ['one bet without money', [], [], { id: 'b', betAmount: 100, skipBalanceUpdate: true }],
+  ['its round without money', [], [], { id: 's', byRound: true, skipBalanceUpdate: true }],
   ['one bet, later', ['untaken-stake'], [settle([{ id: 'b', skipBalanceUpdate: true }])], { id: 'b', betAmount: 100 }],
   [
     'its round, later',
@@ -87,10 +87,10 @@ for (const [name, remarks, before, settled] of [
     [settle([{ id: 's', byRound: true, skipBalanceUpdate: true }])],
     { id: 's', byRound: true },
   ],
-  ['a bet that was taken', [], [place([{ id: 'b', betAmount: 100 }])], { id: 'b', betAmount: 100 }],
+  ['a taken bet', [], [place([{ id: 'b', betAmount: 100 }])], { id: 'b', betAmount: 100 }],
   ['a free bet', [], [adjust([{ id: 'b', betAmount: 0 }])], { id: 'b', betAmount: 0 }],
 ] as const) {
-  test(`a settle that pays ${name} ${remarks.length > 0 ? 'warns of its untaken stake' : 'warns of nothing'}`, () => {
+  test(`a settle of ${name} ${remarks.length > 0 ? 'warns of the untaken stake' : 'warns of nothing'}`, () => {
     const domain = waiting();
     for (const command of before) domain.run(command);
     const decision = domain.run(settle([settled]));

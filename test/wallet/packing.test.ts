@@ -6,7 +6,7 @@ import { commands, Domain, throughSnapshot } from '../support/domain.js';
 
 const { place, settle, cancel, adjust, tip } = commands;
 
-/** Players with all that a wallet can have. */
+/** Players with everything that a wallet can have. */
 function played(): Domain {
   const domain = new Domain();
   for (const username of ['ann', 'bob', 'eve']) {
@@ -22,7 +22,7 @@ function played(): Domain {
   return domain;
 }
 
-test('who is not asked for between two looks is packed, and is what he was when he is asked for', () => {
+test('an unused player hibernates and wakes unchanged', () => {
   const { wallets } = played();
   const before = imagesOf(wallets);
   for (let i = 0; i < wallets.count * 2; i++) wallets.packNext();
@@ -38,7 +38,7 @@ test('who is not asked for between two looks is packed, and is what he was when 
   auditTables(wallets);
 });
 
-test('a snapshot of packed players is that of unpacked ones, byte for byte', () => {
+test('snapshots of hibernated and awake players are equal byte for byte', () => {
   const { wallets } = played();
   const before = imagesOf(wallets);
   const packed = throughSnapshot(wallets);
@@ -48,7 +48,7 @@ test('a snapshot of packed players is that of unpacked ones, byte for byte', () 
   assert.deepEqual(imagesOf(again), before);
 });
 
-test('balances, lists of players and scans for open bets leave players packed', () => {
+test('balances, lists of players and scans for open bets wake no player', () => {
   const { wallets } = played();
   const packed = throughSnapshot(wallets);
   query(packed, { type: 'read-player', username: 'ann' });
@@ -57,7 +57,7 @@ test('balances, lists of players and scans for open bets leave players packed', 
   assert.equal(packed.packedCount, 3);
 });
 
-test('a long wallet stays as it is', () => {
+test('a long wallet does not hibernate', () => {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
   for (let n = 0; n < 200; n++) domain.run(settle([{ id: `t${n}`, roundId: `r${n}`, isSingleState: true }]));
@@ -66,7 +66,7 @@ test('a long wallet stays as it is', () => {
   assert.equal(throughSnapshot(domain.wallets).packedCount, 0);
 });
 
-test('a body that does not agree with its row is found when it is unpacked', () => {
+test('waking a wallet detects a packed record that contradicts its row', () => {
   const packed = throughSnapshot(played().wallets);
   const wallet = packed.peek('ann');
   assert.ok(wallet?.isPacked);

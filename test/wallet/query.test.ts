@@ -5,7 +5,7 @@ import { commands, Domain } from '../support/domain.js';
 
 const { place, settle, rollback, placeTip, tip } = commands;
 
-test('pages of one player follow each other without a gap or a repeat, whatever is created between them', () => {
+test('pages of one player have no gap or repeat, even with creations in between', () => {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
   domain.run(place(Array.from({ length: 7 }, (_, i) => ({ id: `array${i}`, roundId: `r${i}` }))));
@@ -24,7 +24,7 @@ test('pages of one player follow each other without a gap or a repeat, whatever 
   assert.deepEqual(seen, all);
 });
 
-test('a scan over all players finds every open bet once, in pages of any size', () => {
+test('a scan over all players finds every open bet once, at any page size', () => {
   const domain = new Domain();
   const expected: string[] = [];
   for (let player = 0; player < 30; player++) {
@@ -56,7 +56,7 @@ test('a scan over all players finds every open bet once, in pages of any size', 
   }
 });
 
-test('what is open since a rollback says so, is found by that, and has been open since it came', () => {
+test('a bet reopened by a rollback says so and is found by that', () => {
   const domain = new Domain();
   domain.fund('ann', 1000);
   const scan = (over: object) => {
@@ -94,7 +94,7 @@ test('what is open since a rollback says so, is found by that, and has been open
   assert.deepEqual(scan({ createdBeforeMs: reopenedMs }), ['b1 -']);
 });
 
-test('a scan for a product leaves out the bets of others, also in pages', () => {
+test('a scan for a product leaves out bets of other products, also over pages', () => {
   const domain = new Domain();
   domain.fund('ann', 1000);
   for (const [id, productId] of [
@@ -156,7 +156,7 @@ test('a turn of a scan looks at a bounded number of transactions', () => {
   assert.ok(turns > 1);
 });
 
-test('a list of players goes over all of them by position, also over those created between its pages', () => {
+test('a list of players covers all positions, including players created between its pages', () => {
   const domain = new Domain();
   for (let player = 0; player < 10; player++) domain.fund(`p${player}`, player);
   const seen: string[] = [];
@@ -171,7 +171,7 @@ test('a list of players goes over all of them by position, also over those creat
   assert.deepEqual(seen, [...Array.from({ length: 10 }, (_, i) => `p${i} 1 ${i}`), 'late 1 100']);
 });
 
-test("a player's open bets and the sum of their stakes, exact where no number is, and without unpacking who has none", () => {
+test("the sum of a player's open stakes is exact and wakes no idle player", () => {
   const domain = new Domain();
   const openOf = (username: string) => {
     const result = query(domain.wallets, { type: 'read-player', username });

@@ -12,7 +12,7 @@ function forget(domain: Domain, days: number) {
   return domain.run({ type: 'forget', username: 'ann', beforeMs });
 }
 
-test('what is closed and old is forgotten, round by round; the balance stays explained', () => {
+test('old closed rounds are forgotten one by one; the balance stays explained', () => {
   const domain = new Domain();
   domain.fund('ann', 100);
   domain.run(place([{ id: 'old', roundId: 'r-old' }]));
@@ -45,7 +45,7 @@ test('what is closed and old is forgotten, round by round; the balance stays exp
   assert.equal(domain.statusCode(place([{ id: 'hangs', roundId: 'r-hangs' }])), 0, 'what is kept is still known');
 });
 
-test('the mark of a round is remembered from when it was set last', () => {
+test("retention of a round's mark counts from its latest setting", () => {
   const domain = new Domain();
   domain.fund('ann', 100);
   const unknown = { id: 'c', roundId: 'r-unknown', byRound: true };
@@ -67,7 +67,7 @@ test('the mark of a round is remembered from when it was set last', () => {
   assert.deepStrictEqual(imagesOf(domain.replayed()), imagesOf(domain.wallets));
 });
 
-test('where nothing is old enough, forgetting is no event', () => {
+test('forgetting makes no event when nothing is old enough', () => {
   const domain = new Domain();
   domain.fund('ann', 100);
   domain.run(place([{ id: 'a' }]));
@@ -85,7 +85,7 @@ test('where nothing is old enough, forgetting is no event', () => {
   checkWallet(domain.wallet('ann'));
 });
 
-test('a wallet with many transactions finds the right ones before and after it forgets', () => {
+test('a long wallet finds the right transactions before and after it forgets', () => {
   const domain = new Domain();
   domain.fund('ann', 100_000);
   for (let i = 0; i < 50; i++) {

@@ -25,7 +25,7 @@ function played(): Domain {
   for (let n = 0; n < PLAYERS; n++) {
     if (n % 7 === 0) domain.nowMs++;
     domain.fund(`p${n}`, 10);
-    // Of one time, and of one player and time.
+    // Several operations of one time, and several of one player and time.
     if (n % 100 !== 0) continue;
     for (const id of ['d1', 'd2', 'd3']) {
       const by = { name: 'anna', address: '10.1.2.3' };
@@ -53,7 +53,7 @@ function scan(wallets: Wallets, wanted: Partial<WantedOperations>, after: AuditP
   return { found, turns };
 }
 
-test('a scan finds the same of packed players as of others, leaves them packed, and takes several turns', () => {
+test('a scan finds operations of hibernated players, wakes none and takes several turns', () => {
   const { wallets } = played();
   const { found, turns } = scan(wallets, {}, undefined, 10_000);
   assert.equal(found.length, PLAYERS + 3 * 11);
@@ -65,7 +65,7 @@ test('a scan finds the same of packed players as of others, leaves them packed, 
   assert.equal(packed.packedCount, PLAYERS);
 });
 
-test('pages put together are the whole list, also where many operations are of one time', () => {
+test('the pages add up to the whole list, even with many equal times', () => {
   const { wallets } = played();
   const whole = scan(wallets, {}, undefined, 10_000).found;
   assert.ok(new Set(whole.map(({ place }) => place.timeMs)).size < whole.length, 'some are of one time');
@@ -78,7 +78,7 @@ test('pages put together are the whole list, also where many operations are of o
   assert.deepEqual(pages, whole);
 });
 
-test('it finds by operator, kind, player and time', () => {
+test('a scan filters by operator, kind, player and time', () => {
   const { wallets } = played();
   const count = (wanted: Partial<WantedOperations>) => scan(wallets, wanted, undefined, 10_000).found.length;
   assert.equal(count({ by: 'anna' }), 33);

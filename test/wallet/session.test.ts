@@ -26,7 +26,7 @@ function withToken(command: Command, session: string | undefined): Command {
   return { ...command, session } as Command;
 }
 
-test('who sends the token of the session may bet, until its end', () => {
+test('the token of the session admits bets until the session ends', () => {
   const { nowMs } = new Domain();
   const one = domain();
   assert.equal(one.statusCode(placed('a', digest)), 30001, 'there is no session');
@@ -42,7 +42,7 @@ test('who sends the token of the session may bet, until its end', () => {
   assert.equal(one.wallet('ann').balance, 1010);
 });
 
-test('all elements of an array need it, and an array of repeats none', () => {
+test('all elements of an array need the token, an array of repeats does not', () => {
   const one = domain();
   one.run({ type: 'set-session', username: 'ann', session: { digest, endMs: null } });
   const array = place([{ id: 'a' }, { id: 'b' }]);
@@ -51,7 +51,7 @@ test('all elements of an array need it, and an array of repeats none', () => {
   assert.equal(one.statusCode(array), 0);
 });
 
-test('the same session again, and the end of none, leave no event', () => {
+test('setting the same session or ending none leaves no event', () => {
   const one = domain();
   const set = { type: 'set-session', username: 'ann', session: { digest, endMs: 5 } } as const;
   const end = { type: 'end-session', username: 'ann' } as const;
@@ -71,7 +71,7 @@ test('no event of a session is written before every node reads it', () => {
   assert.deepEqual(one.events.map(formatOf), [1, 2, 2]);
 });
 
-test('a session is in the log and in snapshots, beside tallies and without, with an end and without', () => {
+test('log and snapshots keep a session, with or without an end', () => {
   for (const endMs of [null, 0, Number.MAX_SAFE_INTEGER]) {
     for (const hasTallies of [false, true]) {
       const one = domain('ignore');
@@ -88,7 +88,7 @@ test('a session is in the log and in snapshots, beside tallies and without, with
   }
 });
 
-test('a digest is of one player and one token', () => {
+test('a digest belongs to one player and one token', () => {
   assert.match(digest, /^[\w-]{22}$/);
   assert.equal(sessionDigest('ann', 'token'), digest);
   const others = [sessionDigest('ann', 'tokeN'), sessionDigest('bob', 'token'), sessionDigest('an', 'ntoken')];

@@ -8,8 +8,8 @@ import { commands, Domain } from '../support/domain.js';
 import { settingsWith } from '../support/settings.js';
 
 /*
- * One table: every state a transaction can be in, every operation, and what comes of it. Generated from the code and
- * kept as text, so that a change of behaviour is a line in a review. REWRITE=1 writes it anew.
+ * One table of every transaction state, every operation, and the result. Generated from the code and kept as text, so
+ * that a change of behaviour is a line in a review. REWRITE=1 regenerates it.
  */
 const FILE = new URL('../../../test/wallet/state-table.txt', import.meta.url);
 
@@ -18,7 +18,7 @@ const t = { id: 't' };
 const CREDITED = 'tip, credited';
 const RULES = rulesOf(settingsWith());
 
-/** How transaction `t` of round `r1` (stake 10, payout 15) gets into the state; the balance was 100 before. */
+/** The commands that bring transaction `t` of round `r1` (stake 10, payout 15) into the state, from a balance of 100. */
 const STATES: Readonly<Record<string, readonly Command[]>> = {
   'unknown id, unknown round': [],
   'unknown id, round OPEN': [place([{ id: 'other' }])],
@@ -194,7 +194,7 @@ function describe(domain: Domain): string {
   return parts.join(', ');
 }
 
-test('every state and every operation: the table is as it was reviewed', () => {
+test('the table of every state and every operation is as reviewed', () => {
   const text = table();
   if (process.env.REWRITE === '1') writeFileSync(FILE, text);
   assert.equal(text, readFileSync(FILE, 'utf8'));

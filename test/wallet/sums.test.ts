@@ -9,7 +9,7 @@ import { commands, Domain } from '../support/domain.js';
 const { place, settle, void: voidSettled } = commands;
 const LARGE = 999_999_999_999_999;
 
-test('an exact sum is the sum, whatever is added', () => {
+test('an exact sum stays exact whatever is added', () => {
   const amount = fc.oneof(fc.integer(), fc.maxSafeInteger());
   fc.assert(
     fc.property(fc.array(amount), (amounts) => {
@@ -26,7 +26,7 @@ test('an exact sum is the sum, whatever is added', () => {
   );
 });
 
-test('a player may win and lose more than a safe integer holds: the books still explain the balance, also after forgetting', () => {
+test('the books explain the balance even when sums exceed safe integers', () => {
   const domain = new Domain();
   domain.fund('ann', 0);
   for (let i = 0; i < 40; i++) {
@@ -43,7 +43,7 @@ test('a player may win and lose more than a safe integer holds: the books still 
   assert.equal(domain.wallet('ann').balance, 40);
 });
 
-test('a round whose payouts no safe integer holds cannot be voided as a whole; nothing changes', () => {
+test('a void of a round whose payouts exceed safe integers changes nothing', () => {
   const domain = new Domain();
   domain.fund('ann', 10);
   domain.run(place([{ id: 'a', betAmount: 10 }]));

@@ -21,7 +21,7 @@ function played(productId: string, changes: CallbackApplied['changes'], before =
   return { ...at(DAY), type: 'callback-applied', ...request, productId, before, remembers: true, changes };
 }
 
-test('sums are exact beyond what a double holds, and after they were kept and read', () => {
+test('sums stay exact beyond a double and after they are stored and read', () => {
   const tallies = new Tallies();
   for (let i = 0; i < 3; i++) tallies.add('THB', deposited(Number.MAX_SAFE_INTEGER));
   const read = Tallies.from(JSON.parse(JSON.stringify(tallies)));
@@ -40,7 +40,7 @@ test('sums are exact beyond what a double holds, and after they were kept and re
   ]);
 });
 
-test('what is only remembered, for the answers to repeats, is no bet and no rollback', () => {
+test('a message that is only remembered counts as no bet and no rollback', () => {
   const domain = new Domain();
   domain.fund('ann', 1000);
   domain.run(commands.place([{ id: 'a' }]));
@@ -56,7 +56,7 @@ test('what is only remembered, for the answers to repeats, is no bet and no roll
   assert.deepEqual(tallies.toJSON().products[0]?.[2], kinds);
 });
 
-test('a single-state round is a bet and a settlement of its product; what had no effect is none', () => {
+test('a single-state round counts as a bet and a settlement of its product', () => {
   const tallies = new Tallies();
   const game = {
     gameCode: 'g',
@@ -96,7 +96,7 @@ test('a single-state round is a bet and a settlement of its product; what had no
   ]);
 });
 
-test('days, currencies and products have their limit; what is left out is said', () => {
+test('days, currencies and products have a limit; a cut is reported', () => {
   const tallies = new Tallies();
   for (let day = DAY; day < DAY + 40; day++) tallies.add('THB', deposited(1, day));
   const { days, isCut } = tallies.toJSON();

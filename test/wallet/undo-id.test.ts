@@ -19,7 +19,7 @@ test('no two targets, kinds or amounts have the same id', () => {
   for (const id of ids) assert.ok(isId(id), id);
 });
 
-test('the first attempt of any is told by its id, whatever its length', () => {
+test('the first attempt is recognized by the id of any attempt', () => {
   for (let length = 1; length <= ID_LENGTH_MAX; length++) {
     const undone = { type: 'deposit', id: '7'.repeat(length) } as const;
     for (const attempt of [2, 10, 100]) {

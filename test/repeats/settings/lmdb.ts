@@ -8,7 +8,7 @@ import type { Deployment, Setting } from './setting.js';
 const ARCHIVED = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '7' };
 const PAUSE_MS = 60;
 const LANES = 96;
-/** Rounds leave while the thread has spare time, and lanes that pause leave it some. */
+/** Rounds leave while the thread has spare time, and histories that pause leave it some. */
 const ARCHIVE_LANES = 48;
 const KILL_EVERY_MS = 1000;
 const RESTORE_EVERY_MS = 4000;
@@ -59,7 +59,7 @@ async function namesInArchive({ wire }: OneProcess): Promise<number> {
   return (await Scrape.of(wire.adminUrl)).value('walletd_archive_names');
 }
 
-/** SIGKILL and a start on the same store. Requests in flight have an unknown outcome and are sent again. */
+/** SIGKILL, then a start on the same store. Pending requests have an unknown outcome and are sent again. */
 async function killAndRestart(process: OneProcess): Promise<void> {
   await delay(KILL_EVERY_MS);
   await process.wire.whileHeld(async () => {
@@ -68,7 +68,7 @@ async function killAndRestart(process: OneProcess): Promise<void> {
   });
 }
 
-/** Makes a disturbance: the server goes on in a store that was restored from a backup of its former one. */
+/** A disturbance: the server continues in a store restored from a backup of its former store. */
 function restoring(): (process: OneProcess) => Promise<void> {
   let store = 0;
   return async (process) => {

@@ -15,7 +15,7 @@ function directoryOf(tables: Tables): readonly Partition[] {
   return playersByName.directory;
 }
 
-/** Slots that a search for each player looks at. */
+/** Number of slots that a search for each player looks at. */
 function stepsOf(tables: Tables): number[] {
   const steps: number[] = [];
   for (const { slots, capacity } of new Set(directoryOf(tables))) {
@@ -35,7 +35,7 @@ function withPlayers(usernames: readonly string[]): Tables {
   return wallets.tables;
 }
 
-test('names that collided without a key are found in a few steps', () => {
+test('names that collide without a key are found in a few steps', () => {
   const usernames = collidingUsernames([0x12345678], 800);
   const steps = stepsOf(withPlayers(usernames));
   assert.equal(steps.length, usernames.length);
@@ -44,14 +44,14 @@ test('names that collided without a key are found in a few steps', () => {
   assert.ok(Math.max(...steps) < 200, `${Math.max(...steps)} steps at the most`);
 });
 
-test('names whose hashes began alike without a key do not blow the directory up', () => {
-  // More than what a partition holds, all with the same 20 leading bits.
+test('names whose hashes start alike without a key do not inflate the directory', () => {
+  // More rows than a partition holds, all with the same 20 leading bits.
   const targets = Array.from({ length: 6 }, (_, i) => (0xabcde000 + i) | 0);
   const tables = withPlayers(collidingUsernames(targets, 4097));
   assert.ok(directoryOf(tables).length <= 16, `${directoryOf(tables).length} entries`);
 });
 
-test('the directory stays small where hashes do collide, as no key could prevent', () => {
+test('the directory stays small even when hashes collide despite the key', () => {
   const { playersByName } = new Tables() as unknown as {
     playersByName: { insert(hash: number, row: number): void; find(hash: number, is: () => boolean): number };
   };

@@ -19,7 +19,7 @@ const NUM_RUNS = 60;
 
 const texts = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.stringMatching(/^[-\w]*$/), fc.uuid());
 
-test('a number, a signed one and a text come back as they went', () => {
+test('numbers, signed numbers and texts are read back as written', () => {
   const bytes = Buffer.alloc(4096);
   fc.assert(
     fc.property(fc.maxSafeNat(), fc.maxSafeInteger(), texts, (n, z, text) => {
@@ -50,7 +50,7 @@ test('a number, a signed one and a text come back as they went', () => {
   );
 });
 
-test('a text longer than any id comes back, too', () => {
+test('a text longer than any id is read back as written', () => {
   for (const letter of ['a', 'é', '日']) {
     for (const length of [4095, 4096, 4097, 5461, 5462, 100_000, 1_000_000]) {
       const text = letter.repeat(length);
@@ -62,7 +62,7 @@ test('a text longer than any id comes back, too', () => {
   }
 });
 
-test('rows are zeros when they are new, keep what is written, and are used again', () => {
+test('rows start as zeros, keep their values and are reused', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20), { maxLength: 300 }), (steps) => {
       const rows = new Rows(4, 4);
@@ -93,7 +93,7 @@ test('rows are zeros when they are new, keep what is written, and are used again
   );
 });
 
-test('blobs keep their bytes while others come, go and are moved; what is left over is bounded', () => {
+test('blobs keep their bytes while others come, go and move', () => {
   const step = fc.record({ what: fc.constantFrom('allocate', 'free', 'compact'), at: fc.nat(), length: fc.nat(400) });
   fc.assert(
     fc.property(fc.array(step, { minLength: 50, maxLength: 600 }), (steps) => {
@@ -136,7 +136,7 @@ test('blobs keep their bytes while others come, go and are moved; what is left o
       assert.equal(slab.count, model.size);
       for (let rounds = 0; rounds < 3; rounds++) while (!slab.compact(onMove));
       check();
-      // At most half of what is left is free, beside one page for each length and a few to spare.
+      // At most half of the remaining space is free, besides one page for each length and a few spare ones.
       const lengths = 20;
       assert.ok(slab.bytes <= 1.5 * slab.bytesUsed * 1.3 + (lengths + 4) * 1024, `${slab.bytes} of ${slab.bytesUsed}`);
       for (const { place } of model.values()) slab.free(place);
@@ -165,7 +165,7 @@ test('pages that lost a few of their blobs each are given back', () => {
   assert.ok(slab.bytes < slab.bytesUsed * 1.4);
 });
 
-test('a long blob has room to grow, so that one that grows by little is moved rarely', () => {
+test('a long blob that grows by little is rarely moved', () => {
   const slab = new Slab(64 * 1024);
   let place = slab.allocate(1, 20_000);
   let moves = 0;
@@ -182,7 +182,7 @@ test('a long blob has room to grow, so that one that grows by little is moved ra
   assert.equal(slab.bytes, 0);
 });
 
-test('an index finds what a Map finds, also among equal hashes, while it grows and shrinks', () => {
+test('an index finds the same as a Map, also among equal hashes', () => {
   for (const bits of [0xffffffff, 0xfff00000, 0xff]) {
     const index = new HashIndex();
     const model = new Map<number, number>();
@@ -218,7 +218,7 @@ test('an index finds what a Map finds, also among equal hashes, while it grows a
   }
 });
 
-test('an index takes few bytes an entry, however many there are', () => {
+test('an index takes few bytes an entry at any size', () => {
   const index = new HashIndex();
   for (let row = 1; row <= 300_000; row++) {
     index.insert(Math.imul(row, 0x9e3779b1) >>> 0, row);
@@ -226,7 +226,7 @@ test('an index takes few bytes an entry, however many there are', () => {
   }
 });
 
-test('an index that expects its rows finds them, fewer or more, in as few bytes', () => {
+test('an index sized in advance finds its rows and takes no more bytes', () => {
   for (const rows of [0, 1, 2000, 100_000, 300_000]) {
     const index = new HashIndex();
     index.expect(150_000);
@@ -246,7 +246,7 @@ function isRow(row: number): (other: number) => boolean {
   return (other) => other === row;
 }
 
-test('a dictionary forgets what nothing uses any more', () => {
+test('a dictionary forgets texts without a use', () => {
   const dictionary = new Dictionary();
   const first = dictionary.take('first');
   for (let i = 0; i < 1000; i++) dictionary.release(dictionary.take(`P${i}`));
