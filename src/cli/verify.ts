@@ -13,6 +13,7 @@ import { verifyFrames } from '../tools/verify/verify-frames.js';
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
 import { LEDGER_KINDS } from '../wallet/ledger-kind.js';
 import { backupInput, IDENTITY_OPTION } from './backup-input.js';
+import { readNoted } from './noted-audit.js';
 import { isoTime, plural } from './print/format.js';
 import { printable } from './print/printable.js';
 import { Progress } from './print/progress.js';
@@ -26,6 +27,7 @@ interface VerifyOptions extends OutputOptions {
   readonly deep?: true;
   readonly store?: string | undefined;
   readonly identity?: string;
+  readonly noted?: string;
   /** False with --no-server. */
   readonly server?: string | false;
 }
@@ -48,6 +50,7 @@ export function addVerify(program: Command): void {
       parseServer,
     )
     .option('--no-server', 'compare with no server')
+    .option('--noted <file>', 'an earlier output of verify --json: the audit chain of each shard has to continue it')
     .option('--json', 'print one JSON object instead of tables')
     .option(...STORE_OPTION)
     .addHelpText(
@@ -87,8 +90,10 @@ async function verifyBackup(from: string, options: VerifyOptions): Promise<Outco
           },
         })
       : framesOfFile(source, whole, progress.update);
-  const report = await verifyFrames(frames, readerFormats).finally(() => progress.stop());
+  const noted = options.noted === undefined ? undefined : readNoted(options.noted);
+  const report = await verifyFrames(frames, readerFormats, noted?.heads).finally(() => progress.stop());
   const { formats, findings, newestMs, copiedMs } = report;
+  noted?.mustBeOf(formats.storeId);
   const shown = { name: source.name, meta: { storeId: formats.storeId }, reader: formats };
   const cutBytes = part?.cutBytes ?? 0;
   const facts = {
@@ -114,13 +119,20 @@ interface Shown {
 }
 
 async function verifyStore(options: VerifyOptions): Promise<Outcome> {
+  const noted = options.noted === undefined ? undefined : readNoted(options.noted);
   return await withStoreToRead(
     options.store,
     new Progress('Verifying'),
     async (opened) => {
       const server = await serverOf(opened, options);
       const { reader, progress } = opened;
-      const report = await verify(reader, { isDeep: options.deep === true, server, onProgress: progress.update });
+      noted?.mustBeOf(opened.meta.storeId);
+      const report = await verify(reader, {
+        isDeep: options.deep === true,
+        server,
+        noted: noted?.heads,
+        onProgress: progress.update,
+      });
       return {
         text: () => textOf(report, opened, server),
         json: () => [jsonOf(report, opened, server)],
@@ -166,6 +178,7 @@ function textOf(report: VerifyReport, { name, reader, meta }: Shown, server: Ope
     `Store ${name}, id ${meta.storeId}\n`,
     formatTable(SHARD_COLUMNS, shards.map(shardRow)),
     `\n${booksTables(books, reader.scales).join('\n\n')}\n`,
+    auditSentence(shards),
     serverSentence(shards, server),
     ...shards.flatMap(({ accepted }) => accepted.map(printable)),
     ...findingLines(findings),
@@ -228,6 +241,11 @@ function booksTables(books: StoreBooks, scales: ScaleTable): string[] {
     );
   }
   return tables;
+}
+
+function auditSentence(shards: readonly ShardReport[]): string {
+  const operations = shards.reduce((sum, { audit }) => sum + (audit?.count ?? 0), 0);
+  return `Audit chains: ${plural(operations, 'operation')}; --json has their heads.`;
 }
 
 function serverSentence(shards: readonly ShardReport[], server: OperatorApi | undefined): string {

@@ -1,6 +1,7 @@
 import { dayOf } from '../base/time.js';
 import type { Units } from './amount.js';
 import { type ArchiveMark, newestMark } from './archive-mark.js';
+import { type AuditHead, auditAfter, emptyAudit } from './audit-chain.js';
 import { CHANGES } from './changes.js';
 import type { Event } from './event.js';
 import { type Ledger, tellMoves } from './ledger.js';
@@ -28,6 +29,8 @@ export interface TalliesJson {
   readonly archived?: ArchiveMark | undefined;
   /** See `Tallies.neverArchived`; absent when false. */
   readonly neverArchived?: boolean | undefined;
+  /** Undefined in snapshots of an older walletd. */
+  readonly audit?: AuditHead | undefined;
 }
 
 /** A sum of units: exact however large, and fast while it is small. */
@@ -85,7 +88,11 @@ export class Tallies implements Ledger {
   /** The sums to which `moved` adds. */
   private kinds: Map<LedgerKind, Moved> | undefined = undefined;
 
-  constructor(private readonly sinceMs = 0) {}
+  /** `audit` begins the chain of operations. */
+  constructor(
+    private readonly sinceMs = 0,
+    public audit: AuditHead = emptyAudit('0-0'),
+  ) {}
 
   /** Totals of a log without an entry. */
   static ofNothing(): Tallies {
@@ -94,8 +101,9 @@ export class Tallies implements Ledger {
     return tallies;
   }
 
-  static from({ sinceMs, isCut, days, products, archived, neverArchived }: TalliesJson): Tallies {
-    const tallies = new Tallies(sinceMs);
+  /** `since` begins a chain of operations where there is none. */
+  static from({ sinceMs, isCut, days, products, archived, neverArchived, audit }: TalliesJson, since = '0-0'): Tallies {
+    const tallies = new Tallies(sinceMs, audit ?? emptyAudit(since));
     tallies.neverArchived = neverArchived === true;
     tallies.isCut = isCut;
     tallies.archived = archived;
@@ -113,6 +121,7 @@ export class Tallies implements Ledger {
   }
 
   add(currency: string, event: Event): void {
+    this.audit = auditAfter(this.audit, event);
     this.kinds = this.maybeKinds(dayOf(event.timeMs), currency);
     tellMoves(event, this);
     if (event.type === 'rounds-archived') {
@@ -147,8 +156,8 @@ export class Tallies implements Ledger {
       [...currencies].map(([currency, kinds]) => [day, currency, [...kinds].map(sumsOf)] as const),
     );
     const products = [...this.products].map(([id, { lastMs, counts }]) => [id, lastMs, [...counts]] as const);
-    const { sinceMs, isCut, archived, neverArchived } = this;
-    return { sinceMs, isCut, days, products, archived, ...(neverArchived && { neverArchived }) };
+    const { sinceMs, isCut, archived, neverArchived, audit } = this;
+    return { sinceMs, isCut, days, products, archived, ...(neverArchived && { neverArchived }), audit };
   }
 
   private maybeKinds(day: number, currency: string): Map<LedgerKind, Moved> | undefined {

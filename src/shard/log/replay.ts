@@ -1,5 +1,6 @@
 import { must } from '../../base/assert.js';
 import { apply } from '../../wallet/apply.js';
+import { emptyAudit } from '../../wallet/audit-chain.js';
 import type { Event } from '../../wallet/event.js';
 import type { TableSizes } from '../../wallet/state/tables.js';
 import { Wallets } from '../../wallet/state/wallets.js';
@@ -9,7 +10,7 @@ import { DamagedSnapshotError, readSnapshot, type SnapshotReaderDeps } from '../
 import type { LogMark, Manifest } from '../snapshot/snapshot-store.js';
 import type { ReadEntry } from './log-reader.js';
 import { logTimeAfter } from './log-time.js';
-import { LSN_ZERO, type Lsn } from './lsn.js';
+import { formatLsn, LSN_ZERO, type Lsn } from './lsn.js';
 import { type Entry, type Head, isSameHead } from './wal.js';
 
 /** State of a shard after replaying its log up to `head`. */
@@ -87,7 +88,8 @@ export class Replay {
   /** Starts from a snapshot that has been read. */
   static ofWallets(manifest: Manifest, wallets: Wallets): Replay {
     const { tallies, timeMs } = manifest;
-    const begun = tallies === undefined ? new Tallies(timeMs) : Tallies.from(tallies);
+    const since = formatLsn(manifest.start.lsn);
+    const begun = tallies === undefined ? new Tallies(timeMs, emptyAudit(since)) : Tallies.from(tallies, since);
     return new Replay(manifest, manifest.start, manifest.end.lsn, wallets, begun);
   }
 

@@ -144,7 +144,7 @@ export class Snapshotter {
       const bytes = manifest.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
       const tookMs = Math.round(this.deps.clock.monotonicMs() - startedMs);
       const taken = { shard: shard.id, id, lsn: formatLsn(end.lsn), players, bytes, tookMs };
-      this.deps.log.info(taken, 'snapshot taken');
+      this.deps.log.info({ ...taken, audit: manifest.tallies?.audit }, 'snapshot taken');
       return { type: 'taken', ...taken };
     } catch (error) {
       const reason = (error as Error).message;

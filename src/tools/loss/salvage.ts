@@ -133,7 +133,9 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
  */
 function talliesOf({ tallies, manifest, head, timeMs }: Replay): Tallies {
   const isBehind = manifest !== undefined && manifest.end.lsn.sequence > head.lsn.sequence;
-  return isBehind ? Tallies.from({ ...tallies.toJSON(), sinceMs: timeMs, neverArchived: false }) : tallies;
+  if (!isBehind) return tallies;
+  const known = { ...tallies.toJSON(), sinceMs: timeMs, neverArchived: false, audit: undefined };
+  return Tallies.from(known, formatLsn(head.lsn));
 }
 
 async function lookBeyond(

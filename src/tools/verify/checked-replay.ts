@@ -2,12 +2,14 @@ import { AssertionFailure, must } from '../../base/assert.js';
 import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { Replay } from '../../shard/log/replay.js';
 import type { Entry } from '../../shard/log/wal.js';
+import type { AuditHead } from '../../wallet/audit-chain.js';
 import type { Event } from '../../wallet/event.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
 import { forEachWallet } from '../each-wallet.js';
 import type { StoreReader } from '../store-reader.js';
 import type { ArchiveCheck } from './archive-check.js';
+import { AuditCheck } from './audit-check.js';
 import { StoreBooks } from './books.js';
 import type { Findings } from './findings.js';
 import type { ServerComparison } from './server-comparison.js';
@@ -17,6 +19,7 @@ export class CheckedReplay {
   readonly books = new StoreBooks();
   /** True when an event did not fit: from there on the wallets are not what the log says, and are not checked. */
   isBroken = false;
+  readonly audit: AuditCheck;
 
   constructor(
     private readonly replay: Replay,
@@ -25,8 +28,10 @@ export class CheckedReplay {
     private readonly comparison: ServerComparison | undefined,
     private readonly findings: Findings,
     private readonly archive: ArchiveCheck,
+    noted: AuditHead | undefined,
   ) {
     archive.required = replay.tallies.archived;
+    this.audit = new AuditCheck(shard, replay.tallies.audit, noted, findings);
   }
 
   /** Entries after this one are replayed. */
@@ -56,6 +61,7 @@ export class CheckedReplay {
     for (const event of events) {
       if (this.isBroken) return;
       try {
+        this.audit.take(event);
         this.lookAtMoves(event, lsn);
         if (!this.replay.apply(event, lsn)) continue;
         const wallet = must(this.wallets.get(event.username), 'an event leaves its wallet');
@@ -89,7 +95,10 @@ export class CheckedReplay {
         findings.add('wallet', `shard ${shard}: ${wallet.username} contradicts itself: ${message}`);
       }
     });
-    if (isWhole) comparison?.finish();
+    if (isWhole) {
+      comparison?.finish();
+      this.audit.finish();
+    }
     for (const [currency, { difference }] of books.all()) {
       if (difference !== 0n)
         findings.add('books', `shard ${shard}: the books in ${currency} do not explain its balances`);

@@ -5,9 +5,10 @@
  * wallet     a wallet that contradicts itself
  * books      sums that do not balance
  * archive    a round in the archive that is damaged or cannot be right, or that should be there and is not
+ * audit      an operation of an operator that was changed, removed or added afterwards
  * server     a player whom the running server holds differently
  */
-export type FindingType = 'log' | 'snapshot' | 'event' | 'wallet' | 'books' | 'archive' | 'server';
+export type FindingType = 'log' | 'snapshot' | 'event' | 'wallet' | 'books' | 'archive' | 'audit' | 'server';
 
 export interface Finding {
   readonly type: FindingType;

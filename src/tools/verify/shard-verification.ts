@@ -5,6 +5,7 @@ import { Replay } from '../../shard/log/replay.js';
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
 import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import type { AuditHead } from '../../wallet/audit-chain.js';
 import { maybeAcceptedLoss } from '../accepted-loss.js';
 import { predecessorOf, type StoreReader } from '../store-reader.js';
 import { ArchiveCheck } from './archive-check.js';
@@ -19,6 +20,8 @@ export interface VerifyOptions {
   readonly isDeep: boolean;
   /** Undefined: nothing is compared with a running server. */
   readonly server: PlayerSource | undefined;
+  /** Heads of audit chains that were noted elsewhere, by shard; undefined: none. */
+  readonly noted?: ReadonlyMap<number, AuditHead> | undefined;
   /** Called after each page of a log with the number of entries read so far, and of all. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -113,7 +116,9 @@ export class ShardVerification {
   private async replayFrom(begun: Replay): Promise<void> {
     this.base = begun.manifest?.id ?? 'genesis';
     this.archive = new ArchiveCheck(this.shard, this.reader, this.findings);
-    this.replay = new CheckedReplay(begun, this.shard, this.reader, this.comparison, this.findings, this.archive);
+    const { shard, reader, comparison, findings, archive, options } = this;
+    const noted = options.noted?.get(shard);
+    this.replay = new CheckedReplay(begun, shard, reader, comparison, findings, archive, noted);
     await this.replay.begin();
   }
 
@@ -168,7 +173,9 @@ export class ShardVerification {
   /** Loads the snapshots that start with this entry, and compares those that end with it. */
   private async passSnapshots(lsn: Lsn, snapshots: SnapshotCheck): Promise<void> {
     const { replay } = this;
-    if (!this.options.isDeep || replay === undefined) return;
+    if (replay === undefined) return;
+    this.passAudit(lsn, snapshots, replay);
+    if (!this.options.isDeep) return;
     for (const manifest of snapshots.usable) {
       if (manifest.id === this.base || !isSameLsn(manifest.start.lsn, lsn)) continue;
       const opened = await snapshots.open(manifest);
@@ -179,6 +186,13 @@ export class ShardVerification {
       this.proofs.delete(manifest);
       if (!replay.isBroken) await proof.compare(replay.wallets, this.reader);
     }
+  }
+
+  /** Snapshots that start before the replay have nothing to be compared with. */
+  private passAudit(lsn: Lsn, { usable }: SnapshotCheck, { audit, start, isBroken }: CheckedReplay): void {
+    if (isBroken || compareLsn(lsn, start) < 0) return;
+    audit.pass(lsn, usable);
+    for (const manifest of usable) if (isSameLsn(manifest.start.lsn, lsn)) audit.compare(manifest);
   }
 
   /** `beyond` is an entry after the head that was read: a log that grows has a newer head by now. */

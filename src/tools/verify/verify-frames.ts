@@ -5,6 +5,7 @@ import { RecoveryError } from '../../shard/log/recovery-error.js';
 import { openReplay, Replay } from '../../shard/log/replay.js';
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import type { AuditHead } from '../../wallet/audit-chain.js';
 import type { Coverage, ShardCoverage } from '../coverage.js';
 import type { Frame, Frames } from '../frame.js';
 import type { StoreReader } from '../store-reader.js';
@@ -36,10 +37,11 @@ export interface VerifiedFrames extends VerifyReport {
 export async function verifyFrames(
   frames: Frames,
   openFormats: (meta: Buffer) => FrameFormats,
+  noted?: ReadonlyMap<number, AuditHead>,
 ): Promise<VerifiedFrames> {
   let verification: FramesVerification | undefined;
   for await (const frame of frames) {
-    if (frame.type === 'meta') verification = new FramesVerification(openFormats(frame.bytes));
+    if (frame.type === 'meta') verification = new FramesVerification(openFormats(frame.bytes), noted);
     else await must(verification, 'a meta record comes first').take(frame);
   }
   return await must(verification, 'a meta record comes first').finish();
@@ -49,8 +51,14 @@ class FramesVerification {
   private readonly shards: readonly ShardFrames[];
   private coverage: Coverage | undefined = undefined;
 
-  constructor(private readonly formats: FrameFormats) {
-    this.shards = Array.from({ length: formats.shards }, (_, shard) => new ShardFrames(shard, formats));
+  constructor(
+    private readonly formats: FrameFormats,
+    noted: ReadonlyMap<number, AuditHead> | undefined,
+  ) {
+    this.shards = Array.from(
+      { length: formats.shards },
+      (_, shard) => new ShardFrames(shard, formats, noted?.get(shard)),
+    );
   }
 
   async take(frame: Exclude<Frame, { type: 'meta' }>): Promise<void> {
@@ -100,6 +108,7 @@ class ShardFrames {
   constructor(
     readonly shard: number,
     private readonly formats: FrameFormats,
+    private readonly noted: AuditHead | undefined,
   ) {
     this.last = formats.genesis(shard);
     this.archive = new ArchiveCheck(shard, formats, this.findings);
@@ -154,6 +163,7 @@ class ShardFrames {
       accepted: this.archive.accepted,
       archived: this.archive.rounds,
       ...marksOf(this.archive),
+      audit: replay?.audit.head,
     };
   }
 
@@ -190,7 +200,7 @@ class ShardFrames {
     const replay =
       manifest === undefined ? Replay.ofNothing(formats.genesis(shard)) : await this.openSnapshot(manifest);
     if (replay === undefined) return;
-    this.replay = new CheckedReplay(replay, shard, formats, undefined, this.findings, this.archive);
+    this.replay = new CheckedReplay(replay, shard, formats, undefined, this.findings, this.archive, this.noted);
     await this.replay.begin();
     if (manifest === undefined) {
       this.follow(first);

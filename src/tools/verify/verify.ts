@@ -3,6 +3,7 @@ import { firstEntry } from '../../shard/log/log-reader.js';
 import { formatLsn } from '../../shard/log/lsn.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
 import { type ArchiveMark, formatMark } from '../../wallet/archive-mark.js';
+import type { AuditHead } from '../../wallet/audit-chain.js';
 import { logLength } from '../log-length.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
 import type { ArchiveCheck } from './archive-check.js';
@@ -36,6 +37,8 @@ export interface ShardReport {
   readonly logMark: string | undefined;
   /** The newest record that the archive has had; undefined where it has had none since archives have marks. */
   readonly archiveMark: string | undefined;
+  /** The newest link of the audit chain; undefined when nothing was replayed. */
+  readonly audit: AuditHead | undefined;
   /** Players whose balance was compared with the server; undefined without one. */
   readonly compared: number | undefined;
   /** Players whose snapshot is newer than the server's answer. */
@@ -130,6 +133,7 @@ function reportOf(shard: number, verification: ShardVerification): ShardReport {
     base,
     archived: verification.archive?.rounds ?? 0,
     ...marksOf(verification.archive),
+    audit: replay?.audit.head,
     compared: comparison?.compared,
     movedOn: comparison?.movedOn,
     accepted: [...accepted, ...(verification.archive?.accepted ?? [])],

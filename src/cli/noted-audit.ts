@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { messageOf } from '../base/message-of.js';
+import { ConfigError } from '../config/config-error.js';
+import type { AuditHead } from '../wallet/audit-chain.js';
+
+/** Heads of audit chains from an earlier `verify --json`, which was kept where nobody who can write to the store can change it. */
+export interface NotedAudit {
+  readonly heads: ReadonlyMap<number, AuditHead>;
+  /** Throws when the heads are of another store. */
+  mustBeOf(storeId: string): void;
+}
+
+/** Throws a `ConfigError` that names the file and what is wrong with it. */
+export function readNoted(file: string): NotedAudit {
+  const refuse = (why: string) =>
+    new ConfigError(`--noted ${file}: ${why}; it takes the output of \`walletd verify --json\``);
+  let report: unknown;
+  try {
+    report = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw refuse(messageOf(error));
+  }
+  const { storeId, shards } = (report ?? {}) as { readonly storeId?: unknown; readonly shards?: unknown };
+  if (typeof storeId !== 'string' || !Array.isArray(shards)) throw refuse('it has no `storeId` and `shards`');
+  const heads = new Map<number, AuditHead>();
+  for (const { shard, audit } of shards as { readonly shard: unknown; readonly audit?: unknown }[]) {
+    if (audit === undefined) continue;
+    if (typeof shard !== 'number' || !isHead(audit)) throw refuse(`its shard ${String(shard)} has no audit head`);
+    heads.set(shard, audit);
+  }
+  if (heads.size === 0) throw refuse('none of its shards has an audit head');
+  const mustBeOf = (other: string) => {
+    if (other !== storeId) throw refuse(`it is of store ${storeId}, not ${other}`);
+  };
+  return { heads, mustBeOf };
+}
+
+function isHead(value: unknown): value is AuditHead {
+  const { since, count, hash } = (value ?? {}) as Partial<Record<keyof AuditHead, unknown>>;
+  return (
+    typeof since === 'string' && Number.isSafeInteger(count) && typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash)
+  );
+}

@@ -1,0 +1,86 @@
+import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import { type AuditHead, auditAfter, emptyAudit } from '../../wallet/audit-chain.js';
+import type { Event } from '../../wallet/event.js';
+import type { Findings } from './findings.js';
+
+/**
+ * Recomputes the audit chain of a shard from its log, and compares it with the chains that snapshots have, and with a head that
+ * was noted elsewhere. A log that began under an older walletd has a chain from each snapshot that began one.
+ */
+export class AuditCheck {
+  /** Chains at the newest event, by their beginning. */
+  private readonly chains = new Map<string, AuditHead>();
+  private wasSeen = false;
+
+  constructor(
+    private readonly shard: number,
+    private readonly begun: AuditHead,
+    private readonly noted: AuditHead | undefined,
+    private readonly findings: Findings,
+  ) {
+    this.adopt(begun);
+  }
+
+  /** The chain with which the replay began, at its newest event. */
+  get head(): AuditHead {
+    return this.chains.get(this.begun.since) ?? this.begun;
+  }
+
+  take(event: Event): void {
+    for (const chain of this.chains.values()) {
+      const next = auditAfter(chain, event);
+      if (next !== chain) this.adopt(next);
+    }
+  }
+
+  /** Compares with a snapshot that starts where the replay is. */
+  compare({ id, start, tallies }: Pick<Manifest, 'id' | 'start' | 'tallies'>): void {
+    const theirs = tallies?.audit;
+    if (theirs === undefined) return;
+    const mine = this.chains.get(theirs.since);
+    if (mine === undefined) {
+      // No event before its beginning belongs to it: only a snapshot that begins a chain can be taken at its word.
+      this.adopt(theirs);
+    } else if (mine.count !== theirs.count || mine.hash !== theirs.hash) {
+      this.add(
+        `snapshot ${id} has ${describe(theirs)} at ${formatLsn(start.lsn)}, and the log makes ${describe(mine)}`,
+      );
+    }
+  }
+
+  /** Begins the chains of snapshots that begin with this entry. */
+  pass(lsn: Lsn, manifests: readonly Pick<Manifest, 'tallies'>[]): void {
+    const here = formatLsn(lsn);
+    const begins = manifests.some(({ tallies }) => tallies?.audit?.since === here);
+    if (begins && !this.chains.has(here)) this.adopt(emptyAudit(here));
+  }
+
+  /** The log has been replayed to its end: has the noted head been there? */
+  finish(): void {
+    const { noted, begun } = this;
+    if (noted === undefined || this.wasSeen) return;
+    const mine = this.chains.get(noted.since);
+    if (mine === undefined) {
+      this.add(`the noted audit chain begins at ${noted.since}, and this store has none that does`);
+    } else if (noted.count > mine.count) {
+      this.add(`${describe(noted)} were noted, and this store has ${describe(mine)}`);
+    } else if (noted.since !== begun.since || noted.count >= begun.count) {
+      this.add(`the first ${noted.count} operations are others than were noted: ${describe(noted)}`);
+    }
+  }
+
+  private adopt(chain: AuditHead): void {
+    this.chains.set(chain.since, chain);
+    const { noted } = this;
+    if (noted?.since === chain.since && noted.count === chain.count && noted.hash === chain.hash) this.wasSeen = true;
+  }
+
+  private add(what: string): void {
+    this.findings.add('audit', `shard ${this.shard}: ${what}`);
+  }
+}
+
+function describe({ count, hash }: AuditHead): string {
+  return `${count} operations (${hash.slice(0, 16)}…)`;
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import type { Event, OperatorEvent } from './event.js';
+
+/**
+ * Newest link of a shard's audit chain, which has a link for each operation of an operator. The hash covers all operations since the
+ * chain began, so a head that was noted elsewhere proves that none of them was changed, removed or added since.
+ */
+export interface AuditHead {
+  /** LSN after which the chain begins: 0-0, or in a log of an older walletd the start of its first snapshot with a chain. */
+  readonly since: string;
+  /** Operations in the chain. */
+  readonly count: number;
+  /** SHA-256 in 64 hexadecimal digits; all zeros in an empty chain. */
+  readonly hash: string;
+}
+
+const IS_AUDITED: Readonly<Record<OperatorEvent['type'], true>> = {
+  'player-created': true,
+  'player-imported': true,
+  deposited: true,
+  withdrawn: true,
+  corrected: true,
+  'money-requested': true,
+  'request-closed': true,
+  'player-blocked': true,
+  'player-unblocked': true,
+};
+
+export function emptyAudit(since: string): AuditHead {
+  return { since, count: 0, hash: '0'.repeat(64) };
+}
+
+/** The chain with this event, if an operator caused it. */
+export function auditAfter(head: AuditHead, event: Event): AuditHead {
+  if (!Object.hasOwn(IS_AUDITED, event.type)) return head;
+  const hash = createHash('sha256').update(head.hash, 'hex').update(canonicalOf(event)).digest('hex');
+  return { since: head.since, count: head.count + 1, hash };
+}
+
+/** JSON of all fields in the order of their names, without undefined ones. On disk for ever: it must not change. */
+function canonicalOf(value: object): string {
+  return JSON.stringify(value, (_key, field: unknown) =>
+    typeof field === 'object' && field !== null && !Array.isArray(field)
+      ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : field,
+  );
+}
