@@ -27,10 +27,10 @@ const FLIGHT_COMMANDS = 16;
 const FLIGHT_WAIT_MS = 2;
 
 /**
- * Group commit: one flush to the store at a time for all members of an append queue. Commands that arrive during a flush
- * form the next one. A flush starts at the end of the first turn of the event loop that brought no further command:
- * an idle server answers at once, a busy one fills its entries by itself, and no timer is needed. When a flush completes
- * and the next one is full, the next one starts at once, before this thread releases replies.
+ * Group commit: one flush to the store at a time for all members of an append queue. Commands that arrive during a
+ * flush form the next one. A flush starts at the end of the first turn of the event loop that brought no further
+ * command: an idle server answers at once, a busy one fills its entries by itself, and no timer is needed. When a flush
+ * completes and the next one is full, the next one starts at once, before this thread releases replies.
  *
  *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...
  *   flushes       ------> c1-c3 durable

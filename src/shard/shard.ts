@@ -52,8 +52,8 @@ import type { Watermarks } from './watermarks.js';
  *      │          └──────── a head that is not ours ─> stopped       a head that was ours: the lost entries go in again
  *      └─ a log that cannot be continued ─> stopped
  *
- * A failing shard whose append finds another owner's head becomes fenced or stopped as well. In a cluster, where several
- * nodes share the shards:
+ * A failing shard whose append finds another owner's head becomes fenced or stopped as well. In a cluster, where
+ * several nodes share the shards:
  *
  *   away ── its log was read ─> following ── our fence ─> serving <─ resumed ─ handing
  *     ^                             │  ^                   │  └────── paused ────^  │
@@ -153,8 +153,8 @@ const ANSWERS: Readonly<Record<Exclude<ShardState, 'serving'>, BusyAnswer>> = {
 const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
 /**
- * The actor. It owns the wallets of one shard and decides one command at a time, in order. A reply is released only once
- * the log holds the state that the reply shows. The actor talks to ports only.
+ * The actor. It owns the wallets of one shard and decides one command at a time, in order. A reply is released only
+ * once the log holds the state that the reply shows. The actor talks to ports only.
  *
  *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> flying ─land─> durable ─release─> replies
  *                │   ^

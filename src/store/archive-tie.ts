@@ -1,18 +1,24 @@
 import { FormatError } from './format/format-error.js';
 
-/** How the meta record of a store names its archive. An archive of another id holds other rounds, whatever store it is of. */
+/**
+ * Reference to an archive in a store's meta record. An archive with another id holds other rounds, even if both
+ * belong to the same store.
+ */
 export interface ArchiveTie {
   /** Id in the record; undefined: none yet. */
   readonly archiveId: string | undefined;
-  /** For people: what and where the store is. */
+  /** Kind and place of the store, for people. */
   readonly store: string;
-  /** Writes the id into a record that has none; resolves with the id that it has then. Undefined: nothing is written. */
+  /**
+   * Writes the id into a record without one; resolves with the id that the record has then. Undefined: nothing is
+   * written.
+   */
   readonly write?: (archiveId: string) => Promise<string | undefined>;
 }
 
 /**
- * Throws a `FormatError` where the archive at `place` is not the one that the record names. `found`: its id; undefined where it has
- * none, as a new one. A record without an id takes any.
+ * Throws a `FormatError` if the archive at `place` is not the one in the meta record. `found` is its id; undefined if
+ * it has none, as a new one. A record without an id accepts any archive.
  */
 export function mustBeTied({ archiveId, store }: ArchiveTie, found: string | undefined, place: string): void {
   if (archiveId === undefined || archiveId === found) return;

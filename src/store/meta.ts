@@ -4,8 +4,8 @@ import type { Scales } from '../wallet/amount.js';
 import { FormatError } from './format/format-error.js';
 
 /**
- * What a store was created with, written once. A different value later would put players into other shards or multiply
- * every balance, so a configuration that differs stops the start.
+ * Parameters that a store was created with, written once. A different value later would put players into other shards
+ * or multiply every balance, so a configuration that differs stops the start.
  */
 export interface StoreMeta {
   /** UUID. */
@@ -15,22 +15,25 @@ export interface StoreMeta {
   readonly hash: string;
   readonly scales: Scales;
   readonly createdMs: number;
-  /** What becomes of the cancel of an unknown tip where no setting says so; absent in stores from before placeTips: `credit`. */
+  /** Effect of the cancel of an unknown tip if no setting decides; absent in stores from before placeTips: `credit`. */
   readonly unknownTips?: 'credit' | 'reject';
-  /** Version of the decisions that hold where no setting says so (src/node/rules.ts); absent in stores from before there were two: 1. */
+  /**
+   * Version of the decisions that apply if no setting decides (src/node/rules.ts); absent in stores from before there
+   * were two: 1.
+   */
   readonly decisions?: number;
-  /** Id of the archive that the store's closed rounds are in, a UUID; absent before the first start that had one. */
+  /** Id of the archive that holds the store's closed rounds, a UUID; absent before the first start with an archive. */
   readonly archiveId?: string;
-  /** Ids of the stores that it was made from by `restore --shards`, the first one first; absent in every other store. */
+  /** Ids of the stores that `restore --shards` made this one from, the first one first; absent in every other store. */
   readonly restoredFrom?: readonly string[];
-  /** By former store and shard: LSN and checksum of the newest entry that came with the restore, `3-1042:9b1deb4d`. */
+  /** By former store and shard: LSN and checksum of the newest restored entry, `3-1042:9b1deb4d`. */
   readonly restoredUpTo?: Readonly<Record<string, readonly string[]>>;
   /** A restore is writing the store, or was interrupted: nothing else may use it. */
   readonly incomplete?: true;
 }
 
 export const META_VERSION = 1;
-/** Of a store that is created now. */
+/** Defaults of a store that is created now. */
 export const UNKNOWN_TIPS_OF_TODAY = 'reject';
 export const DECISIONS_OF_TODAY = 2;
 
@@ -38,7 +41,7 @@ export function encodeMeta(meta: StoreMeta): Buffer {
   return Buffer.from(JSON.stringify(meta));
 }
 
-/** The record of a new store into which the one with this record is restored. */
+/** The meta record of a new store that is restored from the store with this record. */
 export function restoredMeta(meta: StoreMeta, made: Pick<StoreMeta, 'storeId' | 'createdMs' | 'shards'>): StoreMeta {
   return { ...meta, ...made, restoredFrom: [...(meta.restoredFrom ?? []), meta.storeId] };
 }
@@ -58,7 +61,7 @@ export function decodeMeta(bytes: Buffer): StoreMeta {
   return meta;
 }
 
-/** As `decodeMeta`, but accepts a store that is being restored. */
+/** Like `decodeMeta`, but accepts a store that is being restored. */
 export function decodeAnyMeta(bytes: Buffer): StoreMeta {
   let meta: StoreMeta;
   try {
@@ -72,7 +75,7 @@ export function decodeAnyMeta(bytes: Buffer): StoreMeta {
   return meta;
 }
 
-/** One sentence per setting that differs from what the store was created with. */
+/** One sentence per setting that differs from the store's creation. */
 export function differences(meta: StoreMeta, wanted: Pick<StoreMeta, 'shards' | 'scales'>): string[] {
   const found: string[] = [];
   if (meta.shards !== wanted.shards) {

@@ -7,16 +7,16 @@ import type { NamesFile, NamesInFile, NamesPart } from '../shard/archive/names-f
 import type { Head } from '../shard/log/wal.js';
 import { openNamesFile, sealHeader, sealSection } from './format/names-file.js';
 
-/** Some six hundred million names. */
+/** About six hundred million keys. */
 const BYTES_MAX = 2 ** 30;
-/** The names tell which rounds players had, as hashes. */
+/** The keys reveal, as hashes, which rounds players had. */
 const MODE = 0o600;
 
-/** The names that are known of archives, in the node's folder: `archive-names-STORE-SHARD`. */
+/** Key files in the node's folder: `archive-names-STORE-SHARD`. */
 export class NamesFiles implements NamesFile {
   private readonly prefix: string;
 
-  /** `store` tells its files from those of other stores. */
+  /** `store` distinguishes its files from those of other stores. */
   constructor(
     folder: string,
     store: string,
@@ -45,7 +45,7 @@ export class NamesFiles implements NamesFile {
       { storeId: this.storeId, shard, head },
       parts.map(({ number }) => number),
     );
-    // A draft for each writing: another process may write the same file.
+    // Each write has its own temporary file: another process may write the same target.
     const draft = `${path}.${randomBytes(4).toString('hex')}`;
     const file = await open(draft, 'wx', MODE);
     try {
@@ -75,7 +75,10 @@ export class NamesFiles implements NamesFile {
   }
 }
 
-/** Drafts of processes that died over them. One that is being written by another process fails, and is written again later. */
+/**
+ * Removes temporary files of processes that died while writing. A file that another process is still writing fails
+ * there and is written again later.
+ */
 async function removeDrafts(path: string): Promise<void> {
   const folder = dirname(path);
   const draft = new RegExp(`^${basename(path)}\\.[0-9a-f]{8}$`);

@@ -13,31 +13,33 @@ interface Stored {
   readonly storeId: string;
   /** LSN and checksum in hexadecimal digits: `3-1042:9b1deb4d`. The first records had no checksum. */
   readonly shards: Readonly<Record<string, string>>;
-  /** By shard: when its entry was noted, within a second or two of its answer. Records of older releases have no times. */
+  /**
+   * By shard: when its entry was noted, within a second or two of its answer. Records of older releases have no times.
+   */
   readonly times?: Readonly<Record<string, number>>;
 }
 
 const NAME = /^acknowledged-[0-9a-f]{8}\.json$/;
 
-/** A shard of a former store that this node has acknowledged more of than a restore took over. */
+/** A shard of a former store of which this node has acknowledged more entries than a restore has. */
 export interface Lacking {
   readonly shard: number;
-  /** The newest entry that came with the restore. */
+  /** The newest restored entry. */
   readonly end: Position;
   readonly acknowledged: Position;
 }
 
-/** Entries by shard, and when they were noted; zero where the record does not say. */
+/** Entries by shard, with the times they were noted; zero if the record has no time. */
 type Noted = ReadonlyMap<number, { readonly entry: Position; readonly timeMs: number }>;
 
 /**
- * What this node has acknowledged, recorded beside the store and not in it: a store that comes back older than that, or
- * empty, or as another one, has lost something. One small file for each store, about a second behind; after a power
- * failure it is the old file or the new one, never half of it.
+ * Record of the entries this node has acknowledged, kept outside the store. A store that comes back older, empty or as
+ * another one has lost entries. One small file for each store, about a second behind. After a power failure it is the
+ * old file or the new one, never half of it.
  */
 export class NodeRecord {
   private writing: Promise<void> = Promise.resolve();
-  /** This process's own: a process that is being replaced still writes the same record. */
+  /** Specific to this process: a process that is being replaced still writes the same record. */
   private readonly newPath: string;
 
   private constructor(
@@ -51,7 +53,7 @@ export class NodeRecord {
     this.newPath = `${path}.${randomBytes(4).toString('hex')}`;
   }
 
-  /** `store` is its name for people. Throws a `FormatError` when the record cannot be read. */
+  /** `store` is the store's name for people. Throws a `FormatError` when the record cannot be read. */
   static open(folder: string, store: string): NodeRecord {
     const path = join(folder, `acknowledged-${crc32(store).toString(16).padStart(8, '0')}.json`);
     const stored = read(path);
@@ -59,8 +61,8 @@ export class NodeRecord {
   }
 
   /**
-   * Takes over entries that this node has acknowledged in the store of this id at other addresses, where they were noted later:
-   * a copy at a new address may lack them. Throws a `FormatError` when a record cannot be read.
+   * Adds entries that this node has acknowledged in the same store at other addresses, if they were noted later: a copy
+   * at a new address may lack them. Throws a `FormatError` when a record cannot be read.
    */
   addOtherAddresses(storeId: string): void {
     for (const path of pathsOf(dirname(this.path), storeId)) {
@@ -74,7 +76,8 @@ export class NodeRecord {
   }
 
   /**
-   * Shards of a store that another one was made from, up to these ends, of which this node has acknowledged more, at any address.
+   * Shards of a former store of which this node, at any address, has acknowledged entries beyond these ends of the
+   * restore.
    */
   lackingOf(storeId: string, ends: readonly string[]): readonly Lacking[] {
     const newest = new Map<number, { readonly entry: Position; readonly timeMs: number }>();
@@ -91,12 +94,12 @@ export class NodeRecord {
     return lacking;
   }
 
-  /** Removes all records of a store from the folder, of whatever addresses. */
+  /** Removes all records of a store from the folder, whatever their address. */
   forget(storeId: string): void {
     for (const path of pathsOf(dirname(this.path), storeId)) rmSync(path, { force: true });
   }
 
-  /** When it was written last, by the clock of the file system; undefined where there is none. Milliseconds. */
+  /** Time of the last write, in ms, by the clock of the file system; undefined if there is no record. */
   get writtenMs(): number | undefined {
     return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs;
   }
@@ -105,7 +108,7 @@ export class NodeRecord {
     return this.shards.get(shard);
   }
 
-  /** When the newest acknowledged entry of a shard was noted; undefined where the record does not say. Milliseconds. */
+  /** When the newest acknowledged entry of a shard was noted, in ms; undefined if the record has no time. */
   acknowledgedMs(shard: number): number | undefined {
     return this.times.get(shard);
   }
@@ -115,7 +118,10 @@ export class NodeRecord {
     return this.shards;
   }
 
-  /** Resolves when the file has it; a file that has it already is not written. Rejects when it cannot be written. */
+  /**
+   * Resolves when the file has the entries; skips the write if it already has them. Rejects when the file cannot be
+   * written.
+   */
   async write(
     storeId: string,
     acknowledged: Iterable<readonly [shard: number, Position]>,
@@ -124,7 +130,7 @@ export class NodeRecord {
     for (const [shard, entry] of acknowledged) {
       const before = this.shards.get(shard);
       const isNew = before === undefined || !isSameLsn(before.lsn, entry.lsn);
-      // Later than all before, whatever the clock says: of several addresses the entry counts that was noted last.
+      // Later than all before, whatever the clock says: among several addresses the entry noted last counts.
       if (isNew) this.times.set(shard, Math.max(nowMs, (this.times.get(shard) ?? 0) + 1));
       this.shards.set(shard, entry);
     }
@@ -134,7 +140,7 @@ export class NodeRecord {
   }
 
   private async put(text: string): Promise<void> {
-    // The file is compared, not what was written last: a process that was replaced may have put its own record back.
+    // Compares with the file, not with the last write: a process that was replaced may have restored its own record.
     if ((await readFile(this.path, 'utf8').catch(() => '')) === text) return;
     await mkdir(dirname(this.path), { recursive: true });
     try {
@@ -192,7 +198,7 @@ function pathsOf(folder: string, storeId: string): string[] {
   return paths.filter((path) => read(path)?.storeId === storeId);
 }
 
-/** False also where another entry is in the place of the acknowledged one. */
+/** False also when another entry is in place of the acknowledged one. */
 function reaches(end: Position, { lsn, checksum }: Position): boolean {
   if (end.lsn.sequence !== lsn.sequence) return end.lsn.sequence > lsn.sequence;
   return isSameLsn(end.lsn, lsn) && (checksum === undefined || end.checksum === checksum);

@@ -2,12 +2,12 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SealedEntry } from '../shard/log/wal.js';
 
-/** A log that loses its newest entries more often than this is of no use. */
+/** A log that loses its newest entries more often than this is useless. */
 const FILES_MAX = 100;
 
 /**
- * Writes entries that a store has lost for good to a file that people find: `orphans-SHARD-EPOCH`, or `…-2` and so on
- * where it has lost some before. Resolves to the path when the file is on the disk.
+ * Writes entries that a store has lost for good to a file for people: `orphans-SHARD-EPOCH`, or `…-2` and so on after
+ * earlier losses. Resolves to the path when the file is on the disk.
  */
 export async function writeOrphans(folder: string, shard: number, entries: readonly SealedEntry[]): Promise<string> {
   const epoch = entries[entries.length - 1]?.head.lsn.epoch ?? 0;
@@ -21,7 +21,7 @@ export async function writeOrphans(folder: string, shard: number, entries: reado
   }
 }
 
-/** Entries as in the log, each behind its length as u32. */
+/** Entries as in the log, each preceded by its length as u32. */
 export async function writeEntries(
   folder: string,
   name: string,

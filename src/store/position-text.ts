@@ -1,7 +1,7 @@
 import { formatLsn, maybeLsn } from '../shard/log/lsn.js';
 import type { Position } from '../shard/log/wal.js';
 
-/** 3-1042:9b1deb4d */
+/** For example 3-1042:9b1deb4d. */
 const POSITION = /^([^:]+)(?::([0-9a-f]{8}))?$/;
 
 /** LSN and checksum of an entry: `3-1042:9b1deb4d`; without a checksum `3-1042`. */

@@ -1,4 +1,7 @@
-/** A server that must not be used as it is. The message says what is wrong, what it should be, and how to set it. */
+/**
+ * A server that must not be used in its present state. The message states the fault, the wanted value, and how to set
+ * it.
+ */
 export class ServerRefused extends Error {
   override readonly name = 'ServerRefused';
 }

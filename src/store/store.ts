@@ -3,68 +3,72 @@ import type { Head, Wal } from '../shard/log/wal.js';
 import type { SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import type { StoreMeta } from './meta.js';
 
-/** A place for the logs and snapshots of all shards, and for the record of how it was created. */
+/** Storage for the logs and snapshots of all shards, and for the meta record. */
 export interface Store {
   readonly wal: Wal;
   readonly snapshots: SnapshotStore;
   readonly meta: MetaStore;
-  /** Undefined where only one process at a time can have the store. */
+  /** Undefined if only one process at a time can have the store. */
   readonly table: ClusterTable | undefined;
-  /** True when the store can lose what it has acknowledged, as asynchronous replication does in a failover. */
+  /** True when the store can lose acknowledged entries, as asynchronous replication does in a failover. */
   readonly canLoseTail: boolean;
-  /** Rejects when several nodes must not share it as it is, with a sentence that says why. */
+  /** Rejects when several nodes must not share the store as it is, with a sentence that says why. */
   mayBeShared(): Promise<void>;
-  /** What is not wrong now and will be some day: sentences for people. Rejects during an outage. */
+  /** Warnings for people about faults that are harmless now but will cause damage later. Rejects during an outage. */
   concerns(): Promise<readonly string[]>;
   /** Rejects during an outage. */
   room(): Promise<StoreRoom>;
   /**
-   * Looks at all that decides whether it can be relied on, and times a write; what it writes for that is gone afterwards. Rejects
-   * when it cannot be used at all.
+   * Checks everything that the store's reliability depends on, and times a write; test data is removed afterwards.
+   * Rejects when the store is unusable.
    */
   examine(): Promise<readonly Finding[]>;
-  /** For people: the server that appends go to now; undefined where there is none, or no connection. */
+  /** The server that receives appends now, for people; undefined if there is none, or no connection. */
   readonly server: string | undefined;
   close(): Promise<void>;
 }
 
-/** What an examination has found out about one thing. */
+/** Result of one check. */
 export interface Finding {
   readonly about: string;
-  /** `look`: it works, and will be in trouble one day. */
+  /** `look`: a warning. The store works but will fail later. */
   readonly verdict: 'good' | 'look' | 'bad';
   readonly says: string;
-  /** Undefined where nothing is to be done. */
+  /** Undefined if no action is needed. */
   readonly todo?: string;
 }
 
-/** How large a store is. */
+/** Size of a store. */
 export interface StoreRoom {
   readonly usedBytes: number;
-  /** By how much it can grow; undefined where nothing limits it, or nothing says so. */
+  /** How much the store can grow; undefined if there is no limit, or the limit is unknown. */
   readonly freeBytes: number | undefined;
 }
 
-/** The one record that says what a store was created with. */
+/** The meta record, which holds a store's creation parameters. */
 export interface MetaStore {
   /** Undefined in an empty store. Throws a `FormatError` when its restore was not finished. */
   maybeRead(): Promise<StoreMeta | undefined>;
-  /** Creates meta record and logs, all or nothing; false when there is a store already, or another process was faster. */
+  /** Creates meta record and logs, all or nothing; false when a store exists already, or another process was faster. */
   create(meta: StoreMeta): Promise<boolean>;
   /** Replaces the meta record that an incomplete store was created with. Durable when it resolves; may be repeated. */
   complete(meta: StoreMeta): Promise<void>;
-  /** As `maybeRead`, but a store that is found, or none, is not taken for the one in use from now on. */
+  /** Like `maybeRead`, but later calls do not expect to find the same store. */
   peek(): Promise<StoreMeta | undefined>;
   /**
-   * Writes another archive into the meta record, where that names `expected` now; undefined is none. Resolves with the record as it
-   * is afterwards: where another process was faster, with what that has written. Durable when it resolves; may be repeated.
+   * Replaces the archive in the meta record if the record names `expected` now; undefined means none. Resolves with the
+   * resulting record, which another process may have written first. Durable when it resolves; may be repeated.
    */
   replaceArchive(expected: string | undefined, archiveId: string | undefined): Promise<StoreMeta>;
   /**
-   * Removes a store whose logs end in these heads, all or nothing: its record, heads and logs. It must not have snapshots.
-   * False when a log has gone on. A server on it loses its ownership. Rejects where that is not allowed.
+   * Removes a store whose logs end in these heads, all or nothing: its record, heads and logs. It must not have
+   * snapshots. False when a log has gone on. A server on the store loses its ownership. Rejects if removal is not
+   * allowed.
    */
   discard(meta: StoreMeta, heads: readonly Head[]): Promise<boolean>;
-  /** Rejects where `discard` is not allowed for a store with so many shards. It tries on keys of its own, and leaves none. */
+  /**
+   * Rejects if `discard` is not allowed for a store with this many shards. Tries on separate keys, and leaves none
+   * behind.
+   */
   checkDiscard(shards: number): Promise<void>;
 }

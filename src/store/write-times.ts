@@ -2,7 +2,7 @@ import type { Finding } from './store.js';
 
 const WRITES = 40;
 const BYTES = 4096;
-/** An entry's write; slower ones show in every answer. */
+/** Limits for the write of an entry; slower writes show in every answer. */
 const SLOW_MS = 20;
 const VERY_SLOW_MS = 100;
 
@@ -24,7 +24,7 @@ export async function timeWrites(write: (bytes: Buffer) => Promise<unknown>, tod
 
 const SCARCE_BYTES = 1024 ** 3;
 
-/** Whether there is room for a while. */
+/** Judges whether the free space will last for a while. */
 export function judgeRoom(usedBytes: number, freeBytes: number, todo: string): Finding {
   const verdict = freeBytes < SCARCE_BYTES / 16 ? 'bad' : freeBytes < SCARCE_BYTES ? 'look' : 'good';
   const mib = (bytes: number) => `${Math.round(bytes / 1024 ** 2).toLocaleString('en-US')} MiB`;

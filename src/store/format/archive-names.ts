@@ -2,12 +2,12 @@ import { crc32 } from 'node:zlib';
 import type { ArchiveName, ArchiveRecord } from '../../shard/archive/archive.js';
 
 /*
- * What is known of an archive's names, so that a start need not read all of them:
+ * An archive's saved keys, so that a start need not read all records:
  *
- *   saved   checksum u32, a part of what src/shard/archive/known-names.ts saves
- *   fresh   checksum u32, of each name: player u32, kind u8 (0 a round, 1 a transaction), hash u32
+ *   saved   checksum u32, a part of the key filter that src/shard/archive/known-names.ts saves
+ *   fresh   checksum u32, for each key: player u32, kind u8 (0 a round, 1 a transaction), hash u32
  *
- * Integers are big-endian, checksums are CRC-32 of what follows.
+ * Integers are big-endian, checksums are CRC-32 of the bytes after them.
  */
 const CHECKSUM_BYTES = 4;
 const NAME_BYTES = 9;
@@ -21,13 +21,13 @@ export function sealNames(part: Buffer): Buffer {
   return sealed;
 }
 
-/** Undefined when it is damaged. */
+/** Undefined when the part is damaged. */
 export function maybeOpenNames(sealed: Buffer): Buffer | undefined {
   const part = sealed.subarray(CHECKSUM_BYTES);
   return sealed.length >= CHECKSUM_BYTES && sealed.readUInt32BE(0) === crc32(part) ? Buffer.from(part) : undefined;
 }
 
-/** The names of these records. */
+/** Encodes the keys of these records. */
 export function sealFresh(records: readonly ArchiveRecord[]): Buffer {
   const count = records.reduce((sum, { ids }) => sum + 1 + ids.length, 0);
   const bytes = Buffer.allocUnsafe(count * NAME_BYTES);
@@ -46,7 +46,7 @@ function writeName(bytes: Buffer, at: number, player: number, kind: number, hash
   return at + NAME_BYTES;
 }
 
-/** Undefined when they are damaged. */
+/** Undefined when the keys are damaged. */
 export function maybeOpenFresh(sealed: Buffer): readonly ArchiveName[] | undefined {
   const bytes = maybeOpenNames(sealed);
   if (bytes === undefined || bytes.length % NAME_BYTES !== 0) return undefined;

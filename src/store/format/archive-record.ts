@@ -5,25 +5,26 @@ import type { Lsn } from '../../shard/log/lsn.js';
 import { UnknownFormatError } from './format-error.js';
 
 /*
- * What an archive keeps of a round, the same in every kind of archive. Integers are big-endian.
+ * Encoding of an archived round, the same in every kind of archive. Integers are big-endian.
  *
- *   checksum u32, count u16, of each id its hash u32 and version u32, image
+ *   checksum u32, count u16, for each id its hash u32 and version u32, serialized round
  *
- * The checksum is CRC-32 of the day (u32), shard (u16), player (u32), the tail of its place, and all behind the checksum.
+ * The checksum is CRC-32 of the day (u32), shard (u16), player (u32), the tail of the key, and all bytes after the
+ * checksum.
  */
 const CHECKSUM_BYTES = 4;
 const START = CHECKSUM_BYTES + 2;
 const ID_BYTES = 8;
 export const TAIL_BYTES = 16;
 
-/** The refusal of an archive that a newer walletd has written. */
+/** Refuses an archive that a newer walletd has written. */
 export function newerArchive(version: number): UnknownFormatError {
   return new UnknownFormatError(
     `the archive was written by a newer walletd: it is of version ${version}, and this walletd reads versions 1 to ${ARCHIVE_VERSION}`,
   );
 }
 
-/** A record without what it keeps. */
+/** Identifies a record. */
 export type Place = Pick<ArchiveRecord, 'shard' | 'player' | 'round' | 'lsn' | 'index'>;
 export type DatedPlace = Place & Pick<ArchiveRecord, 'day'>;
 
@@ -37,7 +38,7 @@ export function encodedLength({ ids, image }: ArchiveRecord): number {
   return START + ids.length * ID_BYTES + image.length;
 }
 
-/** As `encodeRecord`, into bytes that have room for it there. */
+/** Like `encodeRecord`, but writes into `bytes`, which must have enough space after `start`. */
 export function writeRecord(record: ArchiveRecord, bytes: Buffer, start: number): void {
   const { ids, image } = record;
   let at = bytes.writeUInt16BE(ids.length, start + CHECKSUM_BYTES);
@@ -49,7 +50,10 @@ export function writeRecord(record: ArchiveRecord, bytes: Buffer, start: number)
   bytes.writeUInt32BE(checksumOf(record, bytes.subarray(start, at + image.length)), start);
 }
 
-/** The ids of an encoded record, and of the beginning of one that has them. Not checked; undefined when they are cut off. */
+/**
+ * The ids of an encoded record, or of a prefix that contains them. The checksum is not verified. Undefined when they
+ * are cut off.
+ */
 export function maybeIdsIn(value: Buffer): ArchivedId[] | undefined {
   if (value.length < START) return undefined;
   const count = value.readUInt16BE(CHECKSUM_BYTES);
@@ -60,7 +64,10 @@ export function maybeIdsIn(value: Buffer): ArchivedId[] | undefined {
   });
 }
 
-/** The ids of a record as it was put. Throws a `DamagedRecordError` when it is another one. `where`: the file or table, for people. */
+/**
+ * The ids of a record as it was put. Throws a `DamagedRecordError` when the checksum differs. `where`: the file or
+ * table, for people.
+ */
 export function mustIdsIn(place: DatedPlace, value: Buffer, where: string): ArchivedId[] {
   const ids = maybeIdsIn(value);
   if (ids === undefined || value.readUInt32BE(0) !== checksumOf(place, value))
@@ -68,16 +75,16 @@ export function mustIdsIn(place: DatedPlace, value: Buffer, where: string): Arch
   return ids;
 }
 
-/** As `mustIdsIn`, all of the record. */
+/** Like `mustIdsIn`, for the whole record. */
 export function decodeRecord(place: DatedPlace, value: Buffer, where: string): ArchiveRecord {
   const { shard, day, player, round, lsn, index } = place;
   const ids = mustIdsIn(place, value, where);
-  // A copy: what a store gives may be overwritten.
+  // Copied, because the store may reuse the buffer.
   const image = Buffer.from(value.subarray(START + ids.length * ID_BYTES));
   return { shard, day, player, round, lsn, index, ids, image };
 }
 
-/** The part of a record's key that tells rounds of one player apart, and records of one round. */
+/** Writes the part of a record's key that distinguishes a player's rounds, and the records of one round. */
 export function writeTail({ round, lsn, index }: Place, bytes: Buffer, at: number): void {
   bytes.writeUInt32BE(round, at);
   bytes.writeUInt32BE(lsn.epoch, at + 4);
@@ -90,7 +97,7 @@ export function tailAt(key: Buffer, at: number): { round: number; lsn: Lsn; inde
   return { round: key.readUInt32BE(at), lsn, index: key.readUInt16BE(at + 14) };
 }
 
-/** Of the place that a checksum is being made of. */
+/** Scratch buffer for the identity that a checksum covers. */
 const placeBytes = Buffer.alloc(10 + TAIL_BYTES);
 
 function checksumOf(place: DatedPlace, value: Buffer): number {

@@ -32,7 +32,7 @@ const CHECKSUM_AT = 68;
 const NONCE_LENGTH = 8;
 const KIND_BATCH = 1;
 const KIND_FENCE = 2;
-/** A kind of its own: a reader that does not know it must not read past it. */
+/** Has its own kind: a reader that does not know it must not read past it. */
 const KIND_FENCE_AFTER_LOSS = 3;
 const KINDS: readonly number[] = [KIND_BATCH, KIND_FENCE, KIND_FENCE_AFTER_LOSS];
 const WORKSPACE_LENGTH = 4096;
@@ -40,11 +40,11 @@ const PIECE_BYTES = 64 * 1024;
 
 const packr = newPackr();
 
-/** Packs into the same bytes each time, and gives the range: a Buffer for each event cost as much as packing it. */
+/** Packs into the same buffer each time and returns the range: a Buffer for each event cost as much as packing it. */
 const IN_PLACE = REUSE_BUFFER_MODE | RESET_BUFFER_MODE;
 type InPlace = Buffer & { readonly start: number; readonly end: number };
 
-/** The format of one store's entries; its id is in every one. */
+/** The format of one store's entries; every entry contains the store's id. */
 export class EntryCodec implements EntryFormat {
   private readonly storeIdBytes: Buffer;
   private readonly workspaces: Buffer[] = [];
@@ -80,7 +80,7 @@ export class EntryCodec implements EntryFormat {
     const { owner, timeMs } = header;
     const events = owner === undefined ? readEvents(unpack(bytes), bytes.readUInt32BE(64), timeMs) : [];
     if (!this.gate.allows(STORE_FORMAT)) for (const event of events) this.gate.open(formatOf(event));
-    // Field by field: V8 fills a spread object on a slow path.
+    // Copied field by field: V8 fills a spread object on a slow path.
     const { shard, lsn, nonce, head, previousLsn, previousChecksum } = header;
     return { shard, lsn, nonce, head, previousLsn, previousChecksum, timeMs, owner, events };
   }
@@ -102,7 +102,7 @@ export class EntryCodec implements EntryFormat {
     }
     const nonce = bytes.toString('hex', 32, 40);
     const kind = bytes.readUInt8(1);
-    // Checked before the payload, which may be anything.
+    // Checked before the payload, whose format depends on the kind.
     if (!KINDS.includes(kind)) {
       throw new UnknownFormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}: a newer walletd wrote it`);
     }
@@ -148,8 +148,8 @@ export class EntryCodec implements EntryFormat {
 }
 
 /**
- * Packs each event as it comes, so that the length of the entry is known while it grows. It grows in a workspace, which
- * the next batch gets: with a Buffer of its own for each batch, of 4 KiB or more, V8 collected all of the heap once a
+ * Packs each event on arrival, so that the length of the entry is known as it grows. The entry grows in a workspace
+ * that the next batch reuses. With a new Buffer of 4 KiB or more per batch, V8 collected the whole heap once a
  * second at 2,000 callbacks/s, and p99 was 12 ms.
  */
 class Batch implements BatchWriter {
@@ -158,7 +158,7 @@ class Batch implements BatchWriter {
 
   constructor(
     private readonly timeMs: number,
-    /** Undefined once it is sealed. */
+    /** Undefined once the batch is finalized. */
     private workspace: Buffer | undefined,
     private readonly sealed: (workspace: Buffer, length: number, header: EntryHeader, count: number) => SealedEntry,
   ) {}
@@ -189,8 +189,8 @@ class Batch implements BatchWriter {
 }
 
 /**
- * What sealed entries lie in. The newest are kept for a while, in order. Node's own pool, from which everybody takes, gave
- * each of them pieces that others had used, too: 8 MiB of entries kept 80 MiB alive.
+ * Memory for finalized entries. The newest entries are kept for a while, in order. Node's shared pool gave each entry a
+ * piece used by others as well: 8 MiB of entries kept 80 MiB alive.
  */
 class EntryMemory {
   private piece = Buffer.alloc(0);
@@ -216,7 +216,7 @@ export function genesisHead(storeId: string, shard: number): Head {
 
 export const HEAD_LENGTH = 24;
 
-/** epoch u32, sequence u64, nonce 8 bytes, checksum u32. */
+/** Encodes a head: epoch u32, sequence u64, nonce 8 bytes, checksum u32. */
 export function encodeHead(head: Head): Buffer {
   const bytes = Buffer.allocUnsafe(HEAD_LENGTH);
   bytes.writeUInt32BE(head.lsn.epoch, 0);

@@ -9,12 +9,12 @@ import { UnknownFormatError } from './format-error.js';
 import { APPROVALS_FORMAT, KEPT_REQUESTS_FORMAT, REMEMBERED_MESSAGES_FORMAT } from './format-gate.js';
 
 /*
- * Events as positional arrays, which msgpack then packs: FORMAT.md has the table. A number once given stays; a field
- * may be added at the end of an array with a default for logs that lack it; everything else is a new number.
+ * Events as positional arrays, which msgpack then packs: FORMAT.md has the table. Numbers never change their meaning. A
+ * field may be added at the end of an array with a default for logs that lack it; any other change needs a new number.
  */
 type Tuple = readonly unknown[];
 
-/** The numbers of endpoints in the log. They are on disk for ever: none changes, and none is used again. */
+/** Numbers of endpoints in the log. They are on disk forever: a number never changes and is never reused. */
 export const ENDPOINT_NUMBER: Readonly<Record<ChangingEndpoint, number>> = {
   placeBets: 0,
   settleBets: 1,
@@ -77,12 +77,15 @@ export const CHANGE = {
   'bet-confirmed-anew': 25,
 } as const;
 
-/** A callback whose placings keep their requests: `callback-applied` with this fact, which an older reader must not overlook. */
+/**
+ * Number of a `callback-applied` event whose bets keep their requests. An older reader must not overlook that, so the
+ * number differs.
+ */
 const CALLBACK_THAT_REMEMBERS = 14;
 
 /*
- * The format of stores (see format-gate.ts) that a reader of each has to know. Who adds one decides: a new number is of a format that
- * no older walletd has.
+ * Store format (see format-gate.ts) that a reader of each event must know. A new event type needs a new number and
+ * therefore a format that no older walletd has.
  */
 export const EVENT_FORMAT: Readonly<Record<Event['type'], number>> = {
   'player-created': 1,
@@ -95,7 +98,7 @@ export const EVENT_FORMAT: Readonly<Record<Event['type'], number>> = {
   'callback-applied': 1,
   corrected: 1,
   'rounds-archived': 1,
-  // Images may have all that format 2 adds to rounds; see `formatOf` for those of format 3.
+  // Serialized rounds may contain everything that format 2 adds to rounds; see `formatOf` for those of format 3.
   'rounds-restored': 2,
   'session-set': 2,
   'session-ended': 2,
@@ -144,7 +147,7 @@ export const ENDPOINT_FORMAT: Readonly<Record<ChangingEndpoint, number>> = {
   rollback: 2,
 };
 
-/** The format that a reader of this event has to know. */
+/** The format that a reader of this event must know. */
 export function formatOf(event: Event): number {
   const format = EVENT_FORMAT[event.type];
   if (event.type === 'rounds-restored') return event.images.some(imageRemembers) ? REMEMBERED_MESSAGES_FORMAT : format;
@@ -198,7 +201,7 @@ function flagsOf(change: Flagged): number {
   );
 }
 
-/** `batchTimeMs` is the time of the entry; an event carries how long after it the event happened. */
+/** Encodes an event. `batchTimeMs` is the time of the entry; the event stores the time elapsed since then. */
 export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
   const code = EVENT[event.type];
   const { username, version } = event;
@@ -257,18 +260,18 @@ function tupleToMark(tuple: Read): ArchiveMark | undefined {
   return tuple === undefined ? undefined : { epoch: tuple[0], sequence: tuple[1], index: tuple[2] };
 }
 
-/** Adds the operator; the array of an event without one is shorter. */
+/** Adds the operator; without one the array is shorter. */
 function signed(tuple: Tuple, by: Operator | undefined): Tuple {
   return by === undefined ? tuple : [...tuple, [by.name, by.address]];
 }
 
-/** Adds the operator, and the one who has approved. */
+/** Adds the operator and the approver. */
 function approved(tuple: Tuple, by: Operator | undefined, approvedBy: Operator | undefined): Tuple {
   if (approvedBy === undefined) return signed(tuple, by);
   return [...tuple, by === undefined ? null : [by.name, by.address], [approvedBy.name, approvedBy.address]];
 }
 
-/** Rounds of one product that follow each other are one array: the product, and their ids. */
+/** Groups consecutive rounds of one product into an array: the product, then the ids. */
 function idsByProduct(rounds: readonly RoundName[]): string[][] {
   const arrays: string[][] = [];
   for (const { productId, roundId } of rounds) {
@@ -348,7 +351,7 @@ function changeToTuple(change: Change): Tuple {
   }
 }
 
-// The checksum of the entry has been verified: what is read here is what was written, so only its shape is trusted.
+// The checksum of the entry has been verified, so the values are those that were written and are not checked again.
 // biome-ignore lint/suspicious/noExplicitAny: positions have no names until they are read
 type Read = any;
 
@@ -465,7 +468,7 @@ function tupleToChange(tuple: Read): Change {
   const code = tuple[0];
   const id = tuple[1];
   const after = tuple[2];
-  // Of changes without flags this is another field, which nothing asks for flags.
+  // For changes without flags this is another field, which is not read as flags.
   const flags = tuple[3];
   switch (code) {
     case CHANGE['bet-placed']:

@@ -1,13 +1,13 @@
 import { Packr } from 'msgpackr';
 import { FormatError } from './format-error.js';
 
-/** msgpackr reads strings of 64 bytes and more in another way. */
+/** msgpackr reads strings of at least 64 bytes in a different way. */
 const LONG_STRING = '\ufeff'.padEnd(64, 'x');
 
 /**
- * Plain msgpack: no records, no extensions, so that any reader of msgpack can read a log. Throws a `FormatError` when
- * msgpackr would read names and ids wrong: without its native part it drops a U+FEFF that begins a long string, and two
- * players would be one after a restart.
+ * Plain msgpack without records or extensions, so that any msgpack reader can read a log. Throws a `FormatError` when
+ * msgpackr would misread names and ids. Without its native part it drops a U+FEFF at the start of a long string, and
+ * two players would become one after a restart.
  */
 export function newPackr(): Packr {
   const packr = new Packr({ useRecords: false });

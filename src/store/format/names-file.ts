@@ -4,12 +4,13 @@ import type { Head } from '../../shard/log/wal.js';
 import { FormatError } from './format-error.js';
 
 /*
- * A node's file of the names that are known of a shard's archive (FORMAT.md): a header, then one section for each part.
+ * A node's file with the keys of a shard's archive (FORMAT.md): a header, then one section for each part.
  *
  *   header    length u32, checksum u32, JSON
- *   section   number u32, length u32, checksum u32, a part as src/shard/archive/known-names.ts saves it
+ *   section   number u32, length u32, checksum u32, a part of the key filter, see known-names.ts
  *
- * Integers are big-endian. Checksums are CRC-32; a section's goes on from the header's, so that no section of another file fits.
+ * Integers are big-endian. Checksums are CRC-32; a section's continues the header's, so that no section of another file
+ * fits.
  */
 const VERSION = 1;
 const HEADER_BYTES = 8;
@@ -24,7 +25,7 @@ interface Header {
   readonly parts: readonly number[];
 }
 
-/** Whose names they are, and the entry of the log up to which they are all that there are. */
+/** Store and shard of the keys, and the entry up to which they are complete. */
 export interface NamesOf {
   readonly storeId: string;
   readonly shard: number;
@@ -47,7 +48,7 @@ export function sealHeader({ storeId, shard, head }: NamesOf, parts: readonly nu
   return { bytes: Buffer.concat([bytes, json]), checksum };
 }
 
-/** Header in front of the bytes of a part. */
+/** Encodes the header in front of a part. */
 export function sealSection({ checksum }: SealedHeader, number: number, part: Buffer): Buffer {
   const bytes = Buffer.alloc(SECTION_BYTES);
   bytes.writeUInt32BE(number, 0);
@@ -56,7 +57,7 @@ export function sealSection({ checksum }: SealedHeader, number: number, part: Bu
   return bytes;
 }
 
-/** Throws a `FormatError` where it is damaged, or of another store, shard or version. */
+/** Decodes a file. Throws a `FormatError` if it is damaged, or belongs to another store, shard or version. */
 export function openNamesFile(bytes: Buffer, storeId: string, shard: number): NamesInFile {
   const { header, checksum, end } = openHeader(bytes);
   if (header.version !== VERSION) throw new FormatError(`its version ${header.version} is not known`);

@@ -29,23 +29,24 @@ import { newPackr } from './msgpack.js';
  *  0        1          2       4       8         12         16            24         40
  *  | format | reserved | shard | index | players | checksum | snapshot id | store id | wallets ...
  *
- * In formats 2 to 5 (3 adds kinds of transactions, 4 remembered messages, 5 money that waits for an approval) each wallet is its length (32 bits, with these), then, as
- * src/wallet/records/bytes.ts has them:
+ * In formats 2 to 5 each wallet is its length (32 bits, including these), then the fields below, encoded as in
+ * src/wallet/records/bytes.ts. Format 3 adds kinds of transactions, 4 remembered messages, 5 money that waits for
+ * approval.
  *
  *   username (text), currency (text), balance (signed), version (number), flags (byte): 1 blocked
  *   open bets, tombstones, transactions (numbers); oldest change (number: seconds; 2^32 - 1: none)
  *   body: src/wallet/state/wallet-body.ts
  *
- * Of format 1, which is read only:
+ * Format 1, which is only read:
  *
  *  0        4      8           16          20
- *  | length | hash | oldest ms | open bets | msgpack of the wallet's image
+ *  | length | hash | oldest ms | open bets | msgpack of the serialized wallet
  *
- * Integers are big-endian. Checksums are CRC-32 of everything but themselves. A manifest is its checksum, then JSON.
+ * Integers are big-endian. Checksums are CRC-32 of all other bytes. A manifest is its checksum, then JSON.
  */
 export const SNAPSHOT_VERSION = 5;
 const IMAGES_VERSION = 1;
-/** Versions that can be written, newest first, each with the format of stores that has it; see format-gate.ts. */
+/** Versions that can be written, newest first, each with the store format that introduced it; see format-gate.ts. */
 const WRITTEN_VERSIONS: readonly { readonly version: number; readonly storeFormat: number }[] = [
   { version: SNAPSHOT_VERSION, storeFormat: 4 },
   { version: 4, storeFormat: 3 },
@@ -57,15 +58,15 @@ const HEADER_LENGTH = 40;
 const CHECKSUM_AT = 12;
 const LENGTH_BYTES = 4;
 const BLOCKED = 1;
-/** Of a wallet of format 1. */
+/** Length of a wallet's header in format 1. */
 const RECORD_HEADER_LENGTH = 20;
 const MANIFEST_CHECKSUM_LENGTH = 4;
-/** Wallets that are read in one step. */
+/** Number of wallets read in one step. */
 const STEP = 32;
 
 const packr = newPackr();
 
-/** The format of one store's snapshots; its id is in every chunk and manifest. */
+/** The format of one store's snapshots; every chunk and manifest contains the store's id. */
 export class SnapshotCodec implements SnapshotFormat {
   private readonly storeIdBytes: Buffer;
 
@@ -168,7 +169,7 @@ function tupleToHead([epoch, sequence, nonce, checksum]: StoredHead): Head {
 class Chunk implements ChunkWriter {
   private players = 0;
   private readonly bytes = new ByteWriter();
-  /** Where the last whole wallet ends. */
+  /** End of the last complete wallet. */
   private end = 0;
 
   constructor(header: Buffer) {
@@ -192,7 +193,7 @@ class Chunk implements ChunkWriter {
     } else {
       const { isShort } = wallet;
       for (const _step of writeBody(bytes, wallet)) {
-        // A short one could be packed meanwhile; a long one becomes short by an event only.
+        // A short wallet could be hibernated between steps; only an event makes a long wallet short.
         if (isShort) continue;
         yield;
         if (wallet.version === version) continue;
@@ -238,7 +239,7 @@ class Chunks implements SnapshotWallets {
   private readonly wallets: Wallets;
   private count = 0;
   private currency = '';
-  /** As it stands in chunks. */
+  /** Encoded `currency`, as in chunks. */
   private currencyText: WrittenText | undefined = undefined;
 
   constructor(
@@ -255,7 +256,7 @@ class Chunks implements SnapshotWallets {
     for (let at = HEADER_LENGTH, gone = 1; at < bytes.length; gone++) {
       const end = at + bytes.readUInt32BE(at);
       if (isPacked) {
-        // Nearly all are short: no generator is made for them.
+        // Nearly all wallets are short: no generator is created for them.
         const steps = this.read(bytes, at, end);
         if (steps !== undefined) yield* steps;
       } else {
@@ -275,7 +276,7 @@ class Chunks implements SnapshotWallets {
     return this.wallets;
   }
 
-  /** Returns what is left to be done for a wallet that is long. */
+  /** Returns the remaining steps of a long wallet. */
   private read(bytes: Buffer, at: number, end: number): Steps<void> | undefined {
     const cursor = new Cursor(bytes, at + LENGTH_BYTES);
     const nameAt = cursor.at;
@@ -295,7 +296,7 @@ class Chunks implements SnapshotWallets {
     return this.wallets.load(wallet, counts, items, bytes, start, end - start);
   }
 
-  /** Most have the currency of the one before. */
+  /** Most wallets have the currency of the previous one. */
   private readCurrency(cursor: Cursor): string {
     const { currency, currencyText } = this;
     if (currencyText !== undefined && isTextAt(cursor.bytes, cursor.at, currencyText)) {

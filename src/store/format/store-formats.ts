@@ -4,7 +4,7 @@ import { decodeMeta, type StoreMeta } from '../meta.js';
 import { EntryCodec, genesisHead } from './entry-codec.js';
 import { SnapshotCodec } from './snapshot-codec.js';
 
-/** How one store's bytes are read: its id is in each entry, chunk and manifest. */
+/** Decoders for one store: each entry, chunk and manifest contains the store's id. */
 export interface StoreFormats extends Pick<StoreMeta, 'storeId' | 'createdMs' | 'shards'> {
   readonly format: EntryFormat;
   readonly snapshotFormat: SnapshotFormat;
@@ -22,7 +22,10 @@ export function formatsOf({ storeId, createdMs, shards }: StoreMeta): StoreForma
   };
 }
 
-/** The formats that a meta record asks for. Throws a `FormatError` when it is damaged or newer than this walletd. */
+/**
+ * The formats that a meta record requires. Throws a `FormatError` when the record is damaged or newer than this
+ * walletd.
+ */
 export function openFormats(meta: Buffer): StoreFormats {
   return formatsOf(decodeMeta(meta));
 }

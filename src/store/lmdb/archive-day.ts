@@ -20,27 +20,27 @@ import { ArchiveFile } from './archive-file.js';
 import { type Batch, ProvenTable, type Row } from './proven-table.js';
 
 const MAP_BYTES = 64 * 1024 ** 3;
-/** Behind shard and player. */
+/** Offset of the tail in a key, after shard and player. */
 const TAIL_AT = 6;
 const ROUND_KEY_BYTES = TAIL_AT + TAIL_BYTES;
 const FRESH_KEY_BYTES = 16;
-/** Between two writes of keys behind the rows of an older walletd, each of which waits for the disk, as appends do. */
+/** Pause between two writes of keys for the rows of an older walletd; each write waits for the disk, as appends do. */
 const PROVE_REST_MS = 50;
 /**
- * What the archive has of one day: an LMDB environment of its own, in one file, so that a day is dropped as a file is.
+ * One day of the archive: an LMDB environment of its own in one file, so that a day is dropped by deleting the file.
  *
  *   rounds   shard u16, player u32, round u32, epoch u32, sequence u48, index u16 -> see archive-record.ts
- *   fresh    shard u16, epoch u32, sequence u48, a number of its own u32          -> see archive-names.ts
+ *   fresh    shard u16, epoch u32, sequence u48, random number u32               -> see archive-names.ts
  *
- * Integers are big-endian. Each has its keys in a second tree, too; see proven-table.ts.
+ * Integers are big-endian. Each table has its keys in a second tree too; see proven-table.ts.
  */
 export class ArchiveDay {
   private readonly file: ArchiveFile;
   private readonly rounds: ProvenTable;
   private readonly fresh: ProvenTable;
-  /** Its puts go one after the other. */
+  /** Serializes puts. */
   private last: Promise<unknown> = Promise.resolve();
-  /** Puts and readings that have begun and not ended. */
+  /** Number of puts and reads in progress. */
   private users = 0;
 
   constructor(
@@ -58,7 +58,7 @@ export class ArchiveDay {
     return this.file.usedBytes;
   }
 
-  /** How many records it has. */
+  /** Number of records. */
   get count(): number {
     return this.rounds.count;
   }
@@ -69,7 +69,7 @@ export class ArchiveDay {
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
     this.users++;
-    // In the turn in which it is asked for: whoever asks has chosen the moment.
+    // Encoded in the caller's turn: the caller has chosen the moment.
     const encoded = records.map((record) => ({ key: keyOf(record), value: encodeRecord(record) }));
     const fresh = freshOf(records);
     const put = this.last.then(() => this.write(encoded, fresh));
@@ -100,7 +100,7 @@ export class ArchiveDay {
     return found;
   }
 
-  /** All rounds of the player are gone through: an id whose round is not named is rare. */
+  /** Reads all rounds of the player: ids without a named round are rare. */
   private async withIds(shard: number, player: number, ids: ReadonlySet<number>): Promise<ArchiveRecord[]> {
     const found: ArchiveRecord[] = [];
     for await (const rows of this.batches(prefixOf(shard, player))) {
@@ -115,7 +115,7 @@ export class ArchiveDay {
     return value === undefined ? undefined : this.decode({ key, value });
   }
 
-  /** Of the ids of a player: those of versions from 1 on and below `version`. */
+  /** A player's ids with versions from 1 up to, but not including, `version`. */
   async places(shard: number, player: number, version: number): Promise<ArchivedPlace[]> {
     const places: ArchivedPlace[] = [];
     for await (const rows of this.batches(prefixOf(shard, player))) {
@@ -134,7 +134,7 @@ export class ArchiveDay {
     for await (const rows of this.batches(prefixOf(shard))) yield rows.map((row) => this.decode(row));
   }
 
-  /** Rejects with a `DamagedArchiveError` behind the last name, where a record has names that cannot be read. */
+  /** Rejects with a `DamagedArchiveError` after the last key if the keys of a record are unreadable. */
   async *names(shard: number): AsyncIterable<readonly ArchiveName[]> {
     let damage: unknown;
     const namesOf = (row: Row): ArchiveName[] => {
@@ -165,7 +165,7 @@ export class ArchiveDay {
     }
   }
 
-  /** What was put before `lsn` is fresh no more. */
+  /** Removes the fresh keys of puts before `lsn`. */
   async dropFresh(shard: number, lsn: Lsn): Promise<void> {
     for await (const { rows, lost } of this.fresh.between(prefixOf(shard), freshKey(shard, lsn, 0))) {
       const keys = [...rows.map(({ key }) => key), ...lost];
@@ -180,7 +180,7 @@ export class ArchiveDay {
     }
   }
 
-  /** Writes the keys of rows into the second tree that an older walletd has written without; damaged ones stay without. */
+  /** Adds the keys of rows that an older walletd has written without the second tree. Damaged rows get no key. */
   async prove(isWanted: () => boolean): Promise<void> {
     if (this.rounds.isProven) return;
     for await (const { rows } of this.reading(this.rounds, NO_PREFIX)) {
@@ -200,7 +200,7 @@ export class ArchiveDay {
     await this.file.close();
   }
 
-  /** Closes it, and removes its file. */
+  /** Closes the day and removes its file. */
   async drop(): Promise<void> {
     await this.close();
     for (const path of [this.path, `${this.path}-lock`]) rmSync(path, { force: true });
@@ -227,7 +227,7 @@ export class ArchiveDay {
     }
   }
 
-  /** Throws a `DamagedRecordError` when it is not as it was put. */
+  /** Throws a `DamagedRecordError` when the row differs from the record that was put. */
   private idsOf({ key, value }: Row) {
     return mustIdsIn({ ...placeOf(key), day: this.day }, value, this.path);
   }
@@ -279,7 +279,7 @@ function placeOf(key: Buffer): Place {
   return { shard: key.readUInt16BE(0), player: key.readUInt32BE(2), ...tailAt(key, TAIL_AT) };
 }
 
-/** The names of records that were put together, by shard. */
+/** Keys of one put, by shard. */
 function freshOf(records: readonly ArchiveRecord[]): Row[] {
   const byShard = new Map<number, ArchiveRecord[]>();
   for (const record of records) {

@@ -7,7 +7,7 @@ import { openFile } from './open-file.js';
 interface ArchiveFileOptions {
   /** Address space, not memory. */
   readonly mapSize: number;
-  /** Named databases in the file; 0: only the one without a name. */
+  /** Named databases in the file; 0: only the unnamed one. */
   readonly maxDbs?: number;
 }
 
@@ -27,7 +27,7 @@ export class ArchiveFile {
     return usedBytes(this.root);
   }
 
-  /** Has room on the disk for a write. */
+  /** Reserves space on the disk for a write. */
   async makeRoom(bytes: number, places: number): Promise<void> {
     await this.growth.room(bytes, places);
   }
@@ -42,13 +42,13 @@ export class ArchiveFile {
     }
   }
 
-  /** As `write`, for values that take the place of others, or remove them. */
+  /** Like `write`, for values that replace or remove others. */
   async replace(bytes: number, places: number, queue: () => void): Promise<void> {
     await this.write(bytes, places, queue);
     this.growth.removed();
   }
 
-  /** Removes keys; `queue` queues their removals in one turn. Works on a full disk, too. */
+  /** Removes keys; `queue` queues their removals in one turn. Works on a full disk too. */
   async remove(places: number, queue: () => Promise<unknown>): Promise<void> {
     await this.growth.roomToRemove(places);
     await this.commits.landed(queue());

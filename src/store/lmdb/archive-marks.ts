@@ -10,26 +10,30 @@ const NAMES = 0x6e;
 const FIRST_DAY = 0x66;
 const ROW_BYTES = 32;
 const CHECKSUM_BYTES = 4;
-/** Bytes of a value without its checksum, by the kind of its row. */
+/** Bytes of a value without its checksum, by kind of row. */
 const VALUE_BYTES: Readonly<Record<number, number>> = { [DAY]: 4, [FIRST_DAY]: 4, [MARK]: 12, [NAMES]: 4 };
 
 /**
- * The least that an LMDB archive must have, in a file of its own that is written behind each put: days, each with the number of its
- * records, and of each shard the newest record that was ever put. All days before the first one have been dropped.
+ * Minimum content of an LMDB archive, in a file of its own that is written after each put. The file has the days with
+ * the number of their records, and for each shard the newest record ever put. All days before the first one have been
+ * dropped.
  *
  *   'd', day u32    -> records u32
  *   'f'             -> the oldest day that is kept u32
  *   'm', shard u16  -> epoch u32, sequence u48, index u16
- *   'n', shard u16  -> checksum u32 of what was saved last of the shard's names; see saved-names.ts
+ *   'n', shard u16  -> checksum u32 of the shard's keys as saved last; see saved-names.ts
  *
- * Integers are big-endian. Behind each value stands the CRC-32 of key and value; rows of older releases have none, and are read as they
- * are.
+ * Integers are big-endian. Each value is followed by the CRC-32 of key and value; rows of older releases have none and
+ * are read as they are.
  */
 export class ArchiveMarks {
   private readonly file: ArchiveFile;
   private isClosed = false;
 
-  /** `damaged`: rows whose checksum is wrong are refused when they are read; told, they count as if they were not there. */
+  /**
+   * `damaged`: how to treat rows with a wrong checksum. `refused`: reading one throws. `told`: damaged rows count as
+   * absent, and the caller reports them.
+   */
   constructor(
     private readonly path: string,
     onStuck: (why: string) => void,
@@ -44,7 +48,7 @@ export class ArchiveMarks {
     return { epoch: value.readUInt32BE(0), sequence: value.readUIntBE(4, 6), index: value.readUInt16BE(10) };
   }
 
-  /** By day, the least number of its records. */
+  /** Minimum number of records by day. */
   days(): ReadonlyMap<number, number> {
     const { root } = this.file;
     root.resetReadTxn();
@@ -53,28 +57,28 @@ export class ArchiveMarks {
       const records = this.opened(day, value)?.readUInt32BE(0);
       return records === undefined ? [] : [[day.readUInt32BE(1), records]];
     });
-    // A put that was on its way when its day was dropped may have listed the day once more.
+    // A put in progress when its day was dropped may have listed the day again.
     return new Map(days.filter(([day]) => day >= this.firstDay));
   }
 
-  /** The oldest day that is kept; 0 where no day has been dropped. */
+  /** The oldest kept day; 0 if no day has been dropped. */
   get firstDay(): number {
     return this.read(FIRST_DAY_KEY)?.readUInt32BE(0) ?? 0;
   }
 
-  /** False where an older walletd has written all days that there are, or nobody any. */
+  /** False if no day is listed: there is none, or an older walletd has written all of them. */
   get hasDays(): boolean {
     const { root } = this.file;
     root.resetReadTxn();
     return Array.from(root.getKeys({ ...DAYS, limit: 1 })).length > 0;
   }
 
-  /** The least number of records of a day; 0 for a day that is not listed. */
+  /** Minimum number of records of a day; 0 for a day that is not listed. */
   recordsOf(day: number): number {
     return this.read(dayKey(day))?.readUInt32BE(0) ?? 0;
   }
 
-  /** Durable when it resolves. A mark never goes down, and the first day neither; 0 records: the day is gone. */
+  /** Durable when it resolves. Marks and the first day never go down; 0 records: the day is gone. */
   async write(
     marks: ReadonlyMap<number, ArchiveMark>,
     days: ReadonlyMap<number, number>,
@@ -83,7 +87,7 @@ export class ArchiveMarks {
     const rows = marks.size + days.size + 1;
     const { root } = this.file;
     await this.file.replace(rows * ROW_BYTES, rows, () => {
-      // Only the owner of a shard puts its records, so nobody else raises its mark meanwhile.
+      // Only the owner of a shard puts its records, so no other process raises its mark meanwhile.
       const raised = [...marks].filter(([shard, mark]) => compareMarks(this.mark(shard), mark) < 0);
       for (const [shard, mark] of raised) this.put(shardKey(MARK, shard), markValue(mark));
       for (const [day, records] of days) {
@@ -94,14 +98,14 @@ export class ArchiveMarks {
     });
   }
 
-  /** Undefined where nothing was saved since there are digests, and where the row is damaged: the names are read again then. */
+  /** Undefined if no digest was ever saved, or the row is damaged: the keys are then reread. */
   namesDigest(shard: number): number | undefined {
     const key = shardKey(NAMES, shard);
     const row = this.get(key);
     return row && maybeValue(key, row)?.readUInt32BE(0);
   }
 
-  /** How many rows there are, and the keys of those that are damaged. */
+  /** Number of rows, and the keys of the damaged ones. */
   rows(): { readonly count: number; readonly damaged: readonly Buffer[] } {
     const { root } = this.file;
     root.resetReadTxn();
@@ -133,7 +137,7 @@ export class ArchiveMarks {
     await this.file.close();
   }
 
-  /** Queues the row, with its checksum. */
+  /** Queues the row with its checksum. */
   private put(key: Buffer, value: Buffer): void {
     void this.file.root.put(key, Buffer.concat([value, checksumOf(key, value)]));
   }
@@ -153,7 +157,7 @@ export class ArchiveMarks {
   }
 
   private get(key: Buffer): Buffer | undefined {
-    // Behind its end lmdb answers once more, and throws from a timer where nobody can catch it.
+    // After its close, lmdb answers once more and then throws from a timer, which cannot be caught.
     if (this.isClosed) throw new Error('the archive is closed');
     this.file.root.resetReadTxn();
     return this.file.root.get(key);
@@ -166,7 +170,7 @@ function checksumOf(key: Buffer, value: Buffer): Buffer {
   return checksum;
 }
 
-/** The value of a row without its checksum; undefined where that is wrong. */
+/** The value of a row without its checksum; undefined if the checksum is wrong. */
 function maybeValue(key: Buffer, row: Buffer): Buffer | undefined {
   const bytes = VALUE_BYTES[key[0] ?? 0];
   if (row.length === bytes) return row;
@@ -177,7 +181,7 @@ function maybeValue(key: Buffer, row: Buffer): Buffer | undefined {
 }
 
 const FIRST_DAY_KEY = Buffer.from([FIRST_DAY]);
-/** Keys of all days. */
+/** Key range of all days. */
 const DAYS = { start: dayKey(0), end: Buffer.from([DAY + 1]) };
 
 function shardKey(kind: number, shard: number): Buffer {

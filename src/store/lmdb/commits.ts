@@ -16,13 +16,13 @@ export class Commits {
   constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
     private readonly growth: FileGrowth,
-    /** Called when LMDB takes no transaction any more, with what is known about it. */
+    /** Called when LMDB accepts no further transaction, with the known cause. */
     private readonly onStuck: (why: string) => void,
   ) {
     this.handleBatchPromises();
   }
 
-  /** Waits for writes that have just been queued, in this turn of the event loop. */
+  /** Waits for writes that were just queued, in this turn of the event loop. */
   async landed<T>(writes: Promise<T>): Promise<T> {
     const why = `a commit has neither succeeded nor failed for ${STUCK_SECONDS} s`;
     const watchdog = new Watchdog(STUCK_SECONDS, () => this.onStuck(why));
@@ -36,9 +36,9 @@ export class Commits {
   }
 
   /**
-   * Once a second. Frees the pages that killed readers hold: LMDB reuses none of them, and its file grew by 25 MB/s under
-   * load (lmdb does this by itself every ten minutes). Also checks that the file is still where the next start will look
-   * for it.
+   * Runs once a second. Frees the pages that killed readers hold: LMDB does not reuse them, and its file grew by 25
+   * MB/s under load (lmdb itself does this every ten minutes). Also checks that the file is still where the next start
+   * will look for it.
    */
   private housekeep(): void {
     const nowMs = performance.now();
@@ -52,15 +52,15 @@ export class Commits {
   }
 
   /**
-   * Why a commit failed. After two of the failures nothing can go on. When the meta page could not be written the
-   * environment is dead: commits neither succeed nor fail any more, and reads fail at once. When another page could not
-   * be written lmdb has described that in a buffer too short for it, and the heap can be damaged (see `FileGrowth`).
+   * Why a commit failed. Two kinds of failure are fatal. If the meta page could not be written, the environment is
+   * dead: commits neither succeed nor fail, and reads fail at once. If another page could not be written, lmdb has
+   * described that in a buffer too short for it, and the heap may be damaged (see `FileGrowth`).
    */
   async causeOf(error: unknown): Promise<Error> {
     const cause = await commitErrorOf(error);
     if (/Attempting to write page/.test(cause.message)) this.onStuck(cause.message);
-    // The commit behind the one that failed can report first, with nothing but MDB_PANIC; lmdb then writes the cause of the
-    // other to standard error.
+    // The commit after the failed one may report first, with nothing but MDB_PANIC. lmdb then writes the cause of the
+    // failed one to standard error.
     else if (this.isDead()) setTimeout(() => this.onStuck(cause.message), CAUSE_REPORTED_MS);
     return cause;
   }
@@ -76,9 +76,10 @@ export class Commits {
   }
 
   /**
-   * lmdb wraps the writes of an event turn into a batch whose own promise it does not hand out; when a commit fails, that
-   * promise rejects unhandled and ends the process. It is made right after this event, in the same stretch of code: before
-   * any microtask, which could queue a write of the next batch and put another promise in its place.
+   * lmdb wraps the writes of an event turn into a batch whose own promise it does not return. When a commit fails, that
+   * promise rejects unhandled and ends the process. The promise is created right after this event, in the same stretch
+   * of code. It must be caught before any microtask, which could queue a write of the next batch and replace the
+   * promise.
    */
   private handleBatchPromises(): void {
     const ignore = () => {};
@@ -86,7 +87,10 @@ export class Commits {
   }
 }
 
-/** lmdb says "see commitError", which is a promise that rejects with what happened; with two commits it can be silent. */
+/**
+ * Resolves `commitError`, the promise to which lmdb's error refers; it rejects with the cause. With two commits it may
+ * never settle.
+ */
 async function commitErrorOf(error: unknown): Promise<Error> {
   const { commitError } = error as { commitError?: Promise<never> };
   const silence = new AbortController();

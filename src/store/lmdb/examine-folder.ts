@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Finding, StoreRoom } from '../store.js';
 import { judgeRoom, timeWrites } from '../write-times.js';
 
-/** File systems (statfs f_type) that lie in memory, or on other machines, where LMDB's locks and maps do not hold. */
+/** File systems (statfs f_type) in memory or on other machines, where LMDB's locks and maps do not work. */
 const UNSUITABLE: Readonly<Record<number, string>> = {
   16914836: 'tmpfs, which a reboot empties',
   26985: 'NFS, which LMDB does not work on',
@@ -33,7 +33,7 @@ export async function examineFolder(folder: string, { usedBytes, freeBytes }: St
   ];
 }
 
-/** In a folder of its own beside the data, as other files of the same disk; which may be full when it is examined. */
+/** Times writes in a subfolder, on the same disk as the data. The disk may be full. */
 async function timeFile(folder: string): Promise<Finding> {
   try {
     return await timeTrial(folder);

@@ -8,13 +8,14 @@ import { headKey } from './keys.js';
 const ATTEMPTS_MAX = 100;
 
 /**
- * The heads of all logs, and the compare-and-set on which every write of the store is made: lmdb's writing thread
- * compares the head's version in the transaction that writes. That holds between processes too, and the transaction
- * never waits for the event loop. (One with a callback does: lmdb's `transaction` holds the lock of the whole store
- * until the loop of its thread comes round. Measured: 449 ms for another thread's append, behind a loop busy for 500.)
+ * The heads of all logs, and the compare-and-set that every write of the store uses. lmdb's writing thread compares the
+ * head's version in the transaction that writes. The comparison also holds between processes, and the transaction never
+ * waits for the event loop. (A transaction with a callback does: lmdb's `transaction` holds the lock of the whole store
+ * until its thread's event loop runs it. Measured: 449 ms for another thread's append while that loop was busy for
+ * 500.)
  */
 export class Heads {
-  /** By shard: heads that appends have sent and that are not committed yet. */
+  /** By shard: heads of appends that were sent and are not committed yet. */
   private readonly sent = new Map<number, Head>();
 
   constructor(
@@ -22,13 +23,13 @@ export class Heads {
     private readonly commits: Commits,
   ) {}
 
-  /** The head as it is now, not as it was when this turn's read transaction began. */
+  /** The current head, not the one at the start of this turn's read transaction. */
   newest(shard: number): Head {
     this.database.resetReadTxn();
     return this.must(shard);
   }
 
-  /** The head as it was when this turn's read transaction began. Throws a `RecoveryError` when there is none. */
+  /** The head at the start of this turn's read transaction. Throws a `RecoveryError` when there is none. */
   must(shard: number): Head {
     const bytes = this.database.get(headKey(shard));
     if (bytes === undefined)
@@ -36,19 +37,19 @@ export class Heads {
     return decodeHead(bytes);
   }
 
-  /** To be called within a transaction. */
+  /** Must be called within a transaction. */
   put(shard: number, head: Head): void {
     this.database.put(headKey(shard), encodeHead(head), versionOf(head));
   }
 
-  /** To be called within a transaction. */
+  /** Must be called within a transaction. */
   remove(shard: number): void {
     this.database.remove(headKey(shard));
   }
 
   /**
-   * Replaces the head and does what `write` queues, if the head is the expected one; else resolves to false. The caller
-   * sees to the commit, for it may queue several.
+   * Replaces the head and does the writes that `write` queues, if the head is the expected one; otherwise resolves to
+   * false. The caller waits for the commit, because it may queue several.
    */
   async replace(shard: number, expected: Head, head: Head, write: () => void): Promise<boolean> {
     this.sent.set(shard, head);
@@ -65,12 +66,12 @@ export class Heads {
   }
 
   /**
-   * Does what `write` queues, if the newest entry is by the owner with this nonce; else resolves to false. `write` is
-   * called again when that owner appended meanwhile.
+   * Does the writes that `write` queues, if the newest entry is by the owner with this nonce; otherwise resolves to
+   * false. `write` is called again when that owner appended meanwhile.
    */
   async writeAs(nonce: string, shard: number, write: () => void): Promise<boolean> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      // Behind an append in flight only the head that it brings can be the right one.
+      // While an append is pending, only the head that it writes can be the right one.
       const head = this.sent.get(shard) ?? this.newest(shard);
       if (head.nonce !== nonce) return false;
       if (await this.compareAndWrite(shard, head, write)) return true;
@@ -88,9 +89,9 @@ export class Heads {
 }
 
 /**
- * The version that stands for a head: 52 bits of a double, 20 of the sequence and all 32 of the checksum. The checksum
- * covers nonce, place and content, so two different heads of one log never meet with the same version in practice, and
- * never at all when neighbours.
+ * The version that represents a head: 52 bits of a double, 20 of the sequence and all 32 of the checksum. The checksum
+ * covers nonce, position and content. Two different heads of one log therefore never share a version in practice, and
+ * neighbours cannot share one at all.
  */
 function versionOf(head: Head): number {
   return (head.lsn.sequence % 2 ** 20) * 2 ** 32 + head.checksum + 1;

@@ -1,8 +1,6 @@
 import type { Lsn } from '../../shard/log/lsn.js';
 
-/*
- * Keys are compared as bytes, and integers are big-endian: all of a shard lie together, in the order of their numbers.
- */
+/* Keys are compared as bytes and integers are big-endian, so a shard's keys are contiguous and in numeric order. */
 
 export function headKey(shard: number): Buffer {
   const key = Buffer.allocUnsafe(2);
@@ -15,7 +13,7 @@ export function entryKey(shard: number, lsn: Lsn): Buffer {
   key.writeUInt16BE(shard, 0);
   key.writeUInt32BE(lsn.epoch, 2);
   key.writeUInt16BE(0, 6);
-  key.writeUIntBE(lsn.sequence, 8, 6); // the largest that Buffer writes as one number is 6 bytes
+  key.writeUIntBE(lsn.sequence, 8, 6); // 6 bytes are the most that Buffer writes as one number
   return key;
 }
 

@@ -33,25 +33,28 @@ import { SavedNames } from './saved-names.js';
 const ABOUT_FILE = 'archive.json';
 const MARKS_FILE = 'marks.mdb';
 const DAY_FILE = /^(\d{4}-\d{2}-\d{2})\.mdb$/;
-/** Days that stay open: those that rounds are put into, and some that are read. */
+/** Number of days that stay open: those that receive rounds, and some that are read. */
 const OPEN_MAX = 16;
 
 /**
- * The archive beside an LMDB store: a folder with a file for each day, and one that says whose it is. Files are opened when
- * they are needed.
+ * The archive beside an LMDB store: a folder with a file for each day, and a file that identifies the archive. Files
+ * are opened on demand.
  */
 export class LmdbArchive implements Archive {
-  /** The one used last is the last one. */
+  /** In order of last use, the most recent one last. */
   private readonly open = new Map<number, ArchiveDay>();
 
   private savedNamesFile: SavedNames | undefined = undefined;
-  /** Writes second trees behind days of an older walletd; begins with the first put of shard 0, which one thread has. */
+  /**
+   * Adds second trees to days of an older walletd. Starts with the first put of shard 0, because only one thread has
+   * that shard.
+   */
   private proving: Promise<void> | undefined = undefined;
   private isClosed = false;
 
   private constructor(
     private readonly folder: string,
-    /** As its file says, or of a lower version where another process has raised that. */
+    /** Content of the identity file, or a lower version if another process has raised the version. */
     private about: About,
     private readonly marks: ArchiveMarks,
     private readonly onStuck: (why: string) => void,
@@ -59,8 +62,9 @@ export class LmdbArchive implements Archive {
   ) {}
 
   /**
-   * Throws a `FormatError` when the folder holds the archive of another store, or not the one of the tie. `onStuck` as
-   * `LmdbStore.open` has it. `gaps`: listed days that are gone or too short are refused, but by tools that ask for `missingDays`.
+   * Throws a `FormatError` when the folder holds the archive of another store, or not the one of the tie. `onStuck` is
+   * as for `LmdbStore.open`. `gaps`: listed days that are gone or too short are refused, except by tools that ask for
+   * `missingDays`.
    */
   static open(
     folder: string,
@@ -82,30 +86,33 @@ export class LmdbArchive implements Archive {
     }
   }
 
-  /** Id of the archive in the folder, which is made where there is none, and gets an id where it lacks one. Throws as `open`. */
+  /** Id of the archive in the folder. Creates the archive or its id if missing. Throws as `open`. */
   static identify(folder: string, storeId: string, tie?: ArchiveTie): string {
     const about = claim(folder, storeId, tie);
     return must(writeId(folder, about).archiveId, 'an archive has got its id');
   }
 
-  /** Throws as `open` does. Makes nothing. */
+  /** Throws as `open` does. Creates nothing. */
   static check(folder: string, storeId: string, tie: ArchiveTie): void {
     mustBeTied(tie, LmdbArchive.findId(folder, storeId), folder);
   }
 
-  /** Id of the archive in the folder; undefined where it has none, or there is no archive. */
+  /** Id of the archive in the folder; undefined if it has none, or there is no archive. */
   static findId(folder: string, storeId: string): string | undefined {
     return readAbout(folder, storeId)?.archiveId;
   }
 
-  /** Makes another archive of the one in the folder: returns its new id. */
+  /** Gives the archive in the folder a new id, which makes it another archive; returns the id. */
   static renew(folder: string, storeId: string): string {
     const archiveId = randomUUID();
     writeAbout(folder, { ...claim(folder, storeId), archiveId });
     return archiveId;
   }
 
-  /** Throws a `FormatError` for a day whose file is gone: a disk that is not mounted, a folder that was not copied as a whole. */
+  /**
+   * Throws a `FormatError` if the file of a day is gone: a disk is not mounted, or the folder was not copied
+   * completely.
+   */
   private mustHaveDays(): void {
     const missing = [...this.marks.days().keys()].filter((day) => !this.hasFile(day)).map((day) => this.pathOf(day));
     if (missing.length === 0) return;
@@ -152,7 +159,7 @@ export class LmdbArchive implements Archive {
   }
 
   /**
-   * Records of those of these days that have not been dropped meanwhile; of all days where nothing is listed yet, because an older
+   * Number of records by day, without days dropped meanwhile. Counts all days if none is listed yet, because an older
    * walletd has written them.
    */
   private async countsOf(days: Iterable<number>): Promise<Map<number, number>> {
@@ -166,7 +173,7 @@ export class LmdbArchive implements Archive {
     return counts;
   }
 
-  /** Does not reject: a day that cannot be read tells whoever looks something up in it. */
+  /** Does not reject: an unreadable day is reported when something is looked up in it. */
   private async prove(): Promise<void> {
     for (const day of this.keptDays().reverse()) {
       await turn();
@@ -249,7 +256,7 @@ export class LmdbArchive implements Archive {
     for (const day of this.keptDays()) yield* this.dayOf(day).freshNames(shard);
   }
 
-  /** Parts that are not those that were saved last count as damaged. */
+  /** Parts that differ from those saved last count as damaged. */
   async savedNames(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
     try {
       const parts = await this.saved().read(shard);
@@ -267,7 +274,7 @@ export class LmdbArchive implements Archive {
 
   async dropBefore(day: number): Promise<void> {
     const gone = [...this.marks.days().keys()].filter((old) => old < day);
-    // Before their files go: a put that is on its way must not bring one back.
+    // Written before the files are removed: a put in progress must not bring one back.
     if (gone.length > 0 || day > this.marks.firstDay) {
       await this.marks.write(new Map(), new Map(gone.map((old) => [old, 0])), day);
     }
@@ -323,7 +330,10 @@ export class LmdbArchive implements Archive {
     return slice;
   }
 
-  /** Throws an `ArchiveBehindError` for a file with fewer records than it had, and a `DamagedArchiveError` for one that LMDB refuses. */
+  /**
+   * Throws an `ArchiveBehindError` for a file that has lost records, and a `DamagedArchiveError` for one that LMDB
+   * refuses.
+   */
   private openDay(day: number): ArchiveDay {
     const path = this.pathOf(day);
     const slice = this.mustOpen(day, path);
@@ -359,7 +369,7 @@ export class LmdbArchive implements Archive {
     return this.daysWithFile().filter((day) => day >= firstDay);
   }
 
-  /** Oldest first; a dropped day is here until its file is gone. */
+  /** Oldest first; includes a dropped day until its file is gone. */
   private daysWithFile(): number[] {
     return readdirSync(this.folder)
       .flatMap((file) => {
@@ -382,20 +392,20 @@ function openMarks(path: string, onStuck: (why: string) => void, damaged: 'refus
   }
 }
 
-/** The same parts, of which nothing can be used; one where there are none. */
+/** The same parts marked as damaged; at least one part. */
 function damaged(parts: ReadonlyMap<number, Buffer | undefined>): Map<number, undefined> {
   return new Map([0, ...parts.keys()].map((number) => [number, undefined]));
 }
 
-/** Contents of the file that says whose archive it is. */
+/** Content of the file that identifies the archive. */
 interface About {
   readonly version: number;
   readonly storeId: string;
-  /** Absent until the first start of a walletd that knows it. */
+  /** Absent until the first start of a walletd that knows ids. */
   readonly archiveId?: string;
 }
 
-/** Writes down whose archive it is, or checks that it is this store's. */
+/** Records the store that owns the archive, or checks that it is this store. */
 function claim(folder: string, storeId: string, tie?: ArchiveTie): About {
   const about = readAbout(folder, storeId);
   if (tie !== undefined) mustBeTied(tie, about?.archiveId, folder);
@@ -404,14 +414,15 @@ function claim(folder: string, storeId: string, tie?: ArchiveTie): About {
   return writeId(folder, { version: FIRST_ARCHIVE_VERSION, storeId });
 }
 
-/** Longer than it takes to write a small file, however busy the machine is: after it whoever began has ended on the way. */
+/** Longer than writing a small file takes, even on a busy machine: after this time the process that began has died. */
 const WRITE_ID_MS = 5000;
 const LOOK_MS = 5;
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Gives the archive its id. Processes and threads that start at the same moment all do it: the one that makes the file beside it
- * first goes on, the others wait for its id. Two ids, one after the other, would have each refused as another archive.
+ * Gives the archive its id. All processes and threads that start at the same moment call this. The one that first
+ * creates the temporary file continues, and the others wait for its id. If two ids were written in succession, each
+ * process would refuse the other's archive.
  */
 function writeId(folder: string, about: About): About {
   const path = join(folder, ABOUT_FILE);
@@ -427,13 +438,13 @@ function writeId(folder: string, about: About): About {
       Atomics.wait(sleeping, 0, 0, LOOK_MS);
       continue;
     }
-    // The first process may have finished between this look and this file.
+    // The first process may have finished between this check and the new file.
     if (readAbout(folder, about.storeId)?.archiveId === undefined) renameSync(next, path);
     else rmSync(next, { force: true });
   }
 }
 
-/** Undefined where there is no archive. */
+/** Undefined if there is no archive. */
 function readAbout(folder: string, storeId: string): About | undefined {
   const path = join(folder, ABOUT_FILE);
   if (!existsSync(path)) return undefined;
@@ -443,7 +454,10 @@ function readAbout(folder: string, storeId: string): About | undefined {
   throw new FormatError(`the archive in ${folder} is of another store: ${about.storeId}`);
 }
 
-/** Several threads may do the same at a time: each writes a file of its own and puts it in place, and all write the same. */
+/**
+ * Several threads may do this at the same time: each writes its own file and moves it into place, and all write the
+ * same content.
+ */
 function writeAbout(folder: string, about: About): void {
   const path = join(folder, ABOUT_FILE);
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;

@@ -7,8 +7,8 @@ import type { Heads } from './heads.js';
 import { chunkKey, entryKey, sequenceOf, snapshotIdOf, snapshotKey } from './keys.js';
 
 /**
- * Removed in one commit, for which an append that arrives meanwhile has to wait: at most 4 MiB, in 1 ms. Measured with
- * entries of 60 KB: 0.7 ms for 64 of them, 3.4 ms for 256.
+ * Items removed in one commit, for which an append that arrives meanwhile has to wait: at most 4 MiB, in 1 ms. Measured
+ * with entries of 60 KB: 0.7 ms for 64 of them, 3.4 ms for 256.
  */
 const CHUNKS_PER_SLICE = 16;
 const ENTRIES_PER_SLICE = 64;
@@ -22,12 +22,12 @@ export interface Databases {
 }
 
 /**
- * The snapshots of an LMDB store. What a write relies on (its snapshot is unfinished, the kept ones are there) is read
- * before it, and holds until it is made: only the owner of the log changes snapshots, the write is conditional on its
- * nonce, and its writes go one at a time.
+ * The snapshots of an LMDB store. The preconditions of a write (its snapshot is unfinished, the kept ones exist) are
+ * read before it and hold until it is made. Only the owner of the log changes snapshots, each write is conditional on
+ * the owner's nonce, and an owner's writes run one at a time.
  */
 export class LmdbSnapshots implements SnapshotStore {
-  /** The newest write of each shard, which may still be in flight. */
+  /** The newest write of each shard, which may still be pending. */
   private readonly last = new Map<number, Promise<unknown>>();
   private isClosed = false;
 
@@ -77,13 +77,16 @@ export class LmdbSnapshots implements SnapshotStore {
     return this.inOrder(shard, async () => {
       const found = this.maybeManifest(shard, id);
       if (found === undefined || (found.length > 0 && !manifest.equals(found))) return false;
-      // Also when it is there already: only a commit of our own says that it is synced.
+      // Written even if the manifest is already there: only our own commit proves that it is synced.
       const key = snapshotKey(shard, id);
       return this.write(shard, nonce, manifest.length, () => this.databases.snapshots.put(key, manifest));
     });
   }
 
-  /** Marks it unfinished first and forgets its id last: a half deleted snapshot never looks whole, and can be deleted again. */
+  /**
+   * Marks the snapshot unfinished first and removes its id last: a half-deleted snapshot never looks complete, and can
+   * be deleted again.
+   */
   deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
     const { snapshots, chunks } = this.databases;
     const key = snapshotKey(shard, id);
@@ -117,7 +120,7 @@ export class LmdbSnapshots implements SnapshotStore {
     });
   }
 
-  /** Drops writes that wait, and slices that are still to come. */
+  /** Drops waiting writes and remaining slices. */
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.all(this.last.values());
@@ -172,7 +175,7 @@ export class LmdbSnapshots implements SnapshotStore {
     return Array.from(this.databases.chunks.getKeys({ ...range, snapshot: false }), (key) => Buffer.from(key));
   }
 
-  /** Keys of entries before `before`, and never of the newest one. */
+  /** Keys of entries before `before`, never the newest one. */
   private firstEntryKeys(shard: number, before: Lsn): Buffer[] {
     const end = Math.min(before.sequence, this.heads.newest(shard).lsn.sequence);
     const range = { start: entryKey(shard, LSN_ZERO), end: entryKey(shard + 1, LSN_ZERO), limit: ENTRIES_PER_SLICE };

@@ -13,7 +13,7 @@ import { LmdbSnapshots } from './lmdb-snapshots.js';
 import { LmdbWal } from './lmdb-wal.js';
 
 /**
- * The embedded store: one LMDB environment in a folder, five databases.
+ * The embedded store: one LMDB environment in a folder, with five databases.
  *
  *   meta       "meta"                             -> StoreMeta as JSON
  *   heads      shard u16                          -> Head, with a version that `ifVersion` compares
@@ -53,15 +53,15 @@ export class LmdbStore implements Store {
   }
 
   /**
-   * `onStuck` is called when only another process can go on: when the disk has failed in a way that LMDB or lmdb does
-   * not survive, and when a commit has neither succeeded nor failed for half a minute.
+   * `onStuck` is called when only another process can continue. Either the disk has failed in a way that LMDB or lmdb
+   * does not survive, or a commit has neither succeeded nor failed for half a minute.
    */
   static open(folder: string, onStuck: (why: string) => void = () => {}): LmdbStore {
     makeFolder(folder);
     return new LmdbStore(openEnvironment(folder), folder, onStuck);
   }
 
-  /** True when the folder holds an LMDB environment, of whatever content. */
+  /** True when the folder holds an LMDB environment, whatever its content. */
   static exists(folder: string): boolean {
     return existsSync(join(folder, DATA_FILE));
   }
@@ -88,7 +88,7 @@ export class LmdbStore implements Store {
   }
 }
 
-/** Folder by folder: Node's `recursive` never ends where no folder can be made, as under /proc. */
+/** Creates folders one by one: Node's `recursive` never ends where no folder can be made, as under /proc. */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   if (dirname(folder) !== folder) makeFolder(dirname(folder));

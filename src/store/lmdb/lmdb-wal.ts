@@ -20,7 +20,7 @@ const DUPLICATE: AppendOutcome = { type: 'duplicate' };
 
 /**
  * The logs of an LMDB store. A head and its entry are written in one transaction, on condition that the head's version
- * is the one that this owner knows: a compare-and-set that holds between processes too.
+ * is the one this owner knows: a compare-and-set that also holds between processes.
  */
 export class LmdbWal implements Wal {
   constructor(
@@ -45,7 +45,7 @@ export class LmdbWal implements Wal {
       }
     }
     const outcomes: (AppendOutcome | Promise<AppendOutcome>)[] = [];
-    // Heads are compared as they are now, not as they were when this turn's read transaction began.
+    // Compares current heads, not those at the start of this turn's read transaction.
     this.root.resetReadTxn();
     let writes = 0;
     for (const { shard, expected, entries } of appends) {
@@ -60,7 +60,10 @@ export class LmdbWal implements Wal {
     return await this.commits.landed(Promise.all(outcomes));
   }
 
-  /** In one transaction, so that no owner's append comes between the head and its fence, however busy it is. */
+  /**
+   * Runs in one transaction, so that no owner's append comes between the head and its fence, however busy that owner
+   * is.
+   */
   async fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
     await this.growth.roomToRemove(shards.length);
     return this.root.transactionSync(() =>
@@ -74,7 +77,10 @@ export class LmdbWal implements Wal {
     );
   }
 
-  /** Removes logs that end in these heads, in one transaction with what `also` removes; nothing when that says false. */
+  /**
+   * Removes logs that end in these heads, in one transaction with the removals of `also`; removes nothing when `also`
+   * returns false.
+   */
   async discard(heads: readonly Head[], also: () => boolean): Promise<boolean> {
     await this.growth.roomToRemove(heads.length);
     return this.root.transactionSync(() => {
@@ -94,7 +100,7 @@ export class LmdbWal implements Wal {
     const start = entryKey(shard, { epoch: after.epoch, sequence: after.sequence + 1 });
     const end = entryKey(shard + 1, LSN_ZERO);
     const entries: Buffer[] = [];
-    // No snapshot: a long read must not keep the pages of everything that is freed meanwhile.
+    // No snapshot: a long read must not keep all pages that are freed meanwhile.
     for (const { value } of this.log.getRange({ start, end, limit, snapshot: false })) entries.push(value);
     return entries;
   }
@@ -108,7 +114,7 @@ export class LmdbWal implements Wal {
       if (written) return OK;
       const found = this.heads.newest(shard);
       if (!isSameHead(found, head)) return { type: 'conflict', head: found };
-      // It got through when its commit was reported as failed. Only a commit of our own says that it is synced.
+      // The write succeeded although its commit was reported as failed. Only our own commit proves that it is synced.
       await this.commits.landed(this.heads.replace(shard, head, head, () => {}));
       return DUPLICATE;
     } catch (error) {

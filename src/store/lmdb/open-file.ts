@@ -8,13 +8,13 @@ const MAGIC_AT = 24;
 const PAGE_BYTES_AT = 48;
 const MAGIC = 0xbeefc0de;
 const META_BYTES = 52;
-/** Another thread that creates the same file has written its two pages long before. */
+/** A thread that creates the same file has written its two pages well within this time. */
 const CREATED_MS = 100;
 
 /**
- * Opens an LMDB file, which `path` in the options names or has in it. A new one is on the disk when this returns: LMDB writes its
- * first two pages without a sync, and ends the process (lmdb 3.5.6: SIGSEGV) when it opens a file that has only a part of them.
- * Throws a `FormatError` for such a file, which a loss of power leaves.
+ * Opens an LMDB file, which is at `path` in the options or below it. A new file is on the disk when this returns. LMDB
+ * writes its first two pages without a sync, and ends the process (lmdb 3.5.6: SIGSEGV) when it opens a file that has
+ * only part of them. Throws a `FormatError` for such a file, which a loss of power may leave.
  */
 export function openFile(file: string, options: RootDatabaseOptionsWithPath): RootDatabase<Buffer, Buffer> {
   const isNew = !existsSync(file) || statSync(file).size === 0;
@@ -31,7 +31,7 @@ export function openFile(file: string, options: RootDatabaseOptionsWithPath): Ro
   return root;
 }
 
-/** Both pages that LMDB begins a file with are there. */
+/** True when both initial pages of an LMDB file are there. */
 function hasMetas(file: string): boolean {
   const descriptor = openSync(file, 'r');
   try {

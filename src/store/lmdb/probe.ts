@@ -13,11 +13,11 @@ const CRASHES: readonly unknown[] = ['SIGBUS', 'SIGSEGV', 'SIGABRT'];
 export const CUT_OFF = 3;
 
 /**
- * Resolves when another process has opened the store in this folder without harm; rejects with what is wrong with it.
+ * Resolves when another process has opened the store in this folder without harm; otherwise rejects with the cause.
  *
- * A process that is frozen in a commit, or whose disk hangs, keeps the store's lock, and lmdb waits for it in the thread
- * that opens a store: without a word, and deaf to signals. And a page that is not where LMDB's map says it is ends the
- * process with a signal.
+ * A process that is frozen in a commit, or whose disk hangs, keeps the store's lock. lmdb waits for it in the thread
+ * that opens a store, silently and deaf to signals. A page missing from the place in LMDB's map ends the process with a
+ * signal.
  */
 export async function probe(folder: string): Promise<void> {
   if (!existsSync(join(folder, DATA_FILE))) return;
@@ -28,7 +28,7 @@ export async function probe(folder: string): Promise<void> {
   });
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
-  // A probe that cannot be started, or fails in another way, proves nothing: opening the store will show what is wrong.
+  // A probe that cannot be started, or fails in another way, proves nothing: opening the store will show the fault.
   const [code, signal] = await once(child, 'exit').catch(() => [0, null]);
   process.off('exit', end);
   if (child.killed) {

@@ -5,13 +5,13 @@ import { DamagedArchiveError } from '../../shard/archive/damaged-archive-error.j
 import { FormatError } from '../format/format-error.js';
 import { BINARY } from './environment.js';
 
-/** Rows, and about as many bytes, that are read in one turn of the event loop. */
+/** Rows, and approximate bytes, read in one turn of the event loop. */
 const BATCH = 500;
 const BATCH_BYTES = 1024 ** 2;
 const NOTHING = Buffer.alloc(0);
 const ZERO = Buffer.alloc(1);
 
-/** Errors by which LMDB tells that a page is not as it was written. */
+/** LMDB errors that indicate a damaged page. */
 const DAMAGED =
   /MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|VERSION_MISMATCH|PAGE_FULL|CURSOR_FULL|BAD_VALSIZE|BAD_TXN|INCOMPATIBLE)/;
 
@@ -27,13 +27,13 @@ export interface Batch {
 }
 
 /**
- * A table that notices what it has lost. LMDB's pages have no checksums: with one flipped bit in a key, or in a page on the way
- * to it, a search finds nothing. So each key stands in a second tree, too, whose pages are others: a key that only this one has is
- * the key of a lost row. A row that only the table has was written before there were second trees, and counts.
+ * A table that notices lost rows. LMDB's pages have no checksums: one flipped bit in a key, or in a page on the path to
+ * it, makes a search find nothing. Each key is therefore also in a second tree, on different pages: a key only in the
+ * second tree belongs to a lost row. A row only in the table was written before second trees existed, and is valid.
  */
 export class ProvenTable {
   private readonly rows: Database<Buffer, Buffer>;
-  /** Undefined in a file of an older walletd, until something is written, here or by another thread. */
+  /** Undefined in a file of an older walletd, until this thread or another one writes something. */
   private found: Database<Buffer, Buffer> | undefined;
 
   /** `keyBytes`: length of a key. `path`: for people. */
@@ -47,7 +47,7 @@ export class ProvenTable {
   }
 
   private get keys(): Database<Buffer, Buffer> | undefined {
-    // The file has the name of each table as a key, with a NUL behind it. To open a table takes the lock of writers.
+    // The file has the name of each table as a key, followed by a NUL. Opening a table takes the writers' lock.
     if (this.found === undefined && this.root.doesExist(Buffer.from(`${keysOf(this.name)}\0`))) this.prepare();
     return this.found;
   }
@@ -57,12 +57,12 @@ export class ProvenTable {
     return entriesOf(this.rows);
   }
 
-  /** False where an older walletd has written some rows. */
+  /** False if an older walletd has written some rows. */
   get isProven(): boolean {
     return this.keys !== undefined && entriesOf(this.keys) >= this.count;
   }
 
-  /** Makes the second tree where there is none; to be called when there is room for it on the disk. */
+  /** Creates the second tree if it is missing. Must be called when the disk has space for it. */
   prepare(): void {
     this.found ??= this.root.openDB<Buffer, Buffer>({ name: keysOf(this.name), ...BINARY });
   }
@@ -73,7 +73,7 @@ export class ProvenTable {
     this.prove(key);
   }
 
-  /** Queues a write of the key alone, behind the row of an older walletd. */
+  /** Queues a write of the key alone, for a row of an older walletd. */
   prove(key: Buffer): void {
     void this.keys?.put(key, NOTHING);
   }
@@ -87,7 +87,7 @@ export class ProvenTable {
   find(key: Buffer, lost: () => Error): Buffer | undefined {
     return this.guarded(() => {
       this.rows.resetReadTxn();
-      // In this order: a put that lands in between is no loss.
+      // The order matters: a put between the two reads is no loss.
       const isThere = this.keys?.get(key) !== undefined;
       const value = this.rows.get(key);
       if (value === undefined && isThere) throw lost();
@@ -95,7 +95,7 @@ export class ProvenTable {
     });
   }
 
-  /** All whose keys begin so, in their order. Rejects with a `DamagedArchiveError` where it cannot go on. */
+  /** All rows with this key prefix, in key order. Rejects with a `DamagedArchiveError` if it cannot continue. */
   range(prefix: Buffer): AsyncIterable<Batch> {
     return this.between(prefix, behind(prefix));
   }
@@ -109,10 +109,10 @@ export class ProvenTable {
     }
   }
 
-  /** `last`: the end of the batch; undefined when nothing is behind it. */
+  /** `last`: the end of the batch; undefined when no row follows. */
   private read(start: Buffer, end: Buffer): { readonly batch: Batch; readonly last: Buffer | undefined } {
     this.rows.resetReadTxn();
-    // In this order: a put that lands in between is no loss.
+    // The order matters: a put between the two reads is no loss.
     const keys = this.keysFrom(start, end);
     const rows = this.rowsFrom(start, end);
     const last = earliest(keys.last, rows.last);
@@ -144,7 +144,7 @@ export class ProvenTable {
     return { some, last: some.length < BATCH && bytes < BATCH_BYTES ? undefined : some.at(-1)?.key };
   }
 
-  /** Without this a damaged key could lead back, and the reading would never end. */
+  /** Without this check a damaged key could lead backwards, and reading would never end. */
   private mustFollow(key: Buffer, before: Buffer | undefined, start: Buffer, end: Buffer): void {
     const isInOrder =
       key.length === this.keyBytes &&
@@ -164,7 +164,7 @@ export class ProvenTable {
   }
 }
 
-/** A `DamagedArchiveError` in the place of an error by which LMDB tells of damage. */
+/** Converts LMDB errors that indicate damage to a `DamagedArchiveError`. */
 export function damageOf(error: unknown, path: string): unknown {
   const why = messageOf(error);
   return DAMAGED.test(why) || error instanceof FormatError
@@ -186,7 +186,7 @@ function entriesOf(database: Database<Buffer, Buffer>): number {
   return (database.getStats() as { entryCount: number }).entryCount;
 }
 
-/** Behind all keys that begin so. */
+/** Upper bound of all keys with this prefix. */
 function behind(prefix: Buffer): Buffer {
   return Buffer.concat([prefix, Buffer.alloc(26, 0xff)]);
 }
@@ -196,7 +196,7 @@ function earliest(one: Buffer | undefined, other: Buffer | undefined): Buffer | 
   return one.compare(other) < 0 ? one : other;
 }
 
-/** Both are in order. */
+/** Both lists are sorted. */
 function missingIn(rows: readonly Row[], keys: readonly Buffer[]): Buffer[] {
   let at = 0;
   return keys.filter((key) => {

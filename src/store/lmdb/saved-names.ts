@@ -9,12 +9,12 @@ const MAP_BYTES = 16 * 1024 ** 3;
 type Checksums = Map<number, number>;
 
 /**
- * Saved key filters of an LMDB archive: shard u16, part u32 (big-endian) -> see archive-names.ts. A part that is gone, or
- * an older one, would make archived rounds look new: the digest of a shard, which is kept elsewhere, tells.
+ * Saved key filters of an LMDB archive: shard u16, part u32 (big-endian) -> see archive-names.ts. A part that is gone,
+ * or an older one, would make archived rounds look new: the digest of a shard, which is kept elsewhere, tells.
  */
 export class SavedNames {
   private readonly file: ArchiveFile;
-  /** By shard, as they were read or written last by this thread. */
+  /** Checksums by shard, as last read or written by this thread. */
   private readonly checksums = new Map<number, Checksums>();
 
   constructor(path: string, onStuck: (why: string) => void) {
@@ -28,7 +28,7 @@ export class SavedNames {
       const sealed = this.file.root.get(keyOf(shard, number));
       parts.set(number, sealed && maybeOpenNames(sealed));
       if (sealed !== undefined) checksums.set(number, checksumOf(sealed));
-      // Some megabytes each.
+      // Parts have several megabytes each.
       await turn();
     }
     this.checksums.set(shard, checksums);
@@ -71,7 +71,7 @@ export class SavedNames {
   }
 }
 
-/** The first word of what is sealed; 0 where it is cut off. */
+/** The first word of a saved part; 0 if it is cut off. */
 function checksumOf(sealed: Buffer): number {
   return sealed.length < 4 ? 0 : sealed.readUInt32BE(0);
 }

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 
 export const ROUNDS = 'walletd_rounds';
-/** A partition's name is this and its day, in days since 1970. */
+/** Prefix of a partition's name, before its day in days since 1970. */
 export const PARTITION = `${ROUNDS}_`;
 
-/** One process makes tables at a time: of two at once PostgreSQL refuses one. Any number that nobody else takes. */
+/**
+ * Advisory lock of processes that create tables: PostgreSQL refuses one of two at once. Any otherwise unused number.
+ */
 export const TABLES_LOCK = 7_340_921;
 
 const CREATE_MARKS = `
@@ -13,12 +15,15 @@ const CREATE_MARKS = `
     shard int PRIMARY KEY, epoch bigint NOT NULL, sequence bigint NOT NULL, index int NOT NULL
   )`;
 
-/** Each row says that all days before this one have been dropped. */
+/** Each row records that all days before this one have been dropped. */
 const CREATE_DROPPED = 'CREATE TABLE IF NOT EXISTS walletd_dropped (first_day int PRIMARY KEY)';
-/** The oldest day that is kept; null where none was dropped. */
+/** The oldest kept day; null if none was dropped. */
 export const FIRST_DAY = 'SELECT max(first_day) FROM walletd_dropped';
 
-/** A table of its own: a column more of walletd_archive would wait for every session that has read that table, such as pg_dump. */
+/**
+ * A separate table: adding a column to walletd_archive would wait for every session that has read that table, such as
+ * pg_dump.
+ */
 const CREATE_IDENTITY = 'CREATE TABLE IF NOT EXISTS walletd_identity (archive_id text NOT NULL)';
 
 const CREATE = `
@@ -43,7 +48,7 @@ export async function createTables(client: ClientBase, version: number, storeId:
       to_regclass('walletd_dropped') IS NOT NULL AS drops`,
   );
   const { exists, marked, drops } = rows[0] as { exists: boolean; marked: boolean; drops: boolean };
-  // A role without the right to create anything will do where the tables exist. Older releases made neither of the two.
+  // Existing tables are enough for a role without the right to create any. Older releases created neither of the two.
   if (!marked) await client.query(CREATE_MARKS);
   if (!drops) await client.query(CREATE_DROPPED);
   if (exists) return;
@@ -54,7 +59,7 @@ export async function createTables(client: ClientBase, version: number, storeId:
   );
 }
 
-/** Id of the archive; undefined where it has none, or there is no archive. */
+/** Id of the archive; undefined if it has none, or there is no archive. */
 export async function findArchiveId(client: ClientBase): Promise<string | undefined> {
   const { rows: tables } = await client.query("SELECT 1 WHERE to_regclass('walletd_identity') IS NOT NULL");
   if (tables.length === 0) return undefined;
@@ -62,7 +67,10 @@ export async function findArchiveId(client: ClientBase): Promise<string | undefi
   return (rows as { archive_id: string }[])[0]?.archive_id;
 }
 
-/** Gives the archive an id where it has none; with `isNew` another one. In a transaction that holds the lock of `createTables`. */
+/**
+ * Gives the archive an id if it has none; with `isNew`, a new one. Runs in a transaction that holds the lock of
+ * `createTables`.
+ */
 export async function makeArchiveId(client: ClientBase, isNew = false): Promise<string> {
   const found = await findArchiveId(client);
   if (found !== undefined && !isNew) return found;

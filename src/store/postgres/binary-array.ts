@@ -1,9 +1,9 @@
 /*
- * Arrays as PostgreSQL takes them in binary: to write hundreds of rows as text, bytes in hexadecimal digits, took longer than
- * all else that a row costs here.
+ * Arrays in PostgreSQL's binary format: writing hundreds of rows as text, with bytes in hexadecimal digits, took longer
+ * than everything else per row.
  *
  *   dimensions i32 = 1, has nulls i32 = 0, type of the elements i32, count i32, lowest index i32 = 1
- *   of each element its length i32, and its bytes
+ *   for each element its length i32, and its bytes
  */
 const HEAD_BYTES = 20;
 const LENGTH_BYTES = 4;
@@ -19,7 +19,7 @@ export function int4Array(values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** Of safe integers that are not negative. */
+/** Array of safe, nonnegative integers. */
 export function int8Array(values: readonly number[]): Buffer {
   const bytes = begun('int8', values.length, values.length * (LENGTH_BYTES + 8));
   let at = HEAD_BYTES;
@@ -31,7 +31,7 @@ export function int8Array(values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** `write` puts the element of an index to a place. */
+/** `write` writes the element with this index at an offset. */
 export function byteaArray(
   lengths: readonly number[],
   write: (bytes: Buffer, at: number, index: number) => void,

@@ -6,17 +6,17 @@ import { begin, introduce, type ServerFacts, STATEMENT_MS } from './server-facts
 
 const CONNECTIONS = 2;
 const CONNECT_MS = 5000;
-/** A connection ends after this time, so that the server is checked at least as often. */
+/** Maximum age of a connection, so that the server is checked at least this often. */
 const LIFETIME_SECONDS = 60;
 
 export interface ConnectionsOptions {
   /** True: durability settings of the server are not checked. */
   readonly trustConfig: boolean;
-  /** True: nothing is promised, so a replica will do, and so will any settings. */
+  /** True: nothing is written, so a replica and any settings are acceptable. */
   readonly isReadOnly: boolean;
 }
 
-/** A connection of its own, for what may wait for locks. */
+/** A separate connection, for work that may wait for locks. */
 export interface Alone {
   readonly client: ClientBase;
   readonly server: ServerFacts;
@@ -25,8 +25,8 @@ export interface Alone {
 }
 
 /**
- * Connections to one PostgreSQL, made when they are used. Each new one is checked before its first use. Behind a pooler every
- * transaction is, because the pooler may have gone to another server.
+ * Connections to one PostgreSQL, opened on demand. Each new connection is checked before its first use. Behind a pooler
+ * every transaction is checked, because the pooler may have moved to another server.
  */
 export class Connections {
   private readonly pool: Pool;
@@ -49,7 +49,7 @@ export class Connections {
     this.pool.on('error', ignored);
   }
 
-  /** One statement; `name` names its prepared form. */
+  /** Runs one statement; `name` names its prepared form. */
   async ask<R>(name: string, text: string, values: readonly unknown[]): Promise<R[]> {
     return await this.use(async (client) => {
       if (this.pooled.has(client)) return await this.transaction(client, () => rowsOf<R>(client, { text, values }));
@@ -61,7 +61,10 @@ export class Connections {
     return await this.use((client) => this.transaction(client, run));
   }
 
-  /** Opens a connection beside the others, and closes it afterwards. The server is not refused: `run` sees what it is. */
+  /**
+   * Opens a connection beside the others, and closes it afterwards. The server is not refused: `run` inspects its
+   * state.
+   */
   async alone<T>(run: (alone: Alone) => Promise<T>): Promise<T> {
     const client = new Client(this.config);
     client.on('error', ignored);
@@ -73,7 +76,7 @@ export class Connections {
         try {
           return await this.transaction(client, work);
         } catch (error) {
-          // The next transaction is on the same connection.
+          // The next transaction uses the same connection.
           await client.query('ROLLBACK').catch(ignored);
           throw error;
         }
@@ -105,7 +108,7 @@ export class Connections {
     let client: PoolClient | undefined;
     try {
       client = await this.pool.connect();
-      // A connection that breaks emits an event besides; unheard, it would end the process.
+      // A connection that breaks also emits an event; without a listener it would end the process.
       client.on('error', ignored);
       const result = await run(client);
       client.off('error', ignored);

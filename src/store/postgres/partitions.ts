@@ -5,52 +5,54 @@ import { FIRST_DAY, PARTITION, ROUNDS, TABLES_LOCK } from './archive-tables.js';
 import type { Alone, Connections } from './connections.js';
 import { LOCK_MS } from './server-facts.js';
 
-/** First version that detaches without a lock that lookups wait for. */
+/** First PostgreSQL version that detaches without blocking lookups. */
 const DETACH_CONCURRENTLY = 14;
-/** Limit of the wait for a lock that all lookups queue behind; an older server, or a pooler, leaves no other way. */
+/** Maximum wait for a lock that all lookups queue behind; an older server, or a pooler, leaves no other way. */
 const EXCLUSIVE_LOCK_MS = 100;
-/** Lock of PostgreSQL's advisory ones: one process at a time drops days. */
+/** Advisory lock of PostgreSQL: one process at a time drops days. */
 const DROP_LOCK = 7_340_922;
-/** SQLSTATE of a wait for a lock that took too long. */
+/** SQLSTATE of a timed-out wait for a lock. */
 const LOCK_NOT_AVAILABLE = '55P03';
 const ATTEMPTS = 4;
 const RETRY_MS = 100;
 const DAY_MAX = 2 ** 31 - 2;
 
-/** `pending`: a detach was cut off. `detached`: a table that is no part of the archive any more. */
+/** `pending`: a detach was interrupted. `detached`: the table no longer belongs to the archive. */
 type State = 'none' | 'attached' | 'pending' | 'detached';
 
 /**
- * Tables of the days. Nothing here takes a lock on the archive that a lookup waits for: a day is a table of its own before it
- * is attached, and one again before it is dropped. A reader that holds its locks for hours, as pg_dump does, delays a drop.
+ * Tables of the days. No statement here takes a lock on the archive that a lookup waits for. A day is a separate table
+ * before it is attached, and again before it is dropped. A reader that holds its locks for hours, as pg_dump does,
+ * delays a drop.
  */
 export class Partitions {
-  /** Days whose table is known to be there. */
+  /** Days whose table is known to exist. */
   private readonly known = new Set<number>();
   private ahead: Promise<void> = Promise.resolve();
 
   constructor(private readonly connections: Connections) {}
 
   /**
-   * Makes the tables of these days where they are missing; that of the day behind the newest beside whatever comes next. Rejects with
-   * a `DroppedDayError` for a day that has been dropped.
+   * Creates the missing tables of these days. Also creates the table of the day after the newest, concurrently with
+   * later work. Rejects with a `DroppedDayError` for a dropped day.
    */
   async ensure(days: ReadonlySet<number>): Promise<void> {
     for (const day of days) if (!this.known.has(day)) await this.make(day);
     const next = Math.max(...days) + 1;
     if (this.known.has(next) || next > DAY_MAX) return;
-    // A day that cannot be made now is made with one of the next puts, or at midnight.
+    // A day that cannot be created now is created with one of the next puts, or at midnight.
     this.ahead = this.ahead.then(() => this.make(next)).catch(() => {});
   }
 
-  /** Forgets which tables there are: another process may have dropped one. */
+  /** Forgets which tables exist: another process may have dropped one. */
   forget(): void {
     this.known.clear();
   }
 
   /**
-   * From the first statement on none of these days is made or attached again. Resolves when none is left. Rejects where somebody holds a lock, or another process drops days just now: what is left
-   * is dropped the next time.
+   * Drops the days before this one. From the first statement on, none of them is created or attached again. Resolves
+   * when no such day is left. Rejects if a session holds a lock, or another process is dropping days now; the remaining
+   * days are dropped the next time.
    */
   async dropBefore(day: number): Promise<void> {
     await this.connections.ask('first day', RAISE_FIRST_DAY, [day]);
@@ -64,7 +66,7 @@ export class Partitions {
     });
   }
 
-  /** Waits for the day that is made ahead. */
+  /** Waits for the day that is created ahead. */
   async close(): Promise<void> {
     await this.ahead;
   }
@@ -86,7 +88,7 @@ interface Table {
   readonly state: State;
 }
 
-/** Before PostgreSQL 14 there is no column `inhdetachpending`, and nothing is pending. */
+/** Before PostgreSQL 14 the column `inhdetachpending` does not exist, and nothing is pending. */
 const TABLES = `
   SELECT substring(c.relname FROM '[0-9]+$')::int AS day,
     CASE WHEN h.inhrelid IS NULL THEN 'detached'
@@ -110,14 +112,14 @@ async function attach(alone: Alone, day: number): Promise<void> {
     const [{ max: firstDay }] = rows as [{ max: number | null }];
     if (firstDay !== null && day < firstDay) throw new DroppedDayError(firstDay);
     if (state === 'none') await client.query(createTable(day));
-    // Takes SHARE UPDATE EXCLUSIVE on the parent, with which neither lookups nor puts nor pg_dump conflict.
+    // Takes SHARE UPDATE EXCLUSIVE on the parent, which conflicts with neither lookups nor puts nor pg_dump.
     await client.query(
       `ALTER TABLE ${ROUNDS} ATTACH PARTITION ${PARTITION}${day} FOR VALUES FROM (${day}) TO (${day + 1})`,
     );
   });
 }
 
-/** LIKE takes the indexes along, but not the tablespace, which a partition would have inherited. */
+/** LIKE copies the indexes, but not the tablespace, which a partition would have inherited. */
 function createTable(day: number): string {
   return `
     SELECT set_config('default_tablespace', s.spcname, true)

@@ -3,15 +3,15 @@ import type { ConnectionOptions } from 'node:tls';
 import { decodeText } from '../../base/decode-text.js';
 import { messageOf } from '../../base/message-of.js';
 
-/** Place of a PostgreSQL. `login` holds its password; `name` is for people and does not. */
+/** Address of a PostgreSQL server. `login` holds its password; `name` is for people and does not. */
 export interface PostgresAddress {
   readonly name: string;
   readonly login: PostgresLogin;
 }
 
-/** Fields as the library `pg` takes them. */
+/** Fields in the form that the library `pg` expects. */
 export interface PostgresLogin {
-  /** Undefined: the user that PGUSER names, else the user of this process. */
+  /** Undefined: the user in PGUSER, or else the user of this process. */
   readonly user?: string;
   readonly password?: string;
   /** A name, an IP address, or the folder of a Unix socket. */
@@ -23,7 +23,7 @@ export interface PostgresLogin {
   readonly options?: string;
 }
 
-/** An address that cannot work. The message names its part and the cure, and repeats no value. */
+/** An address that cannot work. The message names the faulty part and the cure, and repeats no value. */
 export class AddressError extends Error {
   override readonly name = 'AddressError';
 }
@@ -65,7 +65,10 @@ export function parsePostgresAddress(text: string): PostgresAddress {
   };
 }
 
-/** A password with one of these characters ends the authority too early, or moves its end. */
+/**
+ * Refuses a password with one of these characters unescaped: the character ends the authority too early, or moves its
+ * end.
+ */
 function refuseUnescaped(authority: string, behind: string, at: number): void {
   const [path = ''] = splitAt(behind, '?');
   const isCutOff = at === -1 && (behind.startsWith('/') ? path : behind).includes('@');
@@ -122,7 +125,7 @@ function parametersOf(query: string): ReadonlyMap<string, string> {
   const pairs = query === '' ? [] : query.split('&').map((pair) => splitAt(pair, '='));
   const parameters = new Map<string, string>();
   for (const [name = '', value = ''] of pairs) {
-    // The name may be the end of a password with an unescaped question mark, so it is not repeated.
+    // The name is not repeated: it may be the end of a password with an unescaped question mark.
     if (!PARAMETERS.includes(name)) {
       throw new AddressError(`it has a parameter that walletd does not know: it takes ${PARAMETERS.join(', ')}`);
     }

@@ -35,9 +35,9 @@ import { Partitions } from './partitions.js';
 import { parsePostgresAddress } from './postgres-address.js';
 import { judgeServer } from './server-check.js';
 
-/** PostgreSQL's code for a key that is there already. */
+/** PostgreSQL's code for a key that already exists. */
 const UNIQUE_VIOLATION = '23505';
-/** Rows that are read at once. */
+/** Number of rows read at once. */
 const BATCH = 1000;
 
 /** A row of walletd_rounds; PostgreSQL's bigint comes as text. */
@@ -51,32 +51,35 @@ interface Row {
   readonly record?: Buffer;
 }
 
-/** A mark; null where the shard has none. */
+/** A mark; null if the shard has none. */
 interface MarkRow {
   readonly mark_epoch: string | null;
   readonly mark_sequence: string | null;
   readonly mark_index: number | null;
 }
 
-/** A mark, and the oldest day that is kept; null where no day has been dropped. */
+/** A mark, and the oldest kept day; null if no day has been dropped. */
 type StateRow = MarkRow & { readonly first_day: number | null };
 
-/** Null but for the state where nothing was found. */
+/** Null except for the state if no row was found. */
 type FoundRow = Row & StateRow & { readonly record: Buffer | null };
 
-/** The archive in PostgreSQL (12 or later): a table with a partition for each day. It connects when it is used. */
+/** The archive in PostgreSQL (12 or later): a table with a partition for each day. Connects on demand. */
 export class PostgresArchive implements Archive {
   private readonly connections: Connections;
   private readonly partitions: Partitions;
   private prepared: Promise<void> | undefined = undefined;
-  /** There are no tables, and this one makes none. */
+  /** True if there are no tables and this archive does not create any. */
   private isEmpty = false;
-  /** As its table said, or less where another process has raised it. */
+  /** Version in the table, or a lower one if another process has raised it. */
   private version = FIRST_ARCHIVE_VERSION;
-  /** For people. */
+  /** Name for people. */
   private readonly name: string;
 
-  /** Throws an `AddressError` when the address cannot work. Without a tie it is the archive of the store, whatever its id. */
+  /**
+   * Throws an `AddressError` when the address cannot work. Without a tie, any archive of the store is accepted,
+   * whatever its id.
+   */
   constructor(
     address: string,
     private readonly storeId: string,
@@ -92,7 +95,7 @@ export class PostgresArchive implements Archive {
   async put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void> {
     const [first] = records;
     if (first === undefined) return;
-    // In the turn in which it is asked for: whoever asks has chosen the moment.
+    // Encoded in the caller's turn: the caller has chosen the moment.
     const values = [
       ...[...placesOf(records), encoded(records), ...freshOf(records), ...marksOf(newestMarks(records))],
       ...[first.shard, required?.epoch, required?.sequence, required?.index],
@@ -106,12 +109,12 @@ export class PostgresArchive implements Archive {
     await this.partitions.ensure(new Set(records.map(({ day }) => day)));
     const rows = await this.ask<StateRow>('put', PUT, values).catch((error: DatabaseError) => {
       if (error.code === UNIQUE_VIOLATION) return this.ask<StateRow>('put again', PUT_AGAIN, values);
-      // Another process has dropped the partition of a day that is long gone.
+      // Another process has dropped the partition of an old day.
       this.partitions.forget();
       throw error;
     });
     const [row] = rows;
-    // Nothing was put then, for it is the very mark that the statement has compared, and the very first day.
+    // Throws if nothing was put: the row has the very mark and first day that the statement compared.
     mustReach(first.shard, row && findMark(row), required);
     mustKeep(records, row?.first_day ?? 0);
   }
@@ -149,7 +152,7 @@ export class PostgresArchive implements Archive {
       ids.map(({ player }) => player),
       ids.map(({ hash }) => bytesOf(hash)),
     ]);
-    // Each row has the mark of the shard; where nothing is found, there is one row with nothing else.
+    // Each row has the mark of the shard; if nothing is found, there is one row with the mark alone.
     const [first] = rows;
     mustReach(shard, first === undefined ? undefined : findMark(first), required);
     const firstDay = first?.first_day ?? 0;
@@ -199,7 +202,7 @@ export class PostgresArchive implements Archive {
     for await (const rows of this.rows(shard, day)) yield rows.map((row) => recordOf(shard, row));
   }
 
-  /** Rejects with a `DamagedRecordError` behind the last name, where a record has names that cannot be read. */
+  /** Rejects with a `DamagedRecordError` after the last key if the keys of a record are unreadable. */
   async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
     let damage: unknown;
     const namesOf = (row: Row): ArchiveName[] => {
@@ -233,7 +236,8 @@ export class PostgresArchive implements Archive {
   async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
     await this.prepare();
     await this.connections.inTransaction(async (client) => {
-      // Who stood still since he had the shard knows less than who has it now. One of the names of each put stays fresh.
+      // A former owner that stood still knows fewer keys than the present owner. One of the keys of each put stays
+      // fresh.
       await client.query('SELECT pg_advisory_xact_lock($1, $2)', [NAMES_LOCK, shard]);
       const { rows } = await client.query(LATER, [shard, lsn.epoch]);
       if (rows.length > 0) throw new Error('another node has the shard, and saves what is known of its archive');
@@ -265,7 +269,7 @@ export class PostgresArchive implements Archive {
     await this.connections.close();
   }
 
-  /** Findings about the server, the rights of the user, and what is there. Creates nothing, and is used on its own. */
+  /** Findings about the server, the user's rights and the contents. Creates nothing, and is used on its own. */
   async examine(): Promise<readonly Finding[]> {
     return await this.connections.alone(async ({ client, server }) => {
       const judged = judgeServer(server, this.options.trustConfig);
@@ -276,25 +280,26 @@ export class PostgresArchive implements Archive {
   }
 
   /**
-   * Throws a `FormatError` when it is the archive of another store, or not the one of the tie. It asks on a connection of its own,
-   * because the server at the address may have been replaced. A follower of a backup asks this at each reconnect.
+   * Throws a `FormatError` when the archive belongs to another store, or is not the one of the tie. Uses a new
+   * connection, because the server at the address may have been replaced. A follower of a backup calls this at each
+   * reconnect.
    */
   async checkIdentity(): Promise<void> {
     await this.connections.alone(({ client }) => this.check(client));
   }
 
-  /** Makes the archive where there is none, ties it, and resolves with its id. */
+  /** Creates the archive if there is none, ties it, and resolves with its id. */
   async identify(): Promise<string | undefined> {
     await this.prepare();
     return await this.findId();
   }
 
-  /** Id of the archive; undefined where it has none, or there is no archive. */
+  /** Id of the archive; undefined if it has none, or there is no archive. */
   async findId(): Promise<string | undefined> {
     return await this.connections.inTransaction(findArchiveId);
   }
 
-  /** Makes another archive of it: resolves with its new id. */
+  /** Gives the archive a new id, which makes it another archive; resolves with the id. */
   async renew(): Promise<string> {
     return await this.connections.inTransaction(async (client) => {
       await createTables(client, FIRST_ARCHIVE_VERSION, this.storeId);
@@ -303,7 +308,10 @@ export class PostgresArchive implements Archive {
     });
   }
 
-  /** Whether it is free for a new store. Unlike the rest, it makes nothing, and reads the archive of any store. */
+  /**
+   * Whether the database is free for a new store. Unlike the other methods, creates nothing and reads the archive of
+   * any store.
+   */
   async occupancy(): Promise<Occupancy> {
     return await this.connections.alone(({ client }) => occupancyOf(client));
   }
@@ -326,8 +334,8 @@ export class PostgresArchive implements Archive {
   }
 
   /**
-   * Makes the tables where there are none, and checks whose they are; once it has succeeded, not again. Who only reads makes none:
-   * a database without them is empty, and is asked again the next time.
+   * Creates missing tables and checks which store they belong to; after a success, does neither again. A read-only
+   * archive creates no tables: a database without them is empty, and is checked again the next time.
    */
   private prepare(): Promise<void> {
     this.prepared ??= this.prepareOnce().catch((error: Error) => {
@@ -337,7 +345,7 @@ export class PostgresArchive implements Archive {
     return this.prepared;
   }
 
-  /** An archive that the tie does not name is left as it is. */
+  /** Leaves an archive that the tie does not name as it is. */
   private async prepareOnce(): Promise<void> {
     const { tie, name } = this;
     const found = await this.connections.inTransaction(async (client) => {
@@ -360,7 +368,7 @@ export class PostgresArchive implements Archive {
     if (this.tie !== undefined) mustBeTied(this.tie, await findArchiveId(client), this.name);
   }
 
-  /** Throws a `FormatError` when the tables are of another store, or of a newer walletd. */
+  /** Throws a `FormatError` when the tables belong to another store, or to a newer walletd. */
   private async mustBeOurs(client: ClientBase): Promise<void> {
     const { rows } = await client.query('SELECT version, store_id FROM walletd_archive');
     const [about] = rows as { version: number; store_id: string }[];
@@ -386,7 +394,7 @@ function unnest(first: number, types: readonly string[]): string {
   return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join(', ')})`;
 }
 
-/** One row for each shard, raised where this mark is newer; `condition` decides whether any is. */
+/** Raises one row per shard if the new mark is newer; `condition` decides whether any is raised. */
 function raise(first: number, condition = ''): string {
   return `
   INSERT INTO walletd_marks AS m (shard, epoch, sequence, index)
@@ -399,11 +407,11 @@ const RAISE = raise(1);
 const MARK =
   'SELECT epoch AS mark_epoch, sequence AS mark_sequence, index AS mark_index FROM walletd_marks WHERE shard = $1';
 
-/** Without a word about what is there already, because nothing is, but after an outage: to be ready for it costs a third more. */
+/** Has no conflict clause, because conflicts occur only after an outage: handling them costs a third more. */
 const PUT = put('');
 const PUT_AGAIN = put('ON CONFLICT DO NOTHING');
 
-/** A record that has the bytes of an id's hash somewhere else is found too: whoever asks looks at the ids. */
+/** Also finds a record with the bytes of an id's hash elsewhere: the caller checks the ids. */
 const FIND = `
   SELECT mark.*, (${FIRST_DAY}) AS first_day, found.* FROM (SELECT) AS always
   LEFT JOIN (${MARK}) AS mark ON true
@@ -417,7 +425,7 @@ const FIND = `
   WHERE r.shard = $1 AND r.day BETWEEN $2 AND $3
   ) AS found ON true`;
 
-/** Of each record as much as has its ids. */
+/** Reads only the part of each record that contains its ids. */
 const LIST = `
   SELECT day, player, round, epoch, sequence, index,
     substring(record FROM 1 FOR 6 + 8 * (256 * get_byte(record, 4) + get_byte(record, 5))) AS record
@@ -436,7 +444,7 @@ const ALL = `
     AND (r.player, r.round, r.epoch, r.sequence, r.index) > ($4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::int)
   ORDER BY r.player, r.round, r.epoch, r.sequence, r.index LIMIT $3`;
 
-/** Days with a record. LIMIT keeps the planner from a join that would read all of them. */
+/** Days with a record. LIMIT keeps the planner from a join that would read all records. */
 const DAYS = `
   SELECT d.day FROM (
     SELECT substring(c.relname FROM '[0-9]+$')::int AS day FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid
@@ -449,7 +457,7 @@ const ROOM = `
   SELECT sum(pg_total_relation_size(h.inhrelid))::bigint AS bytes FROM pg_inherits h
   WHERE h.inhparent = '${ROUNDS}'::regclass`;
 
-/** Of walletd, among advisory locks with two keys; the other one is the shard. */
+/** First key of walletd's advisory locks with two keys; the second one is the shard. */
 const NAMES_LOCK = 0x77_6c_6e_6d;
 const LATER = 'SELECT 1 FROM walletd_fresh WHERE shard = $1 AND epoch > $2::bigint LIMIT 1';
 const FRESH = 'SELECT day, names FROM walletd_fresh WHERE shard = $1';
@@ -462,8 +470,8 @@ const SAVE = `
 const DROP = `DELETE FROM ${ROUNDS} WHERE shard = $1 AND (epoch, sequence) > ($2::bigint, $3::bigint)`;
 
 /**
- * Puts nothing where the mark is older than the one that is required ($19 to $21), or the oldest day ($22) has been dropped; returns
- * the state as it was before.
+ * Puts nothing if the mark is older than the required one ($19 to $21), or the oldest day ($22) has been dropped.
+ * Returns the state before the put.
  */
 function put(onConflict: string): string {
   const ifReached = 'WHERE EXISTS (SELECT FROM reached)';
@@ -486,12 +494,15 @@ function put(onConflict: string): string {
   SELECT * FROM before`;
 }
 
-/** Puts and drops that overlap, and slices that cannot be dropped yet, leave records of dropped days. */
+/**
+ * Excludes records of dropped days, which remain after overlapping puts and drops, and while slices cannot be dropped
+ * yet.
+ */
 function isKept(day: string): string {
   return `${day} >= coalesce((${FIRST_DAY}), 0)`;
 }
 
-/** Column by column, as `unnest` takes them. */
+/** Column by column, as `unnest` expects them. */
 function placesOf(places: readonly DatedPlace[]): Buffer[] {
   return [
     int4Array(places.map(({ day }) => day)),
@@ -508,7 +519,7 @@ function encoded(records: readonly ArchiveRecord[]): Buffer {
   return byteaArray(records.map(encodedLength), (bytes, at, i) => writeRecord(records[i] as ArchiveRecord, bytes, at));
 }
 
-/** The names of records that were put together, by shard and day, column by column. */
+/** Keys of one put by shard and day, column by column. */
 function freshOf(records: readonly ArchiveRecord[]): Buffer[] {
   const groups = new Map<number, ArchiveRecord[]>();
   for (const record of records) {
@@ -555,7 +566,7 @@ function nameOf({ day, player, round, epoch, sequence, index }: Row): string {
   return `${day} ${player} ${round} ${epoch} ${sequence} ${index}`;
 }
 
-/** Column by column, in the order of the shards: two puts that raise the same marks lock them in one order. */
+/** Column by column, ordered by shard: two puts that raise the same marks lock them in the same order. */
 function marksOf(marks: ReadonlyMap<number, ArchiveMark>): Buffer[] {
   const rows = [...marks].sort(([one], [other]) => one - other);
   return [

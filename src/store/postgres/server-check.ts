@@ -8,7 +8,7 @@ interface Rule {
   readonly setting: DurabilitySetting;
   readonly wanted: readonly string[];
   readonly why: string;
-  /** Statement that sets it. */
+  /** Statement that sets the wanted value. */
   readonly cure: string;
 }
 
@@ -35,7 +35,7 @@ const RULES: readonly Rule[] = [
 
 const TRUST = 'or, where the storage makes it needless, vouch for it with WALLETD_POSTGRES_TRUST_CONFIG=true';
 
-/** Findings about a server: the check of each connection and `walletd doctor` share them. Bad ones refuse the server. */
+/** Findings about a server, shared by the check of each connection and `walletd doctor`. Bad ones refuse the server. */
 export function judgeServer(facts: ServerFacts, trustConfig: boolean): readonly Finding[] {
   return [roleOf(facts), ...RULES.map((rule) => judge(rule, facts, trustConfig)), checksumsOf(facts)];
 }
@@ -60,7 +60,10 @@ function roleOf({ version, major, isStandby, isPooled }: ServerFacts): Finding {
   return { about, verdict: 'good', says: `PostgreSQL ${version}, a primary${way}` };
 }
 
-/** No reason to refuse a server: a round is checked when it is read, and only what a search misses goes unnoticed. */
+/**
+ * Missing checksums are no reason to refuse a server: rounds are checked when read, and only rounds that a search
+ * misses go unnoticed.
+ */
 function checksumsOf({ hasChecksums }: ServerFacts): Finding {
   const about = 'archive checksums';
   if (hasChecksums) return { about, verdict: 'good', says: 'data_checksums is on' };

@@ -15,7 +15,7 @@ const CERTIFICATE_CODES = [
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ];
 
-/** Errors that another try meets again, until a person changes something. */
+/** Errors that persist until a person changes something. */
 const PERMANENT: readonly Explained[] = [
   {
     codes: ['28P01'],
@@ -58,14 +58,14 @@ const PERMANENT: readonly Explained[] = [
   },
 ];
 
-/** Another try may find the server. */
+/** Classes of errors after which another try may find the server. */
 const AWAY: readonly string[] = ['08', '53', '57'];
 const AWAY_WORDS =
   /^(connect |read |write |getaddrinfo |Connection terminated|timeout exceeded|Query read timeout|Client has encountered|server login|pgbouncer cannot connect|server conn crashed|query_wait_timeout|The database system)/i;
 
 /**
- * Adds a sentence for people where there is one, in front of the server's own words; an `OutageError` when another try may
- * find the server. Every other error stays what it is.
+ * Puts a sentence for people, if there is one, before the server's own words. Returns an `OutageError` when another try
+ * may find the server. Every other error stays as it is.
  */
 export function explain(thrown: unknown): Error {
   const error = first(thrown);
@@ -78,7 +78,10 @@ export function explain(thrown: unknown): Error {
   return error;
 }
 
-/** Node tries each address of a name; its error has no message of its own, and the first of theirs tells enough. */
+/**
+ * The first of several errors. Node tries each address of a name; its combined error has no message, and the first one
+ * is informative enough.
+ */
 function first(thrown: unknown): Error {
   if (thrown instanceof AggregateError && thrown.errors[0] instanceof Error) return thrown.errors[0];
   return thrown instanceof Error ? thrown : new Error(String(thrown));

@@ -7,23 +7,23 @@ export interface ServerFacts {
   readonly major: number;
   /** True on a replica, which replays the log of another server. */
   readonly isStandby: boolean;
-  /** True behind PgBouncer and its kind: two transactions of one connection may reach two sessions. */
+  /** True behind PgBouncer or a similar pooler: two transactions of one connection may run in two sessions. */
   readonly isPooled: boolean;
   /** Value in force for the transactions of walletd, by setting. */
   readonly settings: Readonly<Record<DurabilitySetting, string>>;
-  /** True where the server checks its pages when it reads them: `data_checksums`. */
+  /** True if the server verifies checksums of its pages when it reads them: `data_checksums`. */
   readonly hasChecksums: boolean;
 }
 
 export const DURABILITY_SETTINGS = ['fsync', 'full_page_writes', 'synchronous_commit'] as const;
 export type DurabilitySetting = (typeof DURABILITY_SETTINGS)[number];
 
-/** Limit of a statement on the server; the client waits as long. */
+/** Timeout of a statement on the server; the client waits as long. */
 export const STATEMENT_MS = 10_000;
-/** Limit of a wait for a lock, in everything that makes or drops tables. */
+/** Timeout of a wait for a lock, in all statements that create or drop tables. */
 export const LOCK_MS = 1000;
 
-/** `remote_apply` stays, because it waits for more than `on`; every weaker value becomes `on`. */
+/** Keeps `remote_apply`, because it waits for more than `on`; every weaker value becomes `on`. */
 const COMMIT = "CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END";
 
 const FACTS = `
@@ -37,7 +37,7 @@ type FactsRow = Readonly<Record<DurabilitySetting | 'version' | 'checksums', str
   readonly major: number;
 };
 
-/** Settings as statements: start-up options would be dropped by a pooler, or refused by it. */
+/** Settings as statements: a pooler would drop or refuse start-up options. */
 function setting(scope: 'session' | 'transaction'): string {
   const isLocal = scope === 'transaction';
   return `SELECT set_config('synchronous_commit', ${COMMIT}, ${isLocal}),
@@ -45,8 +45,8 @@ function setting(scope: 'session' | 'transaction'): string {
 }
 
 /**
- * Begins the work of a new connection, and asks what is in force for it. A session of one's own gets the settings once; a
- * session that a pooler lends gets them with each transaction, as `begin` does, and here in one of its own.
+ * Prepares a new connection, and asks which settings are in force. A dedicated session gets the settings once. A pooled
+ * session gets them with each transaction, through `begin`, and here in a transaction of their own.
  */
 export async function introduce(client: ClientBase): Promise<ServerFacts> {
   const pid = (await ask(client, FACTS)).pid;
@@ -57,7 +57,7 @@ export async function introduce(client: ClientBase): Promise<ServerFacts> {
   return facts;
 }
 
-/** Begins a transaction on a pooled connection, with the settings of walletd, and asks what is in force in it. */
+/** Begins a transaction with the settings of walletd on a pooled connection, and asks which settings are in force. */
 export async function begin(client: ClientBase): Promise<ServerFacts> {
   return factsOf(await ask(client, `BEGIN;${setting('transaction')};${FACTS}`), true);
 }

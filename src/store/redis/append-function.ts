@@ -1,23 +1,24 @@
 /**
- * The compare-and-set of heads as a function of Redis: one call for all logs of a flush. It is atomic, also against
- * other owners, and Redis answers it like any write: with `appendfsync always` after the fsync.
+ * The compare-and-set of heads as a function of Redis: one call for all logs of a flush. The call is atomic, even
+ * against other owners, and Redis answers it like any write: with `appendfsync always` after the fsync.
  *
  *   keys   for each shard: its head, its log
  *   args   'all' or 'each', 'confirm' or '', then for each shard: expected head, head after, number of entries, and id and
  *          bytes of each entry
  *   reply  for each shard: {'ok'}, {'duplicate'}, {'conflict', head found} or {'failed', why}
  *
- * With 'all' nothing is written unless all heads are the expected ones; then every reply is the head that was found.
+ * With 'all' nothing is written unless all heads are the expected ones; otherwise every reply is the head that was
+ * found.
  *
- * The head is written first, and put back when an entry cannot be: a user who may not write it leaves no entry behind
- * that none could follow. Only the first entry of all makes the log: one that is gone is not begun anew in its middle. A
- * take-over ('all') begins it all the same: the recovery that follows stops that shard, and not the others.
+ * The head is written first, and restored when an entry cannot be written: a user without the right to write heads
+ * leaves no entry behind that could not be continued. Only the very first entry creates the log: a lost log is not
+ * restarted in its middle. A take-over ('all') does create it: the recovery that follows stops that shard only.
  *
- * Where nothing is written the head is written again as it is when 'confirm' asks for it: WAIT waits for the last write
- * of its own connection, and a connection that has written nothing would be told that all replicas have it. After a
- * 'duplicate' it is in any case: Redis may have ended between the write and its fsync, and now there is another one.
+ * If nothing is written, 'confirm' makes the function rewrite the head unchanged. WAIT waits for the last write of its
+ * own connection; without a write it would report that all replicas are up to date. After a 'duplicate' the head is
+ * always rewritten: Redis may have ended between the write and its fsync, and now there is another fsync.
  *
- * The name carries a version: a newer walletd brings a new name and leaves this one to those who still call it.
+ * The name contains a version: a newer walletd adds a new name and leaves this function to older callers.
  */
 export const APPEND_FUNCTION_NAME = 'walletd_append_2';
 const LIBRARY_NAME = 'walletd_2';

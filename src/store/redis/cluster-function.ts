@@ -1,20 +1,20 @@
 /**
- * The table of a cluster's members, as a function of Redis.
+ * The membership registry of a cluster, as a function of Redis.
  *
- *   keys   table, beats
- *   args   verb, then
+ *   keys   registry, heartbeats
+ *   args   command, then
  *            join     tag, record, version
- *            beat     tag, beat, version        the beat is counted; the version is the one that is known
+ *            `beat`   tag, heartbeat, version   the heartbeat counts up; the version is the one known to the caller
  *            plan     known version, plan, version, tags of members that are removed ...
  *            claim    shard, epoch, tag, version
  *            release  shard, epoch, tag, version
  *            drain    tag, '1' or '', version
  *            leave    tag, version
  *            read
- *   reply  1 done, 0 not; of `beat` what has changed: { 'gone' }, { 'same', beats }, { 'all', beats, table };
- *          of `read` { 'all', beats, table }
+ *   reply  1 done, 0 not; for `beat` the changes: { 'gone' }, { 'same', heartbeats }, { 'all', heartbeats, registry };
+ *          for `read` { 'all', heartbeats, registry }
  *
- * `version` is another one at each change: any text that was not there before.
+ * `version` differs after each change: any text that was never used before.
  */
 export const CLUSTER_FUNCTION_NAME = 'walletd_cluster_1';
 

@@ -11,28 +11,31 @@ import { type SlotRange, slotRangesOf } from './slot-ranges.js';
 
 const SLOTS = 16_384;
 const REFRESH_MS = 10_000;
-/** At the soonest so long after the last time that somebody was in doubt. */
+/** Minimum interval between two refreshes after doubts. */
 const DOUBT_MS = 200;
 const COMMAND_TIMEOUT_MS = 2000;
 
 export interface ClusterDeps {
-  /** Who is asked first. */
+  /** Servers to ask first. */
   readonly seeds: readonly RedisOptions[];
   readonly keys: Keys;
   readonly newMaster: (name: string, lane: number, place: ServerPlace) => Master;
 }
 
-/** The masters of a Redis Cluster, as its servers tell them: `CLUSTER SLOTS` each 10 s, and whenever one is in doubt. */
+/**
+ * The masters of a Redis Cluster, as its servers report them: `CLUSTER SLOTS` every 10 s, and whenever a master is in
+ * doubt.
+ */
 export class ClusterMasters implements Masters {
   readonly isOne = false;
-  /** By slot; undefined where nobody serves it. */
+  /** By slot; undefined for a slot without a master. */
   private bySlot: (Master | undefined)[] | undefined = undefined;
   private readonly byName = new Map<string, Master>();
   private lanes = 0;
   private refreshing: Promise<void> | undefined = undefined;
   private refreshedMs = Number.NEGATIVE_INFINITY;
   private readonly timer: NodeJS.Timeout;
-  /** Connections to those who were asked, and answered. */
+  /** Connections to servers that were asked and answered. */
   private readonly informants = new Map<string, RedisConnection>();
   private isClosed = false;
 
@@ -96,7 +99,7 @@ export class ClusterMasters implements Masters {
     return this.bySlot ?? [];
   }
 
-  /** One at a time. Rejects when nobody tells. */
+  /** Refreshes the slots, once at a time. Rejects when no server answers. */
   private refresh(): Promise<void> {
     this.refreshedMs = performance.now();
     this.refreshing ??= this.askAround().finally(() => {
@@ -121,13 +124,16 @@ export class ClusterMasters implements Masters {
     this.take(second);
   }
 
-  /** Those that are connected, the masters, then the seeds. */
+  /** Servers to ask: the connected ones, the masters, then the seeds. */
   private places(): readonly ServerPlace[] {
     const seeds = this.deps.seeds.map(({ host = '', port = 0 }) => nameOf({ host, port }));
     return [...new Set([...this.informants.keys(), ...this.byName.keys(), ...seeds])].map(placeOf);
   }
 
-  /** A former master that is cut off from the others goes on telling what was once so. */
+  /**
+   * Asks a server for the slots, and whether it is cut off: a former master cut off from the others keeps reporting old
+   * slots.
+   */
   private async ask(place: ServerPlace): Promise<{ ranges: readonly SlotRange[]; isCutOff: boolean }> {
     const connection = this.connectionTo(place);
     try {

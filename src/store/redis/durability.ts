@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 
 /**
- * What must have happened to a write before it is acknowledged:
+ * Condition for acknowledging a write:
  *
  *   fsync       it is on the disk of the server: Redis with `appendfsync always` answers after the fsync
  *   os          the server's operating system has it: up to a second can be lost with the machine
  *   replicas    this many replicas have it
  *   synced      it is on the disk of the server and on those of this many replicas; Redis 7.2 or later
- *   peers       it is on the disk of the server; another node has it, too, but that is not the store's business
+ *   peers       it is on the disk of the server; another node has it too, which the store does not check
  */
 export type Durability =
   | { readonly type: 'fsync' }
@@ -15,15 +15,17 @@ export type Durability =
   | { readonly type: 'os' }
   | { readonly type: 'replicas' | 'synced'; readonly count: number };
 
-/** How long a write waits for its replicas; then its outcome is unknown, and it is retried with the same bytes. */
+/**
+ * Time that a write waits for its replicas. Afterwards its outcome is unknown, and it is retried with the same bytes.
+ */
 const WAIT_MS = 1000;
 
-/** How many replicas a write waits for. */
+/** Number of replicas that a write waits for. */
 export function waitsFor(durability: Durability): number {
   return 'count' in durability ? durability.count : 0;
 }
 
-/** The answer to the command just sent on this connection, once it is as durable as the settings ask. */
+/** The answer to the command just sent on this connection, once it is as durable as the settings require. */
 export async function confirmed<T>(client: Redis, durability: Durability, sent: Promise<T>): Promise<T> {
   if (!('count' in durability)) return await sent;
   const { count, type } = durability;
@@ -52,7 +54,7 @@ export function maybeDurability(text: string): Durability | undefined {
   return count === undefined ? undefined : { type: type as 'replicas' | 'synced', count: Number(count) };
 }
 
-/** For people. */
+/** Description for people. */
 export function describeDurability(durability: Durability): string {
   switch (durability.type) {
     case 'fsync':

@@ -9,7 +9,7 @@ const CLOCK_MAX_MS = 1000;
 const REPLICA_BEHIND_BYTES = 1024 * 1024;
 const HEAD_MS = 1000;
 
-/** Cure for settings that the serving user must not see: the command that shows them shows passwords, too. */
+/** Cure for settings that the serving user must not see: the command that shows them also shows passwords. */
 export const SEE_SETTINGS = 'check them with `walletd doctor` as the user initiator of config/users.acl';
 /** Rights that no server needs, each with a call that changes nothing. */
 const SUPERFLUOUS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
@@ -20,7 +20,10 @@ const SUPERFLUOUS: readonly (readonly [name: string, command: string, ...args: s
 
 type Info = ReadonlyMap<string, string>;
 
-/** The server has passed the check of each connection already: its version, its role and its settings. `stream` and `head` are free. */
+/**
+ * Examines a server whose version, role and settings were already checked at connection. `stream` and `head` are unused
+ * keys.
+ */
 export async function examineServer(
   client: Redis,
   {
@@ -32,7 +35,7 @@ export async function examineServer(
     readonly trial: ReturnType<Keys['trial']>;
     readonly room: StoreRoom;
     readonly concerns: readonly string[];
-    /** Sentence about settings that the check could not see; empty where it saw all. */
+    /** Sentence about settings that the check could not see; empty if it saw all. */
     readonly unseen: string;
   },
 ): Promise<readonly Finding[]> {
@@ -71,7 +74,7 @@ function durabilityOf(info: Info, unseen: string): Finding {
   };
 }
 
-/** Each command that a server of this store sends, tried on keys of its own. */
+/** Tries each command that a server of this store sends, on separate keys. */
 async function rightsOf(client: Redis, stream: string, head: string): Promise<readonly Finding[]> {
   const about = 'rights';
   const trials: readonly (readonly [string, ...(string | number)[]])[] = [
@@ -80,7 +83,7 @@ async function rightsOf(client: Redis, stream: string, head: string): Promise<re
     ['XREVRANGE', stream, '+', '-', 'COUNT', 1],
     ['XTRIM', stream, 'MAXLEN', 1],
     ['SET', head, 'trial', 'PX', HEAD_MS],
-    // MSETNX sets nothing while the head is there. A head that has expired meanwhile gets its end from the next command.
+    // MSETNX sets nothing while the head exists. If the head has expired meanwhile, the next command sets its expiry.
     ['MSETNX', head, 'trial'],
     ['SET', head, 'trial', 'PX', HEAD_MS],
     ['GET', head],
@@ -141,7 +144,7 @@ function replicasOf(info: Info, concerns: readonly string[]): Finding[] {
   return replicas.length === 0 ? [{ about, verdict: 'good', says: 'there are none' }] : [...findings, ...named];
 }
 
-/** The server's clock stamps its log; the difference is at least this, whatever the way took. */
+/** The server's clock stamps its log; the clocks differ by at least this, whatever the network delay. */
 function clockOf(serverMs: number, askedMs: number, answeredMs: number): Finding {
   const about = 'clock';
   const apartMs = serverMs < askedMs ? askedMs - serverMs : Math.max(0, serverMs - answeredMs);

@@ -1,7 +1,7 @@
-/** The names of all keys of a store; those of a shard share a hash tag. */
+/** The names of all keys of a store; the keys of a shard share a hash tag. */
 export class Keys {
   readonly meta: string;
-  /** Of a cluster's members; in the slot of the record of the store. */
+  /** Membership registry of a cluster, in the same slot as the meta record. */
   readonly table: string;
   readonly beats: string;
 
@@ -12,8 +12,8 @@ export class Keys {
   }
 
   /**
-   * A stream of an examination, and the head beside it, where this shard is: a user of config/users.acl may write and
-   * remove the one, and set the other.
+   * Keys for an examination of this shard's server: a stream, and a head beside it. A user of config/users.acl may
+   * write and remove the stream, and set the head.
    */
   trial(shard: number, id: string): { readonly stream: string; readonly head: string } {
     const trial = `${this.prefix}:{${shard}}:trial-${id}`;

@@ -8,27 +8,31 @@ import type { ServerCheck } from './server-check.js';
 
 export interface MasterDeps {
   readonly options: RedisOptions;
-  /** Remembers what it has seen of this one server. */
+  /** Remembers its findings about this one server. */
   readonly serverCheck: ServerCheck;
-  /** Rejects when the store is not on this server any more. */
+  /** Rejects when the store is no longer on this server. */
   readonly checkStore: (client: Redis, master: Master) => Promise<void>;
-  /** True: nothing is written, so any server with the store will do, also a replica, and a user who may only read. */
+  /**
+   * True: nothing is written. Any server with the store is acceptable, even a replica, as is a user who may only read.
+   */
   readonly isReadOnly: boolean;
 }
 
 const APPEND_TIMEOUT_MS = 2000;
-/** A page of a log can be some megabytes, over a slow line. */
+/** Long enough for a page of several megabytes over a slow line. */
 const READ_TIMEOUT_MS = 30_000;
 
-/** One master of a store, or whoever takes its place. Appends have a connection of their own, on which nothing else can make them wait. */
+/**
+ * A master of a store, or its successor. Appends have a separate connection, so that no other command can delay them.
+ */
 export class Master {
   readonly appends: RedisConnection;
   readonly reads: RedisConnection;
 
   constructor(
-    /** For people. */
+    /** Name for people. */
     readonly name: string,
-    /** Tells its lane from those of the other masters. */
+    /** Identifies its append queue. */
     readonly lane: number,
     private readonly deps: MasterDeps,
   ) {
@@ -41,7 +45,7 @@ export class Master {
     this.reads = new RedisConnection(options, checkReads, READ_TIMEOUT_MS);
   }
 
-  /** How its server is reached, but for the sentinels and the place. */
+  /** Options for reaching its server, without the sentinels and the address. */
   private get login(): RedisOptions {
     const { sentinels: _sentinels, name: _name, host: _host, port: _port, ...rest } = this.deps.options;
     return rest;
@@ -52,12 +56,14 @@ export class Master {
     return this.deps.serverCheck.unseen;
   }
 
-  /** Concerns about its replicas. */
+  /** Alerts about its replicas. */
   async replicaConcerns(client: Redis, keys: Keys): Promise<string[]> {
     return await replicaConcerns(client, this.login, keys, this.deps.serverCheck);
   }
 
-  /** A server that promises less than it did is left: the next append finds it refused, and says how to mend it. */
+  /**
+   * Drops the connection to a server that promises less than before: the next append finds it refused, with the cure.
+   */
   async recheck(): Promise<void> {
     const client = this.appends.maybeClient;
     if (client === undefined) return;
@@ -72,7 +78,7 @@ export class Master {
   }
 
   private async checkForAppends(client: Redis): Promise<void> {
-    // Reads follow appends: what is read must be the log that is appended to, also after a failover.
+    // Reads follow appends: even after a failover they must read the log that receives the appends.
     this.reads.reset();
     await this.deps.serverCheck.run(client);
     await ensureFunctions(client);

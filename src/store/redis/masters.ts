@@ -1,29 +1,29 @@
 import type { Master } from './master.js';
 import type { Redirect } from './redirect.js';
 
-/** The masters of a store, and what is where. A shard is on one of them as a whole; the meta record is on the home. */
+/** The masters of a store and their shards. Each shard is completely on one master; the meta record is on the home. */
 export interface Masters {
-  /** All that have a part of the store now. Rejects during an outage. */
+  /** All masters that have a part of the store now. Rejects during an outage. */
   all(): Promise<readonly Master[]>;
   home(): Promise<Master>;
   of(shard: number): Promise<Master>;
-  /** The lane of its master; that of any while it is unknown. */
+  /** The append queue of its master; any queue while the master is unknown. */
   laneOf(shard: number): number;
-  /** Where `ask` leads; and notes where `moved` does. Undefined where nobody can be redirected. */
+  /** The target of an `ask` redirect; also notes the target of `moved`. Undefined if there is no target. */
   maybeRedirected(redirect: Redirect, by: Master): Master | undefined;
-  /** One of them does not answer: perhaps another one has its place. */
+  /** Notes that a master does not answer: another server may have taken its place. */
   doubt(): void;
-  /** Masters that were made so far. */
+  /** Masters created so far. */
   readonly known: readonly Master[];
-  /** True when one call can be about any two of its shards. */
+  /** True when one call can address any two of its shards. */
   readonly isOne: boolean;
   close(): void;
 }
 
-/** Masters that stay, each perhaps by way of sentinels: shard after shard in turn. */
+/** A fixed list of masters, possibly behind sentinels: shards are assigned in turn. */
 export class FixedMasters implements Masters {
   readonly isOne: boolean;
-  /** The first by name: an address that names them in another order is found out there. */
+  /** The first master by name: it detects an address with the masters in another order. */
   private readonly first: Master;
 
   constructor(readonly known: readonly [Master, ...Master[]]) {

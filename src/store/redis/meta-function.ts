@@ -1,9 +1,10 @@
 /**
- * Replaces the meta record of a store, as a function of Redis: SET alone would overwrite what another node has written meanwhile.
+ * Replaces the meta record of a store, as a function of Redis: SET alone would overwrite a record that
+ * another node has written meanwhile.
  *
  *   keys   meta
- *   args   record that is there, record to be there
- *   reply  1 done, 0 another record is there, or none
+ *   args   expected record, new record
+ *   reply  1 done, 0 the record differs or is missing
  */
 export const META_FUNCTION_NAME = 'walletd_meta_1';
 

@@ -1,15 +1,15 @@
-/** Where a server listens. */
+/** Address of a server. */
 export interface ServerPlace {
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * What a server of a Redis Cluster answers in place of a command that it has not carried out:
+ * Answer of a Redis Cluster server to a command that it has not carried out:
  *
  *   moved   the slot has another master now
- *   ask     the slot is on its way there, and this key has gone already: asked there, just this once
- *   again   the keys of the command are apart, or nobody serves the slot: later
+ *   ask     the slot is moving there, and this key has already moved: ask there, just this once
+ *   again   the keys of the command are on different servers, or no server has the slot: retry later
  */
 export type Redirect =
   | { readonly type: 'moved' | 'ask'; readonly slot: number; readonly to: ServerPlace }
@@ -18,7 +18,7 @@ export type Redirect =
 const ELSEWHERE = /^(MOVED|ASK) (\d+) (.*):(\d+)$/;
 const LATER = /^(TRYAGAIN|CLUSTERDOWN)\b/;
 
-/** Undefined when the error is no redirect: then nobody knows whether the command was carried out. */
+/** Undefined when the error is not a redirect: the command may or may not have been carried out. */
 export function maybeRedirect(error: unknown): Redirect | undefined {
   const message = error instanceof Error ? error.message : '';
   if (LATER.test(message)) return { type: 'again' };

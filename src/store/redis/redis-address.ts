@@ -1,9 +1,9 @@
 import type { RedisOptions } from 'ioredis';
 
-/** Where a Redis is. `servers` hold its password; `name` is for people and does not. */
+/** Address of a Redis. `servers` hold its password; `name` is for people and does not. */
 export interface RedisAddress {
   readonly name: string;
-  /** One master each, some by way of sentinels; of a cluster those that are asked for its masters. */
+  /** One entry per master, possibly behind sentinels; for a cluster, the servers to ask for its masters. */
   readonly servers: readonly [RedisOptions, ...RedisOptions[]];
   readonly isCluster: boolean;
 }
@@ -14,8 +14,11 @@ const SENTINEL_PORT = 26_379;
 const PORT_MAX = 65_535;
 
 /**
- * `redis://user:password@host:port/database`, `rediss://…` for TLS, `redis+sentinel://user:password@host:port,host:port/name,name/database`,
- * `redis+cluster://user:password@host:port,host:port` and `rediss+cluster://…`. Undefined when the text is none of these.
+ * Parses an address of Redis:
+ * `redis://user:password@host:port/database`, `rediss://…` for TLS,
+ * `redis+sentinel://user:password@host:port,host:port/name,name/database`,
+ * `redis+cluster://user:password@host:port,host:port` and `rediss+cluster://…`. Undefined when the text is none of
+ * these.
  */
 export function maybeRedisAddress(text: string): RedisAddress | undefined {
   const scheme = SCHEME.exec(text)?.[1];
@@ -40,7 +43,7 @@ interface Place {
   readonly port: number;
 }
 
-/** What a scheme makes of the places behind it; undefined when they or the path do not fit. */
+/** Combines the places with the path as the scheme requires; undefined when they do not fit. */
 function maybeServers(scheme: string, places: readonly Place[], path: readonly string[]): RedisOptions[] | undefined {
   if (scheme.endsWith('+cluster')) return path.join('') === '' && path.length <= 1 ? [...places] : undefined;
   const [names, database = '', ...more] = scheme === 'redis+sentinel' ? path : ['', ...path];

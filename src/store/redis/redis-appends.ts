@@ -12,7 +12,7 @@ import type { RedisMeta } from './redis-meta.js';
 import { asking, type Router } from './router.js';
 import { explain } from './server-error.js';
 
-/** A slot can be moved on while its append goes after it; then the next flight has it. */
+/** A slot can move again while its append follows it; the next flush retries the append then. */
 const HOPS_MAX = 3;
 const OK: AppendOutcome = { type: 'ok' };
 const DUPLICATE: AppendOutcome = { type: 'duplicate' };
@@ -23,16 +23,16 @@ const NEVER = () => false;
 /** One outcome, as `walletd_append_2` replies: a word, and for some a value. */
 type Reply = readonly [word: Buffer, value?: Buffer];
 
-/** An append, and its place in the flight. */
+/** An append, and its index in the flush. */
 interface Placed {
   readonly append: Append;
   readonly at: number;
 }
 
-/** What became of an append at one master; undefined: nothing, another master has its slot. */
+/** Outcome of an append at one master; undefined if another master has its slot. */
 type Met = AppendOutcome | undefined;
 
-/** Brings appends to their masters. */
+/** Sends appends to their masters. */
 export class RedisAppends {
   constructor(
     private readonly router: Router,
@@ -58,12 +58,12 @@ export class RedisAppends {
     return outcomes;
   }
 
-  /** By one call, to all of these logs of one master or to none. */
+  /** Sends one call: appends to all of these logs of one master, or to none. */
   async appendAll(master: Master, appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     return await this.call(master, 'all', appends, NEVER);
   }
 
-  /** An append whose master nobody knows has failed. */
+  /** Groups appends by master; an append without a known master has failed. */
   private async portions(all: readonly Placed[], outcomes: AppendOutcome[]): Promise<Map<Master, Placed[]>> {
     const portions = new Map<Master, Placed[]>();
     for (const one of all) {
@@ -93,13 +93,13 @@ export class RedisAppends {
       return portion.map((one, i) => [one, met[i]]);
     } catch (error) {
       masters.doubt();
-      // Written or not: the retry sends the same bytes, and the compare-and-set shows which it was.
+      // Written or not: the retry sends the same bytes, and the compare-and-set shows the outcome.
       const failed = failedBy(error);
       return portion.map((one) => [one, failed]);
     }
   }
 
-  /** One call for all, whose effect is as durable as the settings ask when it resolves. */
+  /** Sends one call for all appends. Resolves once its effect is as durable as the settings require. */
   private async call(
     master: Master,
     mode: 'all' | 'each',
@@ -114,7 +114,7 @@ export class RedisAppends {
     });
   }
 
-  /** A call cannot be about logs in several slots: one for each, and one wait behind them. */
+  /** Sends one call per append, followed by one wait: a call cannot address logs in several slots. */
   private async callEach(master: Master, appends: readonly Append[], isLate: () => boolean): Promise<readonly Met[]> {
     return await master.appends.use(async (client) => {
       if (isLate()) return appends.map(overdue);
@@ -136,7 +136,9 @@ export class RedisAppends {
     return outcomeOf(reply as Reply);
   }
 
-  /** Rejects when the error is no redirect: then what else was sent on that connection is as unknown. */
+  /**
+   * Rejects when the error is not a redirect: the outcome of everything else sent on that connection is unknown too.
+   */
   private async redirected(error: unknown, append: Append, by: Master, isLate: () => boolean): Promise<Met> {
     const redirect = maybeRedirect(error);
     if (redirect === undefined) throw error;
@@ -151,7 +153,10 @@ export class RedisAppends {
       .catch(failedBy);
   }
 
-  /** Where a head is another one: when the whole store is gone, or is being restored, the caller waits for its return. */
+  /**
+   * Checks the store after a conflict: when the whole store is gone, or is being restored, the caller waits for its
+   * return.
+   */
   private async checked<T extends Met>(master: Master, client: Redis, met: T[]): Promise<T[]> {
     if (met.some((outcome) => outcome?.type === 'conflict')) await this.meta.checkStore(client, master);
     return met;

@@ -11,15 +11,15 @@ const CONNECT_TIMEOUT_MS = 2000;
 const SENTINEL_RECONNECT_MS = 1000;
 
 /**
- * ioredis as a plain connection: it must not connect again by itself, keep commands while it is offline, or send one a
- * second time. Each of these alone would let an old append arrive unnoticed after a newer one.
+ * Options that make ioredis a plain connection: it must not reconnect by itself, keep commands while offline, or send
+ * one twice. Each of these alone could make an old append arrive unnoticed after a newer one.
  */
 const PLAIN: RedisOptions = {
   lazyConnect: true,
   retryStrategy: () => null,
   sentinelRetryStrategy: () => null,
   sentinelReconnectStrategy: () => SENTINEL_RECONNECT_MS,
-  // An old master may go on answering for a while: the sentinels report when another one has taken its place.
+  // An old master may keep answering for a while: the sentinels report when another server has replaced it.
   failoverDetector: true,
   reconnectOnError: null,
   autoResendUnfulfilledCommands: false,
@@ -36,14 +36,14 @@ const PLAIN: RedisOptions = {
 const GONE = /^Connection is closed|^Stream isn't writeable/;
 
 /**
- * One connection at a time, made when it is needed and checked before it is used. After an error it is dropped, and the
- * next use makes a fresh one, by way of the sentinels where there are some.
+ * One connection at a time, opened on demand and checked before use. After an error it is dropped, and the next use
+ * opens a new one, through the sentinels if there are any.
  */
 export class RedisConnection {
   private current: Promise<Redis> | undefined = undefined;
   private connected: Redis | undefined = undefined;
   private isClosed = false;
-  /** The stream that keeps what is sent until this turn ends. */
+  /** The stream that buffers commands until this turn ends. */
   private corked: Redis['stream'] | undefined = undefined;
 
   constructor(
@@ -54,18 +54,18 @@ export class RedisConnection {
     private readonly commandTimeoutMs: number,
   ) {}
 
-  /** The connection that is there now; undefined where none is. */
+  /** The current connection; undefined if there is none. */
   get maybeClient(): Redis | undefined {
     return this.connected;
   }
 
-  /** Where the connection leads now, as host:port; undefined where there is none. */
+  /** Address of the connected server as host:port; undefined if there is none. */
   get server(): string | undefined {
     const stream = this.connected?.stream as Socket | undefined;
     return stream?.remoteAddress === undefined ? undefined : `${stream.remoteAddress}:${stream.remotePort}`;
   }
 
-  /** Rejects when there is no server, or one that must not be used. */
+  /** Rejects when there is no server, or it must not be used. */
   client(): Promise<Redis> {
     if (this.isClosed) return Promise.reject(new Error('the store is closed'));
     if (this.current !== undefined) return this.current;
@@ -81,7 +81,7 @@ export class RedisConnection {
     return client;
   }
 
-  /** Drops the connection when `run` fails, unless it is redirected: the next one is checked anew. */
+  /** Drops the connection when `run` fails, unless the error is a redirect: the next connection is checked anew. */
   async use<T>(run: (client: Redis) => Promise<T>): Promise<T> {
     const client = await this.client();
     this.writeTogether(client);
@@ -94,13 +94,13 @@ export class RedisConnection {
     }
   }
 
-  /** Commands sent and not answered have an unknown outcome. */
+  /** Drops the connection. Commands sent but not answered have an unknown outcome. */
   drop(redis: Redis): void {
     if (this.connected === redis) this.reset();
     redis.disconnect();
   }
 
-  /** The next use makes a fresh connection. */
+  /** Makes the next use open a new connection. */
   reset(): void {
     this.current?.then(
       (redis) => redis.disconnect(),
@@ -115,7 +115,7 @@ export class RedisConnection {
     this.reset();
   }
 
-  /** What is sent in one turn goes out in one write: on a busy thread they are a good part of what a call costs. */
+  /** Sends all commands of a turn in one write: on a busy thread, writes are a good part of a call's cost. */
   private writeTogether({ stream }: Redis): void {
     if (this.corked === stream) return;
     this.corked = stream;
@@ -144,11 +144,11 @@ export class RedisConnection {
     });
     try {
       await redis.connect();
-      // Not left to ioredis: it goes on as the user `default` when its own AUTH is refused, and what that user is refused
-      // hides the reason.
+      // Not left to ioredis: it continues as the user `default` when its own AUTH is refused, and that user's refusals
+      // hide the reason.
       if (password !== undefined)
         await (username === undefined ? redis.auth(password) : redis.auth(username, password));
-      // Nor its SELECT, after whose refusal it goes on in database 0.
+      // Not left to ioredis either: after a refused SELECT it continues in database 0.
       if (db) await redis.select(db);
       await this.check(redis);
       return redis;

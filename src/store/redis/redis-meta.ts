@@ -15,20 +15,23 @@ import { maybeRedirect } from './redirect.js';
 import type { Router } from './router.js';
 import { hiddenSettings } from './server-check.js';
 
-/** Random bytes in the names of the keys of a trial. */
+/** Number of random bytes in the key names of a trial. */
 const TRIAL_BYTES = 4;
 
-/** A meta record as it is stored. */
+/** A meta record as stored. */
 interface StoredMeta extends StoreMeta {
-  /** Names of the masters behind sentinels, where there are several: which of them has a shard follows from the order. */
+  /** Names of the masters behind sentinels, if there are several: their order determines which of them has a shard. */
   readonly masters?: readonly string[];
-  /** Heads are being written, or were when the process that does it ended: another one goes on with the same record. */
+  /** Heads are being written, or were when that process ended: another process continues with the same record. */
   readonly isBeingCreated?: true;
 }
 
 /** The meta record of a store in Redis, and the check that the store is still there. */
 export class RedisMeta implements MetaStore {
-  /** The store that this process has read or created; undefined before that. Every connection must lead to it again. */
+  /**
+   * The store that this process has read or created; undefined before that. Every later connection must find the same
+   * store.
+   */
   private known: StoreMeta | undefined = undefined;
 
   constructor(
@@ -37,7 +40,7 @@ export class RedisMeta implements MetaStore {
     private readonly durability: Durability,
     /** The store's address, for people. */
     private readonly address: string,
-    /** As in the meta record. */
+    /** Names of the masters, as in the meta record. */
     private readonly names: readonly string[],
   ) {}
 
@@ -74,7 +77,7 @@ export class RedisMeta implements MetaStore {
       const before = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
       const meta = before === null ? undefined : this.maybeWhole(before);
       if (before === null || meta === undefined) throw new FormatError('the store has no meta record');
-      // An earlier try can have written it without a replica having confirmed that: then it is written again.
+      // An earlier try may have written it without a replica's confirmation: write it again.
       if (meta.archiveId !== expected && meta.archiveId !== archiveId) return meta;
       const replaced = withArchive(meta, archiveId);
       const after = this.encoded(replaced);
@@ -107,8 +110,8 @@ export class RedisMeta implements MetaStore {
   }
 
   /**
-   * Throws when another server has taken this address, with no store on it, with another one, or with this one while a
-   * restore writes it: what is missing in it may go in again when it is whole, and not before.
+   * Throws when another server has taken this address: one without a store, with another store, or with this store
+   * during a restore. Lost entries may be appended again once the restore is complete, not before.
    */
   async checkStore(client: Redis, master: Master): Promise<void> {
     const { known, masters } = this;
@@ -119,7 +122,10 @@ export class RedisMeta implements MetaStore {
     if ((await masters.home()) !== master) await this.checkHome(known);
   }
 
-  /** Of a store that has been read or created, which shards each of its masters has; without one, the home has the first. */
+  /**
+   * The shards of each master, for a store that has been read or created; without a store, the home has the first
+   * shard.
+   */
   async shardsByMaster(): Promise<Map<Master, number[]>> {
     const byMaster = new Map<Master, number[]>();
     for (let shard = 0; shard < (this.known?.shards ?? 1); shard++) {
@@ -131,7 +137,7 @@ export class RedisMeta implements MetaStore {
     return byMaster;
   }
 
-  /** Undefined while it is being created. */
+  /** Undefined while the store is being created. */
   private maybeWhole(bytes: Buffer): StoreMeta | undefined {
     const found = decodeAnyMeta(bytes) as StoredMeta;
     if (found.isBeingCreated) return undefined;
@@ -154,7 +160,7 @@ export class RedisMeta implements MetaStore {
     }
   }
 
-  /** One that is away says nothing against the others. */
+  /** Checks the home; an unavailable home is no evidence against the other masters. */
   private async checkHome(known: StoreMeta): Promise<void> {
     const home = await this.masters.home();
     await home.appends
@@ -164,7 +170,7 @@ export class RedisMeta implements MetaStore {
       });
   }
 
-  /** A master that has not even one of the heads that belong on it has come back empty. */
+  /** Checks that this master still has heads: a master without any of its heads has come back empty. */
   private async checkHeads(client: Redis, master: Master, storeId: string): Promise<void> {
     const mine = (await this.shardsByMaster()).get(master) ?? [];
     const found = await Promise.all(mine.map((shard) => hasKey(client, this.keys.head(shard))));
@@ -189,7 +195,10 @@ export class RedisMeta implements MetaStore {
     return created === 1;
   }
 
-  /** One call cannot write to several slots. Whoever comes while the record says so writes the same heads. */
+  /**
+   * Creates a store in several calls, because one call cannot write to several slots. Another process that finds the
+   * record incomplete writes the same heads.
+   */
   private async createInSteps(meta: StoreMeta): Promise<boolean> {
     const { keys, durability } = this;
     const begun = this.encoded(meta.incomplete ? meta : { ...meta, isBeingCreated: true });
@@ -209,7 +218,7 @@ export class RedisMeta implements MetaStore {
     return true;
   }
 
-  /** The record whose heads somebody has begun to write. */
+  /** The record of a creation that another process has begun. */
   private async maybeBegun(): Promise<StoreMeta | undefined> {
     const bytes = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
     if (bytes === null) return undefined;
@@ -233,7 +242,7 @@ export class RedisMeta implements MetaStore {
     });
   }
 
-  /** The record says first that the store is not whole, so that nobody starts on what is left of it. */
+  /** Marks the store incomplete first, so that no process starts on its remains. */
   private async discardInSteps(meta: StoreMeta, heads: readonly Head[]): Promise<boolean> {
     const { durability, keys, router } = this;
     this.known = { ...meta, incomplete: true };
@@ -269,7 +278,7 @@ export class RedisMeta implements MetaStore {
   }
 }
 
-/** False also where the key is not on this server. */
+/** False also if the key is not on this server. */
 async function hasKey(client: Redis, key: string): Promise<boolean> {
   try {
     return (await client.getBuffer(key)) !== null;

@@ -8,8 +8,8 @@ import type { Router } from './router.js';
 import { ROOM_FUNCTION_NAME, SNAPSHOT_FUNCTION_NAME } from './snapshot-function.js';
 
 /**
- * Removed in one call, during which Redis does nothing else: 1 ms for entries of 64 KiB. A node of a stream is removed as
- * a whole, and has 100 entries unless Redis is configured otherwise (`stream-node-max-entries`).
+ * Entries removed in one call, during which Redis does nothing else: 1 ms for entries of 64 KiB. A node of a stream is
+ * removed as a whole, and has 100 entries unless Redis is configured otherwise (`stream-node-max-entries`).
  */
 const ENTRIES_PER_CALL = 200;
 const REFUSED = 0;
@@ -32,7 +32,7 @@ interface Written {
   readonly chunks: Set<number>;
 }
 
-/** The snapshots of a store in Redis, on a connection that carries no appends. */
+/** The snapshots of a store in Redis, on a connection without appends. */
 export class RedisSnapshots implements SnapshotStore {
   private readonly written = new Map<number, Written>();
 

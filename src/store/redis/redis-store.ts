@@ -19,25 +19,27 @@ import { parseInfo, replicasOnline, ServerCheck } from './server-check.js';
 
 export interface RedisStoreOptions {
   readonly address: RedisAddress;
-  /** Begins the names of all keys, so that several stores fit in one database. */
+  /** Prefix of all key names, so that several stores fit in one database. */
   readonly prefix: string;
   readonly durability: Durability;
   /** True: the server's settings are not checked. */
   readonly trustConfig: boolean;
-  /** True: nothing is written, so any server with the store will do, also a replica, and a user who may only read. */
+  /**
+   * True: nothing is written. Any server with the store is acceptable, even a replica, as is a user who may only read.
+   */
   readonly isReadOnly?: boolean;
-  /** How often the server's settings are looked at again while a connection lasts. */
+  /** How often the server's settings are rechecked while a connection lasts. */
   readonly recheckMs?: number;
 }
 
 const RECHECK_MS = 60_000;
 
 /**
- * A store in Redis: one stream and one head per shard, and its snapshots. It lies on one server, on several that
- * sentinels watch, or on a Redis Cluster; all of a shard is on one of them, because its keys share a hash tag.
+ * A store in Redis: one stream and one head per shard, and its snapshots. The store is on one server, on several behind
+ * sentinels, or on a Redis Cluster. Each shard is completely on one server, because its keys share a hash tag.
  *
  *   PREFIX:meta                   StoreMeta as JSON
- *   PREFIX:{PREFIX:meta}:table    hash; members of a cluster, their plan and claims; with -beats, a hash of their beats
+ *   PREFIX:{PREFIX:meta}:table    hash; membership registry of a cluster; with -`beats`, a hash of heartbeats
  *   PREFIX:{SHARD}:head           head
  *   PREFIX:{SHARD}:wal            stream; id = LSN, field `e` = entry
  *   PREFIX:{SHARD}:snapshots      hash; id -> manifest, empty while unfinished
@@ -108,7 +110,10 @@ export class RedisStore implements Store {
     return concerns.flat();
   }
 
-  /** A former owner can be answered by a former master: an answer that no replica had would leave, and be lost. */
+  /**
+   * Requires answers to wait for a replica or a peer: a former master may answer a former owner, and an answer that no
+   * replica had would be lost.
+   */
   async mayBeShared(): Promise<void> {
     if (this.durability.type === 'peers' || waitsFor(this.durability) > 0) return;
     await this.ofEach(async ({ name, reads }) => {
@@ -121,7 +126,7 @@ export class RedisStore implements Store {
     });
   }
 
-  /** It is full when the first of its masters is. */
+  /** Sums the masters: the store is full when its first master is. */
   async room(): Promise<StoreRoom> {
     const rooms = await this.ofEach(roomOf);
     const free = rooms.flatMap(({ freeBytes }) => (freeBytes === undefined ? [] : [freeBytes]));
@@ -171,7 +176,7 @@ export class RedisStore implements Store {
   }
 }
 
-/** Sentence about the settings that the check of a new connection could not see; empty where it saw all. */
+/** Sentence about settings that the check of a new connection could not see; empty if it saw all. */
 async function unseenOf(master: Master): Promise<string> {
   await master.appends.use(async () => {});
   return master.unseen.length === 0 ? '' : `this user may not see ${master.unseen.join(', ')}`;

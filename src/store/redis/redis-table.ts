@@ -10,7 +10,7 @@ type Flat = readonly string[];
 
 const VERSION_BYTES = 8;
 
-/** The table of a cluster in the Redis of its store, beside the record of the store. */
+/** The membership registry of a cluster in the Redis of its store, beside the meta record. */
 export class RedisTable implements ClusterTable {
   constructor(
     private readonly router: Router,

@@ -60,9 +60,10 @@ export class RedisWal implements Wal {
   }
 
   /**
-   * No call can be about logs of several masters. Who has the first log is to have all: it is fenced before the others,
-   * and looked at once more between the reading of another head and the fence over it. An owner who comes later has fenced
-   * the first log by then, or else comes after this fence too. So of two the later one gets all, the other a `FencedError`.
+   * Fences logs of several masters, which no single call can address. The owner of the first log shall have all. The
+   * first log is fenced before the others, and its head is checked again between reading another head and fencing it. A
+   * later owner either has fenced the first log by then, or comes after this fence too. Of two owners, the later one
+   * gets all logs, and the other a `FencedError`.
    */
   private async fenceLed([lead = 0, ...others]: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
     const first = await again(async () => (await this.fenceSome([lead], seal, async () => {}))[0]);
@@ -79,7 +80,7 @@ export class RedisWal implements Wal {
     });
   }
 
-  /** Those whose owner has not appended meanwhile. */
+  /** Fences the logs whose owner has not appended meanwhile. */
   private async fenceSome(
     shards: readonly number[],
     seal: SealFence,
@@ -107,7 +108,10 @@ export class RedisWal implements Wal {
     return (entries as StreamEntry[])[0]?.[1][1];
   }
 
-  /** Throws a `RecoveryError` when there is none; when the whole store is gone, an error that makes the caller wait for it. */
+  /**
+   * Throws a `RecoveryError` when the shard has no head. When the whole store is gone, throws an error that makes the
+   * caller wait for it.
+   */
   async head(shard: number): Promise<Head> {
     const { keys, router } = this;
     const bytes = await router.onShard(shard, 'appends', (client) => client.getBuffer(keys.head(shard)));
@@ -127,7 +131,9 @@ export class RedisWal implements Wal {
   }
 }
 
-/** Until there is a result. An owner appends about once a millisecond, and an attempt takes a fraction of one. */
+/**
+ * Repeats until there is a result. An owner appends about once a millisecond, and an attempt takes a fraction of one.
+ */
 async function again<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (let attempts = 1; attempts <= FENCE_ATTEMPTS_MAX; attempts++) {
     const result = await attempt();

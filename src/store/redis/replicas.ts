@@ -10,8 +10,8 @@ const TIMEOUT_MS = 2000;
 const LOCKED_OUT = /NOAUTH|WRONGPASS|NOPERM/;
 
 /**
- * What a failover to one of this master's replicas would bring to light, by the name of the replica. Users are not
- * replicated: one that was created on the master alone locks walletd out when a replica takes its place.
+ * Faults that a failover to one of this master's replicas would reveal, with the replica's name. Users are not
+ * replicated: a user created on the master alone locks walletd out when a replica takes over.
  */
 export async function replicaConcerns(
   master: Redis,
@@ -27,7 +27,10 @@ export async function replicaConcerns(
   return concerns.filter((concern) => concern !== undefined);
 }
 
-/** A cluster fails over by itself: whether its masters have somebody to fail over to, and one that has all answers. */
+/**
+ * Alerts for a cluster, which fails over by itself: whether its masters have a replica to fail over to, and one that
+ * has all answers.
+ */
 export async function failoverConcerns(client: Redis, master: string, durability: Durability): Promise<string[]> {
   const online = replicasOnline(parseInfo(await client.info('replication')));
   const waited = waitsFor(durability);
@@ -43,7 +46,7 @@ async function concernOf(at: RedisOptions, keys: Keys, serverCheck: ServerCheck)
   const connection = new RedisConnection(at, async () => {}, TIMEOUT_MS);
   const replica = `the replica ${at.host}:${at.port}`;
   try {
-    // On a cluster the redirection comes from a server that knows who is asking.
+    // In a cluster, the redirect comes from a server that has authenticated the user.
     await connection.use(async (client) => {
       await client.getBuffer(keys.meta).catch((error: unknown) => {
         if (maybeRedirect(error) === undefined) throw error;

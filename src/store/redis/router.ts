@@ -8,11 +8,11 @@ import { explain } from './server-error.js';
 const REDIRECTS_MAX = 10;
 const AGAIN_MS = 50;
 
-/** Sends what is about one shard, or about the store, to the master that has it; follows it where it moves. */
+/** Sends commands about one shard, or about the store, to its master, and follows redirects. */
 export class Router {
   constructor(readonly masters: Masters) {}
 
-  /** `run` sends one command with keys, first of all: it may have to be sent elsewhere. */
+  /** `run` must first send one command with keys: the command may be redirected. */
   async onShard<T>(shard: number, use: 'appends' | 'reads', run: (client: Redis) => Promise<T>): Promise<T> {
     return await this.on(() => this.masters.of(shard), use, run);
   }
@@ -45,7 +45,7 @@ export class Router {
   }
 }
 
-/** The next command of this connection may be about a slot that is on its way here. */
+/** Makes this connection's next command valid for a slot that is moving to this server. */
 export function asking<T>(client: Redis, run: (client: Redis) => Promise<T>): Promise<T> {
   client.call('ASKING').catch(() => {});
   return run(client);

@@ -6,7 +6,7 @@ import { type Durability, waitsFor } from './durability.js';
 
 const VERSION_MIN = 7;
 const SYNCED_VERSION_MIN = [7, 2] as const;
-/** How long to wait for a rewrite; then a start is refused, and a running server tries again. */
+/** Maximum wait for a rewrite; then a start is refused, and a running server tries again. */
 const REWRITE_WAIT_MS = 10_000;
 const REWRITE_POLL_MS = 200;
 
@@ -18,7 +18,7 @@ interface Rule {
   readonly why: string;
 }
 
-/** Seen with INFO, which shows no password: CONFIG GET, which cannot be granted for some settings alone, shows all. */
+/** Read with INFO, which shows no password. CONFIG GET shows all settings and cannot be granted for some alone. */
 const ALWAYS: readonly (Rule & { readonly valueIn: (info: Info) => string | undefined })[] = [
   {
     setting: 'maxmemory-policy',
@@ -48,18 +48,18 @@ const OS: readonly Rule[] = [
 ];
 
 /**
- * Checks what walletd relies on, at the start and each time a connection is made: a failover may have led to another
- * server.
+ * Checks the properties that walletd relies on, at the start and at each new connection: a failover may have led to
+ * another server.
  */
 export class ServerCheck {
-  /** The server that has been seen with a complete append-only file. */
+  /** The server that was last seen with a complete append-only file. */
   private whole: string | undefined = undefined;
   private hidden: readonly string[] = [];
 
   constructor(
     private readonly durability: Durability,
     private readonly trustConfig: boolean,
-    /** Whether the address says that it is one of a Redis Cluster. */
+    /** Whether the address is that of a Redis Cluster. */
     private readonly isCluster: boolean,
   ) {}
 
@@ -68,7 +68,7 @@ export class ServerCheck {
     return this.hidden;
   }
 
-  /** Throws a `ServerRefused`, or what the server answered. */
+  /** Throws a `ServerRefused`, or the server's error. */
   async run(client: Redis): Promise<void> {
     const info = parseInfo(await client.info());
     checkRole(info, this.durability);
@@ -77,7 +77,7 @@ export class ServerCheck {
     try {
       this.hidden = await this.checkSettings(client, info);
     } catch (error) {
-      // It may have no append-only file, and then has to begin one.
+      // The server may have no append-only file, and must then begin one.
       if (error instanceof ServerRefused) this.whole = undefined;
       throw error;
     }
@@ -85,7 +85,7 @@ export class ServerCheck {
     this.whole = serverOf(info);
   }
 
-  /** Why the settings of this replica would be refused after a failover to it, as far as the user may see them. */
+  /** Why this replica's settings would be refused after a failover to it, as far as the user may see them. */
   async findReplicaFault(client: Redis): Promise<string | undefined> {
     if (this.trustConfig) return undefined;
     try {
@@ -115,9 +115,10 @@ function serverOf(info: Info): string {
 }
 
 /**
- * A Redis that begins an append-only file, as after `CONFIG SET appendonly yes` and after each full copy of a master, has
- * it once the first rewrite is done: what it answers before is lost with its process. Until then a rewrite is running or
- * scheduled. An ordinary rewrite looks the same, so a server that had its file already is not checked.
+ * Waits until the server's append-only file is complete. Redis begins a file after `CONFIG SET appendonly yes` and
+ * after each full copy of a master, and has it once the first rewrite is done. Writes answered before are lost with its
+ * process. Until then a rewrite is running or scheduled. An ordinary rewrite looks the same, so a server that already
+ * had its file is not checked.
  */
 async function waitForFile(client: Redis, first: ReadonlyMap<string, string>): Promise<void> {
   const endMs = performance.now() + REWRITE_WAIT_MS;
@@ -197,7 +198,7 @@ function judge(rule: Rule, value = 'unknown'): void {
   );
 }
 
-/** Undefined where the user may not ask. */
+/** Undefined if the user may not ask. */
 async function findConfig(client: Redis, setting: string): Promise<readonly string[] | undefined> {
   try {
     return (await client.config('GET', setting)) as string[];
@@ -209,7 +210,10 @@ async function findConfig(client: Redis, setting: string): Promise<readonly stri
   }
 }
 
-/** A store is created on settings that were seen: a user who may not see them serves it, and cannot begin one. */
+/**
+ * The error for a store that would be created on unseen settings: a user who may not see them can serve a store, but
+ * not create one.
+ */
 export function hiddenSettings(why: string): ServerRefused {
   return new ServerRefused(
     `Redis does not let walletd see its settings (${why}): create a store as a user who may CONFIG GET (initiator or ` +
@@ -217,7 +221,7 @@ export function hiddenSettings(why: string): ServerRefused {
   );
 }
 
-/** What INFO answers, by name. */
+/** Fields of an INFO answer, by name. */
 export function parseInfo(text: string): Map<string, string> {
   const pairs = text.split('\r\n').map((line) => line.split(/:(.*)/s).slice(0, 2));
   return new Map(pairs.filter((pair): pair is [string, string] => pair.length === 2));

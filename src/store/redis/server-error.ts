@@ -3,7 +3,7 @@ import { StoreFullError } from '../../base/store-full-error.js';
 
 const FULL = /^OOM/;
 
-/** What Redis says when it refuses a command, and what a person can do about it. */
+/** Errors of Redis when it refuses a command, and what a person can do about them. */
 const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [FULL, 'Redis is at its memory limit and wrote nothing: raise maxmemory'],
   [/^READONLY/, 'this Redis has become a read-only replica and wrote nothing: waiting for the new master'],
@@ -41,16 +41,16 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/Function not found/, 'the function of walletd is missing in Redis: it is loaded again at the next connection'],
 ];
 
-/** The server is not there now, or not ready: another try may find it. */
+/** The server is down or not ready: another try may succeed. */
 const OUTAGE =
   /^((ERR )?max number of clients reached|LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|TRYAGAIN|Connection is closed|Stream isn't writeable|Command timed out|connect E|read E|write E|getaddrinfo )/;
 const SENTINELS_AWAY = /^All sentinels are unreachable/;
-/** What answers will never do, or will not let us in. */
+/** Errors that persist: a server of the wrong kind, or refused credentials. */
 const NOT_AWAY = /NOAUTH|WRONGPASS|NOPERM|unknown command|No such master|Protocol error/;
 
 /**
- * Adds a sentence for people where there is one, in front of the server's own words; an `OutageError` when another try may
- * find the server, a `StoreFullError` when it has no memory left.
+ * Puts a sentence for people, if there is one, before the server's own words. Returns an `OutageError` when another try
+ * may find the server, and a `StoreFullError` when it has no memory left.
  */
 export function explain(error: Error): Error {
   const words = sentenceOf(error);
@@ -61,7 +61,7 @@ export function explain(error: Error): Error {
   return words ?? error;
 }
 
-/** It has no memory left for this command. */
+/** True if the server has no memory left for this command. */
 export function isFull({ message }: Error): boolean {
   return FULL.test(message);
 }

@@ -1,6 +1,6 @@
 import type { ServerPlace } from './redirect.js';
 
-/** Slots that one master has. */
+/** Slots of one master. */
 export interface SlotRange {
   readonly first: number;
   readonly last: number;
@@ -9,7 +9,10 @@ export interface SlotRange {
 
 const UNKNOWN_HOST = '?';
 
-/** What `CLUSTER SLOTS` answers: a list of [first, last, [host, port, ...], ...replicas]. A server without a host of its own is at `asked`. */
+/**
+ * Parses the answer of `CLUSTER SLOTS`: a list of [first, last, [host, port, ...], ...replicas]. A server without a
+ * host is at `asked`.
+ */
 export function slotRangesOf(reply: unknown, asked: string): SlotRange[] {
   const ranges = reply as readonly (readonly [first: number, last: number, master: readonly [string | null, number]])[];
   return ranges

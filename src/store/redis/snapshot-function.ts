@@ -1,25 +1,25 @@
 /**
- * Writes to the snapshots of one shard, and what gives room back, as two functions of Redis: each is made only when the newest
- * entry of the log is by the owner that makes it, and deletions only when the snapshots that are kept are there. A Redis that
- * is full runs the second one all the same: what it holds of an unfinished snapshot would keep the log from growing.
+ * Writes to the snapshots of one shard, and removals that free memory, as two functions of Redis. Each runs only when
+ * the newest entry of the log is by the calling owner. Deletions also require that the kept snapshots exist. A full
+ * Redis still runs the second function: otherwise an unfinished snapshot would keep the log from growing.
  *
- *   keys   head, manifests of the shard, and what the verb is about: chunks of the snapshot, or log
- *   args   verb, nonce (8 bytes), number of kept snapshots, id and manifest of each, then
+ *   keys   head, manifests of the shard, and the object of the command: chunks of the snapshot, or log
+ *   args   command, nonce (8 bytes), number of kept snapshots, id and manifest of each, then
  *            begin     id                                       (these three: the first function)
  *            chunk     id, index, bytes
  *            publish   id, manifest, least number of chunks
  *            delete    id                                       (these two: the second one)
- *            trim      epoch and sequence of the first entry to stay, most entries to remove
+ *            trim      epoch and sequence of the first entry to keep, maximum number of entries to remove
  *   reply  0 refused, 1 done, 2 done and there is more to trim
  *
- * A manifest is empty while its snapshot is unfinished. A failover can lose chunks and leave that; therefore their number
- * is compared before the manifest makes the snapshot whole.
+ * A manifest is empty while its snapshot is unfinished. A failover can lose chunks but keep the manifest, so the number
+ * of chunks is compared before the manifest completes the snapshot.
  *
- * XTRIM removes whole nodes of the stream only, as `~` says: it never rewrites one, and leaves up to a node too much. It
- * removes none that has more entries than the limit, as where `stream-node-max-entries` was raised; then it is asked with
- * a larger one.
- * Ids are compared by sequence as well, so that an epoch that the log never had removes nothing. A deletion that finds
- * nothing writes the head again as it is: WAIT waits for the last write of its connection, and there has to be one.
+ * With `~`, XTRIM removes only whole nodes of the stream: it never rewrites a node, and leaves up to a node too much.
+ * It removes no node with more entries than the limit, as after `stream-node-max-entries` was raised; XTRIM is then
+ * called with a larger limit. Ids are compared by sequence as well, so that an epoch that the log never had removes
+ * nothing. A deletion that finds nothing rewrites the head unchanged: WAIT waits for the last write of its connection,
+ * so there has to be one.
  */
 export const SNAPSHOT_FUNCTION_NAME = 'walletd_snapshot_3';
 export const ROOM_FUNCTION_NAME = 'walletd_room_3';
