@@ -14,61 +14,62 @@ import { findRequiredMark } from '../required-mark.js';
 import type { AcceptLossDeps } from './accept-loss.js';
 
 /*
- * An archive that lacks what the log relies on is not believed, so whatever needs a lookup waits. `findArchiveLoss` says what is
- * lost, as far as the log still tells; `acceptArchiveLoss` leaves a fence in each log that says so, and then raises the marks of
- * the archive to those of the logs. A run that is interrupted in between finds the same loss again.
+ * An archive that lacks records which the log relies on is not trusted, so every request that needs a lookup waits.
+ * `findArchiveLoss` lists the lost rounds, as far as the log still names them. `acceptArchiveLoss` appends a fence
+ * about the loss to each log, and then raises the marks of the archive to those of the logs. A run that is interrupted
+ * in between finds the same loss again.
  */
 
 type LossArchive = Pick<Archive, 'mark' | 'missingDays' | 'find' | 'days' | 'acceptLoss'>;
 
-/** Undefined: there is no archive yet. */
+/** An undefined archive does not exist yet. */
 type Deps = AcceptLossDeps & { readonly archive?: LossArchive | undefined };
 
-/** A round that left memory, and is not in the archive. */
+/** A round that left memory and is missing from the archive. */
 export interface LostRound {
   readonly username: string;
   readonly productId: string;
   readonly roundId: string;
-  /** The entry in which it left memory, and its time in milliseconds. */
+  /** The entry in which the round left memory, and its time in milliseconds. */
   readonly lsn: Lsn;
   readonly timeMs: number;
 }
 
 export interface ShardArchiveLoss {
   readonly shard: number;
-  /** The head that its log had when it was looked at. */
+  /** The head of the log when it was examined. */
   readonly found: Head;
   /** The newest record that the log relies on, and the newest one that the archive has. */
   readonly required: ArchiveMark | undefined;
   readonly mark: ArchiveMark | undefined;
-  /** Oldest first; not more than `roundsMax`. */
+  /** Oldest first; at most `roundsMax`. */
   readonly rounds: readonly LostRound[];
   /** Further lost rounds. */
   readonly more: number;
-  /** The oldest entry of the log, where rounds that left memory before it may be lost too: nothing names them. */
+  /** The oldest entry of the log, set when rounds that left memory before it may be lost too: no entry names them. */
   readonly knownFrom: Pick<Entry, 'lsn' | 'timeMs'> | undefined;
 }
 
 export interface ArchiveLoss {
-  /** Shards whose archive lacks something, or may. */
+  /** Shards whose archive lacks records, or may lack some. */
   readonly shards: readonly ShardArchiveLoss[];
   readonly missingDays: readonly MissingDay[];
 }
 
 export interface ArchiveLossSearch {
-  /** Rounds that left memory before this may have left the archive, too. Milliseconds. */
+  /** Rounds that left memory before this time may have left the archive, too. Milliseconds. */
   readonly keptSinceMs: number;
-  /** The archive is another one than the store names: its marks prove nothing. */
+  /** True when the archive is not the one that the store names: its marks prove nothing. */
   readonly isOther: boolean;
-  /** Rounds of a shard that are named: a million takes some 300 MB. */
+  /** Limit of named rounds per shard: a million takes some 300 MB. */
   readonly roundsMax: number;
   readonly onProgress?: OnProgress;
 }
 
-/** Rounds that are looked up at once. */
+/** Rounds per lookup. */
 const LOOKUP_ROUNDS = 500;
 
-/** Finds what the archive lacks of what the logs rely on. Only reads. */
+/** Finds records that the logs rely on and the archive lacks. Only reads. */
 export async function findArchiveLoss(
   shards: readonly number[],
   deps: Deps,
@@ -96,8 +97,8 @@ export async function findArchiveLoss(
 }
 
 /**
- * Lets the shards go on without what is lost. Returns their new heads. Throws when a log has been written to since it was looked
- * at. Durable when it resolves.
+ * Lets the shards go on without the lost rounds. Returns their new heads. Throws when a log has been written to since
+ * it was examined. Durable when the promise resolves.
  */
 export async function acceptArchiveLoss(
   { shards }: ArchiveLoss,
@@ -122,7 +123,7 @@ function writtenTo(shard: number): RecoveryError {
   return new RecoveryError(`the log of shard ${shard} has been written to since it was examined: examine it again`);
 }
 
-/** The oldest entry, unless all that left memory before it is proved to be in the archive. */
+/** The oldest entry; undefined when the archive provably holds all rounds that left memory before it. */
 async function oldestKnown(
   shard: number,
   mark: ArchiveMark | undefined,
@@ -137,16 +138,16 @@ interface GoneRound extends LostRound {
   readonly mark: ArchiveMark | undefined;
 }
 
-/** Rounds of one shard that its log has sent to the archive, and that are not there. */
+/** Rounds of one shard that its log has sent to the archive, but that the archive lacks. */
 class LostRounds {
   more = 0;
   private readonly lost = new Map<string, LostRound>();
-  /** Rounds that are still to be looked up, each with the record that its event relies on. */
+  /** Rounds still to look up, each with the record that its event relies on. */
   private readonly gone = new Map<string, GoneRound>();
 
   constructor(
     private readonly shard: number,
-    /** The archive has all records up to this one. Undefined: nothing is sure. */
+    /** The archive has all records up to this one. Undefined when nothing is proved. */
     private readonly mark: ArchiveMark | undefined,
     private readonly archive: LossArchive | undefined,
     private readonly search: ArchiveLossSearch,
@@ -198,7 +199,7 @@ class LostRounds {
     this.gone.clear();
   }
 
-  /** Looks each round up by itself where one is damaged: a damaged round is not lost. */
+  /** Looks rounds up one by one when one of them is damaged: a damaged round is not lost. */
   private async areThere(rounds: readonly GoneRound[]): Promise<readonly boolean[]> {
     const { archive, shard } = this;
     if (archive === undefined || rounds.length === 0) return rounds.map(() => false);
@@ -212,7 +213,7 @@ class LostRounds {
       }
       return rounds.map(({ username, productId, roundId, mark }) => {
         const lsns = there.get(keyOf(username, productId, roundId)) ?? [];
-        // All that was put together has one LSN. An older record of the round lacks what happened since.
+        // Records of one put share one LSN. An older record of the round lacks later changes.
         return lsns.some((lsn) => mark === undefined || isSameLsn(lsn, mark));
       });
     } catch (error) {

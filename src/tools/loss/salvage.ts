@@ -18,25 +18,28 @@ export interface SalvageDeps {
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** As much of a shard as its store can still prove. */
+/** The part of a shard that its store can still prove. */
 export interface Salvaged {
   readonly wallets: Wallets;
-  /** The snapshot that it begins with; undefined when it begins with the log. */
+  /** The snapshot at the beginning; undefined when the salvage begins with the log. */
   readonly snapshot: Manifest | undefined;
-  /** The newest entry that follows from those before it. */
+  /** The newest entry that follows from its predecessors. */
   readonly reached: Head;
-  /** The newest time up to there. */
+  /** The newest time up to that entry. */
   readonly timeMs: number;
-  /** The newest entry with events up to there, or where replay began, and the fences after it: each start leaves one. */
+  /**
+   * The newest entry with events up to there (or the start of the replay), and the fences after it: each start leaves
+   * one.
+   */
   readonly ends: readonly End[];
   readonly marks: readonly LogMark[];
   readonly tallies: Tallies;
   readonly logBytes: number;
-  /** Why replay ended at `reached`; undefined when the log does. */
+  /** Why the replay ended at `reached`; undefined when the log ends there. */
   readonly problem: string | undefined;
-  /** How many entries the log has after `reached`, which cannot be used; without fences. */
+  /** Number of unusable entries after `reached`, without fences. */
   readonly beyond: number;
-  /** What can be read of these. */
+  /** The readable ones among the unusable entries. */
   readonly unusable: Unusable;
 }
 
@@ -46,28 +49,28 @@ export interface End {
   readonly timeMs: number;
 }
 
-/** Entries that can be read, and do not follow from those before them. */
+/** Entries that can be read but do not follow from their predecessors. */
 export interface Unusable {
   /** Shard's clock of the first and the last one's newest event; undefined without any. Milliseconds. */
   readonly fromMs: number | undefined;
   readonly toMs: number | undefined;
-  /** Whom they are about; not more than some thousands. */
+  /** The players of the events; at most some thousands. */
   readonly usernames: ReadonlySet<string>;
 }
 
 const USERNAMES_MAX = 5000;
 
 /**
- * Rebuilds what can be proved of a shard whose log has lost entries: begins with the newest snapshot that the log does
- * not contradict, and replays as far as entries follow one another. A snapshot that reaches beyond the log is taken as it
- * is. Rejects with a `RecoveryError` when there is nothing to begin with.
+ * Rebuilds the provable state of a shard whose log has lost entries. Begins with the newest snapshot that the log does
+ * not contradict, and replays as long as entries follow one another. A snapshot that reaches beyond the log is taken as
+ * it is. Rejects with a `RecoveryError` when there is nothing to begin with.
  */
 export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): Promise<Salvaged> {
   let best: Salvaged | undefined;
   for await (const replay of replays(shard, genesis, deps)) {
     const salvaged = await replayed(shard, replay, deps);
     if (salvaged === undefined) continue;
-    // Each failed start of a server has left a fence. A snapshot that reaches further has lost nothing to them.
+    // Each failed start of a server has left a fence. A snapshot that reaches further has lost nothing to these fences.
     if (salvaged.problem === undefined || salvaged.beyond === 0) return salvaged;
     if (best === undefined || salvaged.reached.lsn.sequence > best.reached.lsn.sequence) best = salvaged;
   }
@@ -77,7 +80,7 @@ export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): 
   );
 }
 
-/** From each snapshot that is not damaged, newest first, and at last from the beginning of the log. */
+/** Replays from each undamaged snapshot, newest first, and finally from the beginning of the log. */
 async function* replays(shard: number, genesis: Head, deps: SalvageDeps): AsyncGenerator<Replay> {
   const { whole } = await listSnapshots(shard, deps);
   for (const manifest of whole) {
@@ -87,7 +90,7 @@ async function* replays(shard: number, genesis: Head, deps: SalvageDeps): AsyncG
   yield Replay.ofNothing(genesis);
 }
 
-/** Undefined when the log has gone another way than the snapshot, or does not reach back to the start. */
+/** Undefined when the log contradicts the snapshot or does not reach back to its start. */
 async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promise<Salvaged | undefined> {
   const { wallets, manifest: snapshot, marks, start } = replay;
   let problem: string | undefined;
@@ -128,8 +131,8 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
 }
 
 /**
- * Ledger totals of a snapshot are as of its start: where its log ends before its end, they lack what its wallets have from between. Rounds may
- * have left memory there, too.
+ * Ledger totals of a snapshot are as of its start. When the log ends before the snapshot's end, the totals lack the
+ * movements between, which the wallets have. Rounds may have left memory there, too.
  */
 function talliesOf({ tallies, manifest, head, timeMs }: Replay): Tallies {
   const isBehind = manifest !== undefined && manifest.end.lsn.sequence > head.lsn.sequence;
@@ -162,7 +165,9 @@ async function lookBeyond(
   return { beyond, unusable: { fromMs, toMs, usernames } };
 }
 
-/** Throws a `RecoveryError` unless all of the entry can be applied: of one that does not fit nothing must be. */
+/**
+ * Throws a `RecoveryError` unless all events of the entry can be applied: an entry is applied completely or not at all.
+ */
 function checkFits(replay: Replay, { lsn, events }: Entry): void {
   const versions = new Map<string, number>();
   for (const { username, version: next } of events) {

@@ -1,6 +1,6 @@
 import { ToolError } from '../store-reader.js';
 
-/** What a record of the platform's bet history says; all of it is text until platform-record.ts reads it. */
+/** The fields of a record of the platform's bet history, all text until platform-record.ts parses them. */
 export const FIELDS = [
   'id',
   'username',
@@ -15,26 +15,26 @@ export const FIELDS = [
 export type Field = (typeof FIELDS)[number];
 
 /**
- * What the platform says of a bet.
+ * The state of a bet according to the platform.
  *
- * OPEN        its stake is taken, and it has no result
- * UNSETTLED   its result was taken back: open again
- * SETTLED     its payout, which may be 0, is given
- * VOID        settled once, and as if it had never been
- * CANCELLED   the stake went back before there was a result
+ *   OPEN        stake taken, no result
+ *   UNSETTLED   result taken back: open again
+ *   SETTLED     payout given, which may be 0
+ *   VOID        settled once, then annulled
+ *   CANCELLED   stake given back before there was a result
  */
 export const PLATFORM_STATES = ['OPEN', 'UNSETTLED', 'SETTLED', 'VOID', 'CANCELLED'] as const;
 export type PlatformState = (typeof PLATFORM_STATES)[number];
 
-/** Where a history has its fields, and what its words mean. */
+/** The columns of a history's fields, and the meaning of its words. */
 export interface Columns {
-  /** Of each field the columns that can have it: the first that is there counts. */
+  /** By field: the columns that can hold the value. The first one present counts. */
   readonly names: Readonly<Record<Field, readonly string[]>>;
-  /** Of fields for which the history has no column. */
+  /** Constant values of fields for which the history has no column. */
   readonly always: Readonly<Partial<Record<Field, string>>>;
-  /** By their names in capital letters. */
+  /** By name in capital letters. */
   readonly statuses: ReadonlyMap<string, PlatformState>;
-  /** For times that do not name theirs, such as +07:00. */
+  /** For times without a zone, such as +07:00. */
   readonly zone: string | undefined;
 }
 
@@ -73,7 +73,10 @@ export const DEFAULT_COLUMNS: Columns = {
 
 const PARTS = ['columns', 'always', 'statuses', 'zone'];
 
-/** Reads a mapping file; what it does not name stays as it is by default. Throws a `ToolError` that says what is wrong. */
+/**
+ * Parses a mapping file. Parts that the file does not name keep their defaults. Throws a `ToolError` that says what is
+ * wrong.
+ */
 export function parseColumns(text: string): Columns {
   const mapping = mustObject(parseJson(text), 'the mapping');
   const stranger = Object.keys(mapping).find((part) => !PARTS.includes(part));

@@ -5,7 +5,10 @@ import type { PlatformRecord } from './platform-record.js';
 import { post, type Sums } from './sums.js';
 import type { Window } from './window.js';
 
-/** What the platform says of a bet whose payout hangs on its round here; undefined for a bet that is not there. */
+/**
+ * The platform's view of a bet whose payout walletd knows only for the complete round. `payout` is undefined when
+ * walletd lacks the bet.
+ */
 export interface HangingPart {
   readonly username: string;
   readonly productId: string;
@@ -13,30 +16,30 @@ export interface HangingPart {
   readonly payout: Units | undefined;
   readonly line: number;
   readonly timeMs: number;
-  /** It may still change. */
+  /** True when the payout may still change. */
   readonly isInFlight: boolean;
 }
 
-/** How it ended for bets, beside what differs. */
+/** Outcomes of the comparison, besides the differences. */
 export class Counts {
   /** Records of the platform. */
   theirs = 0;
   /** Bets of walletd. */
   ours = 0;
-  /** On both sides, and the same. */
+  /** Equal on both sides. */
   equal = 0;
-  /** On one side alone, or different, and not blamed: outside of the window, or at its edge. */
+  /** On one side only or different, but not reported: outside of the window or at its edge. */
   outside = 0;
-  /** Cancelled, and on one side alone: no money hangs on it. */
+  /** Cancelled and on one side only: no money depends on these bets. */
   cancelled = 0;
   roundsEqual = 0;
-  /** Rounds of which not all bets were on both sides. */
+  /** Rounds some of whose bets were missing on one side. */
   roundsUnknown = 0;
 }
 
 /**
- * Compares what both sides have, part by part: all records that could be of one bet are in one part. Bets come first; what
- * they leave of rounds (`onHanging`) is compared when all bets have been.
+ * Compares both sides part by part; all records of one bet are in the same part. Bets come first. Payouts of complete
+ * rounds (`onHanging`) are compared after all bets.
  */
 export class Comparison {
   readonly counts = new Counts();
@@ -61,7 +64,7 @@ export class Comparison {
     for (const [key, bet] of bets) if (!records.has(key)) this.onlyOurs(bet);
   }
 
-  /** The history does not tell of them: they are summed up, for a look beside what the platform says elsewhere. */
+  /** Sums up credits, which the history does not contain, for comparison with other records of the platform. */
   credits(ours: readonly OurCredit[]): void {
     for (const { productId, currency, paid, createdMs } of newest(ours, keyOfCredit).values()) {
       if (paid > 0 && this.window.has(createdMs)) this.sums.of(createdMs, productId, currency).credits.add(paid);
@@ -82,7 +85,7 @@ export class Comparison {
     }
   }
 
-  /** The newest of each; the later one where times do not tell. */
+  /** The newest record of each bet; the later one in the file when times do not decide. */
   private withoutDuplicates(theirs: readonly PlatformRecord[]): Map<string, PlatformRecord> {
     const records = new Map<string, PlatformRecord>();
     for (const record of theirs) {
@@ -161,7 +164,7 @@ export class Comparison {
       this.counts.roundsEqual++;
       return;
     }
-    // So that the days differ by what is reported.
+    // Books the difference here too, so that the daily sums differ by the reported amount.
     this.sums.of(last.timeMs, productId, currency).ours.payout.add(paid - payout);
     const { line, timeMs } = last;
     this.onDifference({
@@ -172,7 +175,7 @@ export class Comparison {
     });
   }
 
-  /** What hangs is added with its round. */
+  /** Payouts of complete rounds are added with their round. */
   private postTheirs({ productId, currency, stake, payout }: PlatformRecord, timeMs: number, hangs = false): void {
     post(this.sums.of(timeMs, productId, currency).theirs, stake ?? 0, hangs ? 0 : (payout ?? 0));
   }
@@ -207,7 +210,7 @@ function ourSide({ state, held, paid, stake, hangs, updatedMs }: OurBet): OurSid
   return { state, held, paid: hangs ? undefined : paid, timeMs: updatedMs, isUntaken: isStanding && held !== stake };
 }
 
-/** Of several that were read of one, the newest. */
+/** The newest of several readings of the same item. */
 function newest<T extends { readonly age: Age }>(all: readonly T[], keyOf: (one: T) => string): Map<string, T> {
   const found = new Map<string, T>();
   for (const one of all) {
@@ -223,7 +226,7 @@ function isOlder(one: Age, other: Age): boolean {
   return differs !== -1 && (one[differs] as number) < (other[differs] as number);
 }
 
-/** Names can hold anything, so their lengths stand before them. */
+/** Names can hold any character, so their lengths come first. */
 export function keyOfBet({ username, productId, id }: { username: string; productId: string; id: string }): string {
   return `${username.length} ${productId.length} ${username}${productId}${id}`;
 }

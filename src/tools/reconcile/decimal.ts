@@ -1,15 +1,15 @@
 import type { Units } from '../../wallet/amount.js';
 
-/** A number as JSON and CSV have it; neither thousands nor a comma. */
+/** A number as in JSON and CSV, without thousands separators or a decimal comma. */
 const DECIMAL = /^(\d{1,20})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,2}))?$/;
 /** As in callbacks: 0.30000000000000004 is 0.3. */
 const NOISE_PER_UNIT = 1_000_000n;
-/** So many digits are a safe integer. */
+/** Numbers of at most this many digits are safe integers. */
 const SAFE_DIGITS = 15;
 
 /**
- * The amount of a decimal text in units, exactly: the text never becomes a float. Undefined when it is no amount:
- * negative, too large for a balance, or with more decimals than `scale` (noise of floats aside).
+ * The amount of a decimal text in units, exactly: the text never becomes a float. Undefined when the text is not an
+ * amount: negative, too large for a balance, or with more decimals than `scale` (noise of floats aside).
  */
 export function maybeUnitsOf(text: string, scale: number): Units | undefined {
   const [, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
@@ -22,7 +22,7 @@ export function maybeUnitsOf(text: string, scale: number): Units | undefined {
   return units !== undefined && units <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(units) : undefined;
 }
 
-/** The whole number that a fraction is, or nearly is. */
+/** The integer that a fraction equals or nearly equals. */
 function maybeNearest(dividend: bigint, divisor: bigint): bigint | undefined {
   const below = dividend / divisor;
   const rest = dividend % divisor;

@@ -3,12 +3,14 @@ import type { PlatformState } from './columns.js';
 import type { OurState } from './our-bet.js';
 
 /**
- * missing-here       the platform has the bet, walletd does not
- * missing-there      walletd has the bet, the platform's history does not
- * duplicate          the history has the bet again; the newest record is compared
- * currency           the player has another currency
- * state, stake, payout
- * round-payout       what was paid for a whole round, where its bets have no payouts of their own
+ * Kinds of differences.
+ *
+ *   missing-here       the platform has the bet, walletd does not
+ *   missing-there      walletd has the bet, the platform's history does not
+ *   duplicate          the history has the bet again; the newest record is compared
+ *   currency           the player has another currency
+ *   state, stake, payout
+ *   round-payout       the payout of a complete round, when its bets have no payouts of their own
  */
 export const DIFFERENCE_TYPES = [
   'missing-here',
@@ -23,12 +25,12 @@ export const DIFFERENCE_TYPES = [
 export type DifferenceType = (typeof DIFFERENCE_TYPES)[number];
 
 export interface Difference {
-  /** All that differ of this bet. */
+  /** All differences of this bet. */
   readonly types: readonly DifferenceType[];
   readonly username: string;
   readonly productId: string;
   readonly roundId: string | undefined;
-  /** Of the bet; undefined for a round. */
+  /** Id of the bet; undefined for a round. */
   readonly id: string | undefined;
   readonly currency: string;
   readonly theirs: TheirSide | undefined;
@@ -36,14 +38,14 @@ export interface Difference {
 }
 
 export interface TheirSide {
-  /** Of the history; of a round that of its last bet. */
+  /** Line of the history; for a round, the line of its last bet. */
   readonly line: number;
   /** Undefined for a round. */
   readonly state: PlatformState | undefined;
   readonly stake: Units | undefined;
   readonly payout: Units | undefined;
   readonly timeMs: number | undefined;
-  /** Undefined where it is the player's. */
+  /** Undefined when it is the player's currency. */
   readonly currency: string | undefined;
 }
 
@@ -51,10 +53,10 @@ export interface OurSide {
   /** Undefined for a round. */
   readonly state: OurState | undefined;
   readonly held: Units | undefined;
-  /** Undefined where it hangs on the round. */
+  /** Undefined when only the complete round's payout is known. */
   readonly paid: Units | undefined;
   /** Undefined for a round. */
   readonly timeMs: number | undefined;
-  /** The stake was told and not taken (skipBalanceUpdate). */
+  /** True when the stake was announced but not taken (skipBalanceUpdate). */
   readonly isUntaken: boolean;
 }

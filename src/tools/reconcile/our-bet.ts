@@ -2,7 +2,7 @@ import type { Units } from '../../wallet/amount.js';
 import type { Round, Transaction } from '../../wallet/state/round.js';
 import type { PlatformState } from './columns.js';
 
-/** OPEN: also WAITING. UNSETTLED: either of them since a rollback. CANCELLED: REFUND or REJECT. */
+/** OPEN includes WAITING. UNSETTLED: OPEN or WAITING since a rollback. CANCELLED: REFUND or REJECT. */
 export type OurState = 'OPEN' | 'UNSETTLED' | 'SETTLED' | 'VOID' | 'CANCELLED';
 
 const STATES: Readonly<Record<Transaction['state'], OurState>> = {
@@ -12,13 +12,13 @@ const STATES: Readonly<Record<Transaction['state'], OurState>> = {
   VOID: 'VOID',
   REFUND: 'CANCELLED',
   REJECT: 'CANCELLED',
-  // Of a tip only, which is no bet of its round.
+  // Only for tips, which are not bets of their round.
   TIPS: 'OPEN',
 };
 
 /**
- * What a bet here may be in for each state of the platform. Of one that was never settled here the platform cannot have taken
- * the result back; one that runs again it may call OPEN.
+ * States of walletd that agree with each state of the platform. The platform cannot have taken back the result of a bet
+ * that was never settled here; it may call a reopened bet OPEN.
  */
 export const AGREEING: Readonly<Record<PlatformState, readonly OurState[]>> = {
   OPEN: ['OPEN', 'UNSETTLED'],
@@ -29,8 +29,8 @@ export const AGREEING: Readonly<Record<PlatformState, readonly OurState[]>> = {
 };
 
 /**
- * The end of the log that this was read at, and its number among what the archive got then. What is read twice while a server
- * goes on is the newer one.
+ * The end of the log at the time of reading, and the index among the records archived at that end. When a served store
+ * is read, the same round can come twice: the newer one counts.
  */
 export type Age = readonly [epoch: number, sequence: number, index: number];
 
@@ -44,29 +44,29 @@ export interface OurBet {
   readonly state: OurState;
   readonly held: Units;
   readonly paid: Units;
-  /** The stake as it was told; another one than `held` where it was never taken. */
+  /** The announced stake; differs from `held` when it was never taken. */
   readonly stake: Units;
-  /** Its round has payouts of its own, so what is paid for this bet alone is not known. */
+  /** True when the round has payouts of its own, so the payout of this bet alone is unknown. */
   readonly hangs: boolean;
   readonly createdMs: number;
   readonly updatedMs: number;
   readonly age: Age;
 }
 
-/** A round with payouts of its own: they are compared with those of all its bets together. */
+/** A round with payouts of its own, which are compared with the payouts of all its bets together. */
 export interface OurRound {
   readonly username: string;
   readonly productId: string;
   readonly roundId: string;
   readonly currency: string;
-  /** By its settlements and by its bets. */
+  /** Paid by settlements of the round and by its bets. */
   readonly paid: Units;
-  /** How many of its bets are not cancelled. */
+  /** Number of bets that are not cancelled. */
   readonly bets: number;
   readonly age: Age;
 }
 
-/** What the platform gave without a bet: a reward, or a credit of adjustBalance. */
+/** A credit of the platform without a bet: a reward, or a credit of adjustBalance. */
 export interface OurCredit {
   readonly username: string;
   readonly productId: string;
@@ -80,12 +80,12 @@ export interface OurCredit {
 
 export interface OurPart {
   readonly bets: readonly OurBet[];
-  /** Undefined without payouts of its own. */
+  /** Undefined when the round has no payouts of its own. */
   readonly round: OurRound | undefined;
   readonly credits: readonly OurCredit[];
 }
 
-/** All that a player did in one round. */
+/** All actions of a player in one round. */
 export function readRound(round: Round, player: Pick<OurBet, 'username' | 'currency'>, age: Age): OurPart {
   const { username, currency } = player;
   const { productId, id: roundId } = round;
@@ -99,7 +99,7 @@ export function readRound(round: Round, player: Pick<OurBet, 'username' | 'curre
   const bets = members
     .filter(({ isBet }) => isBet)
     .map(
-      // Without `...`, which takes longer than all else here.
+      // Spelled out without `...`, which takes longer than everything else here.
       (bet): OurBet => ({
         username,
         productId,

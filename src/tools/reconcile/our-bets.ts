@@ -17,15 +17,18 @@ export type TakeRound = (
   age: Age,
 ) => void;
 
-/** Rounds of the archive are unpacked side by side: emptying the tables for each one took longer than reading it. */
+/**
+ * Archived rounds to unpack into one set of tables: emptying the tables after each round took longer than reading the
+ * archive.
+ */
 const DRAFT_ROUNDS = 50;
-/** What is in memory counts before all that the archive got with the same end of the log. */
+/** Rounds in memory take precedence over all records archived at the same end of the log. */
 const IN_MEMORY = Number.MAX_SAFE_INTEGER;
 
 /**
- * Calls `take` with every round of a shard: those of its wallets at the end of the log, and then those in the archive. While
- * a server goes on a round can come twice; and one that came back from the archive comes with what it was there, too. The
- * newest `age` counts. Throws a `RecoveryError` at damage.
+ * Calls `take` with every round of a shard: first the rounds of its wallets at the end of the log, then those in the
+ * archive. While a server is running, a round can come twice; and a restored round comes again as the archive had it.
+ * The newest `age` counts. Throws a `RecoveryError` at damage.
  */
 export async function eachRound(shard: number, reader: StoreReader, take: TakeRound): Promise<void> {
   const replay = await newestReplay(shard, reader);
@@ -75,7 +78,7 @@ async function takeArchive(
 function takeRecord({ image, lsn, index }: ArchiveRecord, wallets: Wallets, draft: Tables, take: TakeRound): void {
   const { username } = nameOfImage(image);
   const currency = wallets.peek(username)?.currency;
-  // A player who was created after the wallets were read.
+  // The player was created after the wallets were read.
   if (currency === undefined) return;
   const copy = Wallet.begin(draft, currency, username);
   const [member] = addRoundOf(copy, image);

@@ -16,14 +16,14 @@ export interface PlatformRecord {
   readonly roundId: string | undefined;
   readonly currency: string;
   readonly state: PlatformState;
-  /** Undefined where the state has none. */
+  /** Undefined when the state has none. */
   readonly stake: Units | undefined;
   readonly payout: Units | undefined;
   /** Milliseconds. */
   readonly timeMs: number | undefined;
 }
 
-/** Of an error: a name from outside can be long. */
+/** Limit of quoted text in an error: a name from outside can be long. */
 const SHOWN_MAX = 100;
 const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?$/;
 

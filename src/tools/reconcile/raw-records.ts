@@ -7,21 +7,21 @@ import { ToolError } from '../store-reader.js';
 import { type Columns, FIELDS, type Field } from './columns.js';
 import { valuesOfLine } from './json-line.js';
 
-/** A record of the platform's history, as text: a number has the digits that the file has. */
+/** A record of the platform's history, as text: a number keeps the digits of the file. */
 export interface RawRecord {
-  /** Where it is in the file: 1 is the first line. Of a record of several lines the last one. */
+  /** Line in the file, from 1; for a record of several lines, the last one. */
   readonly line: number;
   readonly fields: Readonly<Partial<Record<Field, string>>>;
 }
 
-/** No line and no record is longer: what is, is another kind of file. */
+/** Limit of a line or record. A longer one belongs to another kind of file. */
 const RECORD_MAX_BYTES = 1 << 20;
 const BATCH_RECORDS = 1000;
 const NEWLINE = 0x0a;
 
 /**
- * The records of a history, in batches: JSON lines, or CSV whose first line names the columns. Throws a `ToolError` that
- * names the line which cannot be read.
+ * The records of a history, in batches: JSON lines, or CSV whose first line names the columns. Throws a `ToolError`
+ * that names the unreadable line.
  */
 export async function* rawRecords(
   source: AsyncIterable<Uint8Array>,
@@ -47,7 +47,7 @@ async function* following(begin: string, rest: AsyncIterable<string>): AsyncGene
   yield* rest;
 }
 
-/** Texts of whole lines, without a byte order mark. */
+/** Texts of complete lines, without a byte order mark. */
 async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let line = 1;
   let rest: Buffer = Buffer.alloc(0);
@@ -64,7 +64,10 @@ async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<st
   yield textOf(rest, line);
 }
 
-/** Throws where it is not UTF-8: two names could become the same one. `line`: the number of its first one. */
+/**
+ * Decodes UTF-8, and throws when the bytes are invalid: two names could become the same one. `line` is the number of
+ * the first line.
+ */
 function textOf(bytes: Buffer, line: number): string {
   if (isUtf8(bytes)) {
     const text = bytes.toString();
@@ -86,7 +89,7 @@ async function* jsonRecords(
   for await (const text of texts) {
     const records: RawRecord[] = [];
     const lines = text.split('\n');
-    // What stands behind the last newline is the next line, or nothing.
+    // A trailing newline does not begin another line.
     if (lines.at(-1) === '') lines.pop();
     for (const one of lines) {
       line++;
@@ -122,7 +125,7 @@ async function* csvRecords(
   begin: string,
 ): AsyncGenerator<readonly RawRecord[], void> {
   const { delimiter, isNamed, header } = layoutOf(begin, names);
-  // What its types lack: `info` makes each record stand beside its place.
+  // The parser's types do not know that `info` pairs each record with its place.
   const options = { delimiter, info: true, max_record_size: RECORD_MAX_BYTES, skip_empty_lines: true } as Options;
   const parser = csvParser(options);
   // Errors of the source come out of the parser.
@@ -142,7 +145,7 @@ async function* csvRecords(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // A quote behind the beginning of a cell: `="0017"`.
+    // A quote in the middle of a cell: `="0017"`.
     const { lines, field, index } = error as CsvError & { lines: number; field?: unknown; index?: number };
     if (field === '=') mustBeUnspoilt('="', lines, header[index ?? -1] ?? '');
     throw new ToolError(`line ${lines} is not CSV: ${error.message}`);
@@ -150,7 +153,7 @@ async function* csvRecords(
   yield batch;
 }
 
-/** Line numbers stay as they are in the file. */
+/** Blanks the first line, so that line numbers stay those of the file. */
 async function* withoutFirstLine(texts: AsyncIterable<string>): AsyncGenerator<string, void> {
   let isFirst = true;
   for await (const text of texts) {
@@ -163,12 +166,12 @@ const DELIMITERS = [',', ';', '\t', '|'];
 
 interface Layout {
   readonly delimiter: string;
-  /** By a line `sep=;`, as spreadsheets have it. */
+  /** True when a line `sep=;` names the delimiter, as spreadsheets write it. */
   readonly isNamed: boolean;
   readonly header: readonly string[];
 }
 
-/** A delimiter that nothing names is the one by which most columns are known. */
+/** Chooses the delimiter by which most columns are known, unless the file names one. */
 function layoutOf(begin: string, names: Columns['names']): Layout {
   const [first = '', second = ''] = begin.split(/\r?\n/).filter((line) => line.trim() !== '');
   const named = /^sep=([,;\t|])$/i.exec(first.trimStart())?.[1];
@@ -190,7 +193,7 @@ interface Place {
   readonly at: number;
 }
 
-/** Which columns of a line are wanted, the best name first. */
+/** The wanted columns of a line, the best name first. */
 function placesOf(header: readonly string[], names: Columns['names']): Place[] {
   const titles = header.map((title) => title.trim());
   const places = FIELDS.flatMap((field) => names[field].map((title) => ({ field, title, at: titles.indexOf(title) })));

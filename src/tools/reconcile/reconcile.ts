@@ -19,21 +19,21 @@ import type { Window } from './window.js';
  *              (columns.ts)                      '-> parts on disk --> comparison -> sums
  *   store ---> our-bets ----> our-bet ----------'    (spill.ts)        '-> hanging payouts -> rounds
  *
- * The hash of a bet's name says in which part it is, so a bet meets its record when the part is read. Where payouts are
- * those of whole rounds, bets leave what they know of them in parts by round, which are compared last.
+ * The hash of a bet's name selects its part, so a bet meets its record when the part is read. Where payouts belong to
+ * complete rounds, the comparison of bets leaves their payouts in parts by round, which are compared last.
  */
 
-/** Of ten million records a part has ten thousand. */
+/** At ten million records a part has ten thousand. */
 const PARTS = 1024;
 
 export interface ReconcileOptions {
   readonly columns: Columns;
   readonly window: Window;
-  /** For temporary files. */
+  /** Folder for temporary files. */
   readonly folder: string;
-  /** Of one part of what there is; resolves when more can come. */
+  /** Called with the differences of one part. Resolves when more can come. */
   readonly onDifferences: (differences: readonly Difference[]) => Promise<void>;
-  /** How much of the history has been read, between 0 and 1. */
+  /** The share of the history that has been read, from 0 to 1. */
   readonly readPart?: () => number;
   readonly onProgress?: OnProgress;
 }
@@ -43,7 +43,7 @@ export interface Reconciliation {
   readonly sums: Sums;
 }
 
-/** Throws a `ToolError` at a record that cannot be read, and a `RecoveryError` at damage of the store. */
+/** Throws a `ToolError` at an unreadable record, and a `RecoveryError` at damage of the store. */
 export async function reconcile(
   history: AsyncIterable<Uint8Array>,
   reader: StoreReader,
@@ -79,13 +79,13 @@ class Parts {
   }
 }
 
-/** Keyed: memory is bounded by the longest part, and game providers choose the ids. */
+/** Uses a keyed hash: the longest part bounds memory, and game providers choose the ids. */
 function partOf(key: string): number {
   const bytes = Buffer.from(key);
   return keyedHash(currentHashKey(), 0, 0, bytes, 0, bytes.length) % PARTS;
 }
 
-/* How the bar goes on: reading the history, reading the store, comparing. */
+/* Steps of the progress bar: reading the history, reading the store, comparing. */
 const READ_STEPS = 400;
 const STORE_STEPS = 400;
 const COMPARE_STEPS = 200;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { messageOf } from '../../base/message-of.js';
 import { ToolError } from '../store-reader.js';
 
-/** So much of a part is written together: 1,024 parts hold 16 MiB. */
+/** Bytes of a part that are written together: 1,024 parts hold 16 MiB. */
 const BLOCK_BYTES = 16_384;
-/** Of a character. */
+/** Bytes of a character at most. */
 const UTF8_BYTES_MAX = 3;
 const COMMA = 0x2c;
-/** The disk may be that of a store: it is not filled up. */
+/** Free space to leave: the disk may be that of a store. */
 const FREE_MIN_BYTES = 256 << 20;
 const LOOK_BYTES = 64 << 20;
 
@@ -18,7 +18,7 @@ interface Block {
   readonly bytes: number;
 }
 
-/** What has not been written yet is in `bytes`, up to `length`. */
+/** Values of one part. Unwritten ones are in `bytes`, up to `length`. */
 interface Part {
   bytes: Buffer;
   length: number;
@@ -28,8 +28,8 @@ interface Part {
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Values that wait on disk, part by part, so that memory has to hold one part at a time. The file has no name once it is
- * open, so nothing of it is left however the process ends.
+ * Values that wait on disk, part by part, so that memory holds one part at a time. The file loses its name as soon as
+ * it is open, so nothing is left however the process ends.
  */
 export class Spill<T> {
   count = 0;
@@ -38,7 +38,7 @@ export class Spill<T> {
   private end = 0;
   private lookAt = LOOK_BYTES;
 
-  /** `parts`: numbered from 0 on. Throws a `ToolError` when there can be no file in the folder. */
+  /** `parts` are numbered from 0. Throws a `ToolError` when no file can be created in the folder. */
   constructor(
     private readonly folder: string,
     parts: number,

@@ -2,7 +2,7 @@ import { DAY_MS, dayOf } from '../../base/time.js';
 import { ExactSum, type Units } from '../../wallet/amount.js';
 import { ToolError } from '../store-reader.js';
 
-/** The limit of what is summed up apart: 27 years of ten products. */
+/** The limit of separate sums: 27 years of ten products. */
 const SUMS_MAX = 100_000;
 
 /** One side's bets of a product and a day. */
@@ -15,7 +15,7 @@ export class SideSum {
 export class DaySum {
   readonly theirs = new SideSum();
   readonly ours = new SideSum();
-  /** What came without a bet, and is compared with nothing. */
+  /** Credits without a bet, which have no counterpart to compare. */
   readonly credits = new ExactSum();
 
   constructor(
@@ -32,11 +32,14 @@ export class DaySum {
   }
 }
 
-/** What was compared, per day (UTC), product and currency. */
+/** Sums of the compared bets, per day (UTC), product and currency. */
 export class Sums {
   private readonly sums = new Map<string, DaySum>();
 
-  /** The sum that this belongs to. `timeMs`: the platform's time where there is one, so that both sides fall on one day. */
+  /**
+   * The sum of a day, product and currency. `timeMs` is the platform's time when known, so that both sides fall on one
+   * day.
+   */
   of(timeMs: number, productId: string, currency: string): DaySum {
     const day = dayOf(timeMs);
     const key = `${day} ${currency} ${productId}`;
@@ -50,7 +53,7 @@ export class Sums {
     return sum;
   }
 
-  /** By day, product and currency. */
+  /** Sorted by day, product and currency. */
   all(): readonly DaySum[] {
     const key = ({ day, productId, currency }: DaySum) => `${day} ${productId} ${currency}`;
     return [...this.sums.values()].sort((a, b) => (key(a) < key(b) ? -1 : 1));

@@ -1,7 +1,7 @@
-/** Clocks of platform and walletd, and a callback on its way, are apart by less. */
+/** Upper bound of the clock difference between platform and walletd plus the travel time of a callback. */
 export const EDGE_MS = 5 * 60_000;
 
-/** The time that a history is of. What changed near its edges, or beyond, can be on one side alone by right. */
+/** The time span of a history. Changes near its edges, or outside, can rightly be on one side only. */
 export class Window {
   private readonly fromMs: number;
   private readonly toMs: number;
@@ -12,12 +12,12 @@ export class Window {
     this.toMs = untilMs === undefined ? Number.POSITIVE_INFINITY : untilMs - EDGE_MS;
   }
 
-  /** True for what happened within, all of it: both sides must have it. */
+  /** True when all these times are inside the window: both sides must have the bet. */
   has(...timesMs: readonly number[]): boolean {
     return timesMs.every((timeMs) => timeMs >= this.fromMs && timeMs <= this.toMs);
   }
 
-  /** True for what has changed after it: the other side may not know. */
+  /** True when one of these times is after the window: the other side may not know the change. */
   isPassedBy(...timesMs: readonly number[]): boolean {
     return timesMs.some((timeMs) => timeMs > this.toMs);
   }

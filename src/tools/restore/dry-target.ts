@@ -1,8 +1,8 @@
 import type { TargetStore } from '../copy-ports.js';
 
 /**
- * A target that keeps nothing: a restore into it makes every check, and says what it would have written. `hasArchive`: closed
- * rounds would have a place.
+ * A target that keeps nothing: a restore into it makes every check and reports the result of a real restore.
+ * `hasArchive` says whether there would be an archive for closed rounds.
  */
 export function dryTarget(hasArchive: boolean): TargetStore {
   return {

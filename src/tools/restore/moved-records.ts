@@ -2,22 +2,25 @@ import type { ArchiveRecord } from '../../shard/archive/archive.js';
 import { nameOfImage } from '../../wallet/state/round-image.js';
 import { ToolError } from '../store-reader.js';
 
-/** What one put numbers stays far below this. */
+/** Range of indexes per source shard; one put uses far fewer. */
 const INDEXES = 2 ** 13;
 const INDEX_END = 2 ** 16;
 const OWNERS_MAX = INDEX_END / INDEXES;
 
 /**
- * Moves records of the archive to the shards of another number of them. All of a record but its shard stays what it is. Two
- * players can have the same hash, and rounds of the same name; where they come from different shards into one, the LSN
- * need not tell their records apart any more: the index of the second player's does.
+ * Moves records of the archive to the shards of a store with another number of shards. Only the shard of a record
+ * changes. Two players can have the same hash, and rounds of the same name. When such players come from different
+ * shards into one, the LSN may no longer distinguish their records: the index of the second player's records then does.
  */
 export class MovedRecords {
-  /** By player's hash and new shard: the shards of the source that he comes from, all but always one. */
+  /** By player hash and new shard: the source shards of these players, almost always one. */
   private readonly sources = new Map<number, number[]>();
 
   constructor(
-    /** The shard of a player, in the new store. Throws a `ToolError` when he is not of that shard of the source. */
+    /**
+     * The shard of a player in the new store. Throws a `ToolError` when the player does not belong to that source
+     * shard.
+     */
     private readonly place: (username: string, source: number) => number,
   ) {}
 

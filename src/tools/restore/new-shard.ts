@@ -9,7 +9,9 @@ import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import type { RestoredShard } from './shard-restore.js';
 import { SnapshotWriter } from './snapshot-writer.js';
 
-/** Writes a snapshot of one new shard, which begins and ends with the fence that its log begins with. */
+/**
+ * Writes a snapshot of one new shard. The snapshot begins and ends with the fence with which the shard's log begins.
+ */
 export class NewShard {
   private readonly writer: SnapshotWriter;
   private readonly chunks: ChunkSummary[] = [];
@@ -18,7 +20,7 @@ export class NewShard {
 
   constructor(
     private readonly shard: number,
-    /** It is in the log already. */
+    /** The fence, already in the log. */
     private readonly fence: SealedEntry,
     private readonly timeMs: number,
     private readonly id: string,
@@ -34,7 +36,7 @@ export class NewShard {
     await this.writer.begin();
   }
 
-  /** A packed wallet goes in as it is. */
+  /** Adds a wallet; a hibernated one is copied as it is. */
   async add(wallet: Wallet): Promise<void> {
     assert(atOnce(this.chunk.add(wallet)), 'nobody changes a wallet meanwhile');
     this.players++;

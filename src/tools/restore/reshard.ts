@@ -15,8 +15,8 @@ import type { RestoredShard } from './shard-restore.js';
 import { ForeignWriterError } from './snapshot-writer.js';
 
 /*
- * A restore into another number of shards. Where a player is depends on that number, so no log can be taken over: each shard
- * of the source is folded into wallets, and each new shard begins with a snapshot of those that are in it now.
+ * A restore into another number of shards. The number decides a player's shard, so no log can be copied: each shard of
+ * the source is folded into wallets, and each new shard begins with a snapshot of its wallets.
  *
  *   frames ─> checked, as in every restore ┬─> a fold per shard ─> per new shard: a fence, and a snapshot at it
  *                                          └─> archived rounds ─> the new archive
@@ -25,28 +25,28 @@ import { ForeignWriterError } from './snapshot-writer.js';
  *   ... 3-811 | 3-812            4-977 (fence) | 5-978 (a server's) ...
  *   ... 2-975 | 2-976            ^ start and end of the snapshot
  *
- * The new logs begin as trimmed ones do, behind all of the old: so they are never taken for complete, and what leaves for
- * the archive from now on is newer than what is there. The new store is another one, with an id of its own: nothing that
- * knows the old one, an acknowledged entry, a cursor, a backup that is followed, can be taken to be about it.
+ * The new logs begin like trimmed ones, with LSNs after all of the old ones. So they never count as complete, and
+ * rounds archived from now on are newer than the records already there. The new store has an id of its own: nothing
+ * that names the old store (an acknowledged entry, a cursor, a followed backup) can be mistaken for it.
  *
- * All players are in memory meanwhile, as on a server, and of each new shard the chunk that is being filled.
+ * Memory holds all players meanwhile, as on a server, and one unfinished chunk per new shard.
  */
 
 export interface ReshardOptions extends RestoreOptions {
-  /** Another number than the source has. */
+  /** Differs from the number of the source. */
   readonly shards: number;
-  /** The record of a new store, with this number of shards and else like the one with this record. */
+  /** The meta record of a new store with this number of shards, otherwise like the given one. */
   readonly newMeta: (meta: Buffer) => Buffer;
-  /** The same record once the ends of the source are known, by its shards. */
+  /** The same record once the ends of the source are known, by source shard. */
   readonly withEnds: (meta: Buffer, storeId: string, ends: readonly Position[]) => Buffer;
   readonly shardOf: (username: string, shards: number) => number;
-  /** Whom the fences name. */
+  /** The owner that the fences name. */
   readonly owner: Owner;
-  /** 16 hexadecimal digits, of which no two are the same. */
+  /** Returns 16 hexadecimal digits, never the same twice. */
   readonly newId: () => string;
 }
 
-/** As `restoreFrames`, into another number of shards. */
+/** Like `restoreFrames`, into another number of shards. */
 export async function restoreResharded(
   frames: Frames,
   target: TargetStore,
@@ -57,7 +57,7 @@ export async function restoreResharded(
   return await resharding.finish(copiedMs);
 }
 
-/** What is known once the meta record has come. */
+/** State that exists once the meta record has come. */
 interface Begun {
   readonly source: StoreFormats;
   readonly folds: readonly ShardFold[];
@@ -73,7 +73,7 @@ class Resharding {
     private readonly options: ReshardOptions,
   ) {}
 
-  /** What the restore that checks the frames writes to: only closed rounds go through. */
+  /** The target of the restore that checks the frames: only closed rounds go through. */
   get checking(): TargetStore {
     const { target } = this;
     const records = new MovedRecords((username, source) => this.place(username, source));
@@ -93,7 +93,7 @@ class Resharding {
     };
   }
 
-  /** The same frames; each is folded when the next one is asked for, and so has been checked. */
+  /** The same frames. Each is folded when the next one is requested, and so has been checked. */
   async *watched(frames: Frames): AsyncGenerator<Frame, void> {
     for await (const frame of frames) {
       if (frame.type === 'meta') this.begin(frame.bytes);
@@ -168,7 +168,7 @@ class Resharding {
     return written;
   }
 
-  /** Behind all entries of the source; none where it has none. */
+  /** Fences after all entries of the source; none when the source has no entries. */
   private fences(folds: readonly ShardFold[], formats: StoreFormats, timeMs: number): Append[] {
     const { owner, newId, shards } = this.options;
     const ends = folds.map(({ reached }) => reached.head.lsn);
@@ -199,7 +199,7 @@ class Resharding {
     return must(shards[this.place(wallet.username, source)], 'a player has a shard');
   }
 
-  /** Throws a `ToolError` when the player is in a shard that is not his: he could be in his own, too. */
+  /** Throws a `ToolError` when the player is in a wrong source shard: the right shard could have the same player. */
   private place(username: string, source: number): number {
     const { shards, shardOf } = this.options;
     if (shardOf(username, this.mustBegun().source.shards) !== source) {

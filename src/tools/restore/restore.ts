@@ -13,14 +13,14 @@ import { type RestoredShard, ShardRestore } from './shard-restore.js';
 import { ForeignWriterError } from './snapshot-writer.js';
 
 /*
- * A restore writes frames, of a store or of a backup file, into an empty store, shard by shard: shard-restore.ts takes
- * the entries, snapshot-restore.ts the snapshot before them. Until the last step the store is marked as not finished, and
- * no server starts on it. Into another number of shards: reshard.ts.
+ * A restore writes the frames of a store or of a backup file into an empty store, shard by shard. shard-restore.ts
+ * takes the entries, snapshot-restore.ts the snapshot before them. Until the last step the store is marked as not
+ * finished, and no server starts on it. reshard.ts restores into another number of shards.
  */
 
 export interface Restored {
   readonly storeId: string;
-  /** The clock of the machine that made the copy, when it had read all that is in it. Milliseconds. */
+  /** The copying machine's clock when it had read everything in the copy. Milliseconds. */
   readonly copiedMs: number;
   readonly shards: readonly RestoredShard[];
 }
@@ -36,7 +36,8 @@ const PUT_ROUNDS = 500;
 
 /**
  * Writes a store into an empty one, which is not fit to serve until the last step. Everything is checked before it is
- * written. Throws a `ToolError`, a `RecoveryError` or a `FormatError` when a check fails; then the target must be emptied.
+ * written. Throws a `ToolError`, a `RecoveryError` or a `FormatError` when a check fails; then the target must be
+ * emptied.
  */
 export async function restoreFrames(frames: Frames, target: TargetStore, options: RestoreOptions): Promise<Restored> {
   let restore: Restore | undefined;
@@ -118,7 +119,7 @@ class Restore {
     for (const shard of this.shards) {
       const { head, archived } = must(coverage.shards[shard.shard], 'an end tells of all shards');
       shard.checkEnd(head);
-      // Copies of older releases do not note what their archive had.
+      // Copies of older releases do not record the archive's mark.
       if (archived !== undefined) mustReach(shard.shard, archived, shard.required);
     }
     await this.raiseMarks();
@@ -127,7 +128,10 @@ class Restore {
     return { storeId: this.formats.storeId, copiedMs: coverage.timeMs, shards };
   }
 
-  /** The newest record that the log relies on need not be in a backup: its round can have come back since, or be too old. */
+  /**
+   * Raises the archive's marks to those of the logs. The newest record that a log relies on may be missing from a
+   * backup: its round can have come back since, or be too old.
+   */
   private async raiseMarks(): Promise<void> {
     const { targetArchive } = this;
     if (targetArchive === undefined) return;
@@ -137,7 +141,7 @@ class Restore {
     }
   }
 
-  /** What was put into the archive later than the shard is restored to is of another future. */
+  /** Skips records archived after the shard's restore point: they belong to another future. */
   private async archive(shard: ShardRestore, record: ArchiveRecord): Promise<void> {
     if (!shard.reaches(record.lsn)) return;
     this.archived.push(record);
@@ -149,7 +153,7 @@ class Restore {
     this.archived = [];
     if (records.length === 0) return;
     const { targetArchive } = this;
-    // Any of them may hold remembered messages; the snapshots of the new store are of today's version anyway.
+    // Any record may hold remembered messages; the snapshots of the new store have today's version anyway.
     const puts = records.map((record) => ({ ...record, remembers: true }));
     if (targetArchive === undefined) {
       throw new ToolError(
@@ -181,7 +185,7 @@ function checkCreated(at: At | undefined, createdMs: number): void {
   throw new ToolError(`there was no store at ${wanted}: it was created at ${created}`);
 }
 
-/** What is left of a store that was emptied by hand would be taken for a part of this one. */
+/** Remains of a store that was emptied by hand would count as part of the new one. */
 export async function mustHaveNothing(shard: number, target: TargetStore, patience: Patience): Promise<void> {
   const entries = await keepTrying('read the log', patience, () => target.read(shard, LSN_ZERO, 1));
   const snapshots = await keepTrying('list the snapshots', patience, () => target.snapshots(shard));

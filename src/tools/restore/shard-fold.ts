@@ -10,10 +10,10 @@ import type { StoreFormats } from '../copy-ports.js';
 import { type At, isPast } from '../point-in-time.js';
 import { ToolError } from '../store-reader.js';
 
-/** The wallets of one shard, as they grow out of its frames. That each frame follows from those before has been checked. */
+/** The wallets of one shard, built from its frames. The order of the frames has already been checked. */
 export class ShardFold {
   private replay: Replay;
-  /** The snapshot of which chunks are coming. */
+  /** The snapshot whose chunks are coming. */
   private reading: { readonly manifest: Manifest; readonly wallets: SnapshotWallets } | undefined = undefined;
   private isPast = false;
 
@@ -49,7 +49,7 @@ export class ShardFold {
     this.isPast = isPast(this.at, entry);
     if (this.isPast) return;
     if (this.reading !== undefined) {
-      // The entry at the start of the snapshot, which holds all of it.
+      // This entry is at the start of the snapshot, which already holds its events.
       this.replay = Replay.ofWallets(this.reading.manifest, this.reading.wallets.finish());
       this.reading = undefined;
       return;
@@ -65,7 +65,10 @@ export class ShardFold {
     for (const _event of entry.events) replay.wallets.packNext();
   }
 
-  /** Throws a `ToolError` when the books of a player do not add up. Those of packed ones were checked when they were packed. */
+  /**
+   * Throws a `ToolError` when the books of a player do not add up. Hibernated wallets were checked when they were
+   * packed.
+   */
   checkBooks(): void {
     for (const wallet of this.replay.wallets.unpacked()) {
       try {

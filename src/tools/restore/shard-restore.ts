@@ -13,7 +13,7 @@ import { SnapshotRestore } from './snapshot-restore.js';
 /** The result of a restore for one shard. */
 export interface RestoredShard {
   readonly shard: number;
-  /** The end of its snapshot; undefined when its log is complete. */
+  /** The end of the restored snapshot; undefined when the log is complete. */
   readonly snapshot: Lsn | undefined;
   readonly lsn: Lsn;
   /** The shard's clock at the newest event of that entry; undefined in an empty log. Milliseconds. */
@@ -25,7 +25,7 @@ export interface RestoredShard {
 
 /** Writes one shard into an empty log: its snapshot first, then the entries from the snapshot's start on. */
 export class ShardRestore {
-  /** The newest entry in the target's log; it lags behind `last` by the waiting entries. */
+  /** The newest entry in the target's log; lags behind `last` by the waiting entries. */
   private head: Head;
   /** The newest entry that has been checked. */
   private last: Head | undefined = undefined;
@@ -34,7 +34,7 @@ export class ShardRestore {
   private waiting: SealedEntry[] = [];
   private snapshot: SnapshotRestore | undefined = undefined;
   private isPast = false;
-  /** The newest record of the archive that the log relies on, as far as it is restored. */
+  /** The newest archive record that the restored part of the log relies on. */
   required: ArchiveMark | undefined = undefined;
   private entries = 0;
   private entryBytes = 0;
@@ -72,7 +72,10 @@ export class ShardRestore {
     this.snapshot = undefined;
   }
 
-  /** Returns how many more bytes are waiting because of it. Throws a `RecoveryError` when it is not the next entry. */
+  /**
+   * Returns the number of bytes added to the waiting entries. Throws a `RecoveryError` when the entry is not the next
+   * one.
+   */
   async addEntry(bytes: Buffer): Promise<number> {
     if (this.isPast) return 0;
     if (this.last === undefined) await this.publishSnapshot();
@@ -93,7 +96,7 @@ export class ShardRestore {
     return bytes.length;
   }
 
-  /** True when the shard is restored beyond this place, or up to it. */
+  /** True when the shard is restored up to this LSN or beyond. */
   reaches(lsn: Lsn): boolean {
     return compareLsn(lsn, this.lsn) <= 0;
   }
@@ -131,7 +134,8 @@ export class ShardRestore {
   private async publishSnapshot(): Promise<void> {
     if (this.snapshot === undefined) return;
     const { end, timeMs } = this.snapshot.manifest;
-    // An abandoned snapshot may have been too late; this one stays. Of a file that is known before its end is looked at.
+    // An abandoned snapshot may have been too late; this one stays. For a backup file this check comes before the
+    // file's end is read.
     if (!isEarlyEnough(this.at, this.shard, { end: end.lsn, timeMs })) {
       const earliest = `${new Date(timeMs).toISOString()}, or ${this.shard}:${formatLsn(end.lsn)}`;
       throw new ToolError(`nothing that early is there: shard ${this.shard} begins at ${earliest}`);

@@ -4,7 +4,7 @@ import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import { SnapshotWriter } from './snapshot-writer.js';
 
-/** Writes one snapshot, as it is, into a log that has no entries yet. */
+/** Copies one snapshot unchanged into a log that has no entries yet. */
 export class SnapshotRestore {
   private readonly writer: SnapshotWriter;
 
@@ -28,7 +28,7 @@ export class SnapshotRestore {
     await this.writer.begin();
   }
 
-  /** Throws a `FormatError` when the bytes are not those that the manifest names. */
+  /** Throws a `FormatError` when the bytes differ from those that the manifest names. */
   async writeChunk(index: number, bytes: Buffer): Promise<void> {
     assert(index === this.writer.chunks, 'chunks come in order');
     this.formats.snapshotFormat.checkChunk(this.manifest, index, bytes);

@@ -9,12 +9,12 @@ export class ForeignWriterError extends ToolError {
   }
 }
 
-/** Chunks that are being written at the same time. */
+/** Limit of chunks that are written at the same time. */
 const CHUNKS_MAX = 8;
 
 /** Writes one snapshot, several chunks at a time. */
 export class SnapshotWriter {
-  /** Chunks that have been given to it. */
+  /** Number of chunks received. */
   chunks = 0;
   bytes = 0;
   private writing: Promise<void>[] = [];
@@ -37,7 +37,7 @@ export class SnapshotWriter {
     const index = this.chunks++;
     this.bytes += bytes.length;
     const write = this.write('write a chunk', () => target.writeChunk(shard, nonce, id, index, bytes));
-    // It is awaited later, and may fail before that.
+    // The write is awaited later and may fail before that.
     write.catch(() => {});
     this.writing.push(write);
     if (this.writing.length >= CHUNKS_MAX) await this.written();

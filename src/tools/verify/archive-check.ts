@@ -19,30 +19,30 @@ import type { Findings } from './findings.js';
 interface Gone {
   readonly username: string;
   readonly roundId: string;
-  /** The entry in which it left its wallet. */
+  /** The entry in which the round left its wallet. */
   readonly lsn: Lsn;
   readonly checksum: number;
   readonly day: number;
 }
 
 /**
- * What one shard has in the archive: each round by itself, and those that leave the wallets in the part of the log that is
- * replayed byte by byte.
+ * Checks the archive of one shard. Each round is checked by itself. Rounds that leave the wallets in the replayed part
+ * of the log are compared byte by byte.
  */
 export class ArchiveCheck {
-  /** Rounds that were read; one that came back and left again counts each time. */
+  /** Rounds that were read; a round that came back and left again counts each time. */
   rounds = 0;
   private readonly gone = new Map<string, Gone>();
-  /** Of those: the newest record. */
+  /** The newest record of each round in `gone`. */
   private readonly found = new Map<string, { readonly lsn: Lsn; readonly index: number; readonly checksum: number }>();
   private readonly tables = new Tables();
-  /** The newest record of the archive that the log relies on. */
+  /** The newest archive record that the log relies on. */
   required: ArchiveMark | undefined = undefined;
   /** The newest record that the archive has had. */
   mark: ArchiveMark | undefined = undefined;
-  /** The newest fence by which somebody accepted that rounds which had left before it are not in the archive. */
+  /** The newest fence by which an operator accepted that rounds archived before it are missing. */
   private acceptedAt: Lsn | undefined = undefined;
-  /** Rounds that are not there as they left, and whose loss was accepted. */
+  /** Number of missing or different rounds whose loss was accepted. */
   private acceptedRounds = 0;
 
   constructor(
@@ -51,7 +51,7 @@ export class ArchiveCheck {
     private readonly findings: Findings,
   ) {}
 
-  /** Losses that were accepted, a sentence each. */
+  /** Accepted losses, a sentence each. */
   get accepted(): readonly string[] {
     const { acceptedRounds, acceptedAt, shard } = this;
     if (acceptedAt === undefined || acceptedRounds === 0) return [];
@@ -61,13 +61,13 @@ export class ArchiveCheck {
     ];
   }
 
-  /** Takes note of an entry, whether its events are applied or not. */
+  /** Records an entry, whether its events are applied or not. */
   note({ lsn, owner, events }: Pick<Entry, 'lsn' | 'owner' | 'events'>): void {
     if (owner?.acceptsArchiveLoss) this.acceptedAt = lsn;
     this.required = requiredAfter(this.required, events);
   }
 
-  /** To be called before the event is applied. */
+  /** Records an event. Call before the event is applied. */
   take(wallet: Wallet, event: Event, lsn: Lsn): void {
     const { username } = event;
     if (event.type === 'rounds-archived') {
@@ -90,7 +90,9 @@ export class ArchiveCheck {
     }
   }
 
-  /** Reads all of the shard. `isWhole`: the log has been replayed to its end, which was `head` then. */
+  /**
+   * Reads the complete archive of the shard. `isWhole`: the log has been replayed to its end, which was `head` then.
+   */
   async finish(isWhole: boolean, head: Lsn): Promise<void> {
     const { archive, yieldTurn } = this.reader;
     if (archive === undefined) {
@@ -117,7 +119,7 @@ export class ArchiveCheck {
     if (isWhole) this.compare(days[0] ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** The log was read before the archive: what it relies on was there by then. */
+  /** The log was read before the archive, so the archive must already hold the records that the log relies on. */
   checkMark(mark: ArchiveMark | undefined): void {
     this.mark = mark;
     try {
@@ -128,7 +130,10 @@ export class ArchiveCheck {
     }
   }
 
-  /** After all records have been checked: is each round that went there? Days before the oldest have been dropped. */
+  /**
+   * Checks that each archived round is there, after all records have been checked. Days before the oldest have been
+   * dropped.
+   */
   compare(oldestDay: number): void {
     for (const [key, { username, roundId, lsn, checksum, day }] of this.gone) {
       const found = this.found.get(key);
@@ -142,7 +147,10 @@ export class ArchiveCheck {
     }
   }
 
-  /** What was put after `head` says nothing of how the log has left a round there: the shard is served meanwhile. */
+  /**
+   * Checks one record. A record put after `head` says nothing about the log that was read: the shard is served
+   * meanwhile.
+   */
   check(record: ArchiveRecord, head?: Lsn): void {
     this.rounds++;
     try {

@@ -5,14 +5,14 @@ import type { Wallet } from '../../wallet/state/wallet.js';
 /** The books of one currency. All sums are in units. */
 export class CurrencyBooks {
   players = 0;
-  /** Balances where the replay began: 0 when it began before the first entry. */
+  /** Balances at the start of the replay; 0 when it began before the first entry. */
   opening = 0n;
-  /** What events have moved since. */
+  /** Amounts moved by events since then. */
   readonly moved: Books = new Map();
   /** Balances at the end. */
   balances = 0n;
 
-  /** By how much the balances are more than the books explain. */
+  /** The excess of the balances over what the books explain. */
   get difference(): bigint {
     return this.balances - this.opening - total(this.moved);
   }

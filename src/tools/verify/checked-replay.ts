@@ -14,10 +14,10 @@ import { StoreBooks } from './books.js';
 import type { Findings } from './findings.js';
 import type { ServerComparison } from './server-comparison.js';
 
-/** A replay that keeps the books, and compares on its way with what a server holds. */
+/** A replay that keeps the books and compares the wallets with those of a server on the way. */
 export class CheckedReplay {
   readonly books = new StoreBooks();
-  /** True when an event did not fit: from there on the wallets are not what the log says, and are not checked. */
+  /** True after an event that did not fit: from there on the wallets differ from the log and are not checked. */
   isBroken = false;
   readonly audit: AuditCheck;
 
@@ -112,7 +112,7 @@ export class CheckedReplay {
   }
 }
 
-/** The domain's verdict on what it was given; any other error is a fault of this code, and is thrown. */
+/** Returns the error if the domain rejected its input. Any other error is a bug of this code, and is thrown. */
 export function assertionOf(error: unknown): AssertionFailure {
   if (error instanceof AssertionFailure) return error;
   throw error;

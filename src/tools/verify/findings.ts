@@ -1,12 +1,14 @@
 /**
- * log        an entry that is damaged, missing or foreign, or a head that is not that of the last entry
- * snapshot   a manifest or chunk that is damaged, or wallets that are not those of the log
- * event      an event that does not fit its wallet
- * wallet     a wallet that contradicts itself
- * books      sums that do not balance
- * archive    a round in the archive that is damaged or cannot be right, or that should be there and is not
- * audit      an operation of an operator that was changed, removed or added afterwards
- * server     a player whom the running server holds differently
+ * Kinds of findings.
+ *
+ *   log        an entry that is damaged, missing or foreign, or a head that is not that of the last entry
+ *   snapshot   a manifest or chunk that is damaged, or wallets that are not those of the log
+ *   event      an event that does not fit its wallet
+ *   wallet     a wallet that contradicts itself
+ *   books      sums that do not balance
+ *   archive    a round in the archive that is damaged or impossible, or a round that is missing from the archive
+ *   audit      an operation of an operator that was changed, removed or added afterwards
+ *   server     a player that differs on the running server
  */
 export type FindingType = 'log' | 'snapshot' | 'event' | 'wallet' | 'books' | 'archive' | 'audit' | 'server';
 
@@ -18,7 +20,7 @@ export interface Finding {
 
 const LISTED_MAX = 20;
 
-/** The findings: the first ones of each type in full, the rest as a number. */
+/** Collects check results: the first of each type in full, the rest as a number. */
 export class Findings {
   readonly listed: Finding[] = [];
   private readonly counts = new Map<FindingType, number>();
@@ -37,7 +39,7 @@ export class Findings {
     return [...this.counts.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** How many of each type there are, listed or not. */
+  /** The number of findings of each type, listed or not. */
   all(): Partial<Record<FindingType, number>> {
     return Object.fromEntries(this.counts);
   }

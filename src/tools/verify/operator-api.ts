@@ -12,7 +12,7 @@ const SNAPSHOTS_TIMEOUT_MS = 600_000;
 const TEXT_MAX = 200;
 /** HTTP status: the request waits for the approval of another operator. */
 const PENDING = 202;
-/** Answers about one player or one amount: forbidden, not found, in conflict, too often. */
+/** Statuses about one player or one amount: forbidden, not found, in conflict, too often. */
 const REFUSALS: ReadonlySet<number> = new Set([403, 404, 409, 429]);
 
 interface Page {
@@ -20,13 +20,13 @@ interface Page {
   readonly next: string | null;
 }
 
-/** Of the process, and of each of its shards. */
+/** State of the process, and of each of its shards. */
 interface Readiness {
   readonly status: string;
   readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
 }
 
-/** As the OpenAPI document has it. */
+/** The answer as in the OpenAPI document. */
 export interface ClusterAnswer {
   readonly name: string;
   readonly seesTable: boolean;
@@ -58,11 +58,11 @@ export interface ClusterShardAnswer {
 
 interface ServedStore {
   readonly storeId: string;
-  /** Ids of the stores that it was made from; none of an older walletd. */
+  /** Ids of the stores from which this one was made; empty from an older walletd. */
   readonly restoredFrom: readonly string[];
 }
 
-/** A correction that takes something back. */
+/** A correction that takes an operation or credit back. */
 export interface UndoCorrection {
   readonly undoes: Undone;
   /** Decimal, signed. */
@@ -71,30 +71,30 @@ export interface UndoCorrection {
   readonly allowNegativeBalance: boolean;
 }
 
-/** How it ended. Pending: it waits for a second operator. */
+/** The outcome of a correction. Pending: it waits for a second operator. */
 export type Corrected = 'done' | 'done before' | 'pending' | Refused;
 
 interface Refused {
   readonly refused: string;
-  /** The approval was refused, or has expired: the id is of no more use. */
+  /** True when the approval was refused or has expired: the id cannot be used again. */
   readonly isClosed: boolean;
 }
 
 /**
- * A running server, asked over its operator API. Without TLS it gets the token once it has proved that it knows it; with TLS
- * its certificate is the proof.
+ * A client of a running server's operator API. Without TLS the server receives the token only after it has proved that
+ * it knows it; with TLS the server's certificate is the proof.
  */
 export class OperatorApi implements PlayerSource {
-  /** Undefined where there is no token to lose, or TLS. */
+  /** Undefined when there is no token to lose, or with TLS. */
   private readonly proven: ProvenServer | undefined;
 
   constructor(
-    /** Without a slash at its end. */
+    /** Without a trailing slash. */
     readonly url: string,
     private readonly token: string | null,
     /** PEM of the certificate that this server must have, under any name. Undefined: the usual checks. */
     private readonly certificate?: Buffer,
-    /** How long an answer may take, but that of a snapshot. Milliseconds. */
+    /** Time limit of every answer except that of a snapshot. Milliseconds. */
     private readonly timeoutMs = TIMEOUT_MS,
   ) {
     if (token !== null && !url.startsWith('https:')) this.proven = new ProvenServer(url, token);
@@ -114,7 +114,7 @@ export class OperatorApi implements PlayerSource {
     }
   }
 
-  /** The store that it serves; undefined when it is not walletd, or one that does not name it yet. */
+  /** The served store; undefined when the server is not walletd, or is one that does not name its store yet. */
   async store(): Promise<ServedStore | undefined> {
     let reply: Reply;
     try {
@@ -147,7 +147,7 @@ export class OperatorApi implements PlayerSource {
     return players;
   }
 
-  /** Resolves when they are taken: the larger a shard, the longer that takes. */
+  /** Resolves when the snapshots are taken: the larger a shard, the longer its snapshot takes. */
   async takeSnapshots(): Promise<readonly SnapshotResult[]> {
     const text = await this.ask('POST', '/v1/snapshots', SNAPSHOTS_TIMEOUT_MS);
     return this.read<{ snapshots: SnapshotResult[] }>(text, 'snapshots', (json) => JSON.parse(json)).snapshots;
@@ -161,10 +161,10 @@ export class OperatorApi implements PlayerSource {
     return parse(text, undefined, (digits) => digits) as Pick<ServerPlayer, 'currency' | 'balance'>;
   }
 
-  /** Throws a `ToolError` without an answer, and where the server does not know such corrections. */
+  /** Throws a `ToolError` when there is no answer, and when the server does not know such corrections. */
   async correct(username: string, correction: UndoCorrection): Promise<Corrected> {
     const { amount, ...rest } = correction;
-    // The amount is text with all its digits, and a number in JSON.
+    // The amount is text with all its digits; in JSON it must be a number.
     const body = `{"amount":${amount},${JSON.stringify(rest).slice(1)}`;
     const path = `/v1/players/${encodeURIComponent(username)}/corrections`;
     const { status, text } = await this.reply('POST', path, this.timeoutMs, body);
@@ -174,7 +174,10 @@ export class OperatorApi implements PlayerSource {
     throw this.refused(status, text);
   }
 
-  /** What it answers about the nodes that share the shards. Throws a `ToolError` with its sentence when it refuses. */
+  /**
+   * The server's answer about the nodes that share the shards. Throws a `ToolError` with the server's sentence when it
+   * refuses.
+   */
   async cluster(method: 'GET' | 'POST', path: string, body?: object): Promise<ClusterAnswer> {
     const sent = body === undefined ? undefined : JSON.stringify(body);
     const { status, text } = await this.reply(method, path, this.timeoutMs, sent);
@@ -182,14 +185,14 @@ export class OperatorApi implements PlayerSource {
     return this.read<ClusterAnswer>(text, 'shards', (json) => JSON.parse(json));
   }
 
-  /** What /readyz says, be it ready or not. */
+  /** The answer of /readyz, ready or not. */
   async readiness(): Promise<Readiness> {
     const { status, text } = await this.reply('GET', '/readyz', this.timeoutMs);
     if (status >= 300 && status !== 503) throw this.refused(status, text);
     return this.read<Readiness>(text, 'shards', (json) => JSON.parse(json));
   }
 
-  /** The settings that it works by; secrets are hidden. */
+  /** The settings in effect; secrets are hidden. */
   async settings(): Promise<ReadonlyMap<string, unknown>> {
     const text = await this.ask('GET', '/v1/settings', this.timeoutMs);
     const { settings } = this.read<{ settings: readonly { setting: string; value: unknown }[] }>(
@@ -200,18 +203,18 @@ export class OperatorApi implements PlayerSource {
     return new Map(settings.map(({ setting, value }) => [setting, value]));
   }
 
-  /** In Prometheus' text format. */
+  /** The scrape in Prometheus' text format. */
   async metrics(): Promise<string> {
     return await this.ask('GET', '/metrics', this.timeoutMs);
   }
 
-  /** Reads an answer that may not come from walletd. */
+  /** Parses an answer that may not come from walletd. */
   private read<T>(text: string, list: keyof T, readJson: (text: string) => T): T {
     try {
       const value = readJson(text);
       if (Array.isArray(value[list])) return value;
     } catch {
-      // It is not even JSON.
+      // Invalid JSON gets the same error as a missing list.
     }
     throw new ToolError(`what listens at ${this.url} does not answer as walletd does`);
   }
@@ -242,7 +245,7 @@ export class OperatorApi implements PlayerSource {
     return new ToolError(`the server at ${this.url} answers ${status}: ${detailOf(text)}`);
   }
 
-  /** Without a proof: where there is no token, or the certificate is the proof. */
+  /** Sends without a proof: there is no token, or the certificate is the proof. */
   private async send(exchange: Exchange): Promise<Reply> {
     const headers = {
       ...exchange.headers,
@@ -253,17 +256,19 @@ export class OperatorApi implements PlayerSource {
   }
 }
 
-/** Refusals that walletd itself explains better: it does not know the token, was asked too often, or is starting. */
+/** True for refusals that walletd explains better itself: unknown token, too many requests, or still starting. */
 function hasToBeTold({ status, text }: Reply): boolean {
   return status === 429 || status === 503 || codeOf(text) === UNKNOWN_TOKEN;
 }
 
-/** Neither walletd nor one of before: the port is another program's. */
+/** True when another program answers: neither walletd nor an older release. */
 function isOtherProgram({ status, text }: Reply): boolean {
   return (status === 404 && codeOf(text) === undefined) || status < 300;
 }
 
-/** Names are not compared: the server is asked under an address of this machine, its certificate has its public name. */
+/**
+ * Names are not compared: the server is called by an address of this machine, but its certificate has its public name.
+ */
 function trustOf(certificate: Buffer | undefined): object {
   if (certificate === undefined) return {};
   const { fingerprint256 } = new X509Certificate(certificate);
@@ -280,7 +285,7 @@ function codeOf(text: string): unknown {
   return fieldsOf<{ code: unknown }>(text).code;
 }
 
-/** None where the answer is no JSON. */
+/** Fields of a JSON answer; none when the answer is not JSON. */
 function fieldsOf<T>(text: string): Partial<T> {
   try {
     return JSON.parse(text) as Partial<T>;

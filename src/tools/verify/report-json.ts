@@ -9,13 +9,13 @@ export type BooksJson = { readonly players: number } & Readonly<
   Record<'opening' | LedgerKind | 'balances' | 'difference', string>
 >;
 
-/** What was verified, as JSON. */
+/** The verification report as JSON. */
 export interface VerifyReportJson {
   readonly clean: boolean;
   readonly shards: readonly ShardReport[];
-  /** By currency, in its order. */
+  /** By currency, sorted. */
   readonly books: Readonly<Record<string, BooksJson>>;
-  /** How many there are of each type, listed or not. */
+  /** The number of findings of each type, listed or not. */
   readonly found: Partial<Record<FindingType, number>>;
   readonly findings: readonly Finding[];
 }

@@ -15,7 +15,7 @@ export interface ServerPlayer {
 
 /** The server that holds the wallets now. */
 export interface PlayerSource {
-  /** All players of a shard. Throws a `ToolError` when it does not answer. */
+  /** All players of a shard. Throws a `ToolError` when the server does not answer. */
   players(shard: number): Promise<readonly ServerPlayer[]>;
 }
 
@@ -24,8 +24,8 @@ interface Expected extends ServerPlayer {
 }
 
 /**
- * Compares what a server has answered with the log that is read afterwards. The server answers only what is durable, so
- * the log reaches every version it named; and when the replay passes that version, the balance is the one it named.
+ * Compares a server's answer with the log, which is read afterwards. The server answers only with durable versions, so
+ * the log reaches each of them. When the replay passes such a version, the balance must be the answered one.
  */
 export class ServerComparison {
   /** Players whose balance was compared. */
@@ -39,7 +39,7 @@ export class ServerComparison {
   constructor(
     private readonly shard: number,
     answered: readonly ServerPlayer[],
-    /** The newest entry before the server was asked: players who were created up to here are in its answer. */
+    /** The newest entry before the request: the answer contains all players created up to here. */
     private readonly askedAfter: Lsn,
     private readonly scales: ScaleTable,
     private readonly findings: Findings,
@@ -82,7 +82,7 @@ export class ServerComparison {
     }
   }
 
-  /** After all wallets have been given to `end`. */
+  /** Reports missing players. Call after `end` has taken all wallets. */
   finish(): void {
     for (const { username, isDone } of this.expected.values()) {
       if (!isDone) this.add(`${username} is on the server, and not in the log`);

@@ -18,17 +18,17 @@ import { SnapshotProof } from './snapshot-proof.js';
 export interface VerifyOptions {
   /** Replays from the oldest point that the store still has, and proves each newer snapshot on the way. */
   readonly isDeep: boolean;
-  /** Undefined: nothing is compared with a running server. */
+  /** Undefined: no comparison with a running server. */
   readonly server: PlayerSource | undefined;
   /** Heads of audit chains that were noted elsewhere, by shard; undefined: none. */
   readonly noted?: ReadonlyMap<number, AuditHead> | undefined;
-  /** Called after each page of a log with the number of entries read so far, and of all. */
+  /** Called after each page of a log with the number of entries read so far, and the total. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 /**
- * One pass over a shard. A running server can trim the log and delete snapshots meanwhile; then the pass finds faults
- * that are none, and has to be made again.
+ * One pass over a shard. A running server can trim the log and delete snapshots meanwhile. The pass then reports false
+ * faults and must be repeated.
  */
 export class ShardVerification {
   readonly findings = new Findings();
@@ -41,13 +41,13 @@ export class ShardVerification {
   first: Entry | undefined = undefined;
   snapshots: SnapshotCheck | undefined = undefined;
   comparison: ServerComparison | undefined = undefined;
-  /** Where the replay began: genesis, or the id of a snapshot; undefined when there was nothing to begin with. */
+  /** Start of the replay: genesis, or the id of a snapshot; undefined when there was nothing to begin with. */
   base: string | undefined = undefined;
   replay: CheckedReplay | undefined = undefined;
   archive: ArchiveCheck | undefined = undefined;
   /** The newest entry that has been read, or the head after which reading began. */
   private last: Head;
-  /** The snapshots whose start the replay has passed, and whose end it has not. */
+  /** Snapshots whose start, but not yet end, the replay has passed. */
   private readonly proofs = new Map<Manifest, SnapshotProof>();
 
   constructor(
@@ -62,7 +62,7 @@ export class ShardVerification {
   async run(): Promise<void> {
     const { reader, shard } = this;
     await this.askServer();
-    // In this order: a snapshot that is published meanwhile may end after a head that was read before.
+    // The order matters: a snapshot published meanwhile may end after a head that was read before.
     const list = await listSnapshots(shard, reader);
     this.head = await reader.wal.head(shard);
     const unreadable = await faultIn(async () => {
@@ -85,7 +85,7 @@ export class ShardVerification {
       const { lsn } = this.last;
       const fence = fault instanceof AcceptedLossError ? fault.fence.lsn : await maybeAcceptedLoss(shard, lsn, reader);
       const goesOn = await this.goOnBeyond(lsn, snapshots);
-      // A fault after the point from where the rest could be proved was not accepted with it.
+      // A fault after the point from which the rest could be proved was not accepted with the loss.
       const isAccepted = goesOn && fence !== undefined && compareLsn(fence, this.last.lsn) <= 0;
       this.note(fault, isAccepted ? fence : undefined);
       if (isAccepted) snapshots.accept(fence);
@@ -122,7 +122,10 @@ export class ShardVerification {
     await this.replay.begin();
   }
 
-  /** After a fault in the log: goes on from the first snapshot behind it whose start the log has; false without one. */
+  /**
+   * After a fault in the log, continues from the first later snapshot whose start the log has. Returns false without
+   * one.
+   */
   private async goOnBeyond({ sequence }: Lsn, snapshots: SnapshotCheck): Promise<boolean> {
     this.proofs.clear();
     for (const manifest of oldestFirst(snapshots.usable)) {
@@ -148,7 +151,7 @@ export class ShardVerification {
     }
   }
 
-  /** Reads from `last` to the head, wherever the replay begins. */
+  /** Reads from `last` to the head, regardless of the replay's start. */
   private async readLog(snapshots: SnapshotCheck): Promise<void> {
     const { shard, reader, head, options } = this;
     const total = head.lsn.sequence - (this.first?.previousLsn.sequence ?? 0);
@@ -195,7 +198,7 @@ export class ShardVerification {
     for (const manifest of usable) if (isSameLsn(manifest.start.lsn, lsn)) audit.compare(manifest);
   }
 
-  /** `beyond` is an entry after the head that was read: a log that grows has a newer head by now. */
+  /** `beyond` is an entry after the head that was read: a growing log has a newer head now. */
   private async checkHead(beyond: Lsn | undefined): Promise<void> {
     const { last, head, reader, shard } = this;
     const [end, expected] = [formatLsn(last.lsn), formatLsn(head.lsn)];
@@ -221,7 +224,7 @@ export class ShardVerification {
   }
 }
 
-/** Why the log cannot be read; undefined when it can. */
+/** The error that prevents reading the log; undefined when there is none. */
 async function faultIn(run: () => Promise<void>): Promise<RecoveryError | undefined> {
   try {
     await run();
@@ -232,7 +235,7 @@ async function faultIn(run: () => Promise<void>): Promise<RecoveryError | undefi
   }
 }
 
-/** Oldest start first; with the same start the one that ends first, because a later end holds more. */
+/** Oldest start first. With the same start, the earlier end comes first, because a later end holds more. */
 function oldestFirst(manifests: readonly Manifest[]): Manifest[] {
   return [...manifests].sort((a, b) => compareLsn(a.start.lsn, b.start.lsn) || compareLsn(a.end.lsn, b.end.lsn));
 }

@@ -6,7 +6,7 @@ import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import type { StoreReader } from '../store-reader.js';
 import type { Findings } from './findings.js';
 
-/** Checks the snapshots of one shard against their manifests, and these against the log. */
+/** Checks the snapshots of one shard against their manifests, and the manifests against the log. */
 export class SnapshotCheck {
   /** Snapshots that a recovery could begin with, according to their manifests; newest end first. */
   readonly usable: readonly Manifest[];
@@ -21,7 +21,7 @@ export class SnapshotCheck {
     list: SnapshotList,
     /** The head of the log, read after the list. */
     head: Head,
-    /** The head before the first entry of the log, as that entry names it: it may have been trimmed. */
+    /** The head before the first entry of the log, as that entry names it: the log may have been trimmed. */
     before: Head,
     private readonly reader: StoreReader,
     private readonly findings: Findings,
@@ -39,7 +39,7 @@ export class SnapshotCheck {
     return this.read.size;
   }
 
-  /** From the first of these that is not damaged. */
+  /** A replay from the first of these that is not damaged. */
   async open(...manifests: readonly Manifest[]): Promise<Replay | undefined> {
     const replay = await firstReplay(manifests, this.reader, ({ message }, { id }) => {
       if (!this.read.has(id)) this.findings.add('snapshot', message);
@@ -49,12 +49,12 @@ export class SnapshotCheck {
     return replay;
   }
 
-  /** Reads those that no replay has begun with. */
+  /** Reads the snapshots with which no replay has begun. */
   async readRest(): Promise<void> {
     for (const manifest of this.whole) if (!this.read.has(manifest.id)) await this.open(manifest);
   }
 
-  /** The entries that snapshots start and end with are those that the log has. */
+  /** Checks that the start and end entries of snapshots are those of the log. */
   checkEntry({ head }: Entry): void {
     for (const { id, start, end } of this.usable) {
       if (start.lsn.sequence === head.lsn.sequence) this.checkHead(id, start, head);
@@ -62,7 +62,7 @@ export class SnapshotCheck {
     }
   }
 
-  /** Accepts that snapshots of what was lost before this fence name entries that the log has others in place of. */
+  /** Accepts snapshots of the part lost before this fence, although the log has other entries under their LSNs. */
   accept(fence: Lsn): void {
     this.accepted.push(fence);
   }

@@ -16,7 +16,7 @@ import { CheckedReplay } from './checked-replay.js';
 import { Findings } from './findings.js';
 import { marksOf, type ShardReport, type VerifyReport } from './verify.js';
 
-/** What frames are proved with: everything of a store but its bytes. */
+/** The means to verify frames: everything of a store except its bytes. */
 export type FrameFormats = Pick<
   StoreReader,
   'storeId' | 'shards' | 'scales' | 'format' | 'snapshotFormat' | 'genesis' | 'shardOf' | 'yieldTurn'
@@ -31,8 +31,8 @@ export interface VerifiedFrames extends VerifyReport {
 }
 
 /**
- * Proves a backup in one pass, in the memory that a server on its store would take: every snapshot and entry, a replay of
- * each shard, its wallets and its books. Throws a `ToolError` where the frames themselves are in disorder.
+ * Verifies a backup in one pass: every snapshot and entry, a replay of each shard, its wallets and its books. Takes as
+ * much memory as a server on the backup's store. Throws a `ToolError` when the frames are out of order.
  */
 export async function verifyFrames(
   frames: Frames,
@@ -91,7 +91,7 @@ class FramesVerification {
 
 class ShardFrames {
   readonly findings = new Findings();
-  /** Of the newest entry. Milliseconds. */
+  /** Time of the newest entry. Milliseconds. */
   newestMs: number | undefined = undefined;
   private manifest: Manifest | undefined = undefined;
   private chunks: Buffer[] = [];
@@ -100,7 +100,7 @@ class ShardFrames {
   private last: Head;
   private entries = 0;
   private events = 0;
-  /** After a fault nothing that follows can be proved. */
+  /** True after a fault: nothing that follows can be proved. */
   private isBroken = false;
   private readonly archive: ArchiveCheck;
   private oldestDay = Number.POSITIVE_INFINITY;
@@ -145,7 +145,7 @@ class ShardFrames {
     }
     if (replay !== undefined && !replay.isBroken) {
       await replay.finish(!this.isBroken);
-      // Copies of older releases do not note what their archive had.
+      // Copies of older releases do not record the archive's mark.
       if (archived !== undefined) this.archive.checkMark(archived);
       if (!this.isBroken) this.archive.compare(this.oldestDay === Number.POSITIVE_INFINITY ? 0 : this.oldestDay);
     }
@@ -194,7 +194,9 @@ class ShardFrames {
     }
   }
 
-  /** The first entry is the one at the start of the snapshot, which has it already; or the first of the log. */
+  /**
+   * The first entry is the one at the start of the snapshot, which already holds its events, or the first of the log.
+   */
   private async beginReplay(first: Entry): Promise<void> {
     const { shard, formats, manifest } = this;
     const replay =

@@ -12,10 +12,10 @@ import { Findings } from './findings.js';
 import { ShardVerification, type VerifyOptions } from './shard-verification.js';
 
 /*
- * Verify checks all that a store holds, without changing it. shard-verification.ts is one pass over a shard:
- * snapshot-check.ts compares the snapshots with their manifests and the log, checked-replay.ts replays and keeps the books
- * (books.ts), server-comparison.ts compares on the way with what a running server holds (operator-api.ts asks it), and
- * with --deep snapshot-proof.ts proves each newer snapshot. findings.ts collects what is wrong.
+ * Verify checks everything in a store, without changing it. shard-verification.ts is one pass over a shard.
+ * snapshot-check.ts compares the snapshots with their manifests and the log. checked-replay.ts replays and keeps the
+ * books (books.ts). server-comparison.ts compares with a running server on the way (operator-api.ts calls the server).
+ * With --deep, snapshot-proof.ts proves each newer snapshot. findings.ts collects the faults.
  */
 
 export interface ShardReport {
@@ -29,13 +29,13 @@ export interface ShardReport {
   readonly players: number;
   /** Snapshots whose chunks were read. */
   readonly snapshots: number;
-  /** Where the replay began: `genesis` or the id of a snapshot; undefined when there was nothing to begin with. */
+  /** Start of the replay: `genesis` or the id of a snapshot; undefined when there was nothing to begin with. */
   readonly base: string | undefined;
   /** Rounds that were read in the archive. */
   readonly archived: number;
-  /** The newest record of the archive that the log relies on; undefined while it relies on none. */
+  /** The newest archive record that the log relies on; undefined when the log relies on none. */
   readonly logMark: string | undefined;
-  /** The newest record that the archive has had; undefined where it has had none since archives have marks. */
+  /** The newest record that the archive has had; undefined when it has had none since archives have marks. */
   readonly archiveMark: string | undefined;
   /** The newest link of the audit chain; undefined when nothing was replayed. */
   readonly audit: AuditHead | undefined;
@@ -56,27 +56,27 @@ export interface VerifyReport {
 const ATTEMPTS_MAX = 3;
 
 /**
- * Checks every snapshot and log, a replay of each shard, its wallets and its books, and, if there is one, what a running
- * server holds. Errors of an outage come through. Throws a `ToolError` when the server does not answer.
+ * Checks every snapshot and log, a replay of each shard, its wallets and its books, and the players of a running
+ * server, if any. Errors of an outage come through. Throws a `ToolError` when the server does not answer.
  */
 export async function verify(reader: StoreReader, options: VerifyOptions): Promise<VerifyReport> {
   const shards: ShardReport[] = [];
   const books = new StoreBooks();
   const findings = new Findings();
   const progress = await storeProgress(reader, options);
-  // First: they say why rounds are missing.
+  // Missing days come first: they explain missing rounds.
   for (const day of (await reader.archive?.missingDays()) ?? []) findings.add('archive', describeMissingDay(day));
   for (const shard of shardsOf(reader)) {
     const verification = await verifyShard(shard, reader, { ...options, onProgress: (done) => progress(shard, done) });
     findings.addAll(verification.findings);
-    // The sums of a replay that could not be finished would only be another fault.
+    // The sums of an unfinished replay would only add another fault.
     if (verification.replay?.isBroken === false) books.addAll(verification.replay.books);
     shards.push(reportOf(shard, verification));
   }
   return { shards, books, findings };
 }
 
-/** Makes another pass when a running server has trimmed its log or deleted a snapshot: that looks like a fault. */
+/** Makes another pass when a running server has trimmed its log or deleted a snapshot: either looks like a fault. */
 async function verifyShard(shard: number, reader: StoreReader, options: VerifyOptions): Promise<ShardVerification> {
   for (let attempt = 1; ; attempt++) {
     const before = await removableOf(shard, reader);
@@ -89,7 +89,7 @@ async function verifyShard(shard: number, reader: StoreReader, options: VerifyOp
   }
 }
 
-/** What a running server removes as time goes by. */
+/** Parts of a shard that a running server removes over time. */
 async function removableOf(shard: number, reader: StoreReader): Promise<{ first: string; snapshots: string[] }> {
   const stored = await reader.snapshots.snapshots(shard);
   return { first: await nameOfFirst(shard, reader), snapshots: stored.map(({ id }) => id) };
@@ -105,7 +105,7 @@ async function nameOfFirst(shard: number, reader: StoreReader): Promise<string> 
   }
 }
 
-/** Progress over the whole store: shards are verified one after the other. */
+/** Progress over the complete store: shards are verified one after the other. */
 async function storeProgress(
   reader: StoreReader,
   { onProgress }: VerifyOptions,
@@ -140,7 +140,7 @@ function reportOf(shard: number, verification: ShardVerification): ShardReport {
   };
 }
 
-/** For a report. */
+/** Marks formatted for a report. */
 export function marksOf(archive: ArchiveCheck | undefined): Pick<ShardReport, 'logMark' | 'archiveMark'> {
   const formatted = (mark: ArchiveMark | undefined) => mark && formatMark(mark);
   return { logMark: formatted(archive?.required), archiveMark: formatted(archive?.mark) };
