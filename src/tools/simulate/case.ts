@@ -2,25 +2,25 @@ import type { Message } from './message.js';
 import type { Platform } from './platform.js';
 import type { RuleName } from './rules.js';
 
-/** One history that shows whether an operator keeps a rule, always played with a fresh player who has 1,000. */
+/** One history that shows whether an operator keeps a rule, always played with a new player who has 1,000. */
 export interface Case {
   readonly rule: RuleName;
-  /** What is to come out, as a sentence. */
+  /** The expected outcome, as a sentence. */
   readonly name: string;
   readonly steps: (platform: Platform) => readonly Step[];
 }
 
 /**
- * What is sent, and what an operator answers who has chosen as walletd does by default: balance before and after, the
- * balance alone, or the code of a refusal. The judge knows it without being told; the table says it for people, and
- * test/tools/simulate holds the two together.
+ * A message, and the answer of an operator with walletd's default choices: balance before and after, the balance alone,
+ * or the code of a refusal. The judge derives the answer on its own. The table states it for people, and
+ * test/tools/simulate checks that both agree.
  */
 export type Step = readonly [what: Message | Delivery, expected: Expected];
 export type Expected = readonly [number, number] | readonly [number] | number | 'any order';
 
-/** Messages that are not just sent one after the other. */
+/** Messages that are not sent one after the other. */
 export interface Delivery {
-  /** `at-once`: all before the first answer. `cut`: sent, cut off before the answer, and sent again. */
+  /** `at-once`: all are sent before the first answer. `cut`: sent, cut off before the answer, and sent again. */
   readonly how: 'at-once' | 'cut';
   readonly messages: readonly Message[];
 }

@@ -10,10 +10,12 @@ import { maybeMissing, type Profile, pathOf } from './profile.js';
 import type { RuleName } from './rules.js';
 
 /**
- * agrees    every answer is as it must be
- * differs   one is not
- * unknown   it could not be played to its end
- * skipped   the profile, or the run, leaves it out
+ * Verdicts.
+ *
+ *   agrees    every answer is right
+ *   differs   an answer is wrong
+ *   unknown   the history could not be played to its end
+ *   skipped   the profile, or the run, leaves the history out
  */
 export type Verdict = 'agrees' | 'differs' | 'unknown' | 'skipped';
 
@@ -21,16 +23,19 @@ export interface Result {
   readonly rule: RuleName;
   readonly name: string;
   readonly verdict: Verdict;
-  /** Of those that are unknown or skipped, and of answers that are wrong in their fields. */
+  /** The reason for unknown or skipped histories, and for answers with wrong fields. */
   readonly why?: string;
   readonly finding?: Finding;
   readonly messages: number;
 }
 
-/** How many histories are played at a time; when so many have got no answer at all, the others are not tried. */
+/** Histories played at the same time. When this many have got no answer at all, the rest is not tried. */
 const PLAYED_AT_ONCE = 8;
 
-/** Plays all cases, each with a player of its own. The results are in their order, after those about all answers. */
+/**
+ * Plays all cases, each with a player of its own. Results about all answers come first, then those of the cases in
+ * their order.
+ */
 export async function check(
   table: Table,
   players: Players,
@@ -65,7 +70,7 @@ export async function check(
   return [...servedResults(table.profile, notServed), shapeResult(misshape), ...results];
 }
 
-/** The worst of them. */
+/** The worst of these verdicts. */
 export function verdictOf(results: readonly Pick<Result, 'verdict'>[]): Verdict {
   const worst = (['differs', 'unknown', 'agrees'] as const).find((one) =>
     results.some(({ verdict }) => verdict === one),
@@ -102,10 +107,10 @@ function maybeLeaveOut({ profile, client }: Table, steps: readonly Step[]): stri
   return undefined;
 }
 
-/** The least that an operator without checkBalance can be asked so that he tells a balance. */
+/** The smallest stake that makes an operator without checkBalance report a balance. */
 const PROBE = 1;
 
-/** Where there is no checkBalance, a small bet asks. */
+/** Replaces checkBalance by a small bet when the operator does not serve it. */
 function playable(steps: readonly Step[], { endpoints }: Profile): readonly Step[] {
   if (endpoints.includes('checkBalance')) return steps;
   return steps.map((step, n) => {

@@ -6,27 +6,27 @@ import type { Signature } from './message.js';
 /** The headers that sign this body at this time (milliseconds). */
 export type Sign = (body: string, atMs: number) => Readonly<Record<string, string>>;
 
-/** What came back; no status: nothing, because of `why`. */
+/** The operator's reply. Without a reply, `status` is undefined and `why` says the reason. */
 export interface Reply {
   readonly status?: number | undefined;
-  /** Empty when it is not a JSON object. */
+  /** Empty when the reply is not a JSON object. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly text: string;
   readonly why?: string | undefined;
 }
 
-/** A day: no operator takes a signature that is so old. */
+/** A day: no operator accepts a signature this old. */
 const OLD_MS = 86_400_000;
-/** Sends to one operator, over connections that are kept. */
+/** Sends requests to one operator over connections that are kept. */
 export class Client {
   private readonly connections: Connections;
   private readonly host: string;
   private readonly folder: string;
-  /** The first lines of requests, by the path. */
+  /** The first lines of requests, by path. */
   private readonly heads = new Map<string, string>();
 
   constructor(
-    /** Without a slash at its end. */
+    /** Without a trailing slash. */
     url: string,
     private readonly timeoutMs: number,
     private readonly sign: Sign | undefined,
@@ -49,7 +49,7 @@ export class Client {
     return new Promise((resolve) => this.connections.send(request, this.timeoutMs, (got) => resolve(replyOf(got))));
   }
 
-  /** Sends the request on a connection of its own, and cuts that without waiting for the answer. */
+  /** Sends the request on a connection of its own, and cuts the connection without waiting for the answer. */
   cut(path: string, body: string): Promise<void> {
     return this.connections.cut(this.requestOf(path, body, 'right', 'close'));
   }
@@ -67,7 +67,7 @@ export class Client {
   private headOf(path: string): string {
     let head = this.heads.get(path);
     if (head === undefined) {
-      // A path of a profile may have what HTTP does not take, and may be encoded already.
+      // A profile's path may contain characters that HTTP does not allow, and may be encoded already.
       const target = (this.folder + path).toWellFormed().replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
       head = `POST ${target} HTTP/1.1\r\nHost: ${this.host}\r\nContent-Type: application/json\r\n`;
       this.heads.set(path, head);

@@ -4,11 +4,11 @@ import type { Element, Endpoint } from './message.js';
 import type { Finding, Sent } from './play.js';
 import { codeName, type RuleName } from './rules.js';
 
-/** Stands for the player in what is to be sent again, so that a fresh one can take his place. */
+/** A placeholder for the player in messages to send again, so that a new player can take the place. */
 const PLAYER = '$PLAYER';
 const AT_ONCE = ' &';
 
-/** What was sent and answered, one message a line, and at the end what was to be answered. */
+/** Messages and answers, one message a line, and finally the expected answers. */
 export function historyLines({ history, expected, player }: Finding, decimals: number): string[] {
   const lines = history.map(
     (sent) =>
@@ -18,7 +18,7 @@ export function historyLines({ history, expected, player }: Finding, decimals: n
   return [...lines, `  ${orders}: ${expected.map((told) => describe(told, decimals)).join(', or ')}`];
 }
 
-/** A script of the shell that sends the history again, for a fresh player. */
+/** A shell script that sends the history again, for a new player. */
 export function curlLines({ history, player, signs }: Finding, url: string): string[] {
   const before = [
     `# needs a player with ${player.balance} ${player.currency}, whom nobody has played with`,
@@ -37,7 +37,7 @@ const SIGNING = [
 
 function curlLine({ path, body, how, signature, reply }: Sent, username: string, signs: boolean): string {
   const data = `"${JSON.stringify(body).slice(1, -1).replaceAll('`', '\\`').replaceAll('$', '\\$').replaceAll(username, PLAYER)}"`;
-  // In double quotes of the shell a name may be followed by what looks like a part of it.
+  // In double quotes, a following character could look like a part of the shell variable's name.
   const text = data.replaceAll(`${PLAYER}-`, `\${PLAYER}-`);
   // An answer of several lines would leave the comment, and the shell would run it.
   const answer = reply?.text.slice(0, 200).replaceAll(/[\s\p{Cc}]+/gu, ' ') ?? '';
@@ -52,7 +52,7 @@ function headOf({ path, how, signature }: Sent): string {
   return `${path}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
 }
 
-/** Without what is always the same. */
+/** The body without fields that are always the same. */
 function shortBody(body: string, username: string): string {
   const { id, txns, currency } = JSON.parse(body.replaceAll(`${username}-`, '')) as Record<string, unknown>;
   const short = ((txns ?? []) as Record<string, unknown>[]).map(({ gameCode, playInfo, ...txn }) => txn);
@@ -87,7 +87,7 @@ const BY_ENDPOINT: Readonly<Record<Endpoint, RuleName>> = {
   rollback: 'rollback',
 };
 
-/** The rule that a history most likely shows broken, by its last message. */
+/** The rule that a history most likely breaks, by its last message. */
 export function ruleOf({ history }: Finding): RuleName {
   const last = history.at(-1);
   if (last === undefined) return 'shape';
@@ -100,7 +100,10 @@ export function ruleOf({ history }: Finding): RuleName {
   return maybeRuleOfElements(last) ?? BY_ENDPOINT[last.endpoint];
 }
 
-/** Of what was shrunk nothing is left that does not matter: an element that skips is there because it skips. */
+/**
+ * The rule by the elements' fields. A shrunk history has only relevant elements: an element skips because the skip
+ * matters.
+ */
 function maybeRuleOfElements({ endpoint, body }: Sent): RuleName | undefined {
   const { txns = [] } = JSON.parse(body) as { txns?: readonly Element[] };
   const has = (field: string, value: unknown) => txns.some((txn) => txn[field] === value);

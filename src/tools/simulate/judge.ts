@@ -4,34 +4,34 @@ import { callbackOf, unitsOf } from './model/callback-of.js';
 import { newPlayer, type ReferencePlayer, type ReferenceTurn, ReferenceWallet } from './model/reference-wallet.js';
 import { type Profile, rulesOf } from './profile.js';
 
-/** What an answer says; balances in units. Of checkBalance both are the balance. */
+/** The content of an answer; balances in units. For checkBalance, `before` and `after` are both the balance. */
 export interface Told {
   readonly code: number;
   readonly before?: number | undefined;
   readonly after?: number | undefined;
 }
 
-/** Of messages whose answers were lost, the newest that may still be on their way. */
+/** Number of newest messages without an answer that may still be on their way. */
 const LATE_MAX = 4;
-/** Of more messages at once there would be too many orders. */
+/** Cap on messages that may be carried out twice: n concurrent messages have n! possible orders. */
 const REPEATED_MAX = 2;
-/** States that follow from a state because the operator has forgotten what these messages name. */
+/** Returns the states that follow when the operator has forgotten the rounds these messages name. */
 export type Forgotten = (world: ReferencePlayer, messages: readonly Message[]) => readonly ReferencePlayer[];
 
-/** A history with so much that is unsure ends. */
+/** A history with more possible states than this ends. */
 const WORLDS_MAX = 200;
 
 /**
- * Follows one player. Where an answer was lost, or messages went at once, it cannot know what the operator has done: it keeps
- * every state that the operator may have (a world), and each answer rules out those that it does not fit. When none is
- * left, no order and no loss explains what the operator says.
+ * Follows one player. After a lost answer, or messages sent at once, the judge cannot know the operator's state. So it
+ * keeps every possible state (a world), and each answer rules out worlds that it does not fit. When no world is left,
+ * no order and no loss explains the operator's answers.
  */
 export class Judge {
   private readonly reference: ReferenceWallet;
   private worlds: readonly ReferencePlayer[];
   /** Messages whose answers were lost. */
   private readonly late: Message[] = [];
-  /** Thought through for the worlds there are. */
+  /** Cached turns of the present worlds. */
   private readonly turns = new Map<ReferencePlayer, Map<Message, ReferenceTurn>>();
 
   constructor(
@@ -43,7 +43,7 @@ export class Judge {
     this.worlds = [newPlayer(player.currency, unitsOf(player.balance, profile.decimals))];
   }
 
-  /** All that may be answered now. */
+  /** All possible answers now. */
   expected(message: Message): Told[] {
     const answers = this.worlds
       .map((world) => this.turn(world, message).answer)
@@ -51,19 +51,22 @@ export class Judge {
     return answers.filter((one, n) => answers.findIndex((other) => isSame(one, other)) === n);
   }
 
-  /** The message was sent; nobody knows whether it arrived, or will yet. */
+  /** Notes a message that was sent, but may never arrive or arrive later. */
   maybe(message: Message): void {
     this.late.push(message);
     this.forget([message]);
     this.keep([...this.worlds, ...this.worlds.map((world) => this.turn(world, message).player)]);
   }
 
-  /** The message was answered so. False: it cannot have been. */
+  /** Notes a message's answer. Returns false when no world allows it. */
   told(message: Message, told: Told): boolean {
     return this.toldAtOnce([message], [told]);
   }
 
-  /** The messages went at once, and were answered so; undefined: the answer was lost. False: no order explains it. */
+  /**
+   * Notes answers to messages that were sent at once; an undefined answer was lost. Returns false when no order
+   * explains the answers.
+   */
   toldAtOnce(messages: readonly Message[], told: readonly (Told | undefined)[]): boolean {
     this.forget(messages);
     const left = messages.map((message, n) => ({ message, told: told[n] }));
@@ -84,7 +87,7 @@ export class Judge {
     if (forgotten.length > 0) this.keep([...this.worlds, ...forgotten]);
   }
 
-  /** Those in which messages that nobody waited for have arrived only now. */
+  /** Worlds in which messages without an answer have arrived only now. */
   private worldsWithLate(): ReferencePlayer[] {
     let worlds = [...this.worlds];
     for (const message of this.late.slice(-LATE_MAX)) {
@@ -94,8 +97,9 @@ export class Judge {
   }
 
   /**
-   * An operator of several servers may carry out a message twice, when one of them is lost with its answer, and the other messages
-   * may come in between: a bet is placed, cancelled with its round, and told as a cancelled one. Alone it would get its first answer.
+   * Worlds in which an operator of several servers carries out a message twice. One server is lost with its answer, and
+   * the other messages may come in between: a bet is placed, cancelled with its round, and then answered as a cancelled
+   * one. A single message would get its first answer again.
    */
   private afterRepeats(left: readonly Exchange[]): ReferencePlayer[] {
     if (left.length === 1 || left.length > REPEATED_MAX) return [];
@@ -105,7 +109,7 @@ export class Judge {
 
   private ordersOf(world: ReferencePlayer, left: readonly Exchange[]): ReferencePlayer[] {
     if (left.length === 0) return [world];
-    // As a rule there is only one.
+    // Usually there is only one message.
     if (left.length === 1) return this.after(world, left[0] as Exchange, []);
     return left.flatMap((next) =>
       this.after(
@@ -122,7 +126,7 @@ export class Judge {
     return this.fits(answer, told) ? this.ordersOf(player, others) : [];
   }
 
-  /** A turn changes nothing, so what was expected need not be thought through again when the answer comes. */
+  /** A turn changes nothing, so the turn computed for the expected answers is reused when the answer arrives. */
   private turn(world: ReferencePlayer, message: Message): ReferenceTurn {
     const turns = this.turns.get(world) ?? new Map<Message, ReferenceTurn>();
     const known = turns.get(message);
@@ -157,7 +161,7 @@ export class Judge {
 
   private keep(worlds: readonly ReferencePlayer[]): void {
     this.turns.clear();
-    // A message that was refused, or came again, leaves the very same.
+    // A message that was refused, or came again, leaves the same state object.
     const own = worlds.length === 1 ? worlds : [...new Set(worlds)];
     if (own.length === 1) {
       this.worlds = own;

@@ -7,7 +7,7 @@ import { play, type Table } from './play.js';
 import type { Players } from './players.js';
 import { CHOICES, type Choices, DECIMALS_MAX, maybeMissing, type Profile } from './profile.js';
 
-/** A history to which operators that have chosen differently give different answers. */
+/** A history to which operators with different choices give different answers. */
 interface Question {
   readonly choice: keyof Choices;
   readonly steps: (platform: Platform) => readonly Step[];
@@ -28,7 +28,7 @@ const ONE_STEP: Readonly<Record<Endpoint, (p: Platform) => Message>> = {
   rollback: (p) => p.rollback('b1', 0, 0),
 };
 
-/** In this order: what is learnt first helps to understand the answers to the others. */
+/** The order matters: early results help to understand later answers. */
 const QUESTIONS: readonly Question[] = [
   { choice: 'codes', steps: (p) => plain(p.settle('b1', 1)) },
   { choice: 'statusCodes.closed', steps: (p) => plain(p.bet('b1', 100), p.settle('b1', 0), p.cancel('b1', 100)) },
@@ -87,7 +87,10 @@ const QUESTIONS: readonly Question[] = [
   { choice: 'tips.unknown', steps: (p) => plain(p.cancelTip('t1', 50)) },
 ];
 
-/** With these a platform leaves something out, so there is nothing to ask: they are taken when the other value does not fit. */
+/**
+ * With these values a platform omits certain messages, so no question exists: they are chosen when the other value does
+ * not fit.
+ */
 const NOT_SENT: Partial<Choices> = {
   ...{ arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false },
   'callbacks.strict': true,
@@ -95,11 +98,11 @@ const NOT_SENT: Partial<Choices> = {
 
 export interface Learnt {
   readonly profile: Profile;
-  /** Choices to which no answer fits: they are as they were. */
+  /** Choices that no answer fits; they keep their former values. */
   readonly unclear: readonly string[];
 }
 
-/** Finds out what an operator has chosen: by asking, and looking which choice explains the answers. */
+/** Learns an operator's choices from its answers: finds the choice that explains them. */
 export async function learn(table: Table, players: Players, onProgress: OnProgress = () => {}): Promise<Learnt> {
   const total = ENDPOINTS.length + 1 + QUESTIONS.length;
   const endpoints: Endpoint[] = [];
@@ -131,7 +134,7 @@ async function isServed(table: Table, players: Players, endpoint: Endpoint): Pro
   }
 }
 
-/** The first value with which all answers are right; undefined: there is none. */
+/** The first value with which all answers are right; undefined when there is none. */
 async function maybeAnswer(
   table: Table,
   players: Players,
@@ -146,7 +149,7 @@ async function maybeAnswer(
   return undefined;
 }
 
-/** The most of which a bet is taken to the last; undefined: none is. */
+/** The largest number of decimals at which a bet is taken exactly; undefined when no bet is. */
 async function maybeDecimals(table: Table, players: Players): Promise<number | undefined> {
   for (let decimals = DECIMALS_MAX; decimals >= 0; decimals--) {
     const profile: Profile = { ...table.profile, decimals };

@@ -17,27 +17,32 @@ export type Endpoint = (typeof ENDPOINTS)[number];
 export type Refusal = 10001 | 30002 | 40003;
 export type Signature = 'right' | 'missing' | 'wrong' | 'old';
 
-/** An element as in JSON; amounts in whole currency, and ids that are not yet those of a player. */
+/** An element as in JSON. Amounts are in whole currency, and ids do not yet contain the player's name. */
 export type Element = Readonly<Record<string, unknown>>;
 
-/** What a history is made of, for any player: `bodyOf` makes a request of it. */
+/** A message of a history, for any player; `bodyOf` makes a request from it. */
 export interface Message {
   readonly endpoint: Endpoint;
-  /** Names the request, and tells when the platform made it: what has the same one bears the same request id and time. */
+  /**
+   * Identifies the request, and determines its time: messages with the same number have the same request id and time.
+   */
   readonly number: number;
-  /** The time, where it is not that of the number: a platform that sends a request once more can give it a new one. */
+  /**
+   * The number that determines the time, when it differs from `number`: a platform that sends a request again can give
+   * it a new time.
+   */
   readonly timed?: number;
-  /** checkBalance has none. */
+  /** Empty for checkBalance. */
   readonly txns: readonly Element[];
-  /** Fields of the envelope that are not as usual. */
+  /** Envelope fields that differ from the defaults. */
   readonly envelope: Readonly<Record<string, unknown>>;
-  /** It must be refused so. */
+  /** The required refusal. */
   readonly refusal?: Refusal;
-  /** Not as the platform signs. */
+  /** A signature other than the platform's. */
   readonly signature?: Signature;
 }
 
-/** Whom a history is played with. */
+/** The player of a history. */
 export interface Player {
   readonly username: string;
   readonly currency: string;
@@ -45,7 +50,7 @@ export interface Player {
   readonly balance: number;
 }
 
-/** Fields that name something. Some operators know no players beside them, so they are made of the player's name. */
+/** Fields with names. Some operators keep no separate ids per player, so the ids contain the player's name. */
 const IDS = ['id', 'roundId', 'refId'];
 
 /** The body of the request for this player; `startMs` is the time of message 0. */

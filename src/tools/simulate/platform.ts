@@ -1,7 +1,7 @@
 import type { Element, Endpoint, Message } from './message.js';
 
 const GAME = { gameCode: 'simulation', playInfo: 'UNKNOWN' };
-/** Where a message names none. */
+/** The default round. */
 const ROUND = { roundId: 'r1' };
 const BY_TRANSACTION = { transactionType: 'BY_TRANSACTION' };
 export const BY_ROUND = { transactionType: 'BY_ROUND' };
@@ -82,12 +82,12 @@ export class Platform {
     return { ...message, number: ++this.made };
   }
 
-  /** The same request, with the time of now. */
+  /** The same request, with the current time. */
   later(message: Message): Message {
     return { ...message, timed: ++this.made };
   }
 
-  /** One request with the elements of all of them. */
+  /** One request with the elements of all messages. */
   array(...messages: readonly [Message, ...Message[]]): Message {
     const [{ endpoint }] = messages;
     return { endpoint, number: ++this.made, txns: messages.flatMap(({ txns }) => txns), envelope: {} };
@@ -98,17 +98,17 @@ export class Platform {
   }
 }
 
-/** The same request, but each of its elements has these fields. */
+/** The same request, with these fields in each of its elements. */
 export function but(message: Message, change: Element): Message {
   return { ...message, txns: message.txns.map((txn) => ({ ...txn, ...change })) };
 }
 
-/** The same request, but its elements lack this field. */
+/** The same request, without this field in its elements. */
 export function without(message: Message, field: string): Message {
   return { ...message, txns: message.txns.map(({ [field]: _, ...txn }) => txn) };
 }
 
-/** It is invalid and must be refused. */
+/** Marks the message as invalid: it must be refused. */
 export function invalid(message: Message): Message {
   return { ...message, refusal: 40003 };
 }

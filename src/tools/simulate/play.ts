@@ -7,13 +7,13 @@ import { bodyOf, type Message, type Player } from './message.js';
 import { type Profile, pathOf } from './profile.js';
 import { isFinal, isNotServed, maybeMisshape, toldOf, whyNotFinal } from './reply.js';
 
-/** The operator, and how long to be patient with him. */
+/** The operator, and how long to retry. */
 export interface Table {
   readonly client: Client;
   readonly profile: Profile;
-  /** How long a request is sent again that gets no final answer. */
+  /** How long to resend a request that gets no final answer. */
   readonly patienceMs: number;
-  /** When the run has begun: the platform's clock goes on from there. */
+  /** Start of the run: the platform's clock continues from there. */
   readonly startMs: number;
 }
 
@@ -22,7 +22,7 @@ export interface Sent {
   readonly path: string;
   readonly body: string;
   readonly signature: Message['signature'];
-  /** `cut`: nobody waited for its answer; `at-once`: together with those around it that are so. */
+  /** `cut`: sent without waiting for the answer; `at-once`: sent together with its `at-once` neighbours. */
   readonly how: 'plain' | 'at-once' | 'cut';
   readonly reply?: Reply;
 }
@@ -31,15 +31,15 @@ export interface Sent {
 export interface Finding {
   readonly player: Player;
   readonly history: readonly Sent[];
-  /** Of the last message; of several at once that of the first order. */
+  /** Expected answers to the last message; for several at once, those of the first order. */
   readonly expected: readonly Told[];
   readonly signs: boolean;
 }
 
 export interface Played {
-  /** Undefined: all is as it must be. */
+  /** Undefined when all answers are right. */
   readonly finding?: Finding;
-  /** The first answer whose fields are wrong, whatever it says. */
+  /** The first answer with wrong fields, whatever its content. */
   readonly misshape?: { readonly says: string; readonly finding: Finding };
   readonly messages: number;
 }
@@ -47,7 +47,7 @@ export interface Played {
 const FIRST_REST_MS = 50;
 const REST_MAX_MS = 1000;
 
-/** Plays one history with one player. Throws a `CannotKnow` where it cannot be played to its end. */
+/** Plays one history with one player. Throws a `CannotKnow` when the history cannot be played to its end. */
 export async function play(table: Table, player: Player, steps: readonly Step[]): Promise<Played> {
   const playing = new Play(table, player);
   for (const step of steps) {
@@ -57,7 +57,7 @@ export async function play(table: Table, player: Player, steps: readonly Step[])
   return playing.played(undefined);
 }
 
-/** The same step by step. */
+/** Plays a history step by step. */
 export class Play {
   private readonly judge: Judge;
   private readonly history: Sent[] = [];
@@ -70,7 +70,7 @@ export class Play {
     this.judge = new Judge(table.profile, player);
   }
 
-  /** Undefined: it was answered as it must be. */
+  /** Undefined when the answer was right. */
   async step(step: Step): Promise<Finding | undefined> {
     const [what] = step;
     const messages = messagesOf(step);

@@ -10,17 +10,17 @@ export class PlayersError extends Error {
   override readonly name = 'PlayersError';
 }
 
-/** Where fresh players with `OPENING_BALANCE` come from. Rejects with a `PlayersError` when there is none. */
+/** A source of new players with `OPENING_BALANCE`. Rejects with a `PlayersError` when there are none left. */
 export interface Players {
   take(): Promise<Player>;
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
-/** Players that are made at a time: at first few, later as many again as have been needed. */
+/** Players per import: few at first, later as many again as have been needed. */
 const IMPORT_LINES_MIN = 100;
 const IMPORT_LINES_MAX = 2000;
 
-/** Those of a list, each once. `text` has a username a line. */
+/** Players from a list, each used once. `text` has a username a line. */
 export class ListedPlayers implements Players {
   private readonly usernames: string[];
   private next = 0;
@@ -46,14 +46,14 @@ export class ListedPlayers implements Players {
   }
 }
 
-/** Each is made by a command of the shell, in which {username}, {currency} and {balance} are replaced. */
+/** Creates each player by a shell command, in which {username}, {currency} and {balance} are replaced. */
 export class CommandPlayers implements Players {
   private made = 0;
 
   constructor(
     private readonly command: string,
     private readonly currency: string,
-    /** What their names begin with. */
+    /** Prefix of their names. */
     private readonly prefix: string,
   ) {}
 
@@ -72,7 +72,7 @@ export class CommandPlayers implements Players {
   }
 }
 
-/** Made by the import of walletd's operator API, many at a time. */
+/** Creates players by the import of walletd's operator API, many at a time. */
 export class OperatorPlayers implements Players {
   private made = 0;
   private readonly ready: Player[] = [];

@@ -4,15 +4,15 @@ import type { ReferenceRules } from './model/callback.js';
 import { unitsOf } from './model/callback-of.js';
 
 /*
- * What this operator has chosen where the specification leaves it open. The first of each list is the default, and what
- * walletd does by default; the names are those of its settings, where it has one.
+ * The operator's choices where the specification is open. The first value of each list is the default, also of walletd.
+ * The names are those of walletd's settings, when there is one.
  */
 export const CHOICES = {
   /** A repeat gets its first answer, or 20002. */
   duplicates: ['replay', 'reject'],
-  /** What is closed answers 20003 and 20004, or 20002 for both. */
+  /** Messages about closed bets get 20003 and 20004, or 20002 for both. */
   'statusCodes.closed': ['own', 'duplicate'],
-  /** A refusal has the code of its reason; or any code but 0 will do. */
+  /** A refusal has the code of its reason; or any code except 0. */
   codes: ['exact', 'any'],
   'round.ended': ['refuse-payouts', 'ignore', 'refuse-all'],
   'void.amounts': ['recorded', 'request'],
@@ -24,29 +24,29 @@ export const CHOICES = {
   lateSingleState: ['refuse', 'take'],
   /** A confirmation names another stake, and none was taken: it counts; or 20002. `decisions.version` 2 and 1. */
   otherStake: ['take', 'refuse'],
-  /** Requests with several elements apply as a whole; or have one element, always. */
+  /** Requests with several elements apply as a whole; or requests always have one element. */
   arrays: ['atomic', 'one'],
   /** `skipBalanceUpdate` is known; or never sent. */
   skip: [true, false],
-  /** So are settles of a round that had no bet before. */
+  /** Settles of a round that had no bet before are known; or never sent. */
   singleState: [true, false],
   /** Bets of 0 need `isFeature`, and others are never sent. */
   'callbacks.strict': [false, true],
-  /** So is `BY_ROUND`. */
+  /** `BY_ROUND` is known; or never sent. */
   byRound: [true, false],
-  /** So are bets that wait for their confirmation. */
+  /** Bets that wait for their confirmation are known; or never sent. */
   waiting: [true, false],
 } as const;
 export type Choices = { readonly [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
 
 export interface Profile extends Choices {
-  /** Those that are served; others are not asked. */
+  /** Served endpoints; others are not called. */
   readonly endpoints: readonly Endpoint[];
-  /** Of endpoints that are not at their own name, such as `{"placeTips": "/payTips"}`. */
+  /** Paths of endpoints that are not at their own name, such as `{"placeTips": "/payTips"}`. */
   readonly paths: Readonly<Partial<Record<Endpoint, string>>>;
   readonly productId: string;
   readonly currency: string;
-  /** Decimals that an amount may have, and that balances are compared to. */
+  /** Decimals that an amount may have, and to which balances are compared. */
   readonly decimals: number;
 }
 
@@ -61,7 +61,9 @@ export const DEFAULT_PROFILE: Profile = {
   decimals: 2,
 };
 
-/** Reads a profile, a JSON object; what it does not name is as by default. Throws a `ToolError` that says what is wrong. */
+/**
+ * Parses a profile, a JSON object. Missing fields have their defaults. Throws a `ToolError` that says what is wrong.
+ */
 export function parseProfile(text: string): Profile {
   const given = mustObject(parseJson(text), 'it');
   for (const name of Object.keys(given)) {
@@ -85,7 +87,7 @@ export function parseProfile(text: string): Profile {
   return { ...DEFAULT_PROFILE, ...given } as Profile;
 }
 
-/** As the reference wallet takes it. Its limits are so high that no history meets them. */
+/** The rules for the reference wallet. Their limits are so high that no history reaches them. */
 export function rulesOf(profile: Profile): ReferenceRules {
   const none = Number.MAX_SAFE_INTEGER;
   return {
@@ -103,7 +105,7 @@ export function rulesOf(profile: Profile): ReferenceRules {
   };
 }
 
-/** What these messages need that is not sent to this operator; undefined: nothing. */
+/** A feature that these messages need but this operator's platform does not send; undefined when there is none. */
 export function maybeMissing(
   { endpoints, arrays, skip, singleState, byRound, waiting, decimals, 'callbacks.strict': isStrict }: Profile,
   messages: readonly Message[],

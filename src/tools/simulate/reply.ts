@@ -11,20 +11,23 @@ const INTERNAL_ERROR = 50001;
 const NO_SUCH_PATH = [404, 405, 501];
 const FORBIDDEN = 40003;
 
-/** False: the outcome is unknown, and the request is to be sent again. */
+/** False when the outcome is unknown and the request must be sent again. */
 export function isFinal({ status, fields }: Reply): boolean {
   if (status === undefined || status === TOO_MANY_REQUESTS) return false;
   return (status < 500 || status === 501) && fields.statusCode !== INTERNAL_ERROR;
 }
 
-/** An operator may refuse with any HTTP status; but then he says why, and not just the status again, as frameworks do. */
+/**
+ * True for a missing endpoint. An operator may refuse with any HTTP status, but then its answer has a reason;
+ * frameworks repeat only the status.
+ */
 export function isNotServed({ status, fields }: Reply): boolean {
   const { statusCode } = fields;
   const saysWhy = typeof statusCode === 'number' && statusCode !== FORBIDDEN && statusCode !== status;
   return NO_SUCH_PATH.includes(status ?? 0) && !saysWhy;
 }
 
-/** Why a reply is not as final ones are; for people. */
+/** Why a reply is not final, for people. */
 export function whyNotFinal({ status, fields, why }: Reply): string {
   if (status === undefined) return why ?? 'no answer';
   return `HTTP ${status}${fields.statusCode === undefined ? '' : `, statusCode ${fields.statusCode}`}`;
@@ -38,13 +41,13 @@ export function toldOf({ endpoint }: Message, { fields }: Reply, decimals: numbe
     const value = fields[field as string];
     if (typeof value !== 'number') return Number.NaN;
     const whole = unitsOf(value, decimals);
-    // What floats leave, such as 999.7000000000001, is told as no balance.
+    // A balance with the noise of floats, such as 999.7000000000001, counts as no balance.
     return whole / 10 ** decimals === value ? whole : Number.NaN;
   };
   return { code, before: units(before), after: units(after) };
 }
 
-/** What is wrong with the fields of a final reply, apart from money; undefined: nothing. */
+/** The fault in the fields of a final reply, apart from money; undefined when there is none. */
 export function maybeMisshape(
   message: Message,
   player: Player,
@@ -65,7 +68,7 @@ export function maybeMisshape(
   const { productId } = { productId: usualProduct, ...message.envelope };
   const echoed = isSuccess ? { productId, username: player.username, currency: player.currency } : { productId };
   const wrong = Object.entries(echoed).find(([field, value]) => fields[field] !== value);
-  // What could not be read, or is not told to strangers, cannot be echoed.
+  // An operator cannot echo fields that it could not read, or that it does not reveal to unknown callers.
   if (wrong === undefined || (message.refusal !== undefined && fields.productId === '')) return undefined;
   return `${wrong[0]} is ${JSON.stringify(fields[wrong[0]])}, and the request has ${JSON.stringify(wrong[1])}`;
 }

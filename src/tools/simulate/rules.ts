@@ -1,4 +1,4 @@
-/** What an operator is held to: a sentence, and where it is written. */
+/** A rule for operators: a sentence, and its place in the documents. */
 export interface Rule {
   readonly title: string;
   /** `interface` is the platform's own document, `decisions` is docs/decisions.md; then the section. */
@@ -58,7 +58,7 @@ const CODES: Readonly<Record<number, string>> = {
   50001: 'internal error',
 };
 
-/** For people. */
+/** Name of a code, for people. */
 export function codeName(code: number): string {
   const name = CODES[code];
   return name === undefined ? `${code}` : `${code} ${name}`;

@@ -5,7 +5,10 @@ import type { RuleName } from '../rules.js';
 
 const DEBT = -500;
 
-/** The player has spent a payout on another bet, b2, before it was voided. What then takes nothing is to succeed; `moved` is its effect. */
+/**
+ * The player has spent a payout on another bet, b2, before the payout was voided. A message that then takes nothing
+ * must succeed; `moved` is its effect.
+ */
 export function inDebt(rule: RuleName, name: string, message: (p: Platform) => Message, moved = 0): Case {
   return {
     rule,

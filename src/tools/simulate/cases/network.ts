@@ -1,7 +1,7 @@
 import { atOnce, type Case, cut } from '../case.js';
 import { BY_ROUND, SKIP } from '../platform.js';
 
-/** What networks do: messages overtake each other, come at once, and are lost. */
+/** Effects of networks: messages overtake each other, arrive at once, and are lost. */
 export const NETWORK: readonly Case[] = [
   {
     rule: 'late',

@@ -2,8 +2,8 @@ import type { Case } from '../case.js';
 import { BY_ROUND, SKIP } from '../platform.js';
 
 /*
- * A message that was acknowledged, sent again long after: from a queue after an outage, say. What has happened since may make it look
- * new; it is not.
+ * An acknowledged message, sent again much later, for example from a queue after an outage. Later events may make it
+ * look new, but it is a repeat.
  */
 export const OLD_MESSAGES: readonly Case[] = [
   {

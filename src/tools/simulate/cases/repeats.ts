@@ -5,13 +5,13 @@ import type { RuleName } from '../rules.js';
 
 type Pair = readonly [number, number];
 
-/** A message that has an effect, and what must come before it. */
+/** A message that has an effect, and the messages that must come before. */
 interface Effect {
   readonly of: string;
   readonly before: readonly ((p: Platform) => Step)[];
   readonly message: (p: Platform) => Message;
   readonly balances: Pair;
-  /** One thing changed, and how that is refused. */
+  /** One changed field, and the code of the refusal. */
   readonly changes?: readonly (readonly [what: string, change: Readonly<Record<string, unknown>>, code: number])[];
 }
 
@@ -133,7 +133,7 @@ const EFFECTS: readonly Effect[] = [
   { of: 'rollback', before: [bet, settled], message: (p) => p.rollback('b1', 0, 250), balances: [1150, 900] },
 ];
 
-/** A bet that moves the balance on, so that a first answer can be told from one of now. */
+/** The stake of a bet that moves the balance, so that a repeated first answer differs from a new one. */
 const MOVED_ON = 7;
 
 function repeat({ of, before, message, balances }: Effect): Case {
@@ -152,7 +152,7 @@ function repeat({ of, before, message, balances }: Effect): Case {
   });
 }
 
-/** Of an adjustment the request is what a repeat is known by. */
+/** A repeat of an adjustment is recognized by its request. */
 const ANEW = EFFECTS.filter(({ of }) => of !== 'adjustBets');
 
 function anew({ of, before, message, balances }: Effect): Case {

@@ -3,18 +3,18 @@ import type { Element, Endpoint, Message } from '../message.js';
 import type { Profile } from '../profile.js';
 
 /*
- * Few ids, few rounds, few amounts, on purpose: so that histories are full of repeats, late messages, reused ids and rounds
- * with a past.
+ * Random actions. Ids, rounds and amounts are few on purpose, so that histories are full of repeats, late messages,
+ * reused ids and rounds with a past.
  */
 export type Move =
   | { readonly type: 'send' | 'cut'; readonly message: Message }
-  /** An earlier message once more; 1: the last one. */
+  /** Repeats an earlier message; 1: the last one. */
   | { readonly type: 'again'; readonly back: number }
-  /** One of the first messages once more, however long ago it was. */
+  /** Repeats one of the first messages, however long ago it was sent. */
   | { readonly type: 'old'; readonly nth: number }
-  /** The same with one thing changed: what networks and platforms make of a retry. */
+  /** Repeats an earlier message with one change, as networks and platforms distort a retry. */
   | { readonly type: 'vary'; readonly back: number; readonly change: Element }
-  /** An earlier message and these, at once. */
+  /** Sends an earlier message and these at once. */
   | { readonly type: 'at-once'; readonly back: number; readonly messages: readonly Message[] };
 
 const MOVES_MAX = 40;
@@ -76,7 +76,7 @@ export function arbitraryMoves({ endpoints }: Profile): fc.Arbitrary<readonly Mo
   const message = arbitraryMessage(endpoints);
   const back = fc.integer({ min: 1, max: 8 });
   const move: fc.Arbitrary<Move> = fc.oneof(
-    // What fails is tried as plain messages, too.
+    // Lets failures shrink to plain messages, too.
     { withCrossShrink: true },
     { weight: 12, arbitrary: fc.record({ type: fc.constant('send' as const), message }) },
     { weight: 3, arbitrary: fc.record({ type: fc.constant('again' as const), back }) },

@@ -10,30 +10,30 @@ import { maybeMissing } from '../profile.js';
 import { arbitraryMoves, type Move } from './arbitrary-moves.js';
 import { historyOf } from './history.js';
 
-/** What is found by then is short enough. */
+/** Time limit of shrinking: results are short enough after it. */
 const SHRINKING_MS_MAX = 60_000;
 const FIRST_SEED_MAX = 2 ** 31 - 1;
 
 export interface Explored {
-  /** What differs, or one for all histories; more where some could not be played to their end. */
+  /** The difference, or one result for all histories; more when some could not be played to their end. */
   readonly results: readonly Result[];
   readonly histories: number;
   readonly messages: number;
   readonly seconds: number;
 }
 
-/** What to explore, and for how long. */
+/** The start and the extent of an exploration. */
 export interface Plan {
-  /** The first history's; each has one of its own. */
+  /** The first history's seed; each history has one of its own. */
   readonly seed: number;
   readonly seconds: number;
-  /** Histories that are played at a time: most of that time they wait for the operator's disk. */
+  /** Histories played at the same time: most of the time they wait for the operator's disk. */
   readonly lanes: number;
 }
 
 /**
- * Plays random histories for a time. The first that differs is played again in shorter and shorter forms, with fresh players,
- * and ends it.
+ * Plays random histories for a time. The first history that differs ends the exploration. It is played again in shorter
+ * and shorter forms, with new players.
  */
 export async function explore(
   table: Table,
@@ -57,7 +57,7 @@ export async function explore(
 }
 
 class Exploration {
-  /** The seed of the first history that differs: those of other lanes that do, too, are left alone. */
+  /** The seed of the first history that differs. Differences of other concurrent histories are ignored. */
   private shrinking: number | undefined;
   private histories = 0;
   private messages = 0;
@@ -76,7 +76,7 @@ class Exploration {
     return this.shrinking !== undefined;
   }
 
-  /** One history; if it differs, also what it shrinks to. */
+  /** Plays one history. If it differs, also finds the shortest form. */
   async play(seed: number): Promise<void> {
     let smallest: Finding | undefined;
     const property = fc.asyncProperty(this.moves, async (moves) => {
@@ -117,7 +117,7 @@ class Exploration {
       return finding;
     } catch (error) {
       if (!(error instanceof CannotKnow)) throw error;
-      // Without the numbers, so that there are few of them.
+      // Numbers are removed, so that there are few different reasons.
       const why = error.message.replaceAll(/\b\d+ times/g, 'several times');
       this.unknown.set(why, (this.unknown.get(why) ?? 0) + 1);
       return undefined;

@@ -5,7 +5,7 @@ import type { Move } from './arbitrary-moves.js';
 
 const ANY = 'any order';
 
-/** What the moves come to. Those that name an earlier message where there is none are left out. */
+/** The steps of these actions. An action that refers to a missing earlier message is left out. */
 export function historyOf(moves: readonly Move[]): Step[] {
   const past: Message[] = [];
   const steps: Step[] = [];
@@ -20,7 +20,9 @@ export function historyOf(moves: readonly Move[]): Step[] {
   return steps;
 }
 
-/** Counted from the end, or for an old one from the start: so it stays the same where a history is made shorter. */
+/**
+ * Counts from the end, or from the start for an old message: so the message stays the same when the history is shrunk.
+ */
 function earlierOf(move: Move, past: readonly Message[]): Message | undefined {
   if (move.type === 'old') return past[move.nth];
   return 'back' in move ? past.at(-move.back) : undefined;
@@ -41,7 +43,7 @@ function sentBy(move: Move, earlier: Message | undefined): readonly Message[] {
   }
 }
 
-/** Whether all elements have that field, and stay valid with it. */
+/** True when all elements have the field and stay valid with the change. */
 function isChangeable({ txns }: Message, change: Element): boolean {
   const [field] = Object.keys(change) as [string];
   return txns.length > 0 && txns.every((txn) => field in txn);

@@ -3,18 +3,18 @@ import { type Response, ResponseReader } from './response-reader.js';
 
 /** A request that waits for its response. */
 export interface Exchange {
-  /** With its head. */
+  /** The request, head included. */
   readonly request: string;
   end(response: Response): void;
   fail(error: Error): void;
 }
 
-/** One request at a time, on a connection that is kept as long as the server keeps it. */
+/** A connection for one request at a time, kept as long as the server keeps it. */
 export class Connection {
   private readonly reader = new ResponseReader();
   private exchange: Exchange | undefined;
   private error: Error | undefined;
-  /** When it has rested for too long to be used (by `performance.now`). */
+  /** Idle deadline (by `performance.now`): do not reuse the connection after it. */
   private keptUntilMs = Number.POSITIVE_INFINITY;
 
   private readonly socket: Socket;
@@ -46,7 +46,7 @@ export class Connection {
     this.socket.write(exchange.request);
   }
 
-  /** What waits for its response fails so. */
+  /** Closes the connection. The waiting exchange fails with `error`. */
   destroy(error?: Error): void {
     this.error ??= error;
     this.socket.destroy();
@@ -80,7 +80,7 @@ export class Connection {
     if (response.keptMs === 0) {
       this.socket.destroy();
     } else {
-      // Only servers that say so have a time.
+      // Only servers that announce a timeout have one.
       const isTimed = response.keptMs !== Number.POSITIVE_INFINITY;
       this.keptUntilMs = isTimed ? performance.now() + response.keptMs : Number.POSITIVE_INFINITY;
       this.onFree(this);

@@ -4,25 +4,29 @@ import { Queue } from '../../../base/queue.js';
 import { Connection, type Exchange } from './connection.js';
 import type { Response } from './response-reader.js';
 
-/** Connections to one server; there are no more than histories at a time, and messages that they send at once. */
+/**
+ * Limit of connections to one server. There are no more than concurrent histories times the messages they send at once.
+ */
 const CONNECTIONS_MAX = 1024;
 
-/** One for all: what comes is read before more comes. A stream makes a buffer of 64 KB for each answer. */
+/**
+ * One receive buffer for all connections: its bytes are parsed before more arrive. A stream allocates 64 KB per answer.
+ */
 const received = Buffer.allocUnsafe(64 * 1024);
 
-/** Where it is. */
+/** Address of the server. */
 export interface Server {
   readonly host: string;
   readonly port: number;
   readonly isTls: boolean;
 }
 
-/** Takes requests to one server over connections that are kept, and used again, the last one first. */
+/** Sends requests to one server over kept connections. The one used last is reused first. */
 export class Connections {
   private readonly all = new Set<Connection>();
   private readonly free: Connection[] = [];
   private readonly waiting = new Queue<Sending>();
-  /** What this turn of the event loop sends. */
+  /** Requests to send in this turn of the event loop. */
   private outbox: Sending[] = [];
   private isClosed = false;
 
@@ -31,17 +35,17 @@ export class Connections {
   /** `done` gets an error when there is no response in this time. */
   send(request: string, timeoutMs: number, done: (response: Response | Error) => void): void {
     this.outbox.push(new Sending(request, timeoutMs, done));
-    // It leaves together: an operator that is woken for each request gets less done.
+    // Flush once per turn: an operator that is woken for each request gets less done.
     if (this.outbox.length === 1) setImmediate(() => this.flush());
   }
 
-  /** Sends the request on a connection of its own, and cuts that without waiting for the answer. */
+  /** Sends the request on a connection of its own, and cuts the connection without waiting for the answer. */
   cut(request: string): Promise<void> {
     return new Promise((resolve) => {
       const socket = open(this.server, () => {});
       socket.on('error', () => {});
       socket.on('close', () => resolve());
-      // The request has left; it is chance whether the operator is already done.
+      // The request has left. Chance decides whether the operator is already done.
       socket.write(request, () => setImmediate(() => socket.destroy()));
     });
   }
@@ -58,7 +62,7 @@ export class Connections {
   }
 
   private begin(sending: Sending): void {
-    // It was given up meanwhile.
+    // The request was given up meanwhile.
     if (sending.isDone) return;
     const connection = this.maybeFree() ?? this.maybeNew();
     if (connection === undefined) this.waiting.push(sending);

@@ -1,26 +1,26 @@
-/** A response of HTTP/1.1, read to its end. */
+/** An HTTP/1.1 response, read to its end. */
 export interface Response {
   readonly status: number;
-  /** The first of a long one. */
+  /** The body; of a long one, its beginning. */
   readonly text: string;
-  /** How long the connection may rest before it is used again (milliseconds); 0: it is closed now. */
+  /** How long the connection may be idle before it is used again (milliseconds); 0: close it now. */
   readonly keptMs: number;
 }
 
 const HEAD_BYTES_MAX = 64 * 1024;
-/** What a response has beyond is read and not kept. */
+/** A response's bytes beyond this limit are read and dropped. */
 const TEXT_BYTES_MAX = 64 * 1024;
 const NONE = Buffer.alloc(0);
 const HEAD_END = '\r\n\r\n';
 const CONTINUE = 100;
 const NO_BODY = [204, 304];
 
-/** What comes next: `left` bytes of a body, or of a chunk of one. */
+/** The next part to read: `left` bytes of a body or of a chunk, or another part. */
 type Next = 'head' | 'body' | 'chunk size' | 'chunk' | 'chunk end' | 'trailer' | 'body until the end';
 
 /**
- * Takes responses out of the bytes of one connection, one after the other. Node's own client costs three times as much for
- * each: headers as an object, a stream for a body of one piece, events for every step.
+ * Parses the responses of one connection, one after another. Node's own client costs three times as much per response:
+ * headers as an object, a stream for a body of one piece, events for every step.
  */
 export class ResponseReader {
   private next: Next = 'head';
@@ -31,7 +31,10 @@ export class ResponseReader {
   private body: Buffer[] = [];
   private bodyBytes = 0;
 
-  /** The response that these bytes complete, which may be overwritten afterwards. Throws where they are none. */
+  /**
+   * Returns the response that these bytes complete; the caller may overwrite the bytes afterwards. Throws when the
+   * bytes are not a response.
+   */
   push(bytes: Buffer): Response | undefined {
     this.unread = this.unread.length === 0 ? bytes : Buffer.concat([this.unread, bytes]);
     for (;;) {
@@ -42,18 +45,18 @@ export class ResponseReader {
         return undefined;
       }
     }
-    // Nobody has asked for what is behind its end: the connection is out of step.
+    // Bytes after the end of a response answer no request: the connection is out of step.
     if (this.unread.length > 0) this.keptMs = 0;
     this.unread = NONE;
     return this.take();
   }
 
-  /** The connection has ended: the response that ends with it. */
+  /** Returns the response that ends with the connection. */
   end(): Response | undefined {
     return this.next === 'body until the end' ? this.take() : undefined;
   }
 
-  /** Whether the response is complete; undefined: more bytes are needed. */
+  /** True when the response is complete; undefined when more bytes are needed. */
   private step(): boolean | undefined {
     switch (this.next) {
       case 'head':
@@ -91,7 +94,7 @@ export class ResponseReader {
     const [, minor, status] = /^HTTP\/1\.([01]) (\d{3})[ \r]/.exec(head) ?? [];
     if (status === undefined) throw new Error('the answer is not of HTTP/1.1');
     this.status = Number(status);
-    // More is to come, after what only says so.
+    // An informational status (1xx) announces another response.
     if (this.status >= CONTINUE && this.status < 200) return this.go('head');
     this.keptMs = keptMsOf(head, minor === '1');
     if (NO_BODY.includes(this.status)) return true;
@@ -133,7 +136,7 @@ export class ResponseReader {
     return line;
   }
 
-  /** Whether all that was `left` is there. */
+  /** Reads up to `left` bytes. Returns true when all have come. */
   private piece(): boolean {
     const piece = this.unread.subarray(0, this.left);
     if (this.bodyBytes < TEXT_BYTES_MAX) this.body.push(Buffer.from(piece));
@@ -158,7 +161,7 @@ const CONTENT_LENGTH = /\ncontent-length:[ \t]*(.*?)[ \t]*\r/i;
 const LENGTHS = /\n(?:content-length|transfer-encoding):/gi;
 const CONNECTION = /\nconnection:[ \t]*(.*?)[ \t]*\r/i;
 const KEEP_ALIVE = /\nkeep-alive:.*?timeout=(\d+)/i;
-/** A server that closes a connection after a rest does so a little earlier than the request that is then on its way. */
+/** A server closes an idle connection slightly before a request that is on its way arrives. */
 const CLOSES_EARLIER_MS = 1000;
 
 function maybeHeader(header: RegExp, head: string): string | undefined {

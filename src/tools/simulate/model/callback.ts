@@ -1,6 +1,6 @@
 /*
- * The platform's callbacks as the reference wallet reads them. It has words of its own, on purpose: what is judged and
- * who judges share nothing but the specification. Amounts are whole units.
+ * The platform's callbacks as the reference wallet reads them. The words differ from walletd's on purpose: the judge
+ * and the judged program share only the specification. Amounts are whole units.
  */
 export type Callback =
   | (Envelope & { readonly type: 'placeBets'; readonly session?: string | undefined; readonly txns: readonly Place[] })
@@ -79,7 +79,7 @@ interface Reward extends Element {
   readonly isTooMuch?: boolean;
 }
 
-/** Its id is the platform's `refId`. */
+/** A movement; the platform calls its id `refId`. */
 interface Movement extends Element {
   readonly status: 'DEBIT' | 'CREDIT';
   readonly amount: number;
@@ -87,7 +87,7 @@ interface Movement extends Element {
   readonly isTooMuch: boolean;
 }
 
-/** What the operator himself does to put a balance right. */
+/** A correction of a balance by the operator. */
 export interface Correction {
   readonly id: string;
   readonly username: string;
@@ -96,7 +96,7 @@ export interface Correction {
   readonly allowNegativeBalance: boolean;
 }
 
-/** What an operator may choose: docs/decisions.md tells each. */
+/** Choices of an operator; docs/decisions.md explains each. */
 export interface ReferenceRules {
   readonly duplicates: 'replay' | 'reject';
   readonly roundEnded: 'refuse-payouts' | 'ignore' | 'refuse-all';

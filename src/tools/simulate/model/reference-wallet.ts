@@ -1,8 +1,8 @@
 import type { Callback, CheckBalance, Correction, ReferenceRules } from './callback.js';
 
 /*
- * The dumb one: decisions.md written down a second time, for reading and not for speed. Plain objects, everything
- * looked for by walking, an array undone by throwing its copy away. It shares no code with src/wallet.
+ * The naive wallet: decisions.md written down a second time, for reading and not for speed. It uses plain objects and
+ * linear searches, and undoes an array by discarding its copy. It shares no code with src/wallet.
  */
 interface Entry {
   readonly what: 'place' | 'settle' | 'adjust' | 'void' | 'cancel' | 'rollback';
@@ -11,14 +11,14 @@ interface Entry {
   readonly skip: boolean;
   readonly request: string;
   readonly sent: number;
-  /** Of a rollback: of the whole round. */
+  /** Set for a rollback of the complete round. */
   readonly ofRound: boolean;
-  /** A rollback came later. */
+  /** True when a rollback came later. */
   readonly undone: boolean;
   readonly before: number;
   readonly after: number;
   readonly version: number;
-  /** Of a copy: the entry of another message, the newest. */
+  /** For a copy: the newest entry of another message that it stands for. */
   readonly standsFor?: Entry;
 }
 
@@ -31,18 +31,18 @@ interface Bet {
   stake: number;
   held: number;
   paid: number;
-  /** What a refund gave back. */
+  /** The amount that a refund gave back. */
   returned: number;
   opened: boolean;
   taken: boolean;
   paidOut: boolean;
   single: boolean;
   settledByRound: boolean;
-  /** Settled by a single-state message. */
+  /** True when a single-state message settled the bet. */
   singly: boolean;
-  /** What its newest rollback has undone. */
+  /** The effect that the newest rollback has undone. */
   openedFrom: string;
-  /** Requests of rollbacks that were repeats, and what they repeated. */
+  /** Requests of rollbacks that were repeats, and the entries they repeated. */
   asked: { readonly request: string; readonly entry: Entry }[];
   entries: Entry[];
 }
@@ -92,7 +92,7 @@ export interface ReferencePlayer {
   balance: number;
   version: number;
   blocked: boolean;
-  /** The digest of its token, and when it ends; null: never. */
+  /** The digest of the session's token, and the session's end; null: never. */
   session: { readonly digest: string; readonly endMs: number | null } | undefined;
   bets: Bet[];
   settlements: Settlement[];
@@ -107,9 +107,9 @@ export interface ReferencePlayer {
     readonly request: string;
     readonly entry: Entry;
   }[];
-  /** Requests of settles and cancels of whole rounds that rollbacks have undone. */
+  /** Requests of settles and cancels of complete rounds that rollbacks have undone. */
   undone: { readonly product: string; readonly round: string; readonly request: string }[];
-  /** Acknowledged messages that their effects do not tell, by the round that they name first. */
+  /** Acknowledged messages that their effects do not reveal, by the round that they name first. */
   remembered: {
     readonly product: string;
     readonly round: string;
@@ -118,7 +118,7 @@ export interface ReferencePlayer {
     readonly after: number;
   }[];
   tipDays: number[];
-  /** Of all operations with an id; `what` tells whether two are the same. */
+  /** All operations with an id; `what` decides whether two are the same. */
   operations: { readonly id: string; readonly what: string; readonly before: number; readonly after: number }[];
 }
 
@@ -134,24 +134,24 @@ export interface ReferenceTurn {
 type Txn = Callback['txns'][number];
 type Of<K extends Callback['type']> = Extract<Callback, { type: K }>['txns'][number];
 
-/** Thrown, and always caught: it is no Error, because to write down where it came from costs more than all else here. */
+/** Thrown, and always caught. The class is not an Error, because a stack trace costs more than everything else here. */
 class Refused {
   constructor(
     readonly code: number,
-    /** What stays although the request failed. */
+    /** Side effect that stays although the request failed. */
     readonly residue?: (player: ReferencePlayer) => void,
   ) {}
 }
 
 interface Effect {
   repeat: boolean;
-  /** Of a repeat: what it repeats. */
+  /** The repeated object, for a repeat. */
   source?: object;
-  /** Of a repeat: that had another status or skip. */
+  /** True for a repeat with a different status or skip. */
   isOther?: boolean;
-  /** Set for a repeat whose request was not known, and is now. */
+  /** Set for a repeat whose request was unknown before, and is now known. */
   remembered?: boolean;
-  /** Set for a repeat by another request than the one that had the effect: the round that has to remember it. */
+  /** The round that must remember a repeat whose request differs from the one that had the effect. */
   home?: string;
   before: number;
   after: number;
@@ -160,7 +160,7 @@ interface Effect {
 
 export class ReferenceWallet {
   players = new Map<string, ReferencePlayer>();
-  /** Of the callback that is being answered. */
+  /** Id and time of the callback that is being answered. */
   private request = '';
   private sent = 0;
 
@@ -204,7 +204,7 @@ export class ReferenceWallet {
     return turn.answer;
   }
 
-  /** The answer to this player, and what becomes of him; leaves the given one alone. */
+  /** Computes the answer and the player's next state; leaves the given player unchanged. */
   turn(player: ReferencePlayer, command: Callback, nowMs: number): ReferenceTurn {
     if (player.currency !== command.currency) return { answer: { code: 40003 }, player };
 
@@ -243,7 +243,7 @@ export class ReferenceWallet {
     return { answer, player: { ...today.player, remembered, version: player.version + 1 } };
   }
 
-  /** The answer as if nothing had been remembered as a whole, and the round that has to remember it. */
+  /** The answer as if no complete message were remembered, and the round that must remember this one. */
   private today(player: ReferencePlayer, command: Callback, nowMs: number): ReferenceTurn & { home?: string } {
     this.request = command.id;
     this.sent = command.timestampMillis;
@@ -781,21 +781,22 @@ export class ReferenceWallet {
     const paid = [...settled, ...settlements].reduce((sum, one) => sum + one.paid, 0);
     const refunded = bets.filter((bet) => bet.state === 'REFUND');
     const open = bets.filter(isOpen);
-    // Of several in one array that of the oldest bet.
+    // With several entries in one array, take the oldest bet's.
     const newestOf = (entries: Entry[]) => entries.sort((a, b) => b.version - a.version).at(0);
     const rollbacks = open.flatMap((bet) => newestOf(bet.entries.filter((one) => one.what === 'rollback')) ?? []);
     let opened = settled;
     let moved = paid;
     const isFull = countClosings(player, product, round) >= this.rules.historyMax;
     if (settled.length === 0 && paid === 0) {
-      // What a rollback of the round has left alone stays as it is while a bet runs once more because of it.
+      // Bets that a rollback of the round left alone stay unchanged while a bet of the round runs once more because of
+      // it.
       const ofRound = player.rollbacks.filter((one) => one.product === product && one.round === round);
       const isOfRound = (one: Entry) => ofRound.some(({ entry }) => entry.version === one.version);
       const newest = newestOf(rollbacks.filter(isOfRound));
       const cancelledSince = (bet: Bet) =>
         bet.entries.some((one) => one.what === 'cancel' && one.version > (newest?.version ?? 0));
       opened = newest === undefined ? refunded : refunded.filter(cancelledSince);
-      // A bet of the round that this array has named before had a result: the round means the results.
+      // A bet of the round that this array named before had a result, so the round means the results.
       if (hasBegun) opened = [];
       moved = opened.reduce((sum, bet) => sum + bet.returned, 0);
       if (opened.length === 0) {
@@ -853,7 +854,7 @@ export class ReferenceWallet {
     bet.entries = bet.entries.map((entry) => (isUndone(entry) ? { ...entry, undone: true } : entry));
   }
 
-  /** A bet that was never rolled back cannot have anything undone. */
+  /** A bet that was never rolled back has no undone effect. */
   private isStale(player: ReferencePlayer, bet: Bet): boolean {
     if (!bet.entries.some((one) => one.what === 'rollback')) return false;
     return this.isUndone(player, [bet], bet.product, bet.round);
@@ -934,7 +935,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, movement, { what: 'place', amount });
   }
 
-  /** The entry of this very message, also where a rollback has made its stake untaken. */
+  /** The entry of this same message, even when a rollback has made its stake untaken. */
   private ownPlacing(item: Bet, amount: number, status: string, skip: boolean): Entry | undefined {
     const own = item.entries.findLast((one) => {
       const isSame = one.amount === amount && one.status === status && one.skip === skip;
@@ -951,7 +952,7 @@ export class ReferenceWallet {
     return repeatOf(entry, item.entries.some(isOwn) ? undefined : item.round);
   }
 
-  /** With its time where a request id may be used again. */
+  /** The message as text, with its time when a request id may be used again. */
   private messageOf(command: Callback): string {
     return messageText(command, this.rules.rollbackStale === 'request' ? undefined : command.timestampMillis);
   }
@@ -1030,7 +1031,7 @@ export function newPlayer(currency: string, balance: number): ReferencePlayer {
   };
 }
 
-/** What stays of a request that failed. */
+/** The player after a failed request, with its side effects. */
 function withResidue(player: ReferencePlayer, { residue }: Refused, version: number): ReferencePlayer {
   if (residue === undefined) return player;
   const kept = copyOf(player);
@@ -1039,7 +1040,7 @@ function withResidue(player: ReferencePlayer, { residue }: Refused, version: num
   return kept;
 }
 
-/** Entries never change, so both have the same. */
+/** Entries never change, so both copies share them. */
 function copyOf(player: ReferencePlayer): ReferencePlayer {
   return {
     ...player,
@@ -1064,7 +1065,7 @@ function newBet(product: string, id: string, round: string, kind: Bet['kind'], s
   return { product, id, round, kind, state, stake, ...amounts, ...facts, openedFrom: '', asked: [], entries: [] };
 }
 
-/** What an element of an array has closed: a round, or one bet of it. */
+/** The object that an array's element has closed: a round, or one bet of it. */
 interface Closed {
   round: string;
   whole: boolean;
@@ -1077,11 +1078,11 @@ function closedBy(player: ReferencePlayer, command: Callback, txn: Txn, { repeat
   if (byRound) return [{ round: roundId, whole: true, repeat }];
   const item = find(player, command.productId, id);
   if (command.type === 'rollback' && item?.openedFrom !== 'SETTLED') return [];
-  // Tips and rewards are of no round.
+  // Tips and rewards belong to no round.
   return item?.kind === 'bet' ? [{ round: item.round, whole: false, repeat }] : [];
 }
 
-/** A bet that has no cancel or void of its own, because an element of this array has closed its whole round. */
+/** A bet without a cancel or void of its own, because an element of this array has closed its complete round. */
 function isClosedWithRound(player: ReferencePlayer, command: Callback, txn: Txn, closed: readonly Closed[]) {
   if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return false;
   const bet = find(player, command.productId, txn.id);
@@ -1116,7 +1117,7 @@ function countClosings(player: ReferencePlayer, product: string, round: string):
   return all.filter((one) => one.product === product && one.round === round).length;
 }
 
-/** Where no bet is settled any more: settlements of which nothing is paid have never been. */
+/** When no bet is settled any more, settlements that pay nothing are removed as if they had never happened. */
 function forgetSettlements(player: ReferencePlayer, product: string, round: string): void {
   if (betsOf(player, product, round).some((bet) => bet.state === 'SETTLED')) return;
   for (const settlement of settlementsOf(player, product, round)) {
@@ -1144,7 +1145,7 @@ function key(product: string, round: string): string {
   return JSON.stringify([product, round]);
 }
 
-/** The round was cancelled as a whole, and the platform sent this no later. */
+/** True when the round was cancelled as a whole, and the platform sent this message no later. */
 function isMarked(player: ReferencePlayer, command: Callback, round: string): boolean {
   const mark = player.marks.find((one) => one.product === command.productId && one.round === round);
   return mark !== undefined && command.timestampMillis <= mark.at;
@@ -1159,7 +1160,7 @@ function tombstones(player: ReferencePlayer): number {
   return player.bets.filter((bet) => bet.kind === 'tombstone').length + marks;
 }
 
-/** The entry of a message like this one: with the same status and skip, else the newest. */
+/** The entry of a similar message: one with the same status and skip, otherwise the newest. */
 function alike(
   on: { entries: Entry[] },
   what: string,
@@ -1182,10 +1183,10 @@ function repeatOf(
   return home === undefined ? effect : { ...effect, home };
 }
 
-/** Messages without an effect that a round remembers. */
+/** Limit of messages without an effect that a round remembers. */
 const REMEMBERED_MAX = 100;
 
-/** The message as it is compared: without what decides nothing. */
+/** The text by which messages are compared, without irrelevant fields. */
 function messageText({ type, id, txns }: Callback, sent: number | undefined): string {
   const elements = (txns as readonly unknown[] as readonly Record<string, unknown>[]).map((txn) => [
     ...[txn.id, txn.roundId, txn.status, txn.betAmount, txn.payoutAmount, txn.amount],
@@ -1212,7 +1213,7 @@ function isNamed(player: ReferencePlayer, command: Callback, round: string): boo
   return command.txns.some((txn) => roundsOf(player, command, txn).includes(round));
 }
 
-/** The round that has to remember the message; undefined where its effects tell it. */
+/** The round that must remember the message; undefined when the message's effects reveal it. */
 function homeOf(player: ReferencePlayer, command: Callback, effects: readonly Effect[], idle: number) {
   const [first] = command.txns as readonly Txn[];
   if (first === undefined || command.txns.length === 1) return effects[0]?.home;
@@ -1223,7 +1224,7 @@ function homeOf(player: ReferencePlayer, command: Callback, effects: readonly Ef
   return roundsOf(player, command, first)[0];
 }
 
-/** A settle or cancel of something that runs once more since a rollback counts no longer. */
+/** True for a bet that runs once more since a rollback: an earlier settle or cancel of it no longer counts. */
 function namesReopened(player: ReferencePlayer, command: Callback): boolean {
   const { productId: product } = command;
   const isReopened = (bet: Bet) => {

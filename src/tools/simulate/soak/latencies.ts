@@ -1,9 +1,9 @@
-/** Neighbouring buckets differ by this factor, and so what is told is as good as that. */
+/** Neighbouring buckets differ by this factor, which bounds the error of a percentile. */
 const STEP = 1.02;
 const LEAST_MS = 0.01;
 const BUCKETS = 1000;
 
-/** How long answers took, in memory that does not grow with their number. */
+/** Latencies of answers, in memory that does not grow with their number. */
 export class Latencies {
   private readonly counts = new Float64Array(BUCKETS);
   count = 0;
@@ -17,7 +17,7 @@ export class Latencies {
     this.maxMs = Math.max(this.maxMs, ms);
   }
 
-  /** Of so many in a hundred the latency is no more than this. */
+  /** The latency that this percentage of the answers does not exceed. */
   percentileMs(percent: number): number {
     let left = (this.count * percent) / 100;
     const bucket = this.counts.findIndex((count) => {

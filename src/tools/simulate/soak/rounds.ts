@@ -6,7 +6,7 @@ import { maybeMissing, type Profile } from '../profile.js';
 const ANY = 'any order';
 const ROUNDS = 24;
 
-/** A round as platforms play them; `id` names its bet, and the round. */
+/** A round as platforms play it; `id` names its bet, and the round. */
 type Round = (p: Platform, id: string, round: { readonly roundId: string }) => readonly Message[];
 
 const ROUND_KINDS: readonly Round[] = [
@@ -22,7 +22,9 @@ const ROUND_KINDS: readonly Round[] = [
   (p, id, round) => [p.bet(id, 5, round), p.settle(id, 9, round), p.rollback(id, 0, 9, round), p.settle(id, 0, round)],
 ];
 
-/** What one player plays, beginning with the `first` kind of round. Each third message is sent twice, as after a lost answer. */
+/**
+ * The rounds of one player, starting with the `first` kind. Every third message is sent twice, as after a lost answer.
+ */
 export function roundsOf(profile: Profile, first: number): Step[] {
   const platform = new Platform();
   return Array.from({ length: ROUNDS }, (_, n) => {

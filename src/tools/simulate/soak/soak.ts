@@ -12,22 +12,22 @@ import { roundsOf } from './rounds.js';
 
 export interface Soaked {
   readonly results: readonly Result[];
-  /** From when a message was due until its final answer, retries included. */
+  /** Time from a message's due time to its final answer, retries included. */
   readonly latencies: Latencies;
   readonly seconds: number;
-  /** Messages that were due and not sent, because too many waited before them. */
+  /** Messages that were due but not sent, because too many waited before them. */
   readonly dropped: number;
 }
 
-/** Players at a time; each has one message in the air. */
+/** Players at a time; each has one outstanding message. */
 const SEATS_MAX = 512;
-/** Messages that are due and wait for a player who is free. */
+/** Due messages that wait for a free player. */
 const WAITING_MAX = 10_000;
 const TICK_MS = 1;
 
 /**
- * Sends at a rate, whether answers come or not, and checks each of them. The first that differs ends it, and so does an
- * operator that gives no final answers.
+ * Sends at a fixed rate, whether answers come or not, and checks each answer. Ends at the first answer that differs,
+ * and when an operator gives no final answers.
  */
 export async function soak(
   table: Table,
@@ -50,7 +50,7 @@ export async function soak(
   return soaking.soaked((performance.now() - startMs) / 1000);
 }
 
-/** One player after the other, a message at a time. */
+/** A place for one player after another, with one message at a time. */
 interface Seat {
   play: Play | undefined;
   readonly steps: Step[];
@@ -73,7 +73,7 @@ class Soaking {
     private readonly players: Players,
   ) {}
 
-  /** A message is due at this time. */
+  /** Starts or queues the message that is due at this time. */
   due(atMs: number): void {
     const seat = this.idle.pop() ?? this.maybeNewSeat();
     if (seat !== undefined) this.start(seat, atMs);
@@ -81,7 +81,7 @@ class Soaking {
     else this.dropped++;
   }
 
-  /** What is in the air is awaited, what waits is not sent any more. Rejects when players could not be made. */
+  /** Waits for outstanding messages, and drops waiting ones. Rejects when players could not be created. */
   async finish(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.busy);
