@@ -5,7 +5,7 @@ import type { Event } from '../../wallet/event.js';
 import type { Findings } from './findings.js';
 
 /**
- * Recomputes the audit chain of a shard from its log, and compares it with the chains that snapshots have, and with a head that
+ * Recomputes the audit chain of a shard from its log. Compares the chain with those in snapshots, and with a head that
  * was noted elsewhere. A log that began under an older walletd has a chain from each snapshot that began one.
  */
 export class AuditCheck {
@@ -34,13 +34,13 @@ export class AuditCheck {
     }
   }
 
-  /** Compares with a snapshot that starts where the replay is. */
+  /** Compares with a snapshot that starts at the replay's position. */
   compare({ id, start, tallies }: Pick<Manifest, 'id' | 'start' | 'tallies'>): void {
     const theirs = tallies?.audit;
     if (theirs === undefined) return;
     const mine = this.chains.get(theirs.since);
     if (mine === undefined) {
-      // No event before its beginning belongs to it: only a snapshot that begins a chain can be taken at its word.
+      // No event before a chain's beginning belongs to it, so a snapshot that begins a chain must be trusted.
       this.adopt(theirs);
     } else if (mine.count !== theirs.count || mine.hash !== theirs.hash) {
       this.add(
@@ -56,7 +56,7 @@ export class AuditCheck {
     if (begins && !this.chains.has(here)) this.adopt(emptyAudit(here));
   }
 
-  /** The log has been replayed to its end: has the noted head been there? */
+  /** Reports a noted head that the replay, now at the log's end, has not passed. */
   finish(): void {
     const { noted, begun } = this;
     if (noted === undefined || this.wasSeen) return;

@@ -20,7 +20,7 @@ export interface VerifyOptions {
   readonly isDeep: boolean;
   /** Undefined: no comparison with a running server. */
   readonly server: PlayerSource | undefined;
-  /** Heads of audit chains that were noted elsewhere, by shard; undefined: none. */
+  /** Heads of audit chains that were noted elsewhere, by shard; undefined without any. */
   readonly noted?: ReadonlyMap<number, AuditHead> | undefined;
   /** Called after each page of a log with the number of entries read so far, and the total. */
   readonly onProgress?: (done: number, total: number) => void;
@@ -191,7 +191,7 @@ export class ShardVerification {
     }
   }
 
-  /** Snapshots that start before the replay have nothing to be compared with. */
+  /** Compares audit chains at this entry. A snapshot that starts before the replay has no counterpart to compare with. */
   private passAudit(lsn: Lsn, { usable }: SnapshotCheck, { audit, start, isBroken }: CheckedReplay): void {
     if (isBroken || compareLsn(lsn, start) < 0) return;
     audit.pass(lsn, usable);
