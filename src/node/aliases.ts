@@ -3,10 +3,10 @@ import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import type { Endpoint } from '../wallet/command.js';
 
-/** What the HTTP library takes for a pattern, or reads otherwise than it is written, is left out. */
+/** Paths that the HTTP library takes literally; patterns and paths that it would normalize are excluded. */
 const PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
 
-/** Paths under which endpoints are served as well: aliases, and all of it behind the prefix. Throws a `ConfigError`. */
+/** Additional paths of the endpoints: the aliases, and every path behind the prefix. Throws a `ConfigError`. */
 export function aliasesOf({ callbacks }: Pick<Settings, 'callbacks'>): ReadonlyMap<string, Endpoint> {
   const aliases = ownAliases(callbacks);
   const { prefix } = callbacks;

@@ -6,10 +6,10 @@ import { AddressList } from '../http/address-list.js';
 import { Callers } from '../http/callers.js';
 import { parseKeys, type SignatureKey, Signatures } from '../http/signature.js';
 
-/** A proxy can be told to add no header: docs/proxies.md. */
+/** A proxy can be configured to add no header: docs/proxies.md. */
 export const LOCAL_PROGRAMS = 'programs of this machine; anybody, if a proxy on it adds no header';
 
-/** The callers that the settings allow. Throws a `ConfigError` that names the setting and repeats no secret. */
+/** Callers that the settings allow. Throws a `ConfigError` that names the setting and repeats no secret. */
 export function callersOf({ signature, allow, insecure }: Pick<Settings, 'signature' | 'allow' | 'insecure'>): Callers {
   const keys = keysOf(signature.keys);
   return new Callers({
@@ -21,7 +21,7 @@ export function callersOf({ signature, allow, insecure }: Pick<Settings, 'signat
   });
 }
 
-/** The callers that the settings allow, in words for the log. */
+/** Callers that the settings allow, in words for the log. */
 export function describeCallers({
   host,
   signature,

@@ -5,22 +5,22 @@ import type { Settings } from '../config/schema.js';
 import { maybeTls, type Tls } from './tls.js';
 
 const DAY_MS = 86_400_000;
-/** Time enough to get another one, also when somebody has to sign a form for it. */
+/** Leaves time to get another certificate, even when a person has to sign a form for it. */
 const SOON_MS = 14 * DAY_MS;
 
-/** The listeners with a certificate, by the names of their settings. */
+/** Listeners with a certificate, by the names of their settings. */
 const LISTENERS = ['tls', 'admin.tls', 'cluster.tls'] as const;
 type Listener = (typeof LISTENERS)[number];
 
 type ByListener<T> = Readonly<Record<Listener, T>>;
 type TlsSettings = Pick<Settings, 'tls' | 'admin' | 'cluster'>;
 
-/** Keeps an eye on the certificates of the listeners: when they end, and whether there are new ones in their files. */
+/** Watches the certificates of the listeners: their ends, and new certificates in their files. */
 export class Certificates {
-  /** What is served; undefined where a listener does without. */
+  /** Certificates in use; undefined for a listener without TLS. */
   private readonly served: Record<Listener, Tls | undefined>;
 
-  /** Throws a `ConfigError` when one cannot be used. */
+  /** Throws a `ConfigError` when a certificate cannot be used. */
   constructor(
     private readonly settings: TlsSettings,
     private readonly clock: Pick<Clock, 'now'>,
@@ -44,7 +44,7 @@ export class Certificates {
     return this.served['cluster.tls'];
   }
 
-  /** Sentences about those that have ended or will soon. */
+  /** Sentences about certificates that have ended or will end soon. */
   concerns(): string[] {
     return LISTENERS.flatMap((listener) => maybeConcern(this.served[listener], listener, this.clock.now()) ?? []);
   }
@@ -53,7 +53,9 @@ export class Certificates {
     for (const concern of this.concerns()) log.warn({ concern }, 'a certificate needs to be renewed');
   }
 
-  /** Hands over those whose files have changed. One that cannot be used is logged, and changes nothing. */
+  /**
+   * Passes changed certificates to their listeners. A certificate that cannot be used is logged and changes nothing.
+   */
   readAgain(serve: ByListener<(tls: Tls) => void>, log: Logger): void {
     for (const listener of LISTENERS) {
       try {
@@ -71,7 +73,7 @@ export class Certificates {
     this.warn(log);
   }
 
-  /** When each of them ends. */
+  /** End of each certificate. */
   ends(): readonly { readonly listener: string; readonly endsMs: number }[] {
     return LISTENERS.flatMap((listener) => {
       const tls = this.served[listener];

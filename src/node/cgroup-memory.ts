@@ -4,8 +4,9 @@ import { join, relative } from 'node:path';
 const PROCESS = '/proc/self';
 
 /**
- * Memory limit in bytes of the groups (cgroup, version 1 and 2) that a process is in: the tightest one up to the root, as each of
- * them ends the process. Undefined where no group has a limit. `root` is where `proc` files and groups are looked for.
+ * Memory limit in bytes of the process's control groups (cgroup version 1 and 2). Each group up to the root can end the
+ * process, so the tightest limit counts. Undefined when no group has a limit. `root` is the folder above `proc` and the
+ * groups.
  */
 export function findGroupMemoryLimit(root = '/'): number | undefined {
   const groups = linesOf(join(root, PROCESS, 'cgroup'));
@@ -20,13 +21,13 @@ export function findGroupMemoryLimit(root = '/'): number | undefined {
 
 interface Mount {
   readonly isV2: boolean;
-  /** Path of the group that stands at `point`: a container sees its own part alone. */
+  /** Path of the group that is mounted at `point`: a container sees only its own part of the tree. */
   readonly base: string;
   readonly point: string;
   readonly file: 'memory.max' | 'memory.limit_in_bytes';
 }
 
-/** A line of mountinfo, as proc(5) has it. Undefined when no memory limits are there. */
+/** Parses a line of mountinfo, see proc(5). Undefined when the mount has no memory limits. */
 function parseMount(line: string): Mount | undefined {
   const [front = '', behind = ''] = line.split(' - ');
   const [, , , base = '', point = ''] = front.split(' ');
@@ -36,7 +37,7 @@ function parseMount(line: string): Mount | undefined {
   return isMemory ? { isV2: false, base, point, file: 'memory.limit_in_bytes' } : undefined;
 }
 
-/** Path of the group in a line of /proc/self/cgroup, if it is one of this mount. */
+/** Path of the group in a line of /proc/self/cgroup; undefined when the line belongs to another mount. */
 function pathIn(line: string, { isV2 }: Mount): string | undefined {
   const [, id, controllers = '', path] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
   const isOurs = isV2 ? id === '0' && controllers === '' : controllers.split(',').includes('memory');
@@ -44,11 +45,11 @@ function pathIn(line: string, { isV2 }: Mount): string | undefined {
 }
 
 function limitsUpwards(point: string, group: string, file: string): number[] {
-  // A group outside of what is mounted is seen from its root.
+  // A group outside the mount appears as the mount's root.
   const names = group.startsWith('..') ? [] : group.split('/').filter((name) => name !== '');
   const folders = names.map((_, n) => join(point, ...names.slice(0, n + 1)));
   return [point, ...folders].flatMap((folder) => {
-    // `max`, or without a file: no limit. Version 1 writes a number near 2^63 for none.
+    // `max` or a missing file means no limit. Version 1 writes a number near 2^63 instead.
     const limit = Number(linesOf(join(folder, file))[0] || 'max');
     return Number.isSafeInteger(limit) && limit > 0 ? [limit] : [];
   });

@@ -13,9 +13,9 @@ import { NoStoreError } from './store-error.js';
 import { checkTie } from './tie-archive.js';
 
 /**
- * What a start with these settings would refuse, short of taking the store over and listening: keys, networks,
- * certificates, memory, the store and what it was created with. Throws as the start would; returns sentences about the
- * rest. Nothing is created, and no owner is disturbed.
+ * Checks everything that a start with these settings would refuse, without taking the store over or listening: keys,
+ * networks, certificates, memory, the store and its creation settings. Throws as the start would, and returns warnings.
+ * Creates nothing and disturbs no owner.
  */
 export async function checkStart(settings: Settings): Promise<readonly string[]> {
   callersOf(settings);

@@ -4,7 +4,7 @@ import type { Settings } from '../config/schema.js';
 import { maybeRedisAddress } from '../store/redis/redis-address.js';
 import { findArchiveAddress } from './drivers/archive-address.js';
 
-/** A server beyond this machine to which passwords, names and amounts go in the clear, and the cure. */
+/** Warning about a server beyond this machine that gets passwords, names and amounts in the clear, with the cure. */
 export interface ClearTextConcern {
   readonly about: 'store' | 'archive';
   readonly code: 'clear-text';
@@ -44,7 +44,7 @@ export function clearTextConcerns(settings: Pick<Settings, 'store' | 'archive'>)
   ];
 }
 
-/** Throws a `ConfigError` when `requireTls` is set and a server beyond this machine is reached without it. */
+/** Throws a `ConfigError` when `requireTls` is set and a server beyond this machine is used without TLS. */
 export function mustBeEncrypted(settings: Pick<Settings, 'store' | 'archive' | 'requireTls'>): void {
   const [first] = settings.requireTls ? clearTextConcerns(settings) : [];
   if (first === undefined) return;
@@ -54,7 +54,7 @@ export function mustBeEncrypted(settings: Pick<Settings, 'store' | 'archive' | '
   );
 }
 
-/** The folder of a Unix socket begins with a slash. */
+/** A host that begins with a slash is the folder of a Unix socket. */
 function isRemote(host: string | undefined): boolean {
   return host !== undefined && !host.startsWith('/') && !isLoopback(host);
 }

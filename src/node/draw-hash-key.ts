@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setHashKey } from '../base/keyed-hash.js';
 
 /**
- * Draws the key of this thread's hash tables. Each program and worker thread does this first: tables that exist before keep
- * the key of zeros.
+ * Draws the random key of this thread's hash tables. Call it first in each program and worker thread: tables made
+ * earlier keep a key of zeros.
  */
 export function drawHashKey(): void {
   const bytes = randomBytes(8);

@@ -23,13 +23,16 @@ const ELSEWHERE = {
 };
 
 /**
- * Holds the operator API's port before there is a store: a port that is taken stops the process before it creates one, and
- * a supervisor that asks `/livez` during a long wait for the store is answered.
+ * Holds the operator API's port before the store is opened. A port in use stops the process before it creates a store.
+ * During a long wait for the store, a supervisor's `/livez` is answered.
  */
 export class EarlyListener {
   private constructor(private readonly server: Server | undefined) {}
 
-  /** Rejects with a sentence when the port is taken. A port that the system chooses is left to the operator API. */
+  /**
+   * Rejects with a sentence when the port is in use. Does not listen when the system is to choose the port: the
+   * operator API does that.
+   */
   static async open(
     { host, port }: Pick<Settings['admin'], 'host' | 'port'>,
     tls: Tls | undefined,

@@ -10,26 +10,29 @@ import { openPostgres } from './drivers/open-archive.js';
 import { StoreError } from './store-error.js';
 import { tieOf } from './tie-archive.js';
 
-/** An archive in PostgreSQL as a start finds it. */
+/** State of an archive in PostgreSQL at a start. */
 export interface FoundArchive {
   /** For people: its address without the password. */
   readonly name: string;
-  /** Empty while it is away. */
+  /** Empty while the archive does not answer. */
   readonly findings: readonly Finding[];
-  /** Reason why it does not answer; undefined when it does. A start goes on without it, and asks again. */
+  /**
+   * Reason why the archive does not answer; undefined when it does. A start continues without the archive and asks
+   * again.
+   */
   readonly away: string | undefined;
 }
 
-/** No store has this id. */
+/** Id that no store has. */
 const NO_STORE = { storeId: '' };
 
-/** Record of a store, as far as it says which archive is its own. */
+/** Part of a store's record that names its archive. */
 export type ArchivedMeta = Pick<StoreMeta, 'storeId' | 'archiveId'>;
 
 /**
- * Asks the PostgreSQL of the settings what walletd has to know before it relies on it, for `serve` and `serve --check` alike;
- * undefined where the archive is not in PostgreSQL. `meta`: undefined where there is no store yet. Creates nothing. Throws a
- * `StoreError` when the server answers, and what it says stays wrong until a person changes something.
+ * Checks everything that walletd must know before relying on the configured PostgreSQL, for `serve` and `serve
+ * --check`; undefined when the archive is not in PostgreSQL. `meta`: undefined before there is a store. Creates
+ * nothing. Throws a `StoreError` when the server answers with a problem that only a person can solve.
  */
 export async function findArchive(
   settings: StoreSettings,
@@ -51,23 +54,23 @@ export async function findArchive(
 }
 
 /**
- * Occupancy of the PostgreSQL of the settings: a new store needs an empty database. Creates nothing. Rejects when it does not
- * answer.
+ * Occupancy of the configured PostgreSQL: a new store needs an empty database. Creates nothing. Rejects when the server
+ * does not answer.
  */
 export async function postgresOccupancy(settings: StoreSettings): Promise<Occupancy> {
   return await withPostgres(settings, NO_STORE, 'read', (archive) => archive.occupancy());
 }
 
 /**
- * Throws a `FormatError` when the archive in PostgreSQL is not that of this store; says nothing of an archive beside the store.
- * Rejects when it does not answer.
+ * Throws a `FormatError` when the PostgreSQL archive belongs to another store; ignores an archive beside the store.
+ * Rejects when the server does not answer.
  */
 export async function checkArchiveIdentity(settings: StoreSettings, meta: ArchivedMeta): Promise<void> {
   if (settings.archive === null) return;
   await withPostgres(settings, meta, 'read', (archive) => archive.checkIdentity());
 }
 
-/** Findings about the archive in PostgreSQL, the bad ones too. Rejects when it does not answer. */
+/** Check results for the PostgreSQL archive, failures included. Rejects when the server does not answer. */
 export async function examinePostgres(settings: StoreSettings, meta: ArchivedMeta): Promise<readonly Finding[]> {
   return await withPostgres(settings, meta, 'write', (archive) => archive.examine());
 }

@@ -1,14 +1,14 @@
-/** How walletd ended, for scripts. */
+/** Exit codes, for scripts. */
 export const EXIT = {
   ok: 0,
   failure: 1,
   usage: 2,
   /** Another process took the store over. */
   fenced: 3,
-  /** Of simulate: the operator gave no final answers. */
+  /** `simulate` only: the operator gave no final answers. */
   cannotKnow: 3,
-  /** The backup was cut off: nothing was restored. */
+  /** The backup was cut off; nothing was restored. */
   cutOff: 4,
-  /** A follower of a backup has ended, because walletd archives elsewhere. */
+  /** A backup follower ended because walletd now uses another archive. */
   otherArchive: 5,
 } as const;

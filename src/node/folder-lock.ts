@@ -4,13 +4,13 @@ import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 
 /**
- * Keeps two nodes of a cluster out of one folder: each would write its own record of what was acknowledged over the other's.
- * A process alone needs no lock: whoever takes its store over takes its folder, too.
+ * Prevents two nodes of a cluster from using one folder: each would overwrite the other's record of acknowledged
+ * entries. A process alone needs no lock: a successor that takes the store over takes the folder as well.
  */
 export class FolderLock {
   private constructor(private readonly path: string) {}
 
-  /** Throws a `ConfigError` while another process that runs on this machine has it. */
+  /** Throws a `ConfigError` while another running process on this machine holds the lock. */
   static take(folder: string): FolderLock {
     const path = join(folder, 'node.pid');
     try {

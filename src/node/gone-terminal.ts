@@ -5,10 +5,10 @@ import { isatty } from 'node:tty';
 const TERMINALS = [0, 1, 2].filter((fd) => isatty(fd));
 
 /**
- * At its end Node puts terminals back into the mode that they were in at its start, and 20 ends with SIGABRT or SIGSEGV when one
- * of them has gone, as with the window that walletd was started in: an end in good order would look like a crash. What
- * is no longer the same file is left alone. Called at the very end: until then another thread could get the number
- * of the descriptor for a file of its own.
+ * Replaces terminals that have gone, so that a clean exit does not look like a crash. At exit Node resets each terminal
+ * to the mode it had at the start. Node 20 then dies of SIGABRT or SIGSEGV if a terminal has gone, as with a closed
+ * window. Descriptors that now belong to another file are left alone. Call this last: earlier, another thread could get
+ * the descriptor's number for a file of its own.
  */
 export function letGoOfGoneTerminals(): void {
   for (const fd of TERMINALS) if (!isatty(fd)) replaceByNothing(fd);
@@ -17,9 +17,9 @@ export function letGoOfGoneTerminals(): void {
 function replaceByNothing(fd: number): void {
   try {
     closeSync(fd);
-    // The system gives the lowest number that is free, which is this one.
+    // The system returns the lowest free number, which is this one.
     openSync('/dev/null', 'r+');
   } catch {
-    // The end goes on as it would have.
+    // The exit continues as before.
   }
 }

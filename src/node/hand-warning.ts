@@ -1,14 +1,14 @@
 import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
 
-/** Something about money by hand that its owner should know, and the cure. */
+/** Warning for the business about money by hand, with the cure. */
 export interface HandConcern {
   readonly code: string;
   readonly says: string;
   readonly todo: string;
 }
 
-/** Risks that the settings leave open to an operator, or to a stranger with the token of one. */
+/** Risks that the settings leave open to an operator, or to a stranger with an operator's token. */
 export function handConcerns(settings: Settings): readonly HandConcern[] {
   const { amountMaxima, dayMaxima, approveAbove } = settings.money.byHand;
   const concerns: HandConcern[] = [];

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Owner } from '../shard/log/wal.js';
 
-/** A process, as its logs know it. */
+/** Identity of a process in its logs. */
 export interface Identity {
   readonly owner: Owner;
-  /** 8 random hexadecimal digits, which begin all its nonces. */
+  /** 8 random hexadecimal digits at the start of all nonces of this process. */
   readonly ownerTag: string;
 }
 

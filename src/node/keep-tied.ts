@@ -8,22 +8,22 @@ const LOOK_MS = 1000;
 
 export interface KeepTiedDeps {
   readonly storeId: string;
-  /** Id of the archive that rounds are put into; undefined while nothing is known of it. */
+  /** Id of the archive in use; undefined while it is unknown. */
   readonly archiveId: () => string | undefined;
   readonly meta: Pick<MetaStore, 'peek' | 'replaceArchive'>;
-  /** A shard that is served here, if there is one. */
+  /** Any shard served here; undefined when there is none. */
   readonly findServed: () => number | undefined;
   readonly headOf: (shard: number) => Promise<Head>;
-  /** Begins the nonces of all that this process writes. */
+  /** Prefix of the nonces of everything that this process writes. */
   readonly ownerTag: string;
   readonly timers: Timers;
   readonly log: Logger;
 }
 
 /**
- * Has the record of the store name the archive that this process uses. A store that was restored beneath a server names the archive
- * of the restore, and the rounds that left memory are in the one of the server. Only the owner of a log does this: whoever has been
- * fenced must not touch the record.
+ * Keeps the archive of this process named in the store's record. A store that was restored beneath a running server
+ * names the archive of the restore, but the closed rounds are in the server's archive. Only the owner of a log rewrites
+ * the record: a fenced process must not touch it.
  */
 export function keepTied(deps: KeepTiedDeps): Cancel {
   let isLooking = false;
@@ -31,7 +31,7 @@ export function keepTied(deps: KeepTiedDeps): Cancel {
     if (isLooking) return;
     isLooking = true;
     look(deps)
-      // In an outage nothing is known.
+      // During an outage the state of the record is unknown.
       .catch((error: unknown) => deps.log.debug({ error: messageOf(error) }, 'cannot look at the meta record'))
       .finally(() => {
         isLooking = false;

@@ -4,7 +4,10 @@ import { type SnapshotLine, snapshotLines } from '../tools/snapshots/snapshot-ov
 import type { StoreSettings } from './drivers/driver.js';
 import { driverOf } from './drivers/drivers.js';
 
-/** Lists the snapshots that the store keeps, of all shards. The threads of the shards have it for themselves: it is opened once more. */
+/**
+ * Lists the snapshots of all shards in the store. Opens the store again, because the shards' threads do not share
+ * theirs.
+ */
 export class KeptSnapshots {
   private running: Promise<readonly SnapshotLine[]> | undefined = undefined;
 
@@ -13,7 +16,7 @@ export class KeptSnapshots {
     private readonly meta: StoreMeta,
   ) {}
 
-  /** Calls that come meanwhile share the answer. Rejects during an outage. */
+  /** Concurrent calls share one answer. Rejects during an outage. */
   list(): Promise<readonly SnapshotLine[]> {
     this.running ??= this.read().finally(() => {
       this.running = undefined;

@@ -7,36 +7,36 @@ import { messageOf } from '../base/message-of.js';
 import { EXIT } from './exit-codes.js';
 
 /**
- * How a process ended: `none` was before this one; `stopped` in good order; `fenced` by another one that took its store over;
- * `failed` with an error in its log; `crashed` without a word, as after kill -9, a power cut or too little memory;
- * `running` does not say, because it still runs and is being replaced.
+ * End of a process. `none`: there was no earlier process; `stopped`: clean stop; `fenced`: another process took its
+ * store over; `failed`: an error is in its log; `crashed`: no message, as after kill -9, a power cut or lack of memory;
+ * `running`: still running and being replaced.
  */
 export const ENDS = ['none', 'stopped', 'fenced', 'failed', 'crashed', 'running'] as const;
 export type End = (typeof ENDS)[number];
 
 interface Stored {
-  /** This run and no other. */
+  /** Random id of this run. */
   readonly run: string;
   readonly pid: number;
-  /** Undefined while it runs. */
+  /** Undefined while the process runs. */
   readonly end: End | undefined;
 }
 
 /**
- * Keeps in the node's folder how this process ends, for the metrics of the next one: a process that is fenced answers no
- * scrape any more.
+ * Records in the node's folder how this process ends, for the metrics of the next one: a fenced process answers no more
+ * scrapes.
  */
 export class LastRun {
   private readonly run = randomBytes(8).toString('hex');
 
   private constructor(
     private readonly path: string,
-    /** How the process before this one ended. */
+    /** End of the previous process. */
     readonly end: End,
     private readonly log: Logger,
   ) {}
 
-  /** Reads how the last process ended. `store` tells it from others in the same folder. */
+  /** Reads how the previous process ended. `store` distinguishes several stores in the same folder. */
   static read(folder: string, store: string, log: Logger): LastRun {
     const path = join(folder, `run-${crc32(store).toString(16).padStart(8, '0')}.json`);
     const last = new LastRun(path, endOf(maybeRead(path)), log);
@@ -44,12 +44,12 @@ export class LastRun {
     return last;
   }
 
-  /** To be called when this process has the store: one that never got it is no run. */
+  /** Call this once the process has the store: a process that never gets the store is no run. */
   begin(): void {
     this.write(undefined);
   }
 
-  /** To be called at the very end. A process that has been replaced leaves the note of its successor. */
+  /** Call this at the very end. A process that has been replaced leaves its successor's note alone. */
   ended(exitCode: number): void {
     if (maybeRead(this.path)?.run === this.run) this.write(reasonOf(exitCode));
   }
@@ -84,7 +84,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A note that cannot be read says nothing: it decides nothing. */
+/** An unreadable note is ignored: no decision depends on the note. */
 function maybeRead(path: string): Stored | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Stored;

@@ -3,13 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ClusterTable, MemberRecord } from '../cluster/table.js';
 import { Watch } from '../cluster/watch.js';
 
-/** Half of the time between two beats of a member. */
+/** Half of the interval between two heartbeats of a member. */
 const LOOK_MS = 100;
 const CONNECT_MS = 500;
 
 /**
- * Of the members of a cluster that are asked about, those that live: their beats move. Whether one is gone shows as it does to
- * its peers, see `Watch`. None where the store has no table. Rejects when the table cannot be read.
+ * Members that pass the filter and are alive, because their heartbeats advance. Peers detect a dead member in the same
+ * way, see `Watch`. Empty when the store has no membership registry. Rejects when the registry cannot be read.
  */
 export async function livingMembers(
   table: ClusterTable | undefined,
@@ -22,7 +22,7 @@ export async function livingMembers(
     const { beats, view } = await table.read();
     const nowMs = performance.now();
     watch.beatsRead(beats, nowMs);
-    // Some may have joined meanwhile.
+    // Members may have joined meanwhile.
     const asked = [...view.members].filter(([, member]) => isAskedAbout(member));
     for (const [tag, { host, port }] of asked) {
       if (called.has(tag)) continue;
@@ -38,7 +38,7 @@ export async function livingMembers(
   }
 }
 
-/** True when the machine says that nobody listens there. */
+/** True when the machine reports that the port is closed. */
 async function isRefused(host: string, port: number): Promise<boolean> {
   const socket = connect({ host, port, timeout: CONNECT_MS });
   try {

@@ -35,7 +35,7 @@ export interface ClusterDeps {
   readonly codec: CallbackCodec;
   readonly tls: Tls | undefined;
   readonly acknowledged: ReadonlyMap<number, Position>;
-  /** Bytes that are held of a log for another node. */
+  /** Bytes of a log that are held for another node. */
   readonly copyBytesMax: number;
   readonly observer: OwnershipObserver;
   readonly signedOut: ClusterNodeDeps['signedOut'];
@@ -44,12 +44,12 @@ export interface ClusterDeps {
   readonly log: Logger;
 }
 
-/** Whether several nodes share the shards. */
+/** True when several nodes share the shards. */
 export function isShared({ cluster }: Pick<Settings, 'cluster'>): boolean {
   return cluster.port !== null;
 }
 
-/** This node's part in the cluster; undefined where it is alone. It does not listen yet. */
+/** Makes this node's part of the cluster; undefined when the node is alone. The node does not listen yet. */
 export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode | undefined {
   const { cluster, duplicates, limits } = settings;
   const { opened, identity, shards, codec, acknowledged, copyBytesMax, observer, signedOut, counts, onStrangers, log } =
@@ -83,7 +83,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
       new SocketLinks(address, {
         storeId: meta.storeId,
         tag,
-        // Without one it listens on loopback only.
+        // Without a secret the node listens on loopback only.
         secret: cluster.secret ?? '',
         tls: peerTls(cluster, deps.tls),
         counts,
@@ -105,12 +105,12 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
   });
 }
 
-/** Id of this node's archive, as it tells the others. */
+/** Archive id that this node announces to the others. */
 export function archiveIdOf(settings: Settings, { archiveId }: StoreMeta): string | null {
   return hasArchive(settings) ? (archiveId ?? UNSEEN_ARCHIVE) : null;
 }
 
-/** What people call this node. */
+/** Name of this node, for people. */
 export function nameOf({ cluster }: Pick<Settings, 'cluster'>): string {
   return cluster.name ?? hostname();
 }
@@ -120,7 +120,7 @@ type ClusterSettings = Settings['cluster'];
 const ADVERTISED = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/;
 const EVERYWHERE = ['0.0.0.0', '::'];
 
-/** Throws a `ConfigError` when it is no address. */
+/** Throws a `ConfigError` when the setting is no address. */
 function advertised({ advertise, host }: ClusterSettings): Pick<PeerAddress, 'host'> & { port: number | undefined } {
   if (advertise === null) return { host: EVERYWHERE.includes(host) ? hostname() : host, port: undefined };
   const [, v6, name, port] = ADVERTISED.exec(advertise) ?? [];
@@ -140,7 +140,7 @@ function peerTls({ tls }: ClusterSettings, own: Tls | undefined): PeerTls | unde
   }
 }
 
-/** The same on nodes that decide alike. */
+/** Equal on all nodes that decide alike. */
 function rulesHash(settings: Settings, meta: StoreMeta): string {
   const { products, ...rules } = rulesOf(settings, meta);
   const { money, txnsMax, limits, adjustBalance } = settings;

@@ -13,16 +13,18 @@ import type { WorkerSettings } from './worker-entry.js';
 export const MAIN_THREAD = 'main';
 
 export interface ShardsDeps {
-  /** Read when a worker starts, so that one that starts later begins with the time that the others believe. */
+  /** Read when a worker starts, so that a late worker begins with the time that the other threads use. */
   readonly clock: SteadyClock;
   readonly codec: CallbackCodec;
   readonly log: Logger;
   readonly ports: ThreadPorts;
-  /** The file that worker threads run. */
+  /** File that worker threads run. */
   readonly workerEntry: URL;
 }
 
-/** The shards, in this thread or on so many workers; `all` is what one thread for all shards gets. */
+/**
+ * Makes the shards in this thread or on `workers` threads. `all` holds the settings of a single thread with all shards.
+ */
 export async function makeShards(all: ShardThreadSettings, workers: number, deps: ShardsDeps): Promise<Shards> {
   const { clock, codec, log, ports, workerEntry } = deps;
   const watch = new StoreWatch(log);

@@ -14,7 +14,7 @@ import { type ArchiveUse, openArchiveToRead } from './drivers/open-archive.js';
 import { asStoreError, NoStoreError, StoreError } from './store-error.js';
 import { tieOf } from './tie-archive.js';
 
-/** What a new store is created with; an existing one must have been created with the same. */
+/** Settings that a new store is created with; an existing store must have been created with the same. */
 export type NewStoreSettings = Pick<Settings, 'shards' | 'money'>;
 
 export interface ExistingStore extends Pick<Driver, 'name' | 'durability'> {
@@ -22,14 +22,14 @@ export interface ExistingStore extends Pick<Driver, 'name' | 'durability'> {
   readonly meta: StoreMeta;
 }
 
-/** A store that may be used as the settings want it. */
+/** Store that matches the settings and may be used. */
 export interface OpenStore extends ExistingStore {
   readonly wasCreated: boolean;
 }
 
 /**
- * Opens the store of the settings; creates it when it is empty and `init` allows that. A store that was created with
- * other shards or scales than the settings have is refused: both decide what its logs mean.
+ * Opens the configured store; creates an empty one when `init` allows. Refuses a store that was created with other
+ * shards or scales: both decide how its logs are read.
  */
 export async function openStore(
   settings: StoreSettings & NewStoreSettings,
@@ -57,14 +57,14 @@ export async function openStore(
   }
 }
 
-/** A store with its archive, if there is one. */
+/** Store with its archive, if there is one. */
 export interface ArchivedStore extends ExistingStore {
   readonly archive: Archive | undefined;
 }
 
 /**
- * Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. Only `repair` and `look` open another
- * archive than the one that the record of the store names.
+ * Opens a store with its own shards and scales, whatever the settings say; refuses an empty one. Only `repair` and
+ * `look` accept another archive than the one named in the store's record.
  */
 export async function openAsItIs(settings: StoreSettings, use: ArchiveUse | 'look' = 'write'): Promise<ArchivedStore> {
   const driver = driverOf(settings);
@@ -83,12 +83,12 @@ export async function openAsItIs(settings: StoreSettings, use: ArchiveUse | 'loo
   }
 }
 
-/** This node's record of what it has acknowledged in the store of the settings. */
+/** Record of the entries that this node has acknowledged in the configured store. */
 export function recordOf(settings: StoreSettings & Pick<Settings, 'nodeFolder'>): NodeRecord {
   return NodeRecord.open(settings.nodeFolder, driverOf(settings).recordName);
 }
 
-/** Whether an empty place becomes a store: as set, or what suits the kind of store. */
+/** Whether an empty place becomes a store: the setting, or the default for the kind of store. */
 export function initOf({ store, init }: Pick<Settings, 'store' | 'init'>): 'auto' | 'never' {
   return init ?? maybeKindSettings(store)?.init ?? 'never';
 }
@@ -107,13 +107,13 @@ async function opened(
   }
 }
 
-/** Advice where a node or a server remembers a store that is gone. */
+/** Advice for a node or server that remembers a store that no longer exists. */
 export const BRING_BACK =
   'bring that back: docs/runbook.md, night 1 while a walletd runs that has served it, night 2 when none does';
 
 /**
- * An empty store where there was one would be a casino without players; one that was made from too old a copy of another would take
- * repeats of what this node has answered there for new.
+ * Refuses a store that contradicts the node's record. An empty store in place of a full one would be a casino without
+ * players. A store restored from too old a copy would treat repeats as new.
  */
 export function checkRecord(record: NodeRecord, found: StoreMeta | undefined, name: string): void {
   checkFormer(record, found, name);

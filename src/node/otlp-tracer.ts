@@ -22,13 +22,13 @@ import type { Endpoint } from '../wallet/command.js';
 import { type Sampler, samplerOf } from './sampler.js';
 import { VERSION } from './version.js';
 
-/** A collector that does not answer must not hold up the end, for which operators are promised 5 s. */
+/** A collector that does not answer must not delay the stop, for which operators are promised 5 s. */
 const CLOSE_MS = 500;
 const SAY_MS = 60_000;
 
 /**
- * Sends spans over OTLP (HTTP, JSON) in batches, as OpenTelemetry's variables say. What waits has a limit; beyond it spans
- * are dropped.
+ * Sends spans in batches over OTLP (HTTP, JSON), configured by OpenTelemetry's variables. The queue is bounded; spans
+ * beyond the limit are dropped.
  */
 export class OtlpTracer implements CallbackTracer {
   private constructor(
@@ -109,13 +109,13 @@ class OtlpSpan implements CallbackSpan {
   }
 }
 
-/** As pairs, because OpenTelemetry takes small numbers for another clock. */
+/** Pairs, because OpenTelemetry interprets small numbers as another clock. */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
 
-/** In few lines: a collector that is away fails with each batch. */
+/** Limits the log lines: an unreachable collector fails with each batch. */
 function sayProblems(log: Logger): void {
   let saidMs = Number.NEGATIVE_INFINITY;
   const say = (message: string) => {

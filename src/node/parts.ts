@@ -60,44 +60,47 @@ import { StoreVerifier } from './verify/store-verifier.js';
 import { VERSION } from './version.js';
 import { waitForStore } from './wait-for-store.js';
 
-/** What a running process is made of. */
+/** Parts of a running process. */
 export interface Parts {
   readonly settings: Settings;
-  /** For whoever asks what is in force. */
+  /** Source of the settings in force. */
   readonly running: RunningSettings;
   readonly log: Logger;
-  /** Closed once the shards serve, each thread of which has opened the store for itself; a cluster's node keeps it for the table. */
+  /**
+   * Closed once the shards serve, because each of their threads opens the store itself. A node in a cluster keeps it
+   * open for the membership registry.
+   */
   readonly opened: OpenStore;
   readonly identity: Identity;
-  /** Read every second, so that a worker that starts later begins with the time that the others believe. */
+  /** Read every second, so that a late worker begins with the time that the other threads use. */
   readonly clock: SteadyClock;
   readonly shards: Shards;
-  /** Undefined where this node has all shards. */
+  /** Undefined when this node has all shards. */
   readonly cluster: ClusterNode | undefined;
   readonly service: WalletService;
   readonly callbacks: CallbackServer;
   readonly admin: AdminServer;
   readonly verifier: StoreVerifier;
-  /** Undefined where the settings want none. */
+  /** Undefined when the settings want no health listener. */
   readonly health: HealthListener | undefined;
   readonly certificates: Certificates;
   readonly recorder: Recorder;
   /** Started once the shards serve. */
   readonly timeKeeper: TimeKeeper;
-  /** For the console; told every second that time has passed. */
+  /** For the console; ticked every second. */
   readonly lastHour: LastHour;
-  /** Undefined where traces go nowhere. */
+  /** Undefined without a trace collector. */
   readonly tracer: CallbackTracer | undefined;
   readonly lastRun: LastRun;
-  /** Undefined where this node is alone. */
+  /** Undefined when this node is alone. */
   readonly lock: FolderLock | undefined;
 }
 
-/** Called with an exit code when the process serves nobody any more. */
+/** Called with an exit code when the process can no longer serve any player. */
 export type OnUseless = (exitCode: number) => void;
 
 /**
- * Makes everything; nothing but health listens yet, and nothing is taken over. Settings that cannot be used are refused
+ * Makes all parts. Only the health listener listens yet, and no shard is taken over. Unusable settings are refused
  * first.
  */
 export async function makeParts(loaded: Loaded, log: Logger, onUseless: OnUseless, workerEntry: URL): Promise<Parts> {
@@ -166,7 +169,7 @@ async function makeOtherParts(
     shards: shardsOf(meta),
     heapMaxBytes,
     recordsMaxBytes: share.recordsMaxBytes,
-    // A signature is good from `maxSkewMs` before its time until as long after it.
+    // A signature is valid from `maxSkewMs` before its time until `maxSkewMs` after.
     replayWindowMs: 2 * settings.signature.maxSkewMs,
     clockOffsetMs: clock.believedOffsetMs,
     acknowledged: record.all,
@@ -241,7 +244,7 @@ async function makeOtherParts(
     meta,
     log,
   });
-  // Without workers this is the shards' thread, which reports its own.
+  // Without workers this thread runs the shards, which report its vitals.
   const vitals = workers === 0 ? undefined : new ThreadVitals(MAIN_THREAD, mainHeapMaxBytes());
   const clusterMeasures = () => (cluster === undefined ? [] : clusterMetrics.metrics(cluster.measures()));
   const lastHour = new LastHour(() => new Figures(callbackMetrics.metrics(callbacks.measures())));
@@ -309,10 +312,13 @@ async function makeOtherParts(
   };
 }
 
-/** The store, tied to its archive. An archive that is away does not hold a start up. One that must not be used ends the start. */
+/**
+ * Ties the store to its archive. An unreachable archive does not delay a start; an archive that must not be used ends
+ * it.
+ */
 async function withArchive(opened: OpenStore, settings: Settings, log: Logger): Promise<OpenStore> {
   try {
-    // A node that is refused leaves the record of the store as it is.
+    // A refused node leaves the store's record unchanged.
     if (isShared(settings)) await refuseOtherArchive(settings, opened);
     const archive = await findArchive(settings, opened.meta);
     if (archive?.away === undefined) return { ...opened, meta: await tieArchive(settings, opened, log) };
@@ -325,7 +331,7 @@ async function withArchive(opened: OpenStore, settings: Settings, log: Logger): 
   }
 }
 
-/** Who carries operators' requests out: the shards of this process, or those of the whole cluster. */
+/** Executor of operators' requests: the shards of this process, or those of the whole cluster. */
 function servedBy(shards: Shards, cluster: ClusterNode | undefined): Pick<Shards, 'execute' | 'ask' | 'takeSnapshots'> {
   const by = cluster?.router ?? shards;
   return {
@@ -335,7 +341,7 @@ function servedBy(shards: Shards, cluster: ClusterNode | undefined): Pick<Shards
   };
 }
 
-/** Logs the first shard that is fenced: each finds out for itself, and it is one piece of news. */
+/** Logs the first fenced shard only: every shard detects the fence independently. */
 function onceFenced(log: Logger, onUseless: OnUseless): (shard: number, takenBy: string) => void {
   let isFenced = false;
   return (shard, takenBy) => {

@@ -8,9 +8,9 @@ const STORE_ENTRY = /^(data\.mdb|lock\.mdb|archive)$/;
 const NODE_ENTRY = /^(node\.pid$|(acknowledged|run|time|archive-names|orphans|lost)-)/;
 
 /**
- * Takes the rights of group and others away from the files of the store and of the node's folder, which earlier releases made as the
- * umask had it: balances and names of players are in them. New files get their modes from the umask of the process. A folder
- * that holds other files, too, keeps its mode, and so do these.
+ * Removes the rights of group and others from the files of the store and of the node's folder, which hold balances and
+ * names of players. Earlier releases created these files with the umask's modes; now the process sets its own umask. A
+ * folder that holds other files keeps its mode, and so do those files.
  */
 export function keepPrivate(storeFolder: string | undefined, nodeFolder: string, log: Logger): void {
   let repaired: string[];
@@ -19,14 +19,17 @@ export function keepPrivate(storeFolder: string | undefined, nodeFolder: string,
     repaired = [...ownPaths(nodeFolder, NODE_ENTRY), ...stored].filter(isOpenToOthers);
     for (const path of repaired) chmodSync(path, statSync(path).mode & 0o777 & ~OTHERS);
   } catch (error) {
-    // A folder that cannot be used at all is refused where it is opened, with a sentence of its own.
+    // An unusable folder is refused with its own error when it is opened.
     log.warn({ code: 'files-not-private', error: messageOf(error) }, 'files of the store cannot be made private');
     return;
   }
   if (repaired.length > 0) log.info({ paths: repaired.length, first: repaired[0] }, 'files made private to this user');
 }
 
-/** Entries of the folder that walletd has made, with all below them, and the folder where it has no others. */
+/**
+ * Entries of the folder that walletd made, with everything below them, and the folder itself when it has no other
+ * entries.
+ */
 function ownPaths(folder: string, ownEntry: RegExp): string[] {
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
   const entries = readdirSync(folder);
@@ -35,7 +38,7 @@ function ownPaths(folder: string, ownEntry: RegExp): string[] {
   return [...(isOwn ? [folder] : []), ...own.flatMap((entry) => treeOf(join(folder, entry)))];
 }
 
-/** The path and, of a folder, all below it. */
+/** The path itself and, for a folder, everything below it. */
 function treeOf(path: string): string[] {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return [];

@@ -8,7 +8,10 @@ const EVERY_MS = 1000;
 
 export type Acknowledged = readonly (readonly [shard: number, Position])[];
 
-/** What the shards of this process have told. Nothing since another process has taken the store over, which keeps the record now. */
+/**
+ * Entries that the shards of this process have acknowledged. Empty after another process took the store over, which
+ * keeps the record from then on.
+ */
 export function servedHere(all: readonly ShardStatus[]): Acknowledged {
   if (all.some(({ state }) => state === 'fenced')) return [];
   return all.flatMap(({ shard, state, head }) =>
@@ -16,18 +19,18 @@ export function servedHere(all: readonly ShardStatus[]): Acknowledged {
   );
 }
 
-/** Keeps this node's record of what has been acknowledged, from when there is anything. */
+/** Keeps this node's record of acknowledged entries, once there are any. */
 export class Recorder {
   private readonly timer: NodeJS.Timeout;
-  /** Writes that failed. */
+  /** Number of failed writes. */
   failures = 0;
-  /** Why the last write failed; undefined when it succeeded. */
+  /** Reason why the last write failed; undefined when it succeeded. */
   private problem: string | undefined = undefined;
 
   constructor(
     private readonly record: NodeRecord,
     private readonly storeId: string,
-    /** What is to be recorded now. A shard that is left out keeps its former record. */
+    /** Entries to record now. An omitted shard keeps its former record. */
     private readonly acknowledged: () => Acknowledged,
     private readonly log: Logger,
   ) {
@@ -35,7 +38,7 @@ export class Recorder {
     this.timer.unref();
   }
 
-  /** Does not reject. */
+  /** Never rejects. */
   async write(): Promise<void> {
     const acknowledged = this.acknowledged();
     if (acknowledged.length === 0) return;
@@ -46,7 +49,7 @@ export class Recorder {
       this.failures++;
       const message = messageOf(error);
       const at = { path: this.record.path, error: message };
-      // It is tried every second, and logged once.
+      // A write is tried every second and logged once.
       if (message !== this.problem) this.log.warn(at, 'cannot write what this node has acknowledged');
       this.problem = message;
     }

@@ -7,8 +7,8 @@ import { archiveIdOf } from './make-cluster.js';
 import type { OpenStore } from './open-store.js';
 
 /**
- * Throws a `ConfigError` where a living member of the cluster archives elsewhere than this node, or one of the two archives nowhere:
- * the other one could not take back the shards whose rounds it does not know.
+ * Throws a `ConfigError` when a living member of the cluster uses another archive than this node, or only one of the
+ * two has an archive. Such a member could not take shards back, because it lacks their closed rounds.
  */
 export async function refuseOtherArchive(settings: Settings, { store, meta, name }: OpenStore): Promise<void> {
   const mine = archiveIdOf(settings, meta);

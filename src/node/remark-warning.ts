@@ -3,10 +3,13 @@ import type { CallbackCommand } from '../wallet/command.js';
 
 const EVERY_MS = 10_000;
 
-/** Warns of callbacks that were accepted with a remark. A platform that sends many of them must not fill the log. */
+/**
+ * Warns of callbacks that were accepted with a warning. The lines are limited, because a platform may send many such
+ * callbacks.
+ */
 export class RemarkWarning {
   private writtenMs = Number.NEGATIVE_INFINITY;
-  /** Since the last line. */
+  /** Suppressed warnings since the last line. */
   private suppressed = 0;
 
   constructor(

@@ -5,13 +5,13 @@ import { ScaleTable } from '../wallet/amount.js';
 import type { Rules } from '../wallet/decide/rules.js';
 import { unitsOfWhole } from '../wallet/hand-limits.js';
 
-/** What of a store shapes decisions: those of today where it is not given. */
+/** Properties of a store that shape decisions; today's values are the defaults. */
 export type RuleMeta = Pick<StoreMeta, 'unknownTips' | 'decisions'> & Partial<Pick<StoreMeta, 'scales'>>;
 const TODAY: RuleMeta = { unknownTips: UNKNOWN_TIPS_OF_TODAY, decisions: DECISIONS_OF_TODAY };
 const SCALES_OF_TODAY = { default: 4, byCurrency: {} };
 const HOUR_MS = 3_600_000;
 
-/** The settings that shape decisions. */
+/** Settings that shape decisions. */
 export type RuleSettings = Pick<
   Settings,
   | 'decisions'
@@ -29,12 +29,12 @@ export type RuleSettings = Pick<
   | 'products'
 >;
 
-/** Version of the decisions in force: a store from before a change of them goes on as it did, unless the setting says otherwise. */
+/** Version of the decisions in force. An older store keeps its version unless the setting says otherwise. */
 export function decisionsOf({ decisions }: Pick<Settings, 'decisions'>, meta: Pick<StoreMeta, 'decisions'>): number {
   return decisions.version ?? meta.decisions ?? 1;
 }
 
-/** Whether callbacks need what decides nothing. */
+/** Whether callbacks must contain fields that no decision depends on. */
 export function isStrict(
   settings: Pick<Settings, 'callbacks' | 'decisions'>,
   meta: Pick<StoreMeta, 'decisions'>,
@@ -42,7 +42,7 @@ export function isStrict(
   return settings.callbacks.strict ?? decisionsOf(settings, meta) < 2;
 }
 
-/** Whether the answer to a malformed callback says why: a store from before goes on with four fields. */
+/** Whether the answer to a malformed callback gives the reason. An older store keeps the answer with four fields. */
 export function tellsReason(
   settings: Pick<Settings, 'callbacks' | 'decisions'>,
   meta: Pick<StoreMeta, 'decisions'>,
@@ -68,7 +68,7 @@ export function rulesOf(settings: RuleSettings, meta: RuleMeta = TODAY): Rules {
     rollbackStale: settings.rollback.stale,
     keepsRequests: true,
     remembersMessages: true,
-    // A store from before there were tips to place goes on as it did.
+    // A store older than placeTips keeps its behaviour.
     tipsUnknown: settings.tips.unknown ?? unknownTips ?? 'credit',
     cancelStopsSingleState: isOfToday,
     confirmsOtherStake: isOfToday,

@@ -1,18 +1,18 @@
 import { ConfigError } from '../config/config-error.js';
 
-/** By the header traceparent; anything that is none is sampled or not, and begins a trace of its own then. */
+/** Decides from the header traceparent. An invalid header begins a new trace when it is sampled. */
 export type Sampler = (header: string) => boolean;
 
-/** Where the last digits of the trace's id are in the header, and its flags. */
+/** Positions in the header of the trace id's last digits, and of its flags. */
 const LAST_DIGITS = [27, 35] as const;
 const FLAGS = [53, 55] as const;
 
 const RATIO_RANGE = 16 ** (LAST_DIGITS[1] - LAST_DIGITS[0]);
 
 /**
- * What OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG say, decided before anything of a span is made, and of the header
- * only the few digits that it takes are read: to read all of it took 0.3 us of every callback. Of one trace all services with
- * the same ratio choose the same. Throws a `ConfigError`.
+ * Sampler for OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG. Decides before any span exists, and reads only the few
+ * digits it needs: parsing the whole header took 0.3 us of every callback. Services with the same ratio choose the same
+ * traces. Throws a `ConfigError`.
  */
 export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
   const name = env.OTEL_TRACES_SAMPLER || 'parentbased_always_on';

@@ -10,15 +10,16 @@ import { openAsItIs } from './open-store.js';
 import { readerOf } from './reader-of.js';
 import type { SearchJob } from './store-searches.js';
 
-/** How often it says how far it is. */
+/** Interval of progress messages. */
 const TELL_MS = 500;
-/** After its channel has closed: a store that hangs holds it no longer. */
+/** Time limit after the channel has closed, in case a store that hangs holds the process. */
 const END_MS = 2000;
-/** The shards come first. */
+/** Low priority: the shards come first. */
 const NICE = 10;
 
-/*
- * The process that `StoreSearches` starts: reads a store, tells over its channel what it finds, and ends with its channel.
+/**
+ * Program of the process that `StoreSearches` starts. Reads a store, reports over its channel and ends with the
+ * channel.
  */
 drawHashKey();
 let isWanted = true;
@@ -26,10 +27,10 @@ process.on('disconnect', () => {
   isWanted = false;
   setTimeout(() => process.exit(1), END_MS).unref();
 });
-// A line that cannot leave any more: the channel has closed.
+// The error of a line that cannot be sent any more: the channel has closed.
 process.on('error', () => {});
 process.once('message', (job: SearchJob) => void run(job));
-// Whoever started this may be gone already.
+// The parent may have ended already.
 if (!process.connected) process.exit(1);
 
 async function run({ settings, query }: SearchJob): Promise<void> {
@@ -48,10 +49,10 @@ async function search(
   query: StoreQuery,
   onShare: (share: number) => void,
 ): Promise<SearchLine> {
-  // It promises nothing about durability: what it reads is what there is.
+  // Reading promises nothing about durability, so the check of the store's configuration is skipped.
   const trusting = { ...settings, durability: 'fsync', redis: { ...settings.redis, trustConfig: true } };
   const { store, meta, archive } = await openAsItIs(trusting, 'read');
-  // Not before: what proves that a store can be opened has some seconds for it.
+  // Lowered only now: the proof that a store can be opened has a time limit of a few seconds.
   setPriority(NICE);
   try {
     const reader = readerOf(store, meta, archive);
@@ -62,7 +63,7 @@ async function search(
   }
 }
 
-/** Its turns end when nobody waits for it any more. */
+/** A reader whose turns end when the search is no longer wanted. */
 function wanted(reader: StoreReader): StoreReader {
   return {
     ...reader,

@@ -1,9 +1,9 @@
 import type { Settings } from '../config/schema.js';
 
 /**
- * The settings that a thread with shards takes. They cross into workers, so nothing is on this list that only listeners
- * need: operator tokens, signature keys and TLS keys stay in the main thread. The password of the store does cross, in
- * `store`: each worker has a connection of its own.
+ * Settings that a thread with shards gets. They cross into workers, so the list omits everything that only listeners
+ * need: operator tokens, signature keys and TLS keys stay in the main thread. The store's password does cross, in
+ * `store`: each worker has its own connection.
  */
 const NAMES = [
   // the store, and this node's own files

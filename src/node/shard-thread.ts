@@ -54,7 +54,7 @@ export function newSnapshotId(): string {
   return randomBytes(SNAPSHOT_ID_BYTES).toString('hex');
 }
 
-/** When snapshots are taken, and what is kept. */
+/** Snapshot schedule and retention. */
 export function policyOf(
   { snapshots, history }: Pick<Settings, 'snapshots' | 'history'>,
   { shards }: StoreMeta,
@@ -63,7 +63,7 @@ export function policyOf(
   return { everyEntries, everyMs: everySeconds * 1000, keep, historyBytesMax: history.maxBytes / shards };
 }
 
-/** What is written only for readers of today's format is decided as the gate stands. */
+/** Rules in which the format gate switches every option that only readers of today's format understand. */
 function rulesThrough(gate: FormatGate, rules: Rules): Rules {
   return Object.defineProperties(
     { ...rules },
@@ -78,7 +78,7 @@ function rulesThrough(gate: FormatGate, rules: Rules): Rules {
   );
 }
 
-/** Reads the callbacks of this store and writes their answers. Takes some 50 ms to make. */
+/** Makes the codec that reads this store's callbacks and writes their answers. Takes some 50 ms. */
 export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
   const { money, adjustBalance, txnsMax, statusCodes, sessionToken } = settings;
   const scales = new ScaleTable(meta.scales);
@@ -89,32 +89,32 @@ export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings'
   return new CallbackCodec({ scales, amountLimits, ...limits, ...shape, sessionToken, closed }, systemClock);
 }
 
-/** What a thread has to know of the process. Plain data: it crosses to a worker as it is. */
+/** Process data for a thread. Plain data, so that it can cross to a worker. */
 export interface ShardThreadSettings extends Identity {
   readonly settings: ShardSettings;
   readonly meta: StoreMeta;
   readonly shards: readonly number[];
   readonly heapMaxBytes: number;
-  /** Of all shards of the thread. */
+  /** Sum over all shards of the thread. */
   readonly recordsMaxBytes: number;
-  /** How long a signature can be used. */
+  /** Time for which a signature can be used. */
   readonly replayWindowMs: number;
-  /** Wall clock less monotonic clock, as the process believes when the thread starts. */
+  /** Wall clock less monotonic clock, as the process has it when the thread starts. */
   readonly clockOffsetMs: number;
-  /** What this node's record says it has acknowledged. */
+  /** Entries that this node's record lists as acknowledged. */
   readonly acknowledged: ReadonlyMap<number, Position>;
   readonly isTracing: boolean;
-  /** Other nodes have some of the shards. */
+  /** True when other nodes have some of the shards. */
   readonly isShared: boolean;
 }
 
-/** Whom a thread tells what others have to know. */
+/** Outlets of a thread to the rest of the process. */
 export interface ThreadPorts {
   readonly onFenced: OnFenced;
   readonly putCopies: PutCopies;
 }
 
-/** Bytes of each log's newest entries that are kept, outside the heap: a small part of the memory of whoever keeps them. */
+/** Bytes of each log's newest entries that are kept outside the heap, a small part of the keeper's memory. */
 export function recentBytesMaxOf({ heapMaxBytes, recordsMaxBytes, shards }: ThreadMemory): number {
   return Math.min(RECENT_BYTES_MAX, Math.floor((heapMaxBytes + recordsMaxBytes) / RECENT_SHARE / shards.length));
 }
@@ -148,7 +148,7 @@ export async function openShardThread(
   const archive = await openArchive(settings, meta.storeId, { onStuck, tie: { ...tie, write } });
   const memory = new MemoryGuard({ heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes });
   const vitals = new ThreadVitals(thread, heapMaxBytes);
-  // One thread is enough to ask.
+  // One thread is enough to ask for the store's size.
   const room = shards.includes(0) ? new StoreGauge(store) : undefined;
   const telemetry = new ShardTelemetry(log, memory, {
     thread,
@@ -158,13 +158,13 @@ export async function openShardThread(
     server: () => store.server,
     news,
   });
-  // Alone it writes all that it reads; with others what the plan says, once there is one.
+  // A node alone writes every format that it reads. In a cluster the shard assignment decides, once there is one.
   const gate = new FormatGate(options.isShared ? 1 : STORE_FORMAT);
   const host = new ShardHost(shards, {
     codec,
     shardCount: meta.shards,
     isShared: options.isShared,
-    // From here on its driver checks the same after each reconnect.
+    // From here on the store's driver repeats this check after each reconnect.
     checkStore: async () => {
       const found = await store.meta.maybeRead();
       if (found?.storeId !== meta.storeId) throw new RecoveryError('the store is another one than before');
@@ -188,7 +188,7 @@ export async function openShardThread(
     loopIdleMs: () => performance.eventLoopUtilization().idle,
     idleMs: settings.memory.idleSeconds * 1000,
     archive,
-    // An archive in the store's own folder is as near as a file beside it.
+    // An archive in the store's own folder is as close as a file beside it.
     names: settings.archive === null ? undefined : new NamesFiles(nodeFolder, driver.recordName, meta.storeId),
     memoryMs: settings.retention.memorySeconds * 1000,
     memory,
@@ -219,7 +219,7 @@ export async function openShardThread(
     },
   });
   memory.watch(() => host.recordBytes);
-  // A store in a folder has its archive beside it, and nobody restores it beneath a server.
+  // A store in a folder has its archive beside it, and is never restored beneath a running server.
   if (archive !== undefined && store.table !== undefined) {
     stopTying = keepTied({
       storeId: meta.storeId,
@@ -235,10 +235,10 @@ export async function openShardThread(
   return host;
 }
 
-/** This process cannot use the store any more; one that ends is started again. */
+/** Ends a process that can no longer use the store; the supervisor or the main thread starts another. */
 function endStuckThread(why: string, log: Logger): void {
   log.error({ error: why }, 'the store does not answer any more: ending');
-  // The end of a thread does not close LMDB: its successor would find the same broken environment.
+  // Ending only the thread would not close LMDB: its successor would find the same broken environment.
   if (isMainThread) process.exit(EXIT.failure);
   else process.kill(process.pid, 'SIGKILL');
 }

@@ -5,11 +5,11 @@ import type { SignedOut } from '../admin/console/signed-out-sessions.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 
-/** Sessions that were signed out, in the node's folder: a restart must not bring a stolen cookie back. */
+/** Keeps signed-out sessions in the node's folder: a restart must not revive a stolen cookie. */
 export class SignedOutRecord {
   private readonly path: string;
 
-  /** `store` tells its file from those of other stores. */
+  /** `store` distinguishes its file from those of other stores. */
   constructor(
     folder: string,
     store: string,
@@ -18,7 +18,7 @@ export class SignedOutRecord {
     this.path = join(folder, `signed-out-${crc32(store).toString(16).padStart(8, '0')}.json`);
   }
 
-  /** Nothing where the file is missing or cannot be read. */
+  /** Empty when the file is missing or unreadable. */
   read(): readonly SignedOut[] {
     try {
       const { signedOut } = JSON.parse(readFileSync(this.path, 'utf8')) as { signedOut: unknown };
@@ -34,7 +34,7 @@ export class SignedOutRecord {
     }
   }
 
-  /** Does not throw: the sign-out counts until this process ends. */
+  /** Does not throw: after a failed write the sign-out counts until this process ends. */
   write(signedOut: readonly SignedOut[]): void {
     try {
       mkdirSync(dirname(this.path), { recursive: true });

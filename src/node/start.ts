@@ -27,14 +27,16 @@ import { StoreError } from './store-error.js';
 
 const READY_POLL_MS = 50;
 
-/** Brings the shards to life: all of them, or those that a cluster has for this node. */
+/** Starts the shards: all of them, or those that the cluster assigns to this node. */
 export async function startShards(parts: Parts, isStopping: () => boolean): Promise<void> {
   const { cluster } = parts;
   if (cluster === undefined) await startAlone(parts);
   else await startWithOthers(parts, cluster, isStopping);
 }
 
-/** Takes the store over and recovers all shards. Resolves when each serves or is stopped; throws when none serves. */
+/**
+ * Takes the store over and recovers all shards. Resolves when each shard serves or is stopped; throws when none serves.
+ */
 async function startAlone(parts: Parts): Promise<void> {
   const { opened, shards, recorder, lastRun } = parts;
   await refuseBesideOthers(opened);
@@ -47,7 +49,7 @@ async function startAlone(parts: Parts): Promise<void> {
   void logConcerns(parts).finally(() => opened.store.close());
 }
 
-/** Joins the others. Resolves when this node can carry out callbacks, be it that it sends them on. */
+/** Joins the cluster. Resolves when this node can carry out callbacks or forward them. */
 async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: () => boolean): Promise<void> {
   const { opened, shards, lastRun, settings } = parts;
   await opened.store.mayBeShared().catch(asStoreProblem('share', opened.name));
@@ -61,7 +63,7 @@ async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: (
   void logConcerns(parts);
 }
 
-/** A process alone takes all shards, and would end nodes that share them. */
+/** Refuses a start alone beside a cluster: it would take all shards over and end the nodes that share them. */
 async function refuseBesideOthers({ store, name }: OpenStore): Promise<void> {
   const living = await livingMembers(store.table, () => true);
   if (living.length === 0) return;
@@ -71,7 +73,7 @@ async function refuseBesideOthers({ store, name }: OpenStore): Promise<void> {
   );
 }
 
-/** Who restarts under its name finds the former process gone, or about to leave. */
+/** Refuses a living node of the same name. A restart finds its former process gone or about to leave. */
 async function refuseTwin(settings: Settings, { store }: OpenStore): Promise<void> {
   const name = nameOf(settings);
   const namesakes = await livingMembers(store.table, (member) => member.name === name);
@@ -82,7 +84,7 @@ async function refuseTwin(settings: Settings, { store }: OpenStore): Promise<voi
   );
 }
 
-/** Beside the start, which must not wait for a replica that does not answer. */
+/** Runs beside the start, which must not wait for an unresponsive replica. */
 async function logConcerns({ opened, log }: Parts): Promise<void> {
   const concerns = await opened.store.concerns().catch(() => []);
   for (const concern of concerns) log.warn({ store: opened.name, concern }, 'the store will be in trouble one day');
@@ -90,7 +92,7 @@ async function logConcerns({ opened, log }: Parts): Promise<void> {
 
 interface TakenStore {
   readonly fences: readonly Takeover[];
-  /** Newest time in the logs before the fences; 0 where they were empty. */
+  /** Newest time in the logs before the fences; 0 when they were empty. */
   readonly foundMs: number;
 }
 
@@ -117,14 +119,14 @@ async function takeStoreOver({ log, identity, opened, settings }: Parts): Promis
   return { fences, foundMs };
 }
 
-/** For a catch: a transient error of the store becomes a sentence about the store; any other stays what it is. */
+/** For a `catch`: turns a transient store error into a sentence about the store; passes other errors on. */
 function asStoreProblem(what: string, name: string): (error: Error) => never {
   return (error) => {
     throw isPermanent(error) ? error : new StoreError(`cannot ${what} the store ${name}: ${error.message}`);
   };
 }
 
-/** One shard that is stopped does not keep the others from serving. */
+/** One stopped shard does not keep the others from serving. */
 function mustServe(shards: Shards): void {
   const status = shards.status();
   const [first] = status;
@@ -137,13 +139,13 @@ export interface Ports {
   readonly adminPort: number;
 }
 
-/** Of a closed bet with its round, as `bench memory` has it. */
+/** Memory of a closed bet with its round, measured by `bench memory`. */
 const CLOSED_BET_BYTES = 200;
 const HOUR_SECONDS = 3600;
-/** Closed bets a second that the warning tells of. */
+/** Closed bets a second in the warning's example. */
 const EXAMPLE_RATE = 100;
 
-/** Before it is noticed by memory that runs full. */
+/** Warns at start, before full memory shows the problem. */
 export function warnWithoutArchive({ settings, log }: Pick<Parts, 'settings' | 'log'>): void {
   if (hasArchive(settings)) return;
   const bytesPerHour = CLOSED_BET_BYTES * EXAMPLE_RATE * HOUR_SECONDS;

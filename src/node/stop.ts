@@ -4,18 +4,18 @@ import type { ClusterNode } from '../cluster/cluster-node.js';
 import type { Shards } from '../worker/shards.js';
 import type { Parts } from './parts.js';
 
-/** Answers in flight get this long; with closing the end stays under the 5 s that operators are promised. */
+/** Time limit for pending answers; with closing, a stop takes less than the 5 s that operators are promised. */
 const DRAIN_MS = 3000;
-/** A snapshot that is not there by then is given up; the log has all of it. */
+/** Deadline of the last snapshots. An unfinished snapshot is given up; the log has everything. */
 const SNAPSHOTS_UNTIL_MS = 3500;
 const POLL_MS = 5;
-/** By then balancers have seen that this node is not ready. */
+/** Time after which balancers have noticed that this node is not ready. */
 const NOTICED_MS = 5000;
 const CONNECTIONS_POLL_MS = 50;
 
 /**
- * Finishes what is in flight, refuses the rest, and closes; also while the node starts and only some shards serve.
- * Resolves to false when the store did not answer, and some outcomes are unknown.
+ * Finishes pending requests, refuses new ones, and closes; also during a start, when only some shards serve. Resolves
+ * to false when the store did not answer and some outcomes are unknown.
  */
 export async function stopParts(parts: Parts): Promise<boolean> {
   const { log, service, shards, cluster, callbacks, admin, verifier, health, recorder, timeKeeper, tracer } = parts;
@@ -26,13 +26,14 @@ export async function stopParts(parts: Parts): Promise<boolean> {
   admin.drain();
   const verified = verifier.stop();
   const drained = await shards.drain(DRAIN_MS);
-  // Once at least: what was sent before the end may not have been read yet.
+  // Waits at least once: requests sent before the stop may not have been read yet.
   do await delay(POLL_MS);
   while (callbacks.inFlight + admin.inFlight > 0 && systemClock.monotonicMs() < startedMs + DRAIN_MS);
   const isAnswered = drained && callbacks.inFlight + admin.inFlight === 0;
   callbacks.close();
   await admin.close();
-  // A store that is away may come back without its newest entries, as a replica that was promoted: then only we have them.
+  // A store that is away may come back without its newest entries, as after the promotion of a replica. Then only this
+  // process has them.
   const kept = shards.keepOrphans();
   if (drained) await takeLastSnapshots(shards, startedMs + SNAPSHOTS_UNTIL_MS - systemClock.monotonicMs());
   await cluster?.leave();
@@ -54,8 +55,8 @@ export async function stopParts(parts: Parts): Promise<boolean> {
 }
 
 /**
- * Others take the shards over meanwhile, and every answer closes its connection. Balancers need a while to notice that this
- * node is not ready any more: until then, and while connections are left, callbacks are taken and sent on.
+ * Drains the node: other nodes take its shards over, and every answer closes its connection. Balancers need a while to
+ * notice that this node is not ready. Until then, and while connections are open, callbacks are accepted and forwarded.
  */
 async function giveAway({ settings, callbacks, log }: Parts, cluster: ClusterNode): Promise<void> {
   const startedMs = systemClock.monotonicMs();
@@ -77,7 +78,7 @@ async function takeLastSnapshots(shards: Shards, timeMs: number): Promise<void> 
   await Promise.race([shards.takeSnapshots(pace), delay(timeMs, undefined, { ref: false })]);
 }
 
-/** Ends a start that failed. */
+/** Cleans up after a start that failed. */
 export async function closeParts({
   opened,
   shards,

@@ -1,11 +1,11 @@
 import { ConfigError } from '../config/config-error.js';
 
-/** The store cannot be used as the settings want it. The message says what to do. */
+/** Error of a store that cannot be used with these settings. The message tells the user how to fix it. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
-/** Nothing is where the store should be. */
+/** Error for a place without a store. */
 export class NoStoreError extends StoreError {
   constructor(readonly store: string) {
     super(
@@ -15,7 +15,7 @@ export class NoStoreError extends StoreError {
   }
 }
 
-/** What went wrong with the store of this name, as a sentence about it. */
+/** Describes a failure of the named store in a sentence. */
 export function asStoreError(error: Error, name: string): Error {
   return error instanceof StoreError || error instanceof ConfigError
     ? error

@@ -2,7 +2,7 @@ import type { Store, StoreRoom } from '../store/store.js';
 
 const EVERY_MS = 15_000;
 
-/** Asks now and then how large the store is: a scrape must not wait for it. */
+/** Measures the store's size periodically: a scrape must not wait for the store. */
 export class StoreGauge {
   /** Undefined until the store has answered once, and while it does not answer. */
   newest: StoreRoom | undefined = undefined;

@@ -5,7 +5,7 @@ type Told =
   | { readonly type: 'failed'; readonly shard: number; readonly error: string; readonly nowMs: number }
   | { readonly type: 'answered'; readonly shard: number; readonly server: string | undefined; readonly nowMs: number };
 
-/** For a worker: tells the main thread, so that an outage is one piece of news and not one per thread. */
+/** For a worker: forwards store news to the main thread, so that an outage is logged once and not once per thread. */
 export function newsTo(port: MessagePort): StoreNews {
   const tell = (told: Told) => port.postMessage(told);
   return {
@@ -14,13 +14,13 @@ export function newsTo(port: MessagePort): StoreNews {
   };
 }
 
-/** For the main thread: hears a worker that has these shards, until it ends. */
+/** For the main thread: receives news from the worker with these shards until the worker ends. */
 export function hearNews(port: MessagePort, shards: readonly number[], watch: StoreWatch): void {
   port.on('message', (told: Told) => {
     if (told.type === 'failed') watch.failed(told.shard, told.error, told.nowMs);
     else watch.answered(told.shard, told.server, told.nowMs);
   });
   port.on('close', () => watch.forget(shards));
-  // To listen must not keep the process from ending.
+  // The port must not keep the process alive.
   port.unref();
 }

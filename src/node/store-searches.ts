@@ -6,20 +6,24 @@ import { messageOf } from '../base/message-of.js';
 import type { StoreSettings } from './drivers/driver.js';
 
 const PROGRAM = fileURLToPath(new URL('./search-program.js', import.meta.url));
-/** It keeps nothing of what it reads. */
+/** A search keeps nothing of the data it reads. */
 const HEAP_MIB = 256;
-/** By then it has closed the store, if the store lets it. */
+/** Time limit for closing the store; a store that hangs may exceed it. */
 const KILL_AFTER_MS = 3000;
 
-/** What the program is told, over its channel: arguments can be seen by other users of the machine, and a store has a password. */
+/**
+ * Message that starts the program. It is sent over the channel, because other users of the machine can see arguments
+ * and a store has a password.
+ */
 export interface SearchJob {
   readonly settings: StoreSettings;
   readonly query: StoreQuery;
 }
 
 /**
- * Searches the store in a process of its own, one at a time, so that a log of gigabytes takes no time of the shards. Its
- * channel closes when the search is not wanted any more, and when this process dies, however it does: then it ends.
+ * Searches the store in a separate process, one search at a time, so that a log of gigabytes takes no time from the
+ * shards. The channel closes when the search is no longer wanted, or when this process dies for any reason. The search
+ * then ends.
  */
 export class StoreSearches implements StoreSearcher {
   private readonly settings: StoreSettings;
@@ -40,12 +44,12 @@ export class StoreSearches implements StoreSearcher {
     });
     const gone = new Promise<void>((resolve) => {
       child.once('exit', () => resolve());
-      // What goes wrong with its channel ends the search; unheard it would end this process.
+      // A channel error ends the search; without a listener it would end this process.
       child.on('error', () => child.pid === undefined && resolve());
     }).then(() => {
       this.running = undefined;
     });
-    // Listened to before anything can come.
+    // Subscribed before the first message can arrive.
     const messages = on(child, 'message', { close: ['disconnect'] }) as AsyncIterable<[SearchLine]>;
     const job: SearchJob = { settings: this.settings, query };
     child.send(job);
@@ -77,7 +81,7 @@ async function* linesOf(
       const isLast = line.type === 'end' || line.type === 'failed';
       if (isLast) {
         stop();
-        // Whoever has read this line may begin another search.
+        // The reader of this line may start another search at once.
         await gone;
       }
       yield line;

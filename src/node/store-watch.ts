@@ -2,17 +2,19 @@ import type { Logger } from '../base/logger.js';
 
 const SAY_MS = 10_000;
 
-/** What threads tell about the store. Times are of the monotonic clock, which all of them share. */
+/** News of the store from the threads. Times are of the monotonic clock, which all threads share. */
 export interface StoreNews {
-  /** An append of this shard has no outcome. */
+  /** An append of this shard has an unknown outcome. */
   failed(shard: number, error: string, nowMs: number): void;
-  /** A shard that had failed has an outcome. `server` is where appends go now, of a store with several the master. */
+  /**
+   * A shard that had failed has an outcome. `server` is the current append server; with several servers, the master.
+   */
   answered(shard: number, server: string | undefined, nowMs: number): void;
 }
 
 /**
- * Follows outages of the store, on however many threads its shards are: a line when one begins, one every 10 s, and one
- * when it is over.
+ * Tracks outages of the store across all threads and shards. Logs a line at the start, one every 10 s, and one at the
+ * end.
  */
 export class StoreWatch implements StoreNews {
   /** Shards whose last append had no outcome. */
@@ -38,7 +40,7 @@ export class StoreWatch implements StoreNews {
     this.log.info({ awayMs: Math.round(nowMs - this.sinceMs), server }, 'the store answers again');
   }
 
-  /** Their thread has ended: what became of their appends is found out by its successor. */
+  /** Forgets the shards of a thread that has ended: its successor finds out the outcomes of their appends. */
   forget(shards: readonly number[]): void {
     for (const shard of shards) this.failing.delete(shard);
   }

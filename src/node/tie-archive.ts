@@ -9,24 +9,24 @@ import { driverOf } from './drivers/drivers.js';
 import { checkFolder, findArchiveId, hasArchive, identifyArchive, placeOfArchive } from './drivers/open-archive.js';
 import { StoreError } from './store-error.js';
 
-/*
- * An archive has a random id, and the meta record of its store names it. Whoever opens the archive compares the two, so that the
- * rounds of a store are looked for where they were put. The first to write its id into the record wins; whoever comes with
- * another archive is refused.
+/**
+ * Ties a store to its archive. An archive has a random id, and the meta record of its store names it. Each process that
+ * opens the archive compares the two, so closed rounds are read from the archive they were written to. The first writer
+ * of an id into the record wins; a process with another archive is refused.
  */
 
-/** A store, and its record as it was read. */
+/** A store with its record as it was read. */
 interface Recorded {
   readonly store: Pick<Store, 'meta'>;
   readonly meta: StoreMeta;
 }
 
-/** The tie of the record of a store: what the archive that is opened is compared with. */
+/** Tie of a store's record, to compare with the opened archive. */
 export function tieOf(settings: StoreSettings, { archiveId }: Pick<StoreMeta, 'archiveId'>): ArchiveTie {
   return { archiveId, store: driverOf(settings).name };
 }
 
-/** The same, which also writes the id of the archive into a record that has none. */
+/** Same tie, but writes the archive's id into a record that has none. */
 export function writingTieOf(
   settings: StoreSettings,
   { store, meta }: Recorded,
@@ -42,7 +42,7 @@ export function writingTieOf(
   return { ...tieOf(settings, meta), write };
 }
 
-/** Throws a `StoreError` when the settings have no archive, and the store has one. */
+/** Throws a `StoreError` when the store has an archive and the settings have none. */
 export function mustHaveArchive(settings: StoreSettings, { archiveId }: Pick<StoreMeta, 'archiveId'>): void {
   if (archiveId === undefined || hasArchive(settings)) return;
   const { name } = driverOf(settings);
@@ -52,7 +52,7 @@ export function mustHaveArchive(settings: StoreSettings, { archiveId }: Pick<Sto
   );
 }
 
-/** Throws where a start would refuse the archive of a store, as far as that needs no connection. Creates nothing. */
+/** Throws when a start would refuse the store's archive, as far as that shows without a connection. Creates nothing. */
 export async function checkTie(settings: StoreSettings, meta: StoreMeta): Promise<void> {
   mustHaveArchive(settings, meta);
   if (settings.archive !== null || !hasArchive(settings)) return;
@@ -60,9 +60,9 @@ export async function checkTie(settings: StoreSettings, meta: StoreMeta): Promis
 }
 
 /**
- * Ties the store to the archive of the settings: gives the archive an id and writes it into the record, where either lacks it.
- * Returns the record as it is then. Throws a `StoreError` when the archive is not the one that the record names, or there is none.
- * An archive that does not answer is tied when it is used for the first time.
+ * Ties the store to the configured archive: gives the archive an id and writes it into the record, where either lacks
+ * it. Returns the updated record. Throws a `StoreError` when the archive is missing or is not the one in the record. An
+ * unreachable archive is tied at its first use.
  */
 export async function tieArchive(settings: StoreSettings, { store, meta }: Recorded, log: Logger): Promise<StoreMeta> {
   await checkTie(settings, meta);
@@ -76,7 +76,7 @@ export async function tieArchive(settings: StoreSettings, { store, meta }: Recor
   });
 }
 
-/** A clause about the archive of the settings where it is not the one that the record names; undefined where it is. */
+/** Clause about a configured archive that the record does not name; undefined when it does. */
 export async function findOther(settings: StoreSettings, meta: StoreMeta): Promise<string | undefined> {
   if (meta.archiveId === undefined || !hasArchive(settings)) return undefined;
   const found = await findArchiveId(settings, meta.storeId);
@@ -86,9 +86,9 @@ export async function findOther(settings: StoreSettings, meta: StoreMeta): Promi
 }
 
 /**
- * Has the record of a store name the archive of the settings, whatever it named before: for an operator who accepts that the former
- * one is lost. A new, empty archive is made where there is none. Where the settings have no archive, the record names none.
- * Resolves with the id. No server may run on the store.
+ * Makes the store's record name the configured archive, whatever it named before: for an operator who accepts the loss
+ * of the former archive. Creates a new, empty archive when there is none. Without an archive in the settings, the
+ * record names none. Resolves with the id. No server may run on the store.
  */
 export async function adoptArchive(settings: StoreSettings, { store, meta }: Recorded): Promise<string | undefined> {
   return await asArchiveProblem(settings, async () => {

@@ -11,21 +11,21 @@ import type { TimeRecord } from './time-record.js';
 
 export interface TimeKeeperDeps {
   readonly shards: Pick<Shards, 'status' | 'confirmTime'>;
-  /** Undefined where this node is alone. */
+  /** Undefined when this node is alone. */
   readonly cluster: () => ClusterWitnesses | undefined;
   readonly retentionMs: number;
-  /** The setting `clock.confirmedOn`. */
+  /** Value of the setting `clock.confirmedOn`. */
   readonly confirmedOn: string | null;
   readonly record: Pick<TimeRecord, 'confirmedMs' | 'write'>;
-  /** The machine's, as it is. */
+  /** The machine's clock, uncorrected. */
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Logger;
 }
 
-/** How this machine's clock stands to what is known of the time. Milliseconds. */
+/** Differences between this machine's clock and the known times, in ms. */
 export interface TimeMeasures {
-  /** Our clock less the confirmed time: what irreversible acts lag behind. */
+  /** Our clock less the confirmed time: the lag of irreversible acts. */
   readonly unconfirmedMs: number;
   /** Newest time in the logs less our clock; 0 while the clock is ahead. */
   readonly logAheadMs: number;
@@ -33,14 +33,14 @@ export interface TimeMeasures {
 
 const TICK_MS = 10_000;
 const SAVE_MS = 60_000;
-/** Clocks of machines that serve one log one after the other differ a little. */
+/** Tolerance: clocks of machines that serve one log in turn differ a little. */
 export const LOG_AHEAD_MS = 60_000;
-/** Weekends and repairs make no noise. */
+/** Long enough that weekends and repairs raise no alarm. */
 export const UNCONFIRMED_MS = DAY_MS;
 
 /**
- * Keeps the time from which the threads of this process count irreversible acts, and says when clock, log and confirmed
- * time disagree. The rule is in base/irreversible-time.ts; the archive's server is asked in each thread.
+ * Keeps the time that this process's threads use for irreversible acts, and warns when clock, log and confirmed time
+ * disagree. The rule is in base/irreversible-time.ts; each thread asks the archive's server itself.
  */
 export class TimeKeeper {
   private known: { readonly confirmedMs: number; readonly atMs: number } | undefined = undefined;
@@ -53,8 +53,8 @@ export class TimeKeeper {
   constructor(private readonly deps: TimeKeeperDeps) {}
 
   /**
-   * To be called when the shards serve. `foundMs`: the newest time in the logs before this process wrote to them; 0: they
-   * were empty. Undefined: not known, the logs as they are now have to do.
+   * Call this when the shards serve. `foundMs`: newest time in the logs before this process wrote to them; 0: the logs
+   * were empty. Undefined: unknown, so the current log time is used.
    */
   start(foundMs?: number): void {
     const { record, clock, timers } = this.deps;
@@ -89,7 +89,7 @@ export class TimeKeeper {
 
   private confirmedMs(ourMs: number): number | undefined {
     const { clock, cluster, confirmedOn } = this.deps;
-    // A person who has looked at a calendar is a witness as good as a peer.
+    // A person who has looked at a calendar is as good a witness as a peer.
     const peersMs = [...(cluster()?.peersMs ?? []), ...(isConfirmedOn(confirmedOn, ourMs) ? [ourMs] : [])];
     const { known } = this;
     return irreversibleTimeMs({
@@ -108,7 +108,7 @@ export class TimeKeeper {
     if (timeMs === undefined) return;
     const witnesses = cluster();
     const isWitnessed = (witnesses?.peersMs.length ?? 0) > 0;
-    // A clock that is set back for a moment does not unsay what was confirmed before.
+    // A clock that is set back for a moment does not undo a confirmation.
     if (isWitnessed || timeMs >= (this.known?.confirmedMs ?? 0)) this.know(timeMs);
     shards.confirmTime({ timeMs, retentionMs: longestRetentionMs(retentionMs, witnesses?.retentionsMs ?? []) });
   }

@@ -2,15 +2,15 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
-/** The newest confirmed time, in the node's folder: restarts under a wrong clock must not add up. */
+/** Newest confirmed time, kept in the node's folder: the errors of restarts under a wrong clock must not add up. */
 export class TimeRecord {
   private constructor(
     private readonly path: string,
-    /** Undefined where no time was recorded, or the file cannot be read. Milliseconds since 1970. */
+    /** Undefined when no time was recorded or the file is unreadable. Milliseconds since 1970. */
     readonly confirmedMs: number | undefined,
   ) {}
 
-  /** `store` tells its file from those of other stores. */
+  /** `store` distinguishes its file from those of other stores. */
   static read(folder: string, store: string): TimeRecord {
     const path = join(folder, `time-${crc32(store).toString(16).padStart(8, '0')}.json`);
     return new TimeRecord(path, confirmedMsIn(path));

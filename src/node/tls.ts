@@ -6,13 +6,13 @@ import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 
-/** A certificate and its key that fit each other. */
+/** A certificate and its matching key. */
 export interface Tls {
   readonly certificateFile: string;
   readonly keyFile: string;
   readonly certificate: Buffer;
   readonly key: Buffer;
-  /** When the first certificate of the file ends, be it the listener's own or one of its chain. */
+  /** Earliest end of a certificate in the file, the listener's own or one of its chain. */
   readonly endsMs: number;
 }
 
@@ -20,8 +20,8 @@ const PEM_CERTIFICATE =
   /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]+-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
 /**
- * The certificate and key of one listener, whose settings messages call `name`; undefined where none are set. Throws a
- * `ConfigError` that says which of the two is wrong: the callback listener's library does not.
+ * Certificate and key of one listener, called `name` in messages; undefined when none are set. Throws a `ConfigError`
+ * that says which of the two is wrong, which the callback listener's library does not.
  */
 export function maybeTls({ certificateFile, keyFile }: Settings['tls'], name: string): Tls | undefined {
   if (certificateFile === null || keyFile === null) return undefined;
@@ -51,7 +51,7 @@ function endOf(pem: Buffer): number {
 function read(file: string, setting: string): Buffer {
   try {
     const bytes = readFileSync(file);
-    // The library of the callback listener reads the file by itself, and takes such a mark for a part of the first line.
+    // The callback listener's library reads the file itself, and takes such a mark for part of the first line.
     if (decodeText(bytes).length < bytes.toString().length) {
       throw new Error('it begins with a byte order mark: save it without one');
     }

@@ -1,10 +1,10 @@
 import type { Logger } from '../base/logger.js';
 import type { CallbackTracer } from '../http/callback-trace.js';
 
-/** The variables of OpenTelemetry that say where traces go. */
+/** OpenTelemetry variables that name the destination of traces. */
 const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
 
-/** Where these name no endpoint nothing of OpenTelemetry is loaded. */
+/** Loads OpenTelemetry only when one of the variables names an endpoint. */
 export async function maybeTracer(env: NodeJS.ProcessEnv, log: Logger): Promise<CallbackTracer | undefined> {
   if (!ENDPOINTS.some((name) => env[name])) return undefined;
   const { OtlpTracer } = await import('./otlp-tracer.js');

@@ -18,7 +18,7 @@ const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
  *                       └────────────────────^
  */
 export class WalletNode {
-  /** 0 until it listens. */
+  /** 0 until the listener is open. */
   callbackPort = 0;
   adminPort = 0;
   private isStopping = false;
@@ -30,9 +30,9 @@ export class WalletNode {
   ) {}
 
   /**
-   * Makes everything; nothing but health listens yet, and nothing is taken over. `onUseless` is called with an exit code when
-   * another process has taken the store over, or all shards are stopped. `workerEntry` is the file that worker threads
-   * run.
+   * Makes all parts. Only the health listener listens yet, and no shard is taken over. `onUseless` is called with an
+   * exit code when another process has taken the store over, or when all shards are stopped. `workerEntry` is the file
+   * that worker threads run.
    */
   static async open(
     loaded: Loaded,
@@ -44,8 +44,8 @@ export class WalletNode {
   }
 
   /**
-   * Resolves when all shards serve, each of which does as soon as it can, or when the node is stopped. The listeners
-   * come first: a port that is taken must stop this process before it takes the shards from another one.
+   * Resolves when all shards serve, or when the node is stopped. Each shard serves as soon as it can. The listeners
+   * open first: a port in use must stop this process before it takes the shards from another.
    */
   async start(): Promise<void> {
     const { parts } = this;
@@ -66,9 +66,9 @@ export class WalletNode {
   }
 
   /**
-   * Takes over what can change while it serves: from these settings who may call and the tokens of operators, from the next
-   * request on, and which callbacks are logged; and the certificates that are in their files now. Throws a `ConfigError` and changes nothing
-   * when the settings cannot be used.
+   * Applies the settings that can change at runtime: callers and operators' tokens from the next request on, which
+   * callbacks are logged, and the certificates now in their files. Throws a `ConfigError` and changes nothing when the
+   * settings cannot be used.
    */
   readAgain(fresh: Loaded): void {
     const { callbacks, admin, cluster, certificates, running, log } = this.parts;
@@ -85,14 +85,14 @@ export class WalletNode {
     );
   }
 
-  /** Stops in good order, even while it starts. Resolves to false when the store did not answer. */
+  /** Stops cleanly, even during a start. Resolves to false when the store did not answer. */
   async stop(): Promise<boolean> {
     this.isStopping = true;
     clearInterval(this.watch);
     return await stopParts(this.parts);
   }
 
-  /** To be called at the very end of the process. */
+  /** Call this at the very end of the process. */
   noteEnd(exitCode: number): void {
     this.parts.lastRun.ended(exitCode);
   }

@@ -13,17 +13,17 @@ import { newsTo } from './store-news-port.js';
 
 export interface WorkerSettings extends ShardThreadSettings {
   readonly worker: number;
-  /** Undefined when this thread takes the place of one that died. */
+  /** Undefined when this thread replaces one that died. */
   readonly fences: readonly Takeover[] | undefined;
-  /** The newest entries of that thread whose answers have left. */
+  /** Newest entries acknowledged by the thread that died. */
   readonly acknowledgedHere: ReadonlyMap<number, Lsn>;
   /** See `missedTime`. */
   readonly missed: SharedArrayBuffer;
-  /** Where to tell of outages of the store. */
+  /** Port for news of store outages. */
   readonly newsPort: MessagePort;
 }
 
-/** A worker thread: its shards, and the wire to the main thread. */
+/** Worker thread: its shards, and the channel to the main thread. */
 drawHashKey();
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
 const { worker, fences, acknowledgedHere, newsPort, missed, ...options } = workerData as WorkerSettings;

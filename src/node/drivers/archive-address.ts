@@ -2,7 +2,10 @@ import { ConfigError } from '../../config/config-error.js';
 import { AddressError, type PostgresAddress, parsePostgresAddress } from '../../store/postgres/postgres-address.js';
 import type { StoreSettings } from './driver.js';
 
-/** Address of the archive in PostgreSQL; undefined where the settings name none. Throws a `ConfigError` when it cannot work. */
+/**
+ * Address of the archive in PostgreSQL; undefined when the settings name none. Throws a `ConfigError` for an unusable
+ * address.
+ */
 export function findArchiveAddress({ archive }: Pick<StoreSettings, 'archive'>): PostgresAddress | undefined {
   if (archive === null) return undefined;
   try {

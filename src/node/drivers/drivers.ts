@@ -5,13 +5,18 @@ import type { Driver, StoreSettings } from './driver.js';
 import { lmdbDriver } from './lmdb-driver.js';
 import { redisDriver } from './redis-driver.js';
 
-/** One row per kind of store. Each loads its library when it opens a store: the others cost a start nothing. */
+/**
+ * One row per kind of store. A driver loads its library when it opens a store, so unused drivers cost a start nothing.
+ */
 const DRIVERS: Readonly<Record<StoreKind, (settings: StoreSettings) => Driver>> = {
   lmdb: lmdbDriver,
   redis: redisDriver,
 };
 
-/** Opens nothing yet. Throws a `ConfigError` when the address of the store, or of its archive, cannot be one. */
+/**
+ * Returns the driver and opens nothing yet. Throws a `ConfigError` when the address of the store or of its archive is
+ * invalid.
+ */
 export function driverOf(settings: StoreSettings): Driver {
   const kind = maybeStoreKind(settings.store);
   if (kind === undefined) throw new ConfigError('store names no kind of store that walletd knows');

@@ -18,21 +18,21 @@ export function hasArchive({ store, archive }: Pick<StoreSettings, 'store' | 'ar
 type ArchiveSettings = Pick<StoreSettings, 'store' | 'archive' | 'postgres'>;
 
 /**
- * Purpose for which an archive is opened. Only `write` and `repair` need a primary of PostgreSQL. Only `examine` and `repair` open a folder that
- * lacks listed days; `repair` makes the folder where there is none.
+ * Purpose for which an archive is opened. `write` and `repair` need a PostgreSQL primary; the other uses do not. Only
+ * `examine` and `repair` open a folder that lacks listed days; `repair` creates a missing folder.
  */
 export type ArchiveUse = 'read' | 'examine' | 'write' | 'repair';
 
 /** How an archive is opened. */
 export interface ArchiveOptions {
-  /** As `Driver.openAgain` has it. */
+  /** See `Driver.openAgain`. */
   readonly onStuck?: (why: string) => void;
   readonly use?: ArchiveUse;
-  /** Undefined: it need not be the archive that the record of the store names. */
+  /** Undefined: skips the check that the store's record names this archive. */
   readonly tie?: ArchiveTie | undefined;
 }
 
-/** Opens the archive of a store that is only looked at: one that there is. */
+/** Opens the existing archive of a store for reading. */
 export async function openArchiveToRead(
   settings: ArchiveSettings,
   storeId: string,
@@ -44,8 +44,8 @@ export async function openArchiveToRead(
 }
 
 /**
- * Opens the archive of a store; undefined where there is none. Throws a `FormatError` when it is that of another store, or not the
- * one of the tie; one in PostgreSQL is asked only when it is used.
+ * Opens the archive of a store; undefined when there is none. Throws a `FormatError` when the archive belongs to
+ * another store or does not match the tie. An archive in PostgreSQL is checked at its first use.
  */
 export async function openArchive(
   settings: ArchiveSettings,
@@ -59,7 +59,7 @@ export async function openArchive(
   return LmdbArchive.open(folderOfArchive(settings.store), storeId, onStuck, gaps, tie);
 }
 
-/** The archive in the PostgreSQL of the settings, which name one. */
+/** Opens the PostgreSQL archive that the settings name. */
 export async function openPostgres(
   { archive, postgres }: Pick<StoreSettings, 'archive' | 'postgres'>,
   storeId: string,
@@ -71,8 +71,8 @@ export async function openPostgres(
 }
 
 /**
- * Id of the archive of the settings, which have one; makes the archive where there is none, gives it an id where it lacks one, and
- * ties it. Throws a `FormatError` when it is not the one of the tie. `renew`: it gets another id than it has.
+ * Id of the configured archive. Creates a missing archive, gives it an id if it lacks one, and ties it. Throws a
+ * `FormatError` when the archive does not match the tie. `renew` replaces the id.
  */
 export async function identifyArchive(
   settings: ArchiveSettings,
@@ -92,7 +92,7 @@ export async function identifyArchive(
   }
 }
 
-/** Removes the archive beside a store that is removed, if nothing is in it. One in PostgreSQL stays: a person empties it. */
+/** Removes an empty archive beside a store that is removed. An archive in PostgreSQL stays: a person empties it. */
 export async function discardArchive(settings: ArchiveSettings, storeId: string): Promise<void> {
   if (settings.archive !== null) return;
   const archive = await openArchiveToRead(settings, storeId, { use: 'write' });
@@ -102,7 +102,7 @@ export async function discardArchive(settings: ArchiveSettings, storeId: string)
   if (isEmpty) rmSync(folderOfArchive(settings.store), { recursive: true });
 }
 
-/** Id of the archive of the settings, which have one; undefined where it has none. Creates nothing. */
+/** Id of the configured archive; undefined while it has none. Creates nothing. */
 export async function findArchiveId(settings: ArchiveSettings, storeId: string): Promise<string | undefined> {
   if (settings.archive === null) {
     const { LmdbArchive } = await import('../../store/lmdb/lmdb-archive.js');
@@ -116,13 +116,13 @@ export async function findArchiveId(settings: ArchiveSettings, storeId: string):
   }
 }
 
-/** Throws a `FormatError` when the archive beside the store is not the one of the tie. Creates nothing. */
+/** Throws a `FormatError` when the archive beside the store does not match the tie. Creates nothing. */
 export async function checkFolder({ store }: ArchiveSettings, storeId: string, tie: ArchiveTie): Promise<void> {
   const { LmdbArchive } = await import('../../store/lmdb/lmdb-archive.js');
   LmdbArchive.check(folderOfArchive(store), storeId, tie);
 }
 
-/** For people: where the archive of the settings is, without its password. */
+/** For people: place of the configured archive, without its password. */
 export function placeOfArchive(settings: ArchiveSettings): string {
   return findArchiveAddress(settings)?.name ?? folderOfArchive(settings.store);
 }

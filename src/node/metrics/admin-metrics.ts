@@ -3,7 +3,7 @@ import type { Labels, Metric } from '../../base/metric.js';
 import { counter, perKey } from '../../telemetry/metric.js';
 import type { HandLimit } from '../../wallet/hand-limits.js';
 
-/** Counts what the operator API answers, and whom it turns away. */
+/** Counts the answers and refusals of the operator API. */
 export class AdminMetrics implements AdminObserver {
   private readonly requests = new Map<string, { readonly labels: Labels; value: number }>();
   private readonly refusals: Record<TokenRefusal, number> = {

@@ -1,19 +1,19 @@
 import type { Metric } from '../../base/metric.js';
 import { counter, gauge } from '../../telemetry/metric.js';
 
-/** How far a followed backup is. */
+/** Progress of a followed backup. */
 export interface BackupProgress {
-  /** All that the store had at this time is in the file. Milliseconds. */
+  /** The file holds everything that the store had at this time, in ms. */
   readonly coveredMs: number;
   readonly lagEntries: number;
   readonly fileBytes: number;
   readonly fileBegunMs: number;
   readonly thenFailures: number;
-  /** The follower has ended, because walletd archives elsewhere. */
+  /** The follower has ended because walletd now uses another archive. */
   readonly archiveDiffers?: boolean;
 }
 
-/** For a file that node_exporter reads: who follows a store is a process that nobody scrapes. */
+/** Metrics for a file that node_exporter reads: the process that follows a store is not scraped. */
 export function backupMetrics(progress: BackupProgress, nowMs: number): Metric[] {
   const { coveredMs, lagEntries, fileBytes, fileBegunMs, thenFailures } = progress;
   const name = (rest: string) => `walletd_backup_${rest}`;

@@ -4,7 +4,7 @@ import type { OwnershipObserver } from '../../cluster/ownership.js';
 import { Histogram, SECONDS_BOUNDS } from '../../telemetry/histogram.js';
 import { counter, gauge, histogram, perKey, perShard } from '../../telemetry/metric.js';
 
-/** Nodes that share the shards: what this one has taken and handed over, and how it sees the others. */
+/** Metrics of the cluster: shards that this node took over and transferred, and its view of the other nodes. */
 export class ClusterMetrics implements OwnershipObserver {
   private readonly takenHow = { 'handed-over': 0, taken: 0 };
   private readonly takes = new Histogram(SECONDS_BOUNDS);

@@ -4,19 +4,19 @@ import { type ScaleTable, unitsPerWhole } from '../../wallet/amount.js';
 import type { Event } from '../../wallet/event.js';
 import { tellMoves } from '../../wallet/ledger.js';
 
-/** Products and currencies beyond this many share one label: a scrape must not grow without a limit. */
+/** Products and currencies beyond this number share one label: a scrape must not grow without a limit. */
 const SERIES_MAX = 200;
 const OTHERS = 'other';
 
-/** Whole currency; only grows. */
+/** Amount in whole units of the currency; only grows. */
 interface Credit {
   readonly labels: Readonly<Record<'product' | 'currency' | 'kind', string>>;
   value: number;
 }
 
 /**
- * What the platform has credited without a bet that it came from: rewards, and credits of adjustBalance. Nothing of ours says
- * that they are owed, so an operator watches them product by product.
+ * Counts credits of the platform that come from no bet: rewards, and credits of adjustBalance. walletd cannot prove
+ * that they are owed, so operators watch them by product.
  */
 export class Credits {
   private readonly byLabels = new Map<string, Credit>();

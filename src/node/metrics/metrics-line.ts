@@ -9,9 +9,9 @@ export interface Counters {
   readonly [name: string]: number;
 }
 
-/** The log line `metrics`, for operators without Prometheus: the counters of one thread, every so often. */
+/** Writes the periodic log line `metrics` with the counters of one thread, for operators without Prometheus. */
 export class MetricsLine {
-  /** Since the last line. */
+  /** Append times since the last line. */
   private readonly repliesPerRound = new Distribution();
   private readonly appendUs = new Distribution();
   private readonly timer: NodeJS.Timeout | undefined;

@@ -5,20 +5,23 @@ import type { Event } from '../../wallet/event.js';
 import { type Ledger, tellMoves } from '../../wallet/ledger.js';
 import type { LedgerKind } from '../../wallet/ledger-kind.js';
 
-/** Currencies beyond this many share one label: a scrape must not grow without a limit. */
+/** Currencies beyond this number share one label: a scrape must not grow without a limit. */
 const CURRENCIES_MAX = 100;
 const OTHERS = 'other';
 
-/** Whole currency; both only grow. */
+/** Amounts in whole units of the currency; both only grow. */
 interface Moved {
   credited: number;
   debited: number;
 }
 
-/** What has moved since the start, by currency and kind: a statistic in doubles. The books are `walletd verify`'s. */
+/**
+ * Sums the money moved since the start, by currency and kind, as a statistic in doubles. `walletd verify` keeps the
+ * exact books.
+ */
 export class MoneyMoved implements Ledger {
   private readonly byCurrency = new Map<string, Map<LedgerKind, Moved>>();
-  /** Where `moved` adds: the kinds of the event's currency. */
+  /** Current target of `moved`: the kinds of the event's currency. */
   private kinds = new Map<LedgerKind, Moved>();
   private unitsPerWhole = 1;
 

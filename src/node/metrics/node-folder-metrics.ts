@@ -2,7 +2,7 @@ import type { Metric } from '../../base/metric.js';
 import { counter, gauge } from '../../telemetry/metric.js';
 import { ENDS, type End } from '../last-run.js';
 
-/** What the node's folder is for: what was acknowledged, and how the process before this one ended. */
+/** Metrics of the node's folder: record of acknowledged entries, and the end of the previous process. */
 export function nodeFolderMetrics(failures: number, lastEnd: End): Metric[] {
   return [
     counter(

@@ -2,11 +2,13 @@ import type { Metric } from '../../base/metric.js';
 import { counter, perKey } from '../../telemetry/metric.js';
 import { REMARKS, type Remark } from '../../wallet/decision.js';
 
-/** Products with a count of their own; a platform can send any name, and further ones are counted as `other`. */
+/**
+ * Limit of products with a count of their own. A platform can send any name; further products are counted as `other`.
+ */
 const PRODUCTS_MAX = 100;
 const OTHERS = 'other';
 
-/** Remarks about how a product talks to us, which its developer has to mend. */
+/** Warnings about a product's integration, which the product's developer has to fix. */
 const OF_PRODUCTS: ReadonlySet<Remark> = new Set<Remark>([
   'zero-stake',
   'stake-changed',
@@ -14,7 +16,7 @@ const OF_PRODUCTS: ReadonlySet<Remark> = new Set<Remark>([
   'missing-fields',
 ]);
 
-/** Counts what was accepted and is worth a look. */
+/** Counts accepted callbacks that are worth a look. */
 export class RemarkCounts {
   readonly byRemark = Object.fromEntries(REMARKS.map((remark) => [remark, 0])) as Record<Remark, number>;
   private readonly products = new Set<string>();

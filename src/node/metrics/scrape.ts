@@ -20,27 +20,27 @@ import { timeMetrics } from './time-metrics.js';
 /*
  * All metrics of walletd are defined in this folder, and nowhere else:
  *
- *   callback-metrics   what the callback listener answers, and how fast; it implements http's CallbackObserver
- *   shard-telemetry    what the shards of a thread do; it implements worker's HostObserver
- *   shard-metrics      how shards are: lengths, watermarks, states, read at the scrape
+ *   callback-metrics   answers and latency of the callback listener; implements http's CallbackObserver
+ *   shard-telemetry    activity of a thread's shards; implements worker's HostObserver
+ *   shard-metrics      state of shards, read at the scrape: lengths, watermarks, states
  *   money-moved        money by currency and kind
- *   credits            what was credited without a bet, by product
- *   admin-metrics      what the operator API answers and refuses; it implements admin's AdminObserver
- *   connection-metrics connections that listeners took, refused and closed for others
- *   cluster-metrics    nodes that share the shards; it implements cluster's OwnershipObserver
- *   store-room-metrics, node-folder-metrics, certificate-metrics      what can run full or out
- *   archive-metrics    which archive is used
- *   time-metrics       how clock, log and confirmed time differ
+ *   credits            credits without a bet, by product
+ *   admin-metrics      answers and refusals of the operator API; implements admin's AdminObserver
+ *   connection-metrics connections that listeners accepted, refused and evicted
+ *   cluster-metrics    the nodes of the cluster; implements cluster's OwnershipObserver
+ *   store-room-metrics, node-folder-metrics, certificate-metrics      resources that can fill up or expire
+ *   archive-metrics    the archive in use
+ *   time-metrics       differences between clock, log and confirmed time
  *   thread-vitals      heap and event loop of a thread
  *   process-metrics    the process: version, CPU, resident memory
  *   stages             walletd_stage_seconds, which callbacks and shards share
  *
- * What happens is counted by one of the two observers; what is the case is read in shard-metrics or process-metrics.
- * telemetry/metric.ts has `counter`, `gauge` and `histogram`. A dashboard or an alert that uses a metric stands in
- * config/, and a test compares their names with a scrape.
+ * The observers count events. shard-metrics and process-metrics read the current state at the scrape.
+ * telemetry/metric.ts has `counter`, `gauge` and `histogram`. The dashboards and alerts that use these metrics are in
+ * config/; a test compares their names with a scrape.
  */
 
-/** Where a process reads its metrics. */
+/** Sources of a process's metrics. */
 export interface MeasuredParts {
   readonly service: { readonly isReady: boolean };
   readonly shards: { status(): readonly ShardStatus[]; metrics(): readonly Metric[] };

@@ -3,7 +3,7 @@ import { gauge, perShard } from '../../telemetry/metric.js';
 import type { HostMeasures } from '../../worker/shard-host.js';
 import type { ShardStatus } from '../../worker/shards.js';
 
-/** How shards are doing, as their own thread knows it. */
+/** State of shards as measured in their own thread. */
 export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
   return [
     gauge(
@@ -113,7 +113,7 @@ const EVERY_STATE: Record<ShardStatus['state'], 0> = {
 };
 const STATES = Object.keys(EVERY_STATE);
 
-/** What the main thread knows of shards even while their worker is down. */
+/** State of shards that the main thread knows even while their worker is down. */
 export function statusMetrics(shards: readonly ShardStatus[]): Metric[] {
   return [
     gauge('walletd_shard_state', '1 for the state that a shard is in.', shards.flatMap(states)),

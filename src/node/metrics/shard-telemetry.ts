@@ -22,22 +22,22 @@ import { shardMetrics } from './shard-metrics.js';
 import { stageMetric } from './stages.js';
 
 export interface ShardTelemetryOptions {
-  /** The thread's name in labels. */
+  /** Name of the thread in labels. */
   readonly thread: string;
   readonly scales: ScaleTable;
-  /** Every command gets this long, so that its deadline tells when it arrived. */
+  /** Time limit of every command; arrival is the command's deadline less this time. */
   readonly requestDeadlineMs: number;
-  /** Between lines with counters; 0: none. */
+  /** Seconds between two lines with counters; 0: none. */
   readonly everySeconds: number;
-  /** For people: the server that appends go to now, of a store with several. */
+  /** For people: the current append server of a store with several servers. */
   readonly server: () => string | undefined;
-  /** Hears of outages of the store. */
+  /** Receives outages of the store. */
   readonly news: StoreNews;
 }
 
 type TakenSnapshot = SnapshotResult & { readonly type: 'taken' };
 
-/** Counts what the shards of one thread do, in plain numbers: a scrape makes metrics of them. */
+/** Counts the activity of one thread's shards in plain numbers; a scrape turns them into metrics. */
 export class ShardTelemetry implements HostObserver {
   private readonly queue = new Histogram(SECONDS_BOUNDS);
   private readonly decide = new Histogram(SECONDS_BOUNDS);
@@ -63,12 +63,12 @@ export class ShardTelemetry implements HostObserver {
   private archivedRounds = 0;
   private archiveFailures = 0;
   private readonly snapshots = { taken: 0, abandoned: 0 };
-  /** The newest one of each shard. */
+  /** Newest snapshot of each shard. */
   private readonly takenSnapshots = new Map<number, TakenSnapshot>();
   private readonly line: MetricsLine;
   private readonly voidWarning: RemarkWarning;
   private readonly stakeWarning: RemarkWarning;
-  /** Shards whose last append had no outcome. */
+  /** Shards whose last append has an unknown outcome. */
   private readonly failing = new Set<number>();
 
   constructor(
@@ -273,7 +273,7 @@ export class ShardTelemetry implements HostObserver {
     ];
   }
 
-  /** For the line in the log. */
+  /** Counters for the log line. */
   private counters() {
     const { commands, events, bytes, remarks } = this;
     return { commands, events, bytes, ...Object.fromEntries(this.failures), ...remarks.byRemark };

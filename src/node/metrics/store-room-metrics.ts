@@ -2,7 +2,7 @@ import type { Metric } from '../../base/metric.js';
 import type { StoreRoom } from '../../store/store.js';
 import { gauge } from '../../telemetry/metric.js';
 
-/** How large the store is, and how much larger it can become; nothing before it has been asked. */
+/** Size of the store and its free space; empty until the store has answered once. */
 export function storeRoomMetrics(room: StoreRoom | undefined): Metric[] {
   if (room === undefined) return [];
   const { usedBytes, freeBytes } = room;

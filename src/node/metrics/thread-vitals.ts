@@ -4,22 +4,25 @@ import type { Metric } from '../../base/metric.js';
 import { type Cancel, systemTimers } from '../../base/timers.js';
 import { gauge } from '../../telemetry/metric.js';
 
-/** Not each ten, as node's own histogram does: that would wake an idle thread more often than all else together. */
+/**
+ * Coarser than the 10 ms of Node's own histogram, which would wake an idle thread more often than everything else
+ * together.
+ */
 const TICK_MS = 50;
 const WINDOW_MS = 10_000;
 const QUANTILES: readonly number[] = [0.5, 0.99, 1];
 const MICROSECONDS = 1e6;
 
-/** Heap and event loop of the thread that makes it. */
+/** Heap and event-loop metrics of the thread that constructs it. */
 export class ThreadVitals {
-  /** In microseconds, and at least one of them. */
+  /** Delays in microseconds, each at least 1. */
   private readonly delays = createHistogram();
   private readonly cancels: readonly Cancel[];
   private tickedMs = performance.now();
-  /** The delays of the last complete window, so that a scrape does not reset what another scrape reads. */
+  /** Delays of the last complete window, so that one scrape does not reset the values of another. */
   private window: readonly number[] | undefined = undefined;
 
-  /** `thread` is its name in labels. */
+  /** `thread` is the thread's name in labels. */
   constructor(
     private readonly thread: string,
     private readonly heapMaxBytes: number,

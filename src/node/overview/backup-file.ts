@@ -6,7 +6,10 @@ const BYTES_MAX = 64 * 1024;
 const LINE = /^walletd_backup_(\w+) (\S+)$/gm;
 const MS = 1000;
 
-/** How far a followed backup is, by the file that `walletd backup --metrics` writes on this machine; see `backupMetrics`. */
+/**
+ * Progress of a followed backup, read from the file that `walletd backup --metrics` writes on this machine; see
+ * `backupMetrics`.
+ */
 export function readBackup(path: string | null): Backup {
   if (path === null) return { state: 'unseen' };
   try {
@@ -33,7 +36,7 @@ export function readBackup(path: string | null): Backup {
   }
 }
 
-/** Whatever else there is might be waited for without an end. */
+/** Reading anything but a regular file could block forever. */
 function mustBeFile(path: string) {
   const stat = statSync(path);
   if (!stat.isFile()) throw new Error('it is no file');

@@ -4,22 +4,25 @@ import type { Figures } from './figures.js';
 const EVERY_MS = 10_000;
 const MOMENTS_MAX = 360;
 
-/** What the callback listener did in the last hour. It goes on while nobody looks: six times a minute it costs nothing. */
+/**
+ * Activity of the callback listener in the last hour. Records even while the console is closed: six times a minute
+ * costs nothing.
+ */
 export class LastHour {
   private readonly moments: Moment[] = [];
   private last: { readonly atMs: number; readonly figures: Figures } | undefined = undefined;
 
-  /** `read` reads what the callback listener has counted. */
+  /** `read` returns the counters of the callback listener. */
   constructor(private readonly read: () => Figures) {}
 
   get all(): readonly Moment[] {
     return this.moments;
   }
 
-  /** To be called now and then; does something when it is time. */
+  /** Call this regularly; records a moment when one is due. */
   maybeNote(nowMs: number): void {
     const { last } = this;
-    // After the clock was set back there would be nothing for long.
+    // `abs`: otherwise nothing would be recorded for a long time after the clock was set back.
     if (last !== undefined && Math.abs(nowMs - last.atMs) < EVERY_MS) return;
     const figures = this.read();
     this.last = { atMs: nowMs, figures };

@@ -10,7 +10,7 @@ import { troublesOf } from './troubles.js';
 
 const STAGES = ['queue', 'decide', 'durable', 'reply'] as const;
 const MS = 1000;
-/** In less than that nothing can be reckoned by the second. */
+/** Shortest interval for which rates per second are computed. */
 const SECONDS_MIN = 0.1;
 
 export interface OverviewParts {
@@ -24,7 +24,7 @@ export interface OverviewParts {
   readonly clock: Clock;
 }
 
-/** What the console shows of this node, made of the metrics that a scrape would read. */
+/** Overview of this node for the console, computed from the metrics of a scrape. */
 export class NodeOverview implements OverviewSource {
   private last: { readonly atMs: number; readonly figures: Figures } | undefined = undefined;
 

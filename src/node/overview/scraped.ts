@@ -7,7 +7,7 @@ import type { Judged } from './trouble-rules.js';
 
 const MS = 1000;
 
-/** The part of an overview that rules look at, from a scrape of another process. One moment has no rates of callbacks. */
+/** Part of an overview that rules read, from a scrape of another process. A single moment has no callback rates. */
 export function judgedOf(samples: Samples, { status, shards }: Readiness, backup: Backup): Judged {
   const lines = shards.map(({ shard, state, reason }) => {
     return { shard, state: state as ShardStatus['state'], players: 0, waiting: 0, reason };

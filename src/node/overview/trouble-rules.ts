@@ -2,34 +2,34 @@ import type { Overview, Trouble } from '../../admin/console/overview.js';
 import { formatSpan } from '../../base/time.js';
 import type { Readings } from './figures.js';
 
-/*
- * One table of what can be wrong with a running node. The console, `walletd status` and `walletd doctor` judge by it, each from
- * one moment, and `config/alerts.yaml` has the same limits: test/node/troubles-and-alerts.test.ts keeps both alike.
+/**
+ * One table of the alerts of a running node. The console, `walletd status` and `walletd doctor` apply the rules to one
+ * moment. `config/alerts.yaml` has the same limits: `test/node/troubles-and-alerts.test.ts` compares the two.
  */
 
-/** The part of an overview that rules look at. A scrape gives it too: see `judgedOf`. */
+/** Part of an overview that rules read. A scrape provides it too: see `judgedOf`. */
 export type Judged = Pick<Overview, 'startedMs' | 'isReady' | 'callbacks' | 'shards' | 'heaps' | 'store' | 'backup'>;
 
-/** What is looked at. */
+/** Input of a rule. */
 export interface Given {
   readonly overview: Judged;
   readonly figures: Readings;
   readonly nowMs: number;
 }
 
-/** One thing that can be wrong. */
+/** One alert condition. */
 export interface TroubleRule {
-  /** The rule of config/alerts.yaml that watches for the same; undefined: none does. */
+  /** Matching rule of config/alerts.yaml; undefined when there is none. */
   readonly alert: string | undefined;
   readonly urgency: Trouble['urgency'];
-  /** Beyond this it is wrong, as the alert has it; left out where it is wrong or not. */
+  /** Threshold of the alert; absent for yes/no conditions. */
   readonly limit?: number;
   readonly find: (given: Given, limit: number) => Omit<Trouble, 'urgency'> | undefined;
 }
 
 const DAY_SECONDS = 86_400;
 const CLOCK_LATE_SECONDS = 1;
-/** Of shards named in one sentence. */
+/** Most shards named in one sentence. */
 const NAMED_MAX = 5;
 const BUSY_RESULTS: readonly string[] = ['overloaded', 'memory-full', 'starting', 'stopped', 'not-durable-in-time'];
 
@@ -60,7 +60,7 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
     alert: 'WalletdShardNotServing',
     urgency: 'now',
     find: ({ overview }) => {
-      // Shards start before the node is ready; later one that starts keeps its players waiting.
+      // Shards start before the node is ready. A shard that starts later makes its players wait.
       const isWrong = (state: string) => state === 'starting' && overview.isReady;
       const waiting = overview.shards.filter(({ state }) => ['failing', 'fenced'].includes(state) || isWrong(state));
       const states = [...new Set(waiting.map(({ state }) => state))];
@@ -309,7 +309,7 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
       ),
   },
   {
-    // The alert watches an hour; here it stays until the next start.
+    // Prometheus alerts for an hour; the console shows this until the next start.
     alert: 'WalletdStakeUntaken',
     urgency: 'soon',
     limit: 0,
@@ -321,7 +321,7 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
       ),
   },
   {
-    // It pages for ten minutes; here it stays until the next start.
+    // Prometheus alerts for ten minutes; the console shows this until the next start.
     alert: 'WalletdAssertionFailed',
     urgency: 'soon',
     limit: 0,
@@ -412,7 +412,7 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
     },
   },
   {
-    // The alert watches five minutes; here it stays until the next start.
+    // Prometheus alerts for five minutes; the console shows this until the next start.
     alert: undefined,
     urgency: 'soon',
     limit: 0,
@@ -444,7 +444,7 @@ function maybe(isWrong: boolean, what: () => string, action: string): Omit<Troub
   return isWrong ? { what: what(), action } : undefined;
 }
 
-/** The listeners whose certificates end in less than so many seconds. */
+/** Listeners whose certificates end in less than `seconds`. */
 function certificatesEnding(
   { figures, nowMs }: Given,
   seconds: number,

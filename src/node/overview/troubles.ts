@@ -3,8 +3,8 @@ import type { Readings } from './figures.js';
 import { type Judged, TROUBLE_RULES } from './trouble-rules.js';
 
 /**
- * What is not as it should be, in words with what to do, the worst first. The same as config/alerts.yaml watches, as far as
- * one moment shows it.
+ * Active alerts in words with the remedy, the worst first. config/alerts.yaml watches the same conditions, as far as
+ * one moment shows them.
  */
 export function troublesOf(overview: Judged, figures: Readings, nowMs: number): Trouble[] {
   const given = { overview, figures, nowMs };

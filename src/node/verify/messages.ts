@@ -1,14 +1,13 @@
 import type { Settings } from '../../config/schema.js';
 import type { VerifyReportJson } from '../../tools/verify/report-json.js';
 
-/*
- * What a node and the process that verifies its store tell each other, over a channel that nobody else reads: the settings
- * hold secrets.
+/**
+ * Messages between a node and the process that verifies its store, over a private channel: the settings hold secrets.
  */
 
 export interface VerifyTask {
   readonly settings: Settings;
-  /** Of the operator API of the node that asks: its players are compared. */
+  /** Port of the asking node's operator API, whose players are compared. */
   readonly adminPort: number;
   readonly isDeep: boolean;
 }

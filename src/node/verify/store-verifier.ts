@@ -23,16 +23,16 @@ export interface StoreVerifierDeps {
 }
 
 /**
- * Verifies the store of this node in a process of its own, as `walletd verify` does beside a server: a replay of all players
- * would hold up callbacks here, and takes memory that belongs to them. One at a time; it ends with the node. The last result is
- * kept until the node ends.
+ * Verifies this node's store in a separate process, like `walletd verify` beside a server. Replaying all players here
+ * would delay callbacks and take memory that belongs to them. One verification runs at a time and ends with the node.
+ * The last result is kept until the node ends.
  */
 export class StoreVerifier implements VerifyService {
   last: VerifyEnded | undefined = undefined;
   private now: Running | undefined = undefined;
   private following: Promise<void> | undefined = undefined;
   private isStopped = false;
-  /** Undefined: those of the start. */
+  /** Undefined: the tokens of the start. */
   private tokens: Pick<Settings['admin'], 'token' | 'tokens'> | undefined = undefined;
 
   constructor(private readonly deps: StoreVerifierDeps) {}
@@ -50,12 +50,12 @@ export class StoreVerifier implements VerifyService {
     return true;
   }
 
-  /** Tokens with which the next verification asks this server. */
+  /** Sets the tokens with which the next verification calls this server. */
   setTokens({ token, tokens }: Settings['admin']): void {
     this.tokens = { token, tokens };
   }
 
-  /** Nothing is begun any more. Resolves when no process is left. */
+  /** Begins no more verifications. Resolves when no process is left. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.now?.child.kill();
@@ -78,7 +78,7 @@ export class StoreVerifier implements VerifyService {
     return { ...task, settings: { ...settings, admin: { ...settings.admin, ...this.tokens } } };
   }
 
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   private resultOf(running: Running): Promise<VerifyResult> {
     const { child } = running;
     let result: VerifyResult | undefined;
@@ -89,13 +89,13 @@ export class StoreVerifier implements VerifyService {
     });
     return new Promise((resolve) => {
       const failed = (reason: string) => resolve(result ?? { type: 'failed', reason });
-      // Each of them: one that is not listened to would end this process.
+      // Every error needs a listener: one without would end this process.
       child.on('error', ({ message }) => failed(`its process cannot be started: ${message}`));
       child.once('close', (code, signal) => {
-        // What it has written at last is in this process's own log: it may be about the store, and not for every reader.
+        // The process's last output is in this process's log: it may be about the store, and not for every reader.
         failed(this.isStopped ? 'walletd was stopped' : `its process ended with ${signal ?? code}`);
       });
-      // A process that could not be started has no channel; one that is gone at once says so by its end.
+      // A process that could not be started has no channel. One that has ended already is reported by its exit.
       if (child.connected) child.send({ ...this.task(), isDeep: running.isDeep } satisfies VerifyTask, () => {});
     });
   }

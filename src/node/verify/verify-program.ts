@@ -15,13 +15,13 @@ import { maybeTls } from '../tls.js';
 import type { FromVerify, VerifyTask } from './messages.js';
 
 const PROGRESS_MS = 200;
-/** The server is to have the processor first. */
+/** Low priority: the server comes first. */
 const NICE = 10;
 
-/** The program of a process that verifies the store of the node that has started it, and ends with that node. */
+/** Program of a process that verifies the store of its parent node, and ends with that node. */
 drawHashKey();
 process.once('disconnect', () => process.exit());
-// It may have gone while this program was loaded.
+// The parent may have ended while this program was loading.
 if (!process.connected) process.exit();
 process.once('message', (task: VerifyTask) => {
   void verified(task)
@@ -32,7 +32,7 @@ process.once('message', (task: VerifyTask) => {
 
 async function verified({ settings, adminPort, isDeep }: VerifyTask): Promise<VerifyReportJson> {
   const { store, archive, meta } = await openAsItIs(settings, 'read');
-  // Not before: what proves that a store can be opened has some seconds for it.
+  // Lowered only now: the proof that a store can be opened has a time limit of a few seconds.
   setPriority(NICE);
   try {
     const patience = { attemptsMax: ATTEMPTS_AT_START, log: silentLogger, delay };
@@ -48,7 +48,7 @@ async function verified({ settings, adminPort, isDeep }: VerifyTask): Promise<Ve
   }
 }
 
-/** Tells now and then how far it is. */
+/** Reports progress periodically. */
 function progress(): (done: number, total: number) => void {
   let nextMs = 0;
   return (done, total) => {
@@ -58,7 +58,7 @@ function progress(): (done: number, total: number) => void {
   };
 }
 
-/** Resolves when it has been handed over. */
+/** Resolves when the message has been passed on. */
 function tell(message: FromVerify): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()));
 }
