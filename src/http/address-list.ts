@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The bytes of an address: 4 of IPv4, 16 of IPv6. One that is IPv4 mapped into IPv6 is IPv4. */
+/** Bytes of an address: 4 for IPv4, 16 for IPv6. IPv4 mapped into IPv6 counts as IPv4. */
 export type Address = Uint8Array;
 
 const IPV4_BYTES = 4;
@@ -16,29 +16,29 @@ interface Network {
 
 /** Undefined when the text is no address. */
 export function maybeAddress(text: string): Address | undefined {
-  // Stricter than the parser, which also takes 127.1, 0x7f.0.0.1 and zones.
+  // Stricter than the parser, which also accepts 127.1, 0x7f.0.0.1 and zones.
   if (isIP(text) === 0 || text.includes('%')) return undefined;
   return Uint8Array.from(ipaddr.process(text).toByteArray());
 }
 
-/** From the 4 or 16 bytes that a socket gives; undefined when it gives none. */
+/** Address from the 4 or 16 bytes of a socket; undefined when the socket gives none. */
 export function addressOf(bytes: Uint8Array): Address | undefined {
   if (bytes.length !== IPV6_BYTES) return bytes.length === IPV4_BYTES ? bytes : undefined;
   return isMapped(bytes) ? bytes.subarray(IPV6_BYTES - IPV4_BYTES) : bytes;
 }
 
-/** For people. */
+/** Text of the address, for people. */
 export function formatAddress(address: Address): string {
   return ipaddr.fromByteArray([...address]).toString();
 }
 
-/** Networks that an address is in or not. */
+/** Set of networks. */
 export class AddressList {
   private constructor(private readonly networks: readonly Network[]) {}
 
   /**
-   * Reads addresses and networks (`10.0.0.0/8`, `2001:db8::/32`), separated by commas or blanks.
-   * Throws an `Error` that names the one that is wrong.
+   * Reads addresses and networks (`10.0.0.0/8`, `2001:db8::/32`), separated by commas or blanks. Throws an `Error` that
+   * names the wrong one.
    */
   static parse(text: string): AddressList {
     const words = text.split(/[\s,]+/).filter((word) => word !== '');
@@ -62,7 +62,7 @@ function mustNetwork(text: string): Network {
   if (address === undefined) throw new Error(`${text} is neither an address nor a network such as 10.0.0.0/8`);
   const bitsMax = (family === 4 ? IPV4_BYTES : IPV6_BYTES) * BITS;
   const given = length === undefined ? bitsMax : Number(length);
-  // A network of mapped addresses is one of IPv4.
+  // A network of mapped addresses is an IPv4 network.
   const bits = family === 6 && address.length === IPV4_BYTES ? given - MAPPED_BITS : given;
   if (given > bitsMax || bits < 0) throw new Error(`${text} cannot have a prefix of ${given} bits`);
   const network = { bytes: address.map((byte, n) => byte & maskOf(bits, n)), bits };
@@ -72,7 +72,7 @@ function mustNetwork(text: string): Network {
   return network;
 }
 
-/** The part of byte `n` that a prefix of so many bits covers. */
+/** Mask for byte `n` under a prefix of `bits`. */
 function maskOf(bits: number, n: number): number {
   const covered = Math.min(Math.max(bits - n * BITS, 0), BITS);
   return 0xff & (0xff << (BITS - covered));

@@ -1,32 +1,34 @@
 import type { Clock } from '../base/clock.js';
 import { type Cancel, systemTimers } from '../base/timers.js';
 
-/** A request whose answer is awaited; a link of the list that `Admission` keeps. */
+/** A request that waits for its answer; a link of the list that `Admission` keeps. */
 export interface Pending {
   older: Pending | undefined;
   newer: Pending | undefined;
   readonly deadlineMs: number;
   isExecuting: boolean;
-  /** Bytes of its body that are kept. */
+  /** Bytes of the body that are held. */
   byteLength: number;
-  /** The deadline has passed: answers that the outcome is unknown, and leaves. */
+  /** Called after the deadline: answers that the outcome is unknown, and leaves the list. */
   expire(): void;
 }
 
 export interface AdmissionSettings {
   readonly inFlightMax: number;
-  /** Bytes of all bodies that are carried out; as many again of those still being received. */
+  /**
+   * Limit in bytes of all bodies that are being carried out; the same limit applies again to bodies still being
+   * received.
+   */
   readonly inFlightBytesMax: number;
 }
 
 const TICK_MS = 50;
 
 /**
- * Counts the requests in flight and ends those that wait too long. All have the same patience, so they expire in the
- * order in which they came: a list that each can leave from the middle, and one timer that looks at its front.
- *
- * Those whose body is still coming and those that are carried out are counted apart, as are their bytes: slow senders,
- * and bodies that nobody has signed, do not keep out what comes in one piece.
+ * Counts pending requests and ends those that wait too long. All have the same time limit, so they expire in order of
+ * arrival: a linked list that each can leave from the middle, and one timer at its front. Requests still being received
+ * and requests being carried out have separate counts and byte limits. Slow senders and unsigned bodies therefore do
+ * not keep out requests that arrive in one piece.
  */
 export class Admission {
   private count = 0;
@@ -48,7 +50,7 @@ export class Admission {
     return this.count;
   }
 
-  /** Too many bodies are on their way, or so many are carried out that another would be read in vain. */
+  /** Too many bodies are being received, or so many requests are carried out that reading another would be in vain. */
   get isFull(): boolean {
     const { inFlightMax } = this.settings;
     return this.executing >= inFlightMax || this.count - this.executing >= inFlightMax;
@@ -62,7 +64,7 @@ export class Admission {
     this.newest = pending;
   }
 
-  /** More of its body has come, and not yet all; false when all bodies that are coming are too large. */
+  /** Counts further bytes of a body still being received; false when the incoming bodies together are too large. */
   tryGrow(pending: Pending, byteLength: number): boolean {
     if (this.comingBytes + byteLength > this.settings.inFlightBytesMax) return false;
     this.comingBytes += byteLength;
@@ -70,7 +72,7 @@ export class Admission {
     return true;
   }
 
-  /** All of its body has come; false when too many are being carried out already, or too large ones. */
+  /** Counts a complete body as being carried out; false at the limit of requests or bytes. */
   tryExecute(pending: Pending, byteLength: number): boolean {
     const { inFlightMax, inFlightBytesMax } = this.settings;
     if (this.executing >= inFlightMax || this.executingBytes + byteLength > inFlightBytesMax) return false;

@@ -11,7 +11,7 @@ import type { CallbackObserver } from './callback-observer.js';
 import type { CallbackTracer } from './callback-trace.js';
 import type { TlsFiles } from './uws.js';
 
-/** Carries callbacks out, with a `CallbackCodec`, in whichever thread. */
+/** Carries out callbacks with a `CallbackCodec`, in any thread. */
 export interface CallbackService {
   /** Calls the replier once, when the answer is durable. */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
@@ -19,13 +19,13 @@ export interface CallbackService {
 
 export interface CallbackSettings extends AdmissionSettings {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
-  /** Further paths of endpoints. */
+  /** Additional paths of endpoints. */
   readonly aliases: ReadonlyMap<string, Endpoint>;
   readonly bodyBytesMax: number;
   readonly connectionsMax: number;
-  /** After this the answer is that the outcome is unknown. */
+  /** After this time the answer is that the outcome is unknown. */
   readonly requestDeadlineMs: number;
   /** Undefined: plain HTTP. */
   readonly tls: TlsFiles | undefined;
@@ -37,14 +37,14 @@ export interface CallbackDeps {
   readonly service: CallbackService;
   readonly admission: Admission;
   readonly refusals: RefusalLog;
-  /** Tells which rules malformed callbacks break. */
+  /** Logs the rules that malformed callbacks break. */
   readonly malformed: RefusalLog;
   readonly clock: Clock;
   readonly observer: CallbackObserver;
   readonly counts: ConnectionCounts;
   readonly log: CallbackLog;
-  /** True: each answer closes its connection, because the listener is to end and another one takes its place. */
+  /** True: each answer closes its connection, because this listener is ending and another one takes over. */
   readonly ending: { isEnding: boolean };
-  /** Undefined where traces go nowhere. */
+  /** Undefined without a trace collector. */
   readonly tracer: CallbackTracer | undefined;
 }

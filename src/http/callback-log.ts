@@ -7,7 +7,7 @@ import type { ReadRequest } from '../callback/request-codec.js';
 import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
 
-/** Which answers get a line: none, those with another statusCode than 0, those that took long, all. */
+/** Answers that get a line: none, those with a statusCode other than 0, slow ones, all. */
 export type CallbackLogging = 'none' | 'errors' | 'slow' | 'all';
 
 export interface CallbackLogSettings {
@@ -15,12 +15,12 @@ export interface CallbackLogSettings {
   readonly slowMs: number;
 }
 
-/** So many elements of an array are written out. */
+/** Elements of an array that are logged. */
 const TXNS_MAX = 20;
 
-/** Writes a line per callback that was read, where the settings ask for it: writing takes longer than deciding. */
+/** Writes a line per callback read, where the settings ask for one: writing a line takes longer than deciding. */
 export class CallbackLog {
-  /** May change while callbacks come. */
+  /** May change while callbacks arrive. */
   settings: CallbackLogSettings;
 
   constructor(
@@ -46,7 +46,7 @@ export class CallbackLog {
     }
   }
 
-  /** `traceId` is that of the caller's trace, if it sent one. */
+  /** `traceId` is the id of the caller's trace, if it sent one. */
   write(
     endpoint: Endpoint,
     request: ReadRequest,

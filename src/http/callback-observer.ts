@@ -2,17 +2,17 @@ import type { CallbackFailure } from '../callback/failures.js';
 import type { Refusal } from '../callback/refusal.js';
 import type { Endpoint } from '../wallet/command.js';
 
-/** What became of a request: it was accepted, or the failure it was answered with. */
+/** Outcome of a request: accepted, or the failure in its answer. */
 export type Outcome = 'accepted' | CallbackFailure;
-/** 'other': no callback's path or method. */
+/** `other`: no callback's path or method. */
 export type Addressed = Endpoint | 'other';
 
-/** Hears what the callback listener does; called on the hot path. */
+/** Observes the callback listener; called on the hot path. */
 export interface CallbackObserver {
   answered(to: Addressed, outcome: Outcome): void;
   /** Times are of the monotonic clock. `readyMs`, when the answer could be sent, is undefined for a refusal. */
   took(startedMs: number, readyMs: number | undefined, endedMs: number): void;
-  /** Beside `answered`: why a callback was malformed. */
+  /** Called beside `answered`, with the reason why a callback was malformed. */
   malformed(to: Endpoint, refusal: Refusal): void;
   /** A connection ended before its callback was answered. */
   aborted(): void;

@@ -23,11 +23,11 @@ import {
   us_socket_local_port,
 } from './uws.js';
 
-/** How the listener is doing. */
+/** Current state of the listener. */
 export interface ListenerMeasures {
   readonly inFlight: number;
   readonly connections: number;
-  /** Undefined where requests are not signed. */
+  /** Undefined when requests are not signed. */
   readonly usesByKey: Readonly<Record<string, number>> | undefined;
 }
 
@@ -43,12 +43,12 @@ const UNREAD =
 /** Characters of an unknown path that the log shows. */
 const PATH_SHOWN_MAX = 200;
 
-/** A connection that has been accepted for an app comes to it a moment later. */
+/** An accepted connection reaches its app a moment later. */
 const RETIRE_MS = 1000;
 
-/** The platform's listener: its endpoints, and a refusal in the interface's own shape for everything else. */
+/** The platform's listener: serves its endpoints, and refuses everything else in the interface's own format. */
 export class CallbackServer {
-  /** The first one listens as long as the server does; the last one takes what it accepts. */
+  /** The first app listens as long as the server does; the last app gets the accepted connections. */
   private readonly serving: [Serving, ...Serving[]];
   private readonly deps: CallbackDeps;
   private readonly guard: ConnectionGuard;
@@ -58,7 +58,7 @@ export class CallbackServer {
   private socket: us_listen_socket | undefined = undefined;
   private isDraining = false;
 
-  /** Throws when the library takes the certificate or the key for none. */
+  /** Throws when the library rejects the certificate or the key. */
   constructor(
     deps: Omit<CallbackDeps, 'admission' | 'refusals' | 'malformed' | 'ending'>,
     private callers: Callers,
@@ -74,15 +74,15 @@ export class CallbackServer {
     this.serving = [this.newServing(settings.tls)];
   }
 
-  /** From now on; requests that are on their way are held against what was there when their headers came. */
+  /** Takes effect at once; requests already arriving keep the rules that held when their headers came. */
   setCallers(callers: Callers): void {
     callers.countFrom(this.callers);
     this.callers = callers;
   }
 
   /**
-   * Connections that come from now on get the certificate that is in these files now; those that are open keep theirs. Throws
-   * as the constructor does, and changes nothing then.
+   * Gives new connections the certificate now in these files; open connections keep theirs. Throws like the
+   * constructor, and then changes nothing.
    */
   readCertificateAgain(tls: TlsFiles): void {
     const next = this.newServing(tls);
@@ -93,12 +93,12 @@ export class CallbackServer {
     this.retireLater(former);
   }
 
-  /** Which callbacks get a line in the log, from now on. */
+  /** Sets which callbacks get a line in the log. */
   setLogging(settings: CallbackLogSettings): void {
     this.deps.log.settings = settings;
   }
 
-  /** Requests that each signature key has signed. */
+  /** Number of requests that each key has signed. */
   get usesByKey(): Readonly<Record<string, number>> | undefined {
     return this.callers.usesByKey;
   }
@@ -112,19 +112,19 @@ export class CallbackServer {
     return { inFlight, connections, usesByKey };
   }
 
-  /** Starts to listen; returns the port. Throws when it cannot. */
+  /** Starts to listen; returns the port. Throws on failure. */
   listen(): number {
     const { host, port } = this.deps.settings;
     this.socket = listenExclusively(this.serving[0].app, host, port);
     return us_socket_local_port(this.socket);
   }
 
-  /** Answers as before, and closes each connection with its answer: whoever comes again finds another node. */
+  /** Answers as before, and closes each connection with its answer: callers that reconnect reach another node. */
   closeGently(): void {
     this.deps.ending.isEnding = true;
   }
 
-  /** Takes no new connections; requests on those that are open are refused. */
+  /** Accepts no new connections; requests on open connections are refused. */
   stopListening(): void {
     this.isDraining = true;
     if (this.socket !== undefined) us_listen_socket_close(this.socket);
@@ -144,10 +144,10 @@ export class CallbackServer {
     if (change > 0) this.admit(res);
   }
 
-  /** Before anything is read from a connection, and before it costs a handshake. */
+  /** Runs before anything is read from a connection, and before a handshake costs time. */
   private admit(res: HttpResponse): void {
     const { refusals, counts } = this.deps;
-    // An address cannot be read from a connection that is closed.
+    // The address of a closed connection cannot be read.
     const from = this.callers.describePeer(res);
     if (!this.callers.mayConnect(res)) {
       counts.refused.address++;
@@ -181,7 +181,7 @@ export class CallbackServer {
     return serving;
   }
 
-  /** Slashes too many come of a base URL that ends with one: the path means the same without them. */
+  /** Accepts extra slashes, which a base URL that ends with a slash adds: the path means the same without them. */
   private handleOther(res: HttpResponse, req: HttpRequest): void {
     const endpoint = this.paths.get(withoutExtraSlashes(req.getUrl()));
     if (endpoint === undefined) this.refuse(res, req, 'unknown-path');
@@ -189,7 +189,7 @@ export class CallbackServer {
     else this.refuse(res, req, 'wrong-method');
   }
 
-  /** Lets go of one that is neither first nor last once it has no connection. */
+  /** Removes an app without connections that is neither first nor last. */
   private retireLater(serving: Serving): void {
     const isInUse = () => serving === this.serving[0] || serving === this.serving.at(-1) || serving.connections > 0;
     if (isInUse()) return;
@@ -235,16 +235,16 @@ export class CallbackServer {
     this.send(res, failure, isHead(req), false);
   }
 
-  /** Why this caller is heard no further, for the log. */
+  /** Reason for the log why this caller is refused. */
   private findRefusal(res: HttpResponse, req: HttpRequest): string | undefined {
     return this.callers.isAllowed(res, req) ? this.callers.findForeign(res, req) : 'address not allowed';
   }
 
   /**
-   * Answers a turn later and closes. The library hears another word about the address at each request of a connection,
-   * and carries out what has come in one piece even when an answer closes it: a caller behind a trusted proxy
-   * could be refused once and claim any address in the same breath. It ends a connection where a request
-   * comes before the last one is answered.
+   * Answers a turn later and closes the connection. Otherwise a caller behind a trusted proxy could be refused once and
+   * then claim any address. The library reads the claimed address anew at each request of a connection. It also carries
+   * out everything that arrived in one piece, even after an answer that closes. It ends a connection when a request
+   * arrives before the last answer, so a delayed answer prevents this.
    */
   private turnAway(res: HttpResponse, req: HttpRequest, refusal: string): void {
     this.deps.refusals.note(refusal, this.callers.describe(res, req));
@@ -258,7 +258,7 @@ export class CallbackServer {
     });
   }
 
-  /** To HEAD without a body: the library would send it, and a proxy take it for the beginning of the next answer. */
+  /** HEAD gets no body: the library would send one, and a proxy would take it for the beginning of the next answer. */
   private send(res: HttpResponse, failure: CallbackFailure, isToHead: boolean, close: boolean): void {
     sendFailure(res, failure, isToHead ? '' : this.deps.codec.failure(NOTHING_READ, failure), close);
     this.deps.observer.answered('other', failure);

@@ -3,33 +3,33 @@ import { maybeTraceParent, type TraceParent } from '../telemetry/trace-parent.js
 import type { Endpoint } from '../wallet/command.js';
 import type { Outcome } from './callback-observer.js';
 
-/** Of the monotonic clock. What did not happen is undefined. */
+/** Times of the monotonic clock. A stage that did not happen is undefined. */
 export interface CallbackTimes {
   readonly startedMs: number;
-  /** When all of its body was there. */
+  /** Time at which the whole body had arrived. */
   readonly readMs: number | undefined;
   readonly turn: TurnTimes | undefined;
-  /** When its answer could be sent. */
+  /** Time at which the answer could be sent. */
   readonly readyMs: number | undefined;
   readonly endedMs: number;
 }
 
-/** Sends the spans of callbacks to where traces are collected. */
+/** Sends the spans of callbacks to a trace collector. */
 export interface CallbackTracer {
-  /** By the header traceparent, which is empty or anything where the caller sends none: asked of every callback. */
+  /** `parent` comes from the header traceparent, which may be empty or invalid. Called for every callback. */
   isSampled(header: string): boolean;
   begin(endpoint: Endpoint, parent: TraceParent | undefined): CallbackSpan;
-  /** Sends what is left; resolves in time for an end. */
+  /** Sends the remaining spans; resolves in time for a stop. */
   close(): Promise<void>;
 }
 
 export interface CallbackSpan {
   readonly traceId: string;
-  /** To be called once. */
+  /** Call this once. */
   end(outcome: Outcome | 'aborted', times: CallbackTimes): void;
 }
 
-/** A callback's part of a trace: for its line in the log and, where it is sampled, for its spans. */
+/** A callback's part of a trace, for its log line and, when sampled, for its spans. */
 export class CallbackTrace {
   readMs: number | undefined = undefined;
   turn: TurnTimes | undefined = undefined;
@@ -39,7 +39,7 @@ export class CallbackTrace {
     readonly span: CallbackSpan | undefined,
   ) {}
 
-  /** Undefined where nobody wants to know: that it is neither logged nor sampled is found out without reading the header. */
+  /** Undefined when the callback is neither logged nor sampled; that check does not read the header. */
   static maybeOf(
     endpoint: Endpoint,
     header: string,

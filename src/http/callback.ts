@@ -11,13 +11,16 @@ import { CallbackTrace } from './callback-trace.js';
 import { type Claim, type Unsigned, WRONG_SIGNATURE } from './signature.js';
 import type { HttpResponse } from './uws.js';
 
-/** A body comes in so many pieces, and in one more for each of so many bytes. Each costs as much as a small callback. */
+/**
+ * Most pieces of a body: this many, and one more for each `BYTES_PER_PIECE` bytes. Each piece costs as much as a small
+ * callback.
+ */
 const PIECES_FREE = 64;
 const BYTES_PER_PIECE = 256;
 
 /**
- * One callback from its headers to its answer. It is done once: answered, expired or aborted, whichever comes first;
- * after that the library's response must not be touched, and an answer that comes later is dropped.
+ * One callback from its headers to its answer. It ends once: answered, expired or aborted, whichever comes first. After
+ * that the library's response must not be touched, and a late answer is dropped.
  */
 export class Callback implements Pending, Replier<CallbackReply> {
   older: Pending | undefined = undefined;
@@ -28,16 +31,16 @@ export class Callback implements Pending, Replier<CallbackReply> {
   private isDone = false;
   private chunks: Buffer[] | undefined = undefined;
   private claim: Claim | undefined = undefined;
-  /** For people; there with every claim. */
+  /** Sender, for people; present with every claim. */
   private from: (() => string) | undefined = undefined;
   /**
-   * Of the body, once all of it is there and known to be the platform's, until it is answered: who carries it out may
-   * keep this for as long as the store is away, and its bytes are counted no more.
+   * Body of the request, from its complete and verified arrival until its answer. The executor may keep it for as long
+   * as the store is away; its bytes then no longer count.
    */
   private text: string | undefined = undefined;
-  /** How the body is compressed, where it is: such bodies are not read. */
+  /** Compression of a body, which is then not read. */
   private compression: string | undefined = undefined;
-  /** Undefined where nobody follows it. */
+  /** Undefined when the callback is not traced. */
   private trace: CallbackTrace | undefined = undefined;
 
   constructor(
@@ -47,13 +50,13 @@ export class Callback implements Pending, Replier<CallbackReply> {
   ) {
     this.deadlineMs = deps.clock.monotonicMs() + deps.settings.requestDeadlineMs;
     deps.admission.enter(this);
-    // First of all: the library ends the process when an answer is late and nobody has asked to hear of aborts.
+    // Must come first: the library ends the process when an answer is late and no abort handler is set.
     res.onAborted(() => this.aborted());
   }
 
   /**
-   * Collects the body of a request with this signature, if it needs one; `from` says where such a request comes from. A
-   * chunk is the library's memory: it is gone when this returns.
+   * Collects the body of a request with this signature, if it needs one; `from` describes the sender. A chunk is the
+   * library's memory and is invalid after this returns.
    */
   readBody(claim: Claim | Unsigned | undefined, from: (() => string) | undefined): void {
     this.from = from;
@@ -70,7 +73,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
       if (!this.deps.admission.tryGrow(this, chunk.byteLength)) return this.refuseAndClose('overloaded');
       this.chunks ??= [];
       this.chunks.push(Buffer.from(new Uint8Array(chunk)));
-      // Not answered: the library would go through all that has come before it closes.
+      // Closed without an answer: otherwise the library would process everything received before it closes.
       if (this.chunks.length > PIECES_FREE + byteLength / BYTES_PER_PIECE) this.res.close();
       else if (isLast) this.execute(Buffer.concat(this.chunks));
     });
@@ -98,7 +101,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.answered(answer, readyMs);
   }
 
-  /** The deadline has passed: a sender that is still sending its body is cut off. */
+  /** Called after the deadline: cuts off a sender that is still sending its body. */
   expire(): void {
     this.answerFailure('not-durable-in-time', !this.isExecuting);
   }
@@ -107,7 +110,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.answerFailure(failure, false);
   }
 
-  /** For what is refused before all of it has been read. */
+  /** Refuses a request that has not been read completely. */
   refuseAndClose(failure: CallbackFailure): void {
     this.answerFailure(failure, true);
   }
@@ -117,7 +120,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
       this.refuseUnsigned(WRONG_SIGNATURE, false);
       return;
     }
-    // Text, because bytes that are kept lie outside the heap, and V8 collects all of it for them.
+    // Text instead of bytes: long-lived bytes are outside the heap and make V8 run full collections.
     const text = textOf(bytes);
     this.text = text;
     this.compression = text === '' ? compressionOf(bytes) : undefined;
@@ -130,7 +133,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     else this.refuse('overloaded');
   }
 
-  /** Nothing of an unsigned body is read, so nothing is echoed. */
+  /** Nothing of an unsigned body is read, so the answer echoes nothing. */
   private refuseUnsigned({ reason, detail }: Unsigned, close: boolean): void {
     const { from } = this;
     if (from !== undefined) {
@@ -150,13 +153,13 @@ export class Callback implements Pending, Replier<CallbackReply> {
   private answered(answer: CallbackAnswer, readyMs: number | undefined): void {
     const { observer, log, clock, settings } = this.deps;
     const endedMs = clock.monotonicMs();
-    // All have the same patience, so that their deadline tells when they came.
+    // All callbacks have the same time limit, so the deadline gives the arrival time.
     const startedMs = this.deadlineMs - settings.requestDeadlineMs;
     const isFailure = answer.type === 'failed';
     observer.answered(this.endpoint, isFailure ? answer.failure : 'accepted');
     observer.took(startedMs, readyMs, endedMs);
     if (isFailure && answer.failure === 'malformed') this.noteMalformed();
-    // Refused strangers get this far too, and must not fill the log; a line about an unread body would say nothing.
+    // Refused strangers reach this point too and must not fill the log; a line about an unread body would say nothing.
     if (this.text !== undefined && log.wants(isFailure, endedMs - startedMs)) {
       log.write(this.endpoint, this.read(), answer, endedMs - startedMs, this.trace?.traceId);
     }
@@ -171,7 +174,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.trace = undefined;
   }
 
-  /** The log and a counter say why, whether or not the answer to the platform does. */
+  /** The log and a counter get the reason, whether or not the answer to the platform does. */
   private noteMalformed(): void {
     const { id, refusal } = this.read();
     if (refusal === undefined) return;
@@ -182,7 +185,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.deps.malformed.note(`${this.endpoint} ${reason}`, () => `request ${id}`);
   }
 
-  /** Once more, for the few that need it here: who carries callbacks out reads them by himself. */
+  /** Reads the body again for the few callbacks that need this here: executors read callbacks themselves. */
   private read(): ReadRequest {
     return this.text === undefined ? NOTHING_READ : this.deps.codec.read(this.endpoint, this.text);
   }
@@ -214,7 +217,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   503: '503 Service Unavailable',
 };
 
-/** The library closes a connection that was idle for 8 to 12 s, and cannot be told otherwise. */
+/** Shorter than the library's idle timeout, a fixed 8 to 12 s. */
 const KEEP_ALIVE = 'timeout=7';
 const RETRY_AFTER_SECONDS = '1';
 
@@ -231,7 +234,7 @@ export function sendFailure(res: HttpResponse, failure: CallbackFailure, body: s
   });
 }
 
-/** By its first bytes. Deflate and brotli have none of their own. */
+/** Detected by the first bytes. Deflate and brotli have no signature. */
 function compressionOf(bytes: Buffer): string | undefined {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
   return bytes.length > 4 && bytes.readUInt32LE() === 0xfd2fb528 ? 'zstd' : undefined;

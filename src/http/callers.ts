@@ -4,18 +4,18 @@ import { type Address, type AddressList, addressOf, formatAddress, maybeAddress 
 import type { Claim, Signatures, Unsigned } from './signature.js';
 import type { HttpRequest, HttpResponse } from './uws.js';
 
-/** How a proxy says for whom it speaks. */
+/** Method by which a proxy names its client. */
 export type ForwardedBy = 'x-forwarded-for' | 'proxy-protocol';
 
 export interface CallerRules {
   /** Undefined: any address. */
   readonly networks: AddressList | undefined;
-  /** Peers that are believed when they say for whom they speak. */
+  /** Proxies whose statements about their clients are trusted. */
   readonly proxies: AddressList | undefined;
   readonly forwardedBy: ForwardedBy;
   /** Undefined: requests are not signed. */
   readonly signatures: Signatures | undefined;
-  /** True: nothing but loopback keeps others out, so what a browser or a proxy carries is refused. */
+  /** True: only the loopback binding keeps others out, so requests carried by a browser or a proxy are refused. */
   readonly trustsLoopback: boolean;
 }
 
@@ -24,7 +24,10 @@ const CURE = 'without signature.keys or allow.networks only programs of this mac
 const SAID_LENGTH_MAX = 100;
 const FORWARDED_FOR = 'x-forwarded-for';
 
-/** Who may call: docs/decisions.md section 6. Rules that change are another object, so a request has one set of them. */
+/**
+ * Rules about allowed callers: docs/decisions.md section 6. Changed rules are a new object, so that each request sees
+ * one consistent set.
+ */
 export class Callers {
   constructor(private readonly rules: CallerRules) {}
 
@@ -32,12 +35,12 @@ export class Callers {
     return this.rules.signatures?.usesByKey;
   }
 
-  /** A counter does not begin anew with every change of the rules. */
+  /** Takes over the counts, so that counters do not restart with every change of the rules. */
   countFrom({ usesByKey }: Callers): void {
     if (usesByKey !== undefined) this.rules.signatures?.countFrom(usesByKey);
   }
 
-  /** Whether a connection of this peer may ask at all: it is a caller, or a proxy that may speak for one. */
+  /** Whether this peer may connect: it is a caller, or a proxy that may speak for one. */
   mayConnect(res: HttpResponse): boolean {
     const { networks, proxies } = this.rules;
     if (networks === undefined) return true;
@@ -53,8 +56,8 @@ export class Callers {
   }
 
   /**
-   * Why nobody of this machine has sent this request for itself, in few texts for the log; undefined when it may be carried
-   * out. Costs nothing where callers prove themselves.
+   * Reason for the log, one of few texts, why a request does not come from a program on this machine; undefined when it
+   * may be carried out. Costs nothing when callers prove themselves.
    */
   findForeign(res: HttpResponse, req: HttpRequest): string | undefined {
     if (!this.rules.trustsLoopback) return undefined;
@@ -66,7 +69,7 @@ export class Callers {
     return name === undefined ? undefined : describeCarried(name, CURE);
   }
 
-  /** Undefined where requests are not signed. */
+  /** Undefined when requests are not signed. */
   claim(req: HttpRequest, clock: Clock): Claim | Unsigned | undefined {
     const { signatures } = this.rules;
     if (signatures === undefined) return undefined;
@@ -74,8 +77,8 @@ export class Callers {
   }
 
   /**
-   * For people, when a request is refused, perhaps not before its headers are gone: the address, and the peer's where
-   * another spoke for it.
+   * For people: address of a refused request, with the peer's when a proxy spoke for it. The text may be needed after
+   * the headers are gone.
    */
   describe(res: HttpResponse, req: HttpRequest): () => string {
     if (this.rules.proxies === undefined) return () => this.describePeer(res);
@@ -87,17 +90,17 @@ export class Callers {
     return () => `${nameOf(caller)}${said} by ${nameOf(peer)}`;
   }
 
-  /** For people: who is at the other end of a connection. */
+  /** For people: the other end of a connection. */
   describePeer(res: HttpResponse): string {
     return nameOf(peerOf(res));
   }
 
-  /** The address that a request comes from; undefined when a proxy that is believed says nothing readable. */
+  /** Address that a request comes from; undefined when a trusted proxy gives no readable address. */
   private maybeCaller(peer: Address | undefined, res: HttpResponse, req: HttpRequest): Address | undefined {
     const { proxies, forwardedBy } = this.rules;
     if (peer === undefined || proxies === undefined || !proxies.has(peer)) return peer;
     if (forwardedBy === FORWARDED_FOR) return behindProxies(peer, forwardedFor(req), proxies);
-    // A proxy that checks our health speaks for itself, and gives no address.
+    // A proxy that checks our health speaks for itself and gives no address.
     const proxied = new Uint8Array(res.getProxiedRemoteAddress());
     return proxied.length === 0 ? peer : addressOf(proxied);
   }
@@ -111,7 +114,7 @@ function nameOf(address: Address | undefined): string {
   return address === undefined ? 'an unreadable address' : formatAddress(address);
 }
 
-/** All lines of the header in their order: some proxies add a line of their own below the caller's. */
+/** All lines of the header in order: some proxies add their own line below the caller's. */
 function forwardedFor(req: HttpRequest): string[] {
   const lines: string[] = [];
   req.forEach((name, value) => {
@@ -120,7 +123,7 @@ function forwardedFor(req: HttpRequest): string[] {
   return lines.flatMap((line) => line.split(','));
 }
 
-/** Each proxy adds its peer at the end, so from there on to the first one that is not a proxy of ours. */
+/** Each proxy appends its peer. Reads from the end to the first address that is not a trusted proxy. */
 function behindProxies(peer: Address, hops: readonly string[], proxies: AddressList): Address | undefined {
   let address: Address | undefined = peer;
   for (let n = hops.length - 1; n >= 0 && address !== undefined && proxies.has(address); n--) {
@@ -129,7 +132,7 @@ function behindProxies(peer: Address, hops: readonly string[], proxies: AddressL
   return address;
 }
 
-/** Some proxies add the caller's port, and then brackets around an address of IPv6, or quotation marks. */
+/** Some proxies append the caller's port, then with brackets around an IPv6 address, or add quotation marks. */
 function withoutPort(hop: string): string {
   const [, quoted = hop] = /^"([^"]*)"$/.exec(hop) ?? [];
   const [, bracketed] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(quoted) ?? [];

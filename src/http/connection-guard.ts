@@ -8,10 +8,10 @@ const IPV4_BYTES = 4;
 const IPV6_PREFIX_BYTES = 8;
 
 /**
- * Keeps the callback listener within its limit. The library tells when a connection comes and goes, and not which one goes or
- * which one a request is on; it tells an end only where `onAborted` was called, until a request does so itself. Therefore the
- * table has silent connections alone, and only of addresses from which nothing was asked since: each of these is known to
- * be open, and closing one that has ended would touch freed memory.
+ * Keeps the callback listener within its limit. The library reports that a connection opens or closes, but not which
+ * connection closes or carries a request. It reports a close only after `onAborted` was called, which each request does
+ * itself. Therefore the table holds only silent connections, of addresses without any request since. Each of these is
+ * known to be open; closing an ended connection would touch freed memory.
  */
 export class ConnectionGuard {
   private readonly table: ConnectionTable<HttpResponse>;
@@ -20,13 +20,16 @@ export class ConnectionGuard {
   constructor(
     connectionsMax: number,
     private readonly counts: ConnectionCounts,
-    /** A connection has ended and nothing readable was asked on it. */
+    /** Called when a connection ends without a readable request. */
     private readonly onUnread: () => void,
   ) {
     this.table = new ConnectionTable({ connectionsMax, perAddressMax: Number.POSITIVE_INFINITY });
   }
 
-  /** A connection has come, the last of so many that are open. Closes it, or an older one, when that is too many. */
+  /**
+   * Registers a new connection; `total` counts the open ones. Closes the new connection or an older one when there are
+   * too many.
+   */
   enter(res: HttpResponse, total: number): 'in' | 'refused' {
     const address = keyOf(res);
     const place = this.table.enter(res, address);
@@ -35,7 +38,7 @@ export class ConnectionGuard {
       if (!this.isEvicting) this.unread();
     });
     const excess = this.table.findExcess(place, total);
-    // The address of a connection that is gone already is unknown, and a request on it could not be told.
+    // The address of a closed connection is unknown, so a request on it could not be attributed.
     if (address === '') this.table.leave(place);
     if (excess === place) this.counts.refused.full++;
     else this.counts.accepted++;
@@ -48,7 +51,7 @@ export class ConnectionGuard {
     return excess === place ? 'refused' : 'in';
   }
 
-  /** First of all with each request: from now on one of the silent connections of its address may end unheard. */
+  /** Call this first with each request: from now on a silent connection of this address may end unnoticed. */
   asked(res: HttpResponse): void {
     if (this.table.size === 0) return;
     const address = keyOf(res);
@@ -62,7 +65,7 @@ export class ConnectionGuard {
   }
 }
 
-/** Empty where the other end is gone. */
+/** Empty when the other end is gone. */
 function keyOf(res: HttpResponse): string {
   const bytes = addressOf(new Uint8Array(res.getRemoteAddress())) ?? new Uint8Array();
   return Buffer.from(bytes.length === IPV4_BYTES ? bytes : bytes.subarray(0, IPV6_PREFIX_BYTES)).toString('hex');

@@ -1,16 +1,16 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { formatSpan } from '../base/time.js';
 
-/** A secret that the platform may sign with. */
+/** Secret that the platform may sign with. */
 export interface SignatureKey {
-  /** For people: which of several it was. */
+  /** Name of the key, for people. */
   readonly id: string;
   readonly secret: KeyObject;
 }
 
-/** Why a request is not taken for the platform's. */
+/** Reason why a request is not accepted as the platform's. */
 export interface Unsigned {
-  /** One of few, for counting. */
+  /** One of few reasons, for counting. */
   readonly reason:
     | 'no sapi-signature header'
     | 'no sapi-timestamp header'
@@ -18,7 +18,7 @@ export interface Unsigned {
     | 'sapi-timestamp is not in milliseconds since 1970'
     | 'timestamp too far from now'
     | 'wrong signature';
-  /** Description of the headers that came, for people. */
+  /** Description of the received headers, for people. */
   readonly detail?: string;
 }
 
@@ -29,13 +29,13 @@ const SECRET_LENGTH_MIN = 16;
 const SIGNATURE_LENGTH = 64;
 const TIMESTAMP = /^\d{1,15}$/;
 
-// The comparison is synchronous, so all can share them.
+// The comparison is synchronous, so all comparisons can share these buffers.
 const expected = Buffer.alloc(SIGNATURE_LENGTH);
 const given = Buffer.alloc(SIGNATURE_LENGTH);
 
 /**
- * Keys as settings give them: `ID:SECRET`, separated by blanks or line ends; lines that begin with # are comments.
- * Throws an `Error` that says which one is wrong and repeats none.
+ * Parses keys from the settings: `ID:SECRET`, separated by blanks or line ends; lines that begin with # are comments.
+ * Throws an `Error` that says which key is wrong and repeats none.
  */
 export function parseKeys(text: string): readonly SignatureKey[] {
   const words = text
@@ -55,9 +55,9 @@ export function sign(secret: KeyObject, body: Uint8Array, timestamp: string): st
   return createHmac('sha256', secret).update(body).update(`.${timestamp}`).digest('hex');
 }
 
-/** The keys that are valid now, in the order of the settings: the one that is used most comes best first. */
+/** Valid keys in the order of the settings; the most used key is best put first. */
 export class Signatures {
-  /** Requests that each key has signed, in the order of the keys: one that stays at its number can be withdrawn. */
+  /** Requests that each key has signed, in the order of the keys: a key whose count stays the same can be withdrawn. */
   private readonly uses: number[];
 
   constructor(
@@ -67,7 +67,7 @@ export class Signatures {
     this.uses = keys.map(() => 0);
   }
 
-  /** Goes on from what keys of these ids have signed before. */
+  /** Continues from the counts of keys with these ids. */
   countFrom(usesByKey: Readonly<Record<string, number>>): void {
     this.keys.forEach(({ id }, n) => {
       this.uses[n] = Object.hasOwn(usesByKey, id) ? (usesByKey[id] as number) : 0;
@@ -78,7 +78,7 @@ export class Signatures {
     return Object.fromEntries(this.keys.map(({ id }, n) => [id, this.uses[n] ?? 0]));
   }
 
-  /** What can be told before the body is there; '' stands for a header that is missing. */
+  /** Checks everything that is known before the body arrives; '' stands for a missing header. */
   claim(timestamp: string, signature: string, nowMs: number): Claim | Unsigned {
     if (signature.length !== SIGNATURE_LENGTH || !TIMESTAMP.test(timestamp)) return malformed(timestamp, signature);
     const skewMs = Number(timestamp) - nowMs;
@@ -103,7 +103,7 @@ export class Signatures {
   }
 }
 
-/** What the headers of a request say. It is held against the keys that were valid when they came. */
+/** Signature headers of a request, checked against the keys that were valid when the headers came. */
 export class Claim {
   constructor(
     private readonly signatures: Signatures,
@@ -122,14 +122,17 @@ function toKey(word: string, n: number): SignatureKey {
   if (secret.length < SECRET_LENGTH_MIN)
     // Without the id, which would be the secret in a setting written as SECRET:ID.
     throw new Error(`the secret of key ${n + 1} has less than ${SECRET_LENGTH_MIN} characters`);
-  // A label of metrics and logs: the other way round it would be the secret.
+  // The id becomes a label of metrics and logs; swapped, it would be the secret.
   if (id.length > secret.length) throw new Error(`the id of key ${n + 1} is longer than its secret: is it SECRET:ID?`);
   return { id, secret: createSecretKey(secret, 'utf8') };
 }
 
 const SHOWN_LENGTH_MAX = 40;
 
-/** Platforms write signatures and times in several ways, and their developers need to know in which one they did. */
+/**
+ * Describes malformed headers: platforms write signatures and times in several ways, and their developers need to see
+ * which one arrived.
+ */
 function malformed(timestamp: string, signature: string): Unsigned {
   if (signature === '') return { reason: 'no sapi-signature header' };
   if (signature.length !== SIGNATURE_LENGTH) {
