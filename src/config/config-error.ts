@@ -1,4 +1,4 @@
-/** A setting that is wrong or unknown. The message is one sentence that names it. */
+/** A wrong or unknown setting. The message is one sentence that names it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

@@ -6,9 +6,9 @@ import { type Tree, valueAt } from './tree.js';
 /** A setting in force. */
 export interface SettingInForce {
   readonly setting: string;
-  /** As JSON has it; null: unset. */
+  /** JSON value; null: unset. */
   readonly value: unknown;
-  /** The variable or the file that it comes from, or `default`. */
+  /** Source: a variable, a file, or `default`. */
   readonly from: string;
 }
 
@@ -18,9 +18,9 @@ interface Described {
 }
 
 const HIDDEN = '(hidden)';
-/** Up to the last @: a password may have one that nobody has escaped. */
+/** Matches up to the last @: a password may contain an unescaped @. */
 const CREDENTIALS = /(?<=\/\/).*@/;
-/** What a running server takes over on SIGHUP: see `WalletNode.readAgain`. */
+/** Settings that a running server applies on SIGHUP: see `WalletNode.readAgain`. */
 const READ_AGAIN = /^(insecure$|signature\.|allow\.|admin\.token|log\.(?!metricsSeconds$))/;
 
 /** All settings; secrets are hidden. */
@@ -33,14 +33,14 @@ export function inForce({ settings, sources }: Loaded): SettingInForce[] {
   }));
 }
 
-/** What a setting is for, in a sentence or two. */
+/** Meaning of a setting, in a sentence or two. */
 export function meaningOf(setting: string): string {
   let at: Described | undefined = settingsSchema as Described;
   for (const key of setting.split('.')) at = at?.properties?.[key];
   return at?.description ?? '';
 }
 
-/** The settings of a running server: those of its start, but for what it has read again. */
+/** Settings of a running server: those of its start, except for the ones it has reloaded. */
 export class RunningSettings {
   private newest: Loaded;
 
@@ -48,7 +48,7 @@ export class RunningSettings {
     this.newest = atStart;
   }
 
-  /** To be called when `fresh` is in force as far as it can be. */
+  /** Call this when `fresh` is in force, as far as it can be. */
   haveBeenReadAgain(fresh: Loaded): void {
     this.newest = fresh;
   }
@@ -65,19 +65,19 @@ function shown(setting: string, value: unknown): unknown {
   return setting === 'store' ? String(value).replace(CREDENTIALS, `${HIDDEN}@`) : HIDDEN;
 }
 
-/** The address of a store as others may see it, without user and password, or what stands for them. */
+/** Address of a store for others to see, without user and password or their placeholder. */
 export function withoutCredentials(store: string): string {
   return store.replace(CREDENTIALS, '');
 }
 
-/** A password that is not percent-encoded may hold slashes and signs @: all up to the last one. */
+/** A password that is not percent-encoded may contain slashes and @ signs: matches everything up to the last @. */
 const AFTER_SCHEME = /([a-z+]+:\/\/)(?!user:password@)[^\s'"]*@/g;
-/** No sentence of ours is longer, and the time for `ANY_CREDENTIALS` grows with its square. */
+/** Longer than any of our messages; the running time of `ANY_CREDENTIALS` grows with the square of the length. */
 const MESSAGE_LENGTH_MAX = 10_000;
-/** Credentials in an address, well spelt or not, but for the words that stand for them in our own sentences. */
+/** Credentials in an address, well-formed or not, except for the placeholder words of our own messages. */
 const ANY_CREDENTIALS = /(?!user:password@)(?<![^\s'"/@])[^\s'"/@]*:[^\s'"/@]+@/g;
 
-/** A message for people, in which addresses that it quotes have lost user and password. */
+/** Message for people, without user and password in the addresses that it quotes. */
 export function concealed(message: string): string {
   const shown = message.slice(0, MESSAGE_LENGTH_MAX).replace(AFTER_SCHEME, `$1${HIDDEN}@`);
   return shown.replace(ANY_CREDENTIALS, `${HIDDEN}@`);

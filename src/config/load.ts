@@ -12,7 +12,7 @@ import { isTree, type Tree, valueAt } from './tree.js';
 const DEFAULTS_FILE = new URL('../../../config/default.json', import.meta.url);
 const PREFIX = 'WALLETD_';
 const FILE_VARIABLE = 'WALLETD_CONFIG';
-/** Settings that are tables or lists: they have one source as a whole. */
+/** Settings that are tables or lists: each has one source as a whole. */
 export const TABLES: readonly string[] = [
   ...SECRET_TABLES,
   'money.scales',
@@ -34,21 +34,21 @@ const ajv = new Ajv({
 });
 const validate = ajv.compile<Settings>(settingsSchema);
 
-/** Settings, and where each comes from: a file or a variable; the defaults name no source. */
+/** Settings with their sources, a file or a variable; defaults name no source. */
 export interface Loaded {
   readonly settings: Settings;
   readonly sources: Sources;
 }
 
 /**
- * config/default.json, overridden by the file named in WALLETD_CONFIG, overridden by the environment. Files that hold
- * the secrets `unread` are left alone. Throws a `ConfigError`.
+ * Loads config/default.json, overridden by the file named in WALLETD_CONFIG, overridden by the environment. Does not
+ * open the files of the secrets in `unread`. Throws a `ConfigError`.
  */
 export function loadSettings(env: NodeJS.ProcessEnv, unread: readonly string[] = []): Settings {
   return loadWithSources(env, unread).settings;
 }
 
-/** The same, and where each setting comes from. */
+/** Loads the settings together with the source of each. */
 export function loadWithSources(env: NodeJS.ProcessEnv, unread: readonly string[] = []): Loaded {
   const settings = readJson(DEFAULTS_FILE) as Tree;
   const sources: Sources = new Map();
@@ -64,9 +64,9 @@ export function loadWithSources(env: NodeJS.ProcessEnv, unread: readonly string[
 }
 
 /**
- * A running server's settings, with the callers and the operators that `fresh` allows. Its listeners stay where they are: were `fresh`
- * checked with its own, it could bind loopback from the next start on and need no keys there, while this server would be
- * open to all. Throws a `ConfigError`.
+ * Settings of a running server, with the callers and operators that `fresh` allows. The listeners keep their addresses.
+ * If `fresh` were checked with its own addresses, it could bind loopback from the next start on and need no keys, while
+ * this server would be open to all. Throws a `ConfigError`.
  */
 export function withCallersOf(running: Settings, { insecure, signature, allow, admin }: Settings): Settings {
   const { token, tokens } = admin;
@@ -75,12 +75,12 @@ export function withCallersOf(running: Settings, { insecure, signature, allow, a
   return settings;
 }
 
-/** The environment variable of a setting: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. */
+/** Environment variable of a setting: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. */
 export function variableOf(path: string): string {
   return PREFIX + path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase();
 }
 
-/** The paths of all settings with a single value. */
+/** Paths of all settings with a single value. */
 export function scalarPaths(tree: Tree, prefix = ''): string[] {
   return Object.entries(tree).flatMap(([key, value]) => {
     const path = prefix + key;
@@ -92,7 +92,7 @@ export function scalarPaths(tree: Tree, prefix = ''): string[] {
 function mergeEnvironment(settings: Tree, env: NodeJS.ProcessEnv, sources: Sources): void {
   const paths = new Map(scalarPaths(settings).map((path) => [variableOf(path), path]));
   for (const [variable, text] of Object.entries(env)) {
-    // An empty variable is how compose files and the like say "not set".
+    // Compose files and the like use an empty variable for "not set".
     if (!variable.startsWith(PREFIX) || variable === FILE_VARIABLE || text === undefined || text === '') continue;
     const path = paths.get(variable);
     const table = TABLES.find((one) => variableOf(one) === variable);
@@ -105,7 +105,9 @@ function mergeEnvironment(settings: Tree, env: NodeJS.ProcessEnv, sources: Sourc
   }
 }
 
-/** A value in the environment overrides a file named in a file; where both are in one place, the file wins. */
+/**
+ * A value in the environment overrides a file named in a settings file; when both have the same source, the file wins.
+ */
 function readSecret(path: string, filePath: string, settings: Tree, sources: Sources): void {
   const file = valueAt(settings, filePath);
   const isOverridden = sources.get(path) === variableOf(path) && sources.get(filePath) !== variableOf(filePath);
@@ -121,7 +123,7 @@ function setValue(settings: Tree, path: string, value: unknown): void {
   if (isTree(parent)) parent[last] = value;
 }
 
-/** Environment variables are text, and read as a number or a boolean where the setting can be one. */
+/** Parses the text of a variable as a number or a boolean where the setting allows one. */
 function parse(path: string, text: string): unknown {
   const types = typesOf(path);
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
@@ -139,7 +141,7 @@ function merge(into: Tree, from: unknown, source: string, sources: Sources, pref
   if (!isTree(from)) throw new ConfigError(`${source} must hold a JSON object`);
   for (const [key, value] of Object.entries(from)) {
     const path = prefix + key;
-    // Assigned, it would leave no trace.
+    // An assignment to this key would be lost silently.
     if (key === '__proto__') throw new ConfigError(`${path} is not a setting of walletd (from ${source})`);
     const standing = Object.hasOwn(into, key) ? into[key] : undefined;
     if (isTree(standing) && !TABLES.includes(path)) {

@@ -3,10 +3,10 @@ import { holdsSecret } from './secrets.js';
 import { STORE_FORMS } from './store-kinds.js';
 import { type Tree, valueAt } from './tree.js';
 
-/** Where each setting was given, for the message when it is wrong. */
+/** Source of each setting, for error messages. */
 export type Sources = Map<string, string>;
 
-/** One sentence about the first thing that is wrong. The value of a secret is not repeated. */
+/** One sentence about the first error. The value of a secret is not repeated. */
 export function sentence(error: ErrorObject | undefined, settings: Tree, sources: Sources): string {
   if (error === undefined) return 'the settings are not valid';
   const path = error.instancePath.slice(1).replaceAll('/', '.');

@@ -14,11 +14,11 @@ import {
 } from '../base/json-schema.js';
 import { STORE_PATTERN } from './store-kinds.js';
 
-/*
- * Every setting, its range and its meaning. Defaults are in config/default.json. The environment variable of a setting
- * is its path in capitals: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. Tables and lists
- * (money.scales, money.amountMaxima, money.byHand.amountMaxima, products.list, callbacks.aliases) can only be set in a file. Null means unset: the value follows from other settings or
- * from the machine.
+/**
+ * Schema of every setting: range and meaning. Defaults are in config/default.json. The environment variable of a
+ * setting is its path in capitals: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. Tables and lists
+ * (money.scales, money.amountMaxima, money.byHand.amountMaxima, products.list, callbacks.aliases) can only be set in a
+ * file. Null means unset: the value follows from other settings or from the machine.
  */
 const MIB = 1024 * 1024;
 

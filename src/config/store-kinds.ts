@@ -1,17 +1,20 @@
-/*
- * The kinds of store that the setting `store` can name, and what follows from its kind for the other settings. A new
- * kind begins with a row here; the compiler then asks for its driver in node/drivers/drivers.ts.
+/**
+ * Kinds of store that the setting `store` can name, with the consequences for other settings. To add a kind, add a row
+ * here; the compiler then asks for its driver in node/drivers/drivers.ts.
  */
 export type StoreKind = 'lmdb' | 'redis';
 
 interface StoreKindSettings {
-  /** How its addresses begin, each with the form that messages show. */
+  /** Prefixes of the addresses, each with the form that messages show. */
   readonly addresses: Readonly<Record<string, string>>;
-  /** What a refusal calls it when `durability` is not fsync, the only value it knows; undefined when it knows all. */
+  /**
+   * Name in the refusal of a `durability` other than fsync, for a kind that supports only fsync; undefined when all
+   * values are supported.
+   */
   readonly fsyncOnly: string | undefined;
-  /** Several nodes can have a part of its shards each. */
+  /** True when several nodes can share its shards. */
   readonly isShareable: boolean;
-  /** `init` where that is not set. */
+  /** Default of `init`. */
   readonly init: 'auto' | 'never';
 }
 
@@ -20,7 +23,7 @@ const STORE_KINDS: Readonly<Record<StoreKind, StoreKindSettings>> = {
     addresses: { 'lmdb:': 'lmdb:FOLDER' },
     fsyncOnly: 'the embedded store',
     isShareable: false,
-    // A newcomer expects an embedded store to be there.
+    // Newcomers expect an embedded store to exist.
     init: 'auto',
   },
   redis: {
@@ -50,12 +53,12 @@ export const STORE_PATTERN = `^(${Object.keys(ADDRESSES).map(escaped).join('|')}
 /** `lmdb:FOLDER, redis://…, …` */
 export const STORE_FORMS = listed(Object.values(ADDRESSES));
 
-/** Undefined when this is no address of a store. */
+/** Undefined when the text is no address of a store. */
 export function maybeStoreKind(address: string): StoreKind | undefined {
   return KINDS.find((kind) => Object.keys(STORE_KINDS[kind].addresses).some((prefix) => address.startsWith(prefix)));
 }
 
-/** The settings that follow from the kind of store; undefined when this is no address of a store. */
+/** Settings that follow from the kind of store; undefined when the text is no address of a store. */
 export function maybeKindSettings(address: string): StoreKindSettings | undefined {
   const kind = maybeStoreKind(address);
   return kind === undefined ? undefined : STORE_KINDS[kind];

@@ -1,4 +1,4 @@
-/** A connection's last sign: nothing was asked on it yet, its last answer has left, or it waits for one. */
+/** State of a connection: no request yet, last answer sent, or waiting for an answer. */
 export type Standing = 'silent' | 'idle' | 'busy';
 
 export interface ConnectionLimits {
@@ -6,10 +6,10 @@ export interface ConnectionLimits {
   readonly perAddressMax: number;
 }
 
-/** An address with more resting connections than this part of the limit gives the next victim. */
+/** An address with more inactive connections than this share of the limit gives the next victim. */
 const CROWD_PART = 1 / 8;
 
-/** A connection in the table. */
+/** Entry of a connection in the table. */
 export class Place<C> {
   standing: Standing = 'silent';
   hasLeft = false;
@@ -21,10 +21,11 @@ export class Place<C> {
 }
 
 /**
- * Connections of one listener, and which of them has to go when there are too many. The victim is never a newcomer while another one
- * rests: first the oldest connection that has asked nothing, then the oldest idle one. Where an address has more of these than an
- * eighth of the limit, it is the oldest of the address with most. Busy ones stay. A balancer with many idle connections
- * therefore loses none to strangers that only connect, and its own burst of new ones counts no more than theirs.
+ * Connections of one listener, and the next to close when there are too many. The victim is never a newcomer while
+ * another connection is inactive. The first victim is the oldest connection without a request, then the oldest idle
+ * one. If an address has more inactive connections than an eighth of the limit, the victim is the oldest of the largest
+ * such address. Busy connections stay. A balancer with many idle connections therefore loses none to strangers that
+ * only connect, and its own burst of new connections gets no preference over theirs.
  */
 export class ConnectionTable<C> {
   private readonly resting: { readonly silent: Ranking<C>; readonly idle: Ranking<C> };
@@ -65,19 +66,22 @@ export class ConnectionTable<C> {
     this.count--;
   }
 
-  /** Takes the silent connections of an address out, which stay open: one of them has asked, and nobody knows which. */
+  /**
+   * Removes the silent connections of an address from the table and leaves them open: one of them has made a request,
+   * and the library does not say which.
+   */
   forgetSilent(address: string): void {
     for (const place of [...this.resting.silent.of(address)]) this.leave(place);
   }
 
-  /** Takes all silent connections out. */
+  /** Removes all silent connections from the table. */
   forgetAll(): void {
     for (const address of this.resting.silent.addressesHeld()) this.forgetSilent(address);
   }
 
   /**
-   * The connection to close because this newcomer makes it too many: the newcomer itself when all others are busy. `total` is the
-   * number of open connections, where the table does not know all of them.
+   * Connection to close because this newcomer exceeds the limit: the newcomer itself when all others are busy. `total`
+   * is the number of open connections, for a table that does not know all of them.
    */
   findExcess(newcomer: Place<C>, total = this.count): Place<C> | undefined {
     const { silent, idle } = this.resting;
@@ -94,16 +98,19 @@ export class ConnectionTable<C> {
   }
 }
 
-/** Connections by address, oldest first, and addresses by how many they have: each step takes constant time. */
+/**
+ * Connections by address, oldest first, and addresses by their number of connections. Each operation takes constant
+ * time.
+ */
 class Ranking<C> {
   private readonly all = new Set<Place<C>>();
   private readonly places = new Map<string, Set<Place<C>>>();
-  /** At index n the addresses that have n connections. No set behind `most` has an address. */
+  /** Addresses with n connections, at index n. Sets behind `most` are empty. */
   private readonly addresses: Set<string>[] = [];
   private most = 0;
 
   constructor(
-    /** Connections of one address beyond which it gives the victim. */
+    /** Connections of one address beyond which this address gives the victim. */
     private readonly crowd: number,
   ) {}
 
@@ -153,7 +160,7 @@ class Ranking<C> {
       this.addresses[to].add(address);
       if (to > this.most) this.most = to;
     }
-    // From one rank to the next: the address that left the highest one stands right below it.
+    // From one rank to the next: the address that left the highest rank is now right below it.
     if (this.most > 0 && (this.addresses[this.most]?.size ?? 0) === 0) this.most--;
   }
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { ConnectionCounts } from './connection-counts.js';
 import { type ConnectionLimits, ConnectionTable, type Place } from './connection-table.js';
 
-/** Timeouts of listeners whose requests are short and have no body. */
+/** Timeouts of listeners with short requests without a body. */
 export const BRIEF_TIMEOUTS = {
   headersTimeout: 5000,
   requestTimeout: 5000,
@@ -11,7 +11,7 @@ export const BRIEF_TIMEOUTS = {
   connectionsCheckingInterval: 1000,
 } as const;
 
-/** Longest time of a TLS handshake, which is over before a request begins. */
+/** Longest time of a TLS handshake, which ends before a request begins. */
 export const HANDSHAKE_TIMEOUT_MS = 5000;
 
 interface Held {
@@ -19,10 +19,10 @@ interface Held {
   readonly key: string;
 }
 
-/** Keeps a server of `node:http` or `node:https` within its limits, by closing the connections that the table names. */
+/** Keeps a server of `node:http` or `node:https` within its limits by closing the connections that the table names. */
 export class ServerGuard {
   private readonly table: ConnectionTable<Held>;
-  /** By address and port of the other end: with TLS a request has another socket than its connection. */
+  /** Keyed by address and port of the other end: with TLS a request's socket is not its connection's. */
   private readonly places = new Map<string, Place<Held>>();
 
   constructor(
@@ -44,14 +44,14 @@ export class ServerGuard {
     });
   }
 
-  /** The other end has proved who it is: its connection counts no more. */
+  /** The other end has proved its identity: its connection no longer counts. */
   trust(socket: Socket): void {
     const place = this.findPlace(socket);
     if (place !== undefined) this.leave(place);
   }
 
   private enter(socket: Socket): void {
-    // The address of a connection that is gone already is unknown.
+    // The address of a closed connection is unknown.
     const key = keyOf(socket);
     const place = this.table.enter({ socket, key }, socket.remoteAddress ?? 'gone');
     this.places.set(key, place);

@@ -1,6 +1,6 @@
 /**
- * Ciphers of all listeners: AEAD with an ephemeral key exchange. Node and OpenSSL offer static RSA and CBC to clients of TLS 1.2
- * too; the former lets a key that is stolen later read what was recorded.
+ * Ciphers of all listeners: AEAD with an ephemeral key exchange. Node and OpenSSL also offer static RSA and CBC to TLS
+ * 1.2 clients. With static RSA, a key stolen later decrypts recorded traffic.
  */
 export const TLS_CIPHERS = [
   'TLS_AES_256_GCM_SHA384',
@@ -14,7 +14,7 @@ export const TLS_CIPHERS = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
-/** The part for TLS 1.2, as libraries want it that name those of TLS 1.3 elsewhere. */
+/** TLS 1.2 part, for libraries that configure TLS 1.3 separately. */
 export const TLS12_CIPHERS = TLS_CIPHERS.split(':')
   .filter((name) => name.startsWith('ECDHE-'))
   .join(':');

@@ -1,6 +1,6 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 
-/** A distribution of whole numbers above 0. */
+/** Distribution of whole numbers above 0. */
 export class Distribution {
   private readonly histogram: RecordableHistogram = createHistogram();
 
@@ -8,7 +8,7 @@ export class Distribution {
     this.histogram.record(Math.max(1, Math.round(value)));
   }
 
-  /** Summarizes what was recorded since the last call; undefined when that is nothing. */
+  /** Summarizes the values since the last call; undefined when there are none. */
   take(): { count: number; p50: number; p99: number; max: number } | undefined {
     const { count, max } = this.histogram;
     if (count === 0) return undefined;

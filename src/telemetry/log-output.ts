@@ -1,21 +1,20 @@
 import { writeSync } from 'node:fs';
 
 const STDOUT = 1;
-/** Bytes of unread lines that wait in memory; further lines are dropped, and counted. */
+/** Limit in bytes of unread lines in memory; further lines are dropped and counted. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 const RETRY_MS = 100;
-/** How long a slow reader gets at the end for the lines that still wait. */
+/** Time that a slow reader gets at the end for the remaining lines. */
 const END_MS = 500;
 const PAUSE_MS = 10;
 
 /**
- * Writes lines to stdout in order and at once: the last ones before an end must not be lost. A reader that stalls stops
- * nothing: where the pipe is full a line waits in memory. (A write that blocks would stop callbacks, health checks and
- * signals with it.) That takes a pipe that does not block, which Node makes it when the main thread first touches
- * `process.stdout`; a stalled terminal does block.
- *
- * Why not `pino.destination({ sync: false })`: it writes a moment later, so a SIGKILL of our own or a crash in LMDB loses
- * the lines that say why; and with a stalled reader its `flushSync` never returned (10 s, sonic-boom 4.2.1): no exit.
+ * Writes lines to stdout in order and at once, so that the last lines before an exit are not lost. A stalled reader
+ * stops nothing: when the pipe is full, lines wait in memory. (A blocking write would stop callbacks, health checks and
+ * signals as well.) This needs a non-blocking pipe; Node makes it so when the main thread first touches
+ * `process.stdout`. A stalled terminal does block. `pino.destination({ sync: false })` is no alternative. It writes a
+ * moment later, so our own SIGKILL or a crash in LMDB loses the lines with the reason. With a stalled reader its
+ * `flushSync` never returned (10 s, sonic-boom 4.2.1), so the process did not exit.
  */
 export class LogOutput {
   private waiting: Buffer[] = [];
@@ -40,14 +39,14 @@ export class LogOutput {
     this.flush();
   }
 
-  /** Writes what still waits, before the process ends. */
+  /** Writes the remaining lines before the process ends. */
   end(): void {
     const endMs = performance.now() + END_MS;
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
     while (!this.flush() && performance.now() < endMs) Atomics.wait(sleeper, 0, 0, PAUSE_MS);
   }
 
-  /** False when something still waits. */
+  /** False while lines remain. */
   private flush(): boolean {
     try {
       for (let first = this.waiting[0]; first !== undefined; first = this.waiting[0]) {
@@ -61,7 +60,7 @@ export class LogOutput {
         this.retryLater();
         return false;
       }
-      // The reader is gone, or its disk is full: service goes on.
+      // The reader is gone or its disk is full; service continues.
       this.dropped += this.waiting.length;
       this.waiting = [];
       this.waitingBytes = 0;

@@ -3,10 +3,13 @@ import { type Logger, pino } from 'pino';
 import { LogOutput } from './log-output.js';
 
 const SECRETS = ['token', 'authorization', 'keys', 'secret', 'password'];
-/** Under this name threads hear of another level. */
+/** Name of the channel on which threads receive a new level. */
 const LEVEL = 'walletd log level';
 
-/** JSON lines on stdout, each with `fields`. Fields with secret names are redacted, so that none is logged by mistake. */
+/**
+ * Logger of JSON lines on stdout, each with `fields`. Fields with secret names are redacted, so that no secret is
+ * logged by mistake.
+ */
 export function createLogger(level: string, fields: object | null = null): Logger {
   const options = {
     level,
@@ -23,11 +26,11 @@ export function createLogger(level: string, fields: object | null = null): Logge
   return logger;
 }
 
-/** Changes the level of this logger of the main thread, and of those of all other threads, also of later ones. */
+/** Changes the level of this logger in the main thread and of the loggers of all other threads, later ones included. */
 export function setLogLevel(logger: Logger, level: string): void {
   if (level === logger.level) return;
   const change = { from: logger.level, to: level };
-  // Said while it can be seen: before it falls, or after it has risen.
+  // Logged while info lines are visible: before they are turned off, or after they are turned on.
   const isVisible = logger.isLevelEnabled('info');
   if (isVisible) logger.info(change, 'log.level has changed');
   logger.level = level;

@@ -1,9 +1,7 @@
 import type { Labels, Metric, MetricValue } from '../base/metric.js';
 import type { Histogram } from './histogram.js';
 
-/*
- * How a metric is written down. The metrics themselves are all defined in src/node/metrics/.
- */
+/** Notation of metrics. The metrics themselves are all defined in src/node/metrics/. */
 
 /** A sum that only grows; its name ends in `_total`. One value, or one per set of labels. */
 export function counter(name: string, help: string, values: number | readonly MetricValue[]): Metric {

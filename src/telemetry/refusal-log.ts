@@ -2,21 +2,23 @@ import type { Logger } from '../base/logger.js';
 
 const PAUSE_MS = 10_000;
 
-/** Logs who was refused and why, in few lines however many there are: they may be an attack. */
+/** Logs refusals with their reasons, in few lines however many there are: they may be an attack. */
 export class RefusalLog {
   /** Refusals since the last line, by reason. */
   private readonly counts = new Map<string, number>();
-  /** Where the first of them came from. */
+  /** Sender of the first refusal since the last line. */
   private from = '';
   private timer: NodeJS.Timeout | undefined = undefined;
 
   constructor(
     private readonly log: Logger,
-    /** The message of the line. */
+    /** Message of the line. */
     private readonly message: string,
   ) {}
 
-  /** Logs the first refusal at once, those of the next 10 s at their end. `from` is called once per line. */
+  /**
+   * Logs the first refusal at once, and those of the next 10 s together at their end. `from` is called once per line.
+   */
   note(reason: string, from: () => string): void {
     if (this.counts.size === 0) this.from = from();
     this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
