@@ -19,7 +19,7 @@ const PIECES_FREE = 64;
 const BYTES_PER_PIECE = 256;
 
 /**
- * One callback from its headers to its answer. It ends once: answered, expired or aborted, whichever comes first. After
+ * One callback from its headers to its answer. It ends once: answered, expired or aborted. After
  * that the library's response must not be touched, and a late answer is dropped.
  */
 export class Callback implements Pending, Replier<CallbackReply> {
