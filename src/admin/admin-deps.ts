@@ -13,10 +13,10 @@ import type { Moment, Overview } from './console/overview.js';
 import type { SignedOutSessions } from './console/signed-out-sessions.js';
 import type { StoreSearcher } from './store-searcher.js';
 
-/** An operation, and who asks for it. */
+/** An operation with the operator who asks for it. */
 export type SignedCommand = OperationCommand & { readonly by: Operator };
 
-/** Owns the wallets. */
+/** Owner of the wallets. */
 export interface OperatorService {
   readonly shardCount: number;
   operate(command: SignedCommand): Promise<Answer>;
@@ -28,10 +28,10 @@ export interface OperatorService {
   status(): readonly object[];
 }
 
-/** Why what was asked of the cluster is not done. */
+/** Reasons why the cluster refuses a request. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
-/** A shard that went from one node to another: see src/cluster/move-history.ts. */
+/** A shard's transfer between nodes: see src/cluster/move-history.ts. */
 export interface ShardMove {
   readonly shard: number;
   readonly from: string | null;
@@ -43,44 +43,47 @@ export interface ShardMove {
   readonly by: string | null;
 }
 
-/** The nodes that share the shards. What it promises rejects during an outage. */
+/** The nodes that share the shards. Promises reject during an outage. */
 export interface ClusterService {
-  /** As JSON; undefined before its table has answered. */
+  /** JSON; undefined before the membership registry has answered. */
   readonly status: object | undefined;
-  /** Shards that went from one node to another, newest first. */
+  /** Transfers of shards between nodes, newest first. */
   readonly moves: readonly ShardMove[];
-  /** The node gives its shards away, or may have some again. */
+  /** Drains the node, or lets it have shards again. */
   drain(node: string, isDrained: boolean): Promise<ClusterRefusal | undefined>;
-  /** The shard goes to the node; `by` is for people. */
+  /** Transfers the shard to the node; `by` is for people. */
   moveShard(shard: number, node: string, by: string): Promise<ClusterRefusal | undefined>;
 }
 
 export interface VerifyBegun {
   readonly startedMs: number;
   readonly by: Operator;
-  /** From the oldest entry that there is. */
+  /** True: begins with the oldest entry. */
   readonly isDeep: boolean;
 }
 
-/** What a verification of the store has found. */
+/** Result of a verification of the store. */
 export interface VerifySummary {
   readonly entries: number;
   readonly events: number;
   readonly players: number;
   readonly snapshots: number;
-  /** Players whose balance in the log was compared with the one that is served, and those who had played on meanwhile. */
+  /**
+   * Players whose balance in the log was compared with the served balance, and players whose balance had changed
+   * meanwhile.
+   */
   readonly compared: number;
   readonly movedOn: number;
-  /** Losses that were accepted, a sentence each. */
+  /** Accepted losses, a sentence each. */
   readonly accepted: readonly string[];
-  /** The first ones of all `currencies`; sums are decimal text. */
+  /** First rows of all `currencies`; sums are decimal text. */
   readonly books: readonly {
     readonly currency: string;
     readonly players: number;
     readonly sums: Readonly<Record<'opening' | LedgerKind | 'balances' | 'difference', string>>;
   }[];
   readonly currencies: number;
-  /** How many things are wrong; the first ones of each type are in `findings`. */
+  /** Number of errors; `findings` holds the first ones of each type. */
   readonly found: number;
   readonly findings: readonly { readonly type: string; readonly message: string }[];
 }
@@ -94,37 +97,39 @@ export interface VerifyEnded extends VerifyBegun {
   readonly result: VerifyResult;
 }
 
-/** Checks the whole store, one time after the other. */
+/** Verifies the whole store, one verification at a time. */
 export interface VerifyService {
-  /** Undefined: nothing runs. Of `total` log entries so many are `done`; 0 while that is not known. */
+  /**
+   * Undefined: no verification runs. `done` of `total` log entries are verified; both are 0 while the total is unknown.
+   */
   readonly running: (VerifyBegun & { readonly done: number; readonly total: number }) | undefined;
   readonly last: VerifyEnded | undefined;
-  /** False: one runs already. */
+  /** False: one already runs. */
   begin(by: Operator, isDeep: boolean): boolean;
 }
 
 export type Role = 'read' | 'operate';
 
-/** The token identifies this operator. `read` may look at everything, `operate` may also change it. */
+/** Operator that the token identifies. `read` may look at everything; `operate` may also change it. */
 export interface OperatorToken {
   readonly name: string;
   readonly role: Role;
   readonly token: string;
 }
 
-/** What watches the process from outside. */
+/** Interfaces for outside monitoring. */
 export interface Observability {
-  /** In Prometheus' text format, and its content type. */
+  /** Prometheus' text format, with its content type. */
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
-  /** The OpenAPI document of both listeners, made of the paths and schemas of this one. */
+  /** OpenAPI document of both listeners, with the paths and schemas of this one. */
   readonly openapi: (paths: object, schemas: object) => object;
 }
 
-/** What the console shows live. */
+/** Live data of the console. */
 export interface OverviewSource {
-  /** Somebody begins to look: the first `take` counts from here. */
+  /** Called when the first viewer arrives: the first `take` counts from here. */
   begin(): void;
-  /** How things are, and what has happened since the last call. */
+  /** Current state, and the activity since the last call. */
   take(): Overview;
   lastHour(): readonly Moment[];
 }
@@ -143,15 +148,15 @@ export interface KeptSnapshot {
   readonly chunks?: number;
 }
 
-/** The settings that a node works by. */
+/** Settings in force on a node. */
 export interface SettingsInForce {
-  /** Null where it is alone. */
+  /** Null when the node is alone. */
   readonly node: string | null;
   readonly settings: readonly {
     readonly setting: string;
-    /** As JSON has it; null: unset. Secrets are hidden. */
+    /** JSON value; null: unset. Secrets are hidden. */
     readonly value: unknown;
-    /** `default`, or the variable or file that it comes from. */
+    /** Source: `default`, a variable or a file. */
     readonly from: string;
     readonly meaning: string;
   }[];
@@ -165,25 +170,25 @@ export interface Certificate {
 
 export interface AdminSettings {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
-  /** None: this machine may operate. */
+  /** Empty: every program on this machine may operate. */
   readonly tokens: readonly OperatorToken[];
   /** Undefined: plain HTTP. */
   readonly tls: Certificate | undefined;
-  /** The id of the store behind all of it, so that tools know whether they look at the same one. */
+  /** Id of the store that all answers come from, so that tools can compare stores. */
   readonly storeId: string;
-  /** Ids of the stores that it was made from. */
+  /** Ids of the stores that this store was restored from. */
   readonly restoredFrom: readonly string[];
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
   readonly handMaxima: HandMaxima;
   readonly importLinesMax: number;
-  /** How long a connection stays open after an answer. */
+  /** Time that a connection stays open after an answer. */
   readonly idleMs: number;
 }
 
-/** Why a request was turned away before it was looked at. */
+/** Reasons why a request is refused before it is read. */
 export type TokenRefusal =
   | 'no token'
   | 'wrong token'
@@ -193,9 +198,9 @@ export type TokenRefusal =
   | 'no session'
   | 'not sent by the console';
 
-/** Hears what the operator API does. */
+/** Observes the operator API. */
 export interface AdminObserver {
-  /** `route` as in the OpenAPI document, `GET /v1/players/{username}`; `other` where there is none. */
+  /** `route` as in the OpenAPI document, `GET /v1/players/{username}`; `other` for an unknown route. */
   answered(route: string, status: number | 'aborted'): void;
   refused(reason: TokenRefusal): void;
   /** An operation would have moved more money by hand than this limit allows. */
@@ -206,7 +211,7 @@ export interface AdminDeps {
   readonly settings: AdminSettings;
   readonly service: OperatorService;
   readonly searcher: StoreSearcher;
-  /** Undefined where this node is alone. */
+  /** Undefined when this node is alone. */
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;
   readonly overview: OverviewSource;

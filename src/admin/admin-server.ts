@@ -44,37 +44,40 @@ import { verifyRoutes } from './verify.js';
 const BODY_BYTES_MAX = 64 * 1024;
 /** A username of 256 characters of four bytes, each byte written as %xx. */
 const PARAM_LENGTH_MAX = 256 * 4 * 3;
-/** Limits of time in milliseconds; a test shortens them. */
+/** Time limits in ms; a test shortens them. */
 export const TIMES = {
-  /** For headers, and for a handshake before them. */
+  /** For headers, and for the handshake before them. */
   headers: 10_000,
-  /** For a whole body; an import may take longer, as long as it goes on. */
+  /** For a whole body; an import may take longer while data keeps arriving. */
   body: 60_000,
-  /** For a whole request: none, because an import may take hours, and `body` ends other ones. */
+  /** For a whole request. No limit: an import may take hours, and `body` ends other requests. */
   request: 0,
-  /** For a connection without a byte in either direction: a client that reads no answers would keep its place for good. */
+  /**
+   * For a connection without a byte in either direction: a client that reads no answers would occupy a connection
+   * forever.
+   */
   silence: 30_000,
-  /** How often Node looks for connections that are over `headers` or `request`. */
+  /** Interval at which Node checks connections against `headers` and `request`. */
   check: 1000,
 };
-/** Half of them for one address: a proxy may have all of that. */
+/** One address gets half of the connections: a proxy may need all of its half. */
 const CONNECTION_LIMITS = { connectionsMax: 1000, perAddressMax: 500 };
-/** Errors of Node's parser that have a status of their own. */
+/** Errors of Node's parser that have their own HTTP status. */
 const UNREADABLE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 const RETRY_AFTER_SECONDS = '1';
 const NO_JSON = unsupportedMediaType('JSON with Content-Type: application/json');
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Its method and path, as in the OpenAPI document. */
+    /** Method and path, as in the OpenAPI document. */
     route?: string;
-    /** Anybody may ask: the console's page, and who is signed in. */
+    /** True: no token is needed, for the console's page and the question who is signed in. */
     isOpen?: true;
   }
   interface FastifyRequest {
-    /** Undefined at health, which anybody may ask for. */
+    /** Undefined on health routes, which need no token. */
     operator: Operator;
-    /** For routes that anybody may ask, and that tell more to those who may read. */
+    /** For open routes that show more to callers with read access. */
     isKnown(): boolean;
   }
 }
@@ -85,14 +88,14 @@ export class AdminServer {
   private readonly feed: LiveFeed;
   private readonly authentication: Authentication;
   private readonly draining = new AbortController();
-  /** By connection, the answer to its newest request until all of it has left. */
+  /** By connection, the answer to its newest request until the whole answer has been sent. */
   private readonly asking = new Map<Socket, ServerResponse>();
 
   constructor(private readonly deps: AdminDeps) {
     const routes = this.routes();
     this.feed = new LiveFeed(deps.overview);
     const authentication = new Authentication(deps.settings, deps.clock, deps.log, deps.observer, deps.signedOut);
-    // A page that goes on without its session is asked who it is.
+    // A page that reconnects without its session has to sign in.
     deps.signedOut.onNews(() => this.feed.close());
     this.authentication = authentication;
     const { tls } = deps.settings;
@@ -118,7 +121,7 @@ export class AdminServer {
             },
           }),
       clientErrorHandler: refuseUnreadable,
-      // A path that is not even percent-encoded right comes to no route and to no error handler.
+      // An invalid percent-encoding in the path reaches no route and no error handler.
       frameworkErrors: (error, request, reply) =>
         this.sendProblem(
           (reply as FastifyReply).headers(protection),
@@ -127,7 +130,7 @@ export class AdminServer {
     });
     this.parseJson();
     new ServerGuard(this.app.server, CONNECTION_LIMITS, deps.counts);
-    // An answer that waits behind another one never hears that its connection has ended.
+    // An answer that waits behind another one gets no event when its connection ends.
     this.app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       socket.once('close', () => this.asking.delete(socket));
     });
@@ -140,14 +143,15 @@ export class AdminServer {
     });
     this.app.addHook('onRequest', async (request, reply) => {
       const { socket } = request.raw;
-      // Node hears all that is sent ahead, and keeps it: behind an answer that takes minutes that would have no limit.
-      // What came in one piece it goes through to its end, also when the first of that has ended the connection.
+      // Node reads and keeps everything that a client sends ahead. Behind an answer that takes minutes, that would have
+      // no limit. Node also processes everything that arrived in one piece, even after the first request in it ended
+      // the connection.
       if (socket.destroyed || this.asking.get(socket)?.writableEnded === false) {
         socket.destroy();
         throw badRequest('ask again when you are answered');
       }
       this.asking.set(socket, reply.raw);
-      // Not `onResponse`: it stays out when the client has gone.
+      // `onResponse` would not do: it is not called when the client has gone.
       reply.raw.once('close', () => {
         if (this.asking.get(socket) === reply.raw) this.asking.delete(socket);
         const { config } = request.routeOptions;
@@ -155,12 +159,12 @@ export class AdminServer {
       });
       reply.headers(protection);
       if (announcesBody(request.raw) && !isImport(request)) limitBody(request.raw, reply.raw, TIMES.body);
-      // Health is for anybody who watches the process, and tells strangers nothing about players; nor does the console's empty page.
+      // Health is open to every monitor and reveals nothing about players; nor does the console's empty page.
       if (request.routeOptions.config.isOpen) return;
       request.operator = authentication.operatorOf(request);
       if (this.draining.signal.aborted) throw new Problem(503, 'the server is shutting down', 'shutting-down');
     });
-    // A client that is answered before its body is there could go on sending it, and keep its place.
+    // A client that is answered before its body has arrived could go on sending it, and occupy the connection.
     this.app.addHook('onSend', async ({ raw }, reply) => {
       if (announcesBody(raw) && !raw.complete) reply.header('Connection', 'close');
     });
@@ -173,7 +177,7 @@ export class AdminServer {
     addServerProof(this.app, authentication);
   }
 
-  /** Starts to listen; resolves to the port. Rejects when it cannot. */
+  /** Starts to listen; resolves to the port. Rejects on failure. */
   async listen(): Promise<number> {
     const { host, port } = this.deps.settings;
     await this.app.listen({ host, port }).catch((error: Error) => {
@@ -182,28 +186,28 @@ export class AdminServer {
     return this.port;
   }
 
-  /** While it listens. */
+  /** Port, while the server listens. */
   get port(): number {
     return (this.app.server.address() as AddressInfo).port;
   }
 
-  /** Connections that come from now on get this certificate; those that are open keep theirs. For a listener with TLS. */
+  /** Sets the certificate of new connections; open connections keep theirs. Only for a listener with TLS. */
   setCertificate({ certificate, key }: Certificate): void {
     (this.app.server as unknown as Server).setSecureContext({ cert: certificate, key, ciphers: TLS_CIPHERS });
   }
 
-  /** Valid from the next request on. Pages that look at the live figures come again, and are asked who they are. */
+  /** Sets the tokens from the next request on. Closes the live feed, so that pages reconnect and authenticate again. */
   setTokens(tokens: readonly OperatorToken[]): void {
     this.authentication.setTokens(tokens);
     this.feed.close();
   }
 
-  /** Requests that wait for their answer. */
+  /** Number of requests that wait for their answer. */
   get inFlight(): number {
     return this.asking.size;
   }
 
-  /** From now on requests are refused, but for those of health. */
+  /** Refuses all further requests except health. */
   drain(): void {
     this.draining.abort();
     this.feed.close();
@@ -214,7 +218,10 @@ export class AdminServer {
     await this.app.close();
   }
 
-  /** Bytes that are not UTF-8 all become the same sign, and two ids one. What has no body is for the routes to judge. */
+  /**
+   * Parses JSON. Rejects invalid UTF-8: its bytes would all become the same character, and two ids one. Routes judge a
+   * request without a body themselves.
+   */
   private parseJson(): void {
     const parse = this.app.getDefaultJsonParser('error', 'error');
     this.app.removeAllContentTypeParsers();
@@ -261,7 +268,7 @@ export class AdminServer {
     if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
     if (problem.status === 429) reply.header('Retry-After', String(THROTTLE_SECONDS));
     if (problem.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
-    // As text: given an Error, the framework would answer in a shape of its own.
+    // Sent as text: for an Error the framework would choose its own format.
     reply.send(toJson(problem));
   }
 }
@@ -283,7 +290,7 @@ function isImport({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.url?.endsWith(':import') === true;
 }
 
-/** What is no HTTP gets to no route and to no error handler. */
+/** Answers data that is not HTTP, which reaches no route and no error handler. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -299,6 +306,6 @@ function refuseUnreadable(error: Error & { code?: string }, socket: Socket): voi
     'Connection: close',
     ...Object.entries(UNCACHED).map((header) => header.join(': ')),
   ];
-  // Not left half open: a client that does not close its side would keep its place for good.
+  // Not left half open: a client that does not close its side would occupy the connection forever.
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

@@ -1,12 +1,12 @@
 import type { Answer } from '../wallet/decision.js';
 import { Problem } from './problem.js';
 
-/** Names a request in a path: player and operation, which only together are one of a kind. */
+/** Encodes a request in a path: player and operation, which are unique only together. */
 export function approvalId(username: string, id: string): string {
   return `${encode(username)}.${encode(id)}`;
 }
 
-/** Throws a `Problem` when it names no request. */
+/** Throws a `Problem` when the text is no approval id. */
 export function mustReadApprovalId(text: string): { readonly username: string; readonly id: string } {
   const [username = '', id = '', ...others] = text.split('.').map((part) => Buffer.from(part, 'base64url').toString());
   if (username === '' || id === '' || others.length > 0 || approvalId(username, id) !== text) {

@@ -18,12 +18,12 @@ import { problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { cursor, exactly, list, ref } from './schemas.js';
 
-/** On nodes of an older walletd each goes through all players. */
+/** On nodes of an older walletd each scan goes through all players. */
 const SCANS_MAX = 4;
 const PATH = '/v1/approvals';
 const WAITING = { by: undefined, type: 'request', username: undefined, fromMs: 0 } as const;
 
-/** Money that waits until another operator than the one who asked approves or refuses. */
+/** Routes for money that waits until an operator other than the asker approves or refuses it. */
 export function approvalRoutes(
   { service, settings, clock }: AdminDeps,
   byHand: MoneyByHand,
@@ -61,7 +61,7 @@ export function approvalRoutes(
       handle: async ({ params: { id: approval }, operator: by }) => {
         const { username, id } = mustReadApprovalId(approval);
         const asked = await findOperation(service, username, id);
-        // Also because an older node does not know the command.
+        // Also needed because an older node does not know the command.
         if (asked === undefined) throw problemOf('approval-not-found');
         const answer = await service.operate({ type: `${verb}-request`, username, id, by });
         if (answer.type === 'failed') throw problemOf(answer.failure);

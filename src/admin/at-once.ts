@@ -1,6 +1,6 @@
 import { Problem } from './problem.js';
 
-/** Runs what it is given, but not more of it at a time than `most`: beyond that it throws a `Problem`. `what`: in the plural. */
+/** Limits concurrent runs to `most` and throws a `Problem` beyond that. `what`: noun in the plural. */
 export function atOnce(most: number, what: string): <T>(run: () => Promise<T>) => Promise<T> {
   let count = 0;
   return async (run) => {

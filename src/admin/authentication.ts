@@ -13,9 +13,9 @@ import type { SignedOutSessions } from './console/signed-out-sessions.js';
 import { Problem } from './problem.js';
 import { TokenThrottle } from './token-throttle.js';
 
-/** What `read` may: everything else changes something. */
+/** Methods that `read` may use: every other method changes something. */
 const READING_METHODS = ['GET', 'HEAD'];
-/** Where no token is set only this machine can ask. */
+/** Operator's name when no token is set and only this machine can ask. */
 const LOCAL_NAME = 'local';
 const IPV4_IN_IPV6 = '::ffff:';
 const CURE = 'without admin.token only programs and browsers of this machine may ask (docs/proxies.md)';
@@ -26,11 +26,11 @@ const ADDRESS_LENGTH_MAX = 64;
 const ASK_WITH_TOKEN = 'send Authorization: Bearer with the token of an operator';
 const CSRF_HEADER = 'x-walletd-csrf';
 
-/** Who uses the console. */
+/** User of the console. */
 export interface Visitor {
   readonly name: string;
   readonly role: Role;
-  /** To be sent along with what changes something; null where there is no session that could be misused. */
+  /** Must accompany requests that change something; null without a session that could be misused. */
   readonly csrf: string | null;
 }
 
@@ -39,7 +39,7 @@ interface KnownToken extends Omit<OperatorToken, 'token'> {
   readonly proof: TokenProof;
 }
 
-/** Knows operators by their tokens, and those who use the console by their sessions. */
+/** Recognizes operators by their tokens, and users of the console by their sessions. */
 export class Authentication {
   private tokens: readonly KnownToken[] = [];
   private sessions: Sessions;
@@ -62,7 +62,7 @@ export class Authentication {
     this.refusals = new RefusalLog(log, 'operator API: refused');
   }
 
-  /** From the next request on these tokens are valid, and sessions that were begun with one of them. */
+  /** Makes these tokens valid from the next request on, with the sessions begun with them. */
   setTokens(tokens: readonly OperatorToken[]): Sessions {
     this.tokens = tokens.map(({ name, role, token }) => {
       return { name, role, hash: hashOf(token), proof: new TokenProof(token) };
@@ -71,7 +71,7 @@ export class Authentication {
     return this.sessions;
   }
 
-  /** Throws a `Problem` when nobody known asks, or his role does not allow the request. */
+  /** Operator who asks. Throws a `Problem` for an unknown caller, or a role that does not allow the request. */
   operatorOf(request: FastifyRequest): Operator {
     const address = addressOf(request);
     if (this.tokens.length === 0) return this.local(request, address);
@@ -85,7 +85,7 @@ export class Authentication {
     return { name, address };
   }
 
-  /** Whether somebody asks who may read. A request that shows nothing is no attempt, and leaves no trace. */
+  /** Whether the caller has read access. A request without credentials is no attempt and leaves no trace. */
   isKnown(request: FastifyRequest): boolean {
     if (this.tokens.length === 0) return findForeignHeader(request) === undefined;
     if (request.headers.authorization === undefined && this.cookie.of(request) === undefined) return false;
@@ -98,7 +98,7 @@ export class Authentication {
     }
   }
 
-  /** Begins a session for who knows a token: its cookie, as a header. Throws a `Problem` when he does not. */
+  /** Begins a session for a caller with a valid token; returns its cookie as a header. Throws a `Problem` otherwise. */
   signIn(request: FastifyRequest, token: string): { readonly setCookie: string; readonly visitor: Visitor } {
     this.mustBeOwnPage(request);
     const visitorAddress = visitorAddressOf(request);
@@ -111,7 +111,7 @@ export class Authentication {
     return { setCookie: this.cookie.set(request, cookie), visitor: visitorOf(session) };
   }
 
-  /** Ends the session on all nodes, and removes its cookie: as a header. */
+  /** Ends the session on all nodes; returns the header that removes its cookie. */
   signOut(request: FastifyRequest): string {
     this.mustBeOwnPage(request);
     const session = this.sessions.maybeRead(this.cookie.of(request) ?? '');
@@ -123,7 +123,7 @@ export class Authentication {
     return this.cookie.clear(request);
   }
 
-  /** Undefined when he has to sign in first. */
+  /** Undefined when the user has to sign in first. */
   maybeVisitor(request: FastifyRequest): Visitor | undefined {
     if (this.tokens.length === 0) {
       // Not 401: there is nothing to sign in with.
@@ -134,7 +134,10 @@ export class Authentication {
     return session && visitorOf(session);
   }
 
-  /** Proves to who has proved to know a token that this server knows it too. Throws a `Problem` for anybody else. */
+  /**
+   * Proves to a caller who has proved knowledge of a token that this server knows it too. Throws a `Problem` for any
+   * other caller.
+   */
   prove(
     request: FastifyRequest,
     { nonce, proof }: { readonly nonce: string; readonly proof: string },
@@ -156,7 +159,7 @@ export class Authentication {
       this.refuse('no token', () => address);
       throw new Problem(401, ASK_WITH_TOKEN, 'unauthorized');
     }
-    // After the look at the token: programs behind one address as others who guess go on.
+    // Checked after the token, so that programs behind the same address as a guesser keep working.
     const visitorAddress = visitorAddressOf(request);
     this.mustBeOpenFor(visitorAddress);
     throw this.wrongToken(visitorAddress, given, ASK_WITH_TOKEN);
@@ -189,9 +192,9 @@ export class Authentication {
   }
 
   /**
-   * A web site can make a browser on this machine send requests in its name, also under a name of its own that it
-   * points at 127.0.0.1; a proxy on this machine sends those of anybody. All of it shows in the headers, unless a proxy is told to
-   * add none.
+   * A web site can make a browser on this machine send requests, even under the site's own name pointed at 127.0.0.1. A
+   * proxy on this machine forwards requests of any client. Headers reveal both, unless a proxy is configured to add
+   * none.
    */
   private local(request: FastifyRequest, address: string, refusedWith: 401 | 403 = 401): Operator {
     const header = findForeignHeader(request);
@@ -213,7 +216,7 @@ export class Authentication {
     this.observer.refused(reason);
   }
 
-  /** Compares with all of them, and hashes, which have one length: so the time tells nothing about any. */
+  /** Compares with all tokens, by hashes of equal length: the time reveals nothing about any token. */
   private find(given: string): Omit<OperatorToken, 'token'> | undefined {
     const hash = hashOf(given);
     let found: Omit<OperatorToken, 'token'> | undefined;
@@ -224,7 +227,7 @@ export class Authentication {
 
 const visitorOf = ({ name, role, csrf }: Session): Visitor => ({ name, role, csrf });
 
-/** The header, in lower case, that gives away a request that neither a program nor the console on this machine has sent. */
+/** Lower-case name of a header that shows that neither a program nor the console on this machine sent the request. */
 function findForeignHeader(request: FastifyRequest): string | undefined {
   const { headers } = request;
   if (!isLoopbackHost(headers.host ?? '')) return 'host';
@@ -233,7 +236,7 @@ function findForeignHeader(request: FastifyRequest): string | undefined {
   return Object.keys(headers).find((name) => carrierOf(name) === 'proxy');
 }
 
-/** Browsers name the page that sends something; other programs do not. */
+/** Browsers name the page that sends a request; other programs do not. */
 function isOwnOrigin({ headers: { host = '', origin } }: FastifyRequest): boolean {
   return origin === undefined || origin.replace(/^https?:\/\//, '') === host;
 }
@@ -242,13 +245,13 @@ function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** The other end of the connection; of one that is gone already nobody knows it. */
+/** The other end of the connection; unknown when the connection is gone. */
 function addressOf(request: FastifyRequest): string {
   const address = request.socket.remoteAddress ?? 'unknown';
   return address.startsWith(IPV4_IN_IPV6) ? address.slice(IPV4_IN_IPV6.length) : address;
 }
 
-/** Behind a proxy on this machine the address that it saw: the last one, which a visitor cannot make up. */
+/** Behind a proxy on this machine, the address that the proxy saw: the last one, which a visitor cannot forge. */
 function visitorAddressOf(request: FastifyRequest): string {
   const address = addressOf(request);
   const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').at(-1)?.trim();

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** The end of a body that did not come whole. The message is a sentence for its sender. */
+/** Early end of an incomplete body. The message is a sentence for the sender. */
 export class BodyCut extends Error {
   override readonly name = 'BodyCut';
 }
 
 /**
- * Chunks of a body that may take hours, as long as it goes on: the server's limit for silence (`connectionTimeout`) ends it when
- * nothing comes, and lets it wait when we are the slow ones. Throws a `BodyCut` when the body stops or `stopping` is aborted; the
- * connection stays, so that the answer can say how far it came.
+ * Chunks of a body that may take hours while data keeps arriving. The server's `connectionTimeout` ends a silent body,
+ * but not while our side is the slow one. Throws a `BodyCut` when the body stops or `stopping` is aborted. The
+ * connection stays open, so that the answer can report the progress.
  */
 export async function* bodyUntilCut(
   body: Readable,
@@ -25,7 +25,7 @@ export async function* bodyUntilCut(
   isCut.catch(() => {});
   const onSilence = () => {
     if (isReading) cut('nothing came for too long');
-    // A client that does not read its answer would keep its place for good.
+    // A client that does not read its answer would occupy the connection forever.
     else if (response.writableNeedDrain) response.destroy();
   };
   const onStop = () => cut('the server is shutting down');
@@ -38,7 +38,7 @@ export async function* bodyUntilCut(
     const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
     for (;;) {
       const coming = chunks.next();
-      // After a cut nobody waits for it.
+      // After a cut the pending read has no other handler.
       coming.catch(() => {});
       isReading = true;
       const next = await Promise.race([coming, isCut]);

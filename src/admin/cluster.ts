@@ -21,7 +21,7 @@ const REFUSALS: Readonly<Record<ClusterRefusal, (node: string) => Problem>> = {
     new Problem(409, 'the plan has changed meanwhile: look, and ask again', 'table-has-changed'),
 };
 
-/** Nodes that share the shards: how they are, and what an operator wants of them. */
+/** Routes for the nodes that share the shards: their state, and commands for them. */
 export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
   const draining = (verb: 'drain' | 'undrain', operationId: string, summary: string) =>
     route('POST', `/v1/cluster/nodes/{node}/${verb}`, {
@@ -98,7 +98,7 @@ function refuse(refusal: ClusterRefusal | undefined, node: string): void {
   if (refusal !== undefined) throw REFUSALS[refusal](node);
 }
 
-/** During an outage of the table. */
+/** Maps an outage of the membership registry to a 503. */
 function inTime(answered: Promise<ClusterRefusal | undefined>): Promise<ClusterRefusal | undefined> {
   return answered.catch((error: Error) => {
     throw new Problem(503, `the table of the cluster does not answer: ${error.message}`, 'table-away');

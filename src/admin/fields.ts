@@ -4,21 +4,21 @@ import { ID_LENGTH_MAX, REASON_LENGTH_MAX } from '../wallet/identifier.js';
 import { OPEN_SINCE } from '../wallet/query.js';
 import { RESERVED_ID_PREFIX, UNDO_ATTEMPTS_MAX, UNDOABLES, type Undone } from '../wallet/undo-id.js';
 
-/*
- * Fields of requests. `message` is what a caller is told about a value that does not fit; `codePoints`, `wellFormed` and
- * `wholeNumber` are checked by `validation.ts`.
+/**
+ * Fields of requests. `message` is the answer to a value that does not fit; `validation.ts` checks `codePoints`,
+ * `wellFormed` and `wholeNumber`.
  */
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 1000;
 
-/** A lone surrogate has no UTF-8: two ids that differ in one would become the same id in the log. */
+/** A lone surrogate has no UTF-8 form: two ids that differ in one would become the same id in the log. */
 export const id = string({
   codePoints: [1, ID_LENGTH_MAX],
   wellFormed: true,
   message: `must be a string of 1 to ${ID_LENGTH_MAX} characters`,
 });
 
-/** Id of an operation. Ids that walletd makes itself are refused: a request with one could stand in the way of an undo. */
+/** Id of an operation. Ids in walletd's own format are refused: a request with such an id could block an undo. */
 export const operationId = string({
   codePoints: [1, ID_LENGTH_MAX],
   wellFormed: true,
@@ -63,7 +63,7 @@ export const amount = number({
   message: 'must be a number, such as 1234.56: without quotes, and with nothing between thousands',
 });
 
-/** Given to the platform when a game is started: some products take at most 20 characters. Nothing shows it again. */
+/** Passed to the platform when a game starts: some products take at most 20 characters. No answer shows it again. */
 export const sessionToken = string({
   codePoints: [1, ID_LENGTH_MAX],
   wellFormed: true,
@@ -80,7 +80,7 @@ export const endMillis = integer({
 
 export const flag = boolean({ default: false, message: 'must be true or false' });
 
-/** A whole number in a query string or path, where all values come as text. */
+/** A whole number in a query string or path, where all values are text. */
 export function wholeNumber(least: number, most: number, absent: number, description: string): Schema<number> {
   const message = `must be a whole number from ${least} to ${most}`;
   return { wholeNumber: [least, most], default: absent, description, message };

@@ -15,16 +15,16 @@ const TURNS_MAX = 100;
 const SEARCHES_MAX = 4;
 const PREFIX_LENGTH_MAX = 1024;
 
-/** The next player to look at. */
+/** Position of the next player to look at. */
 interface Place {
   readonly shard: number;
   readonly from: number;
 }
 
 /**
- * Players by the beginning of their names, shard by shard in the order of their creation. That order needs neither an
- * index nor memory, and a place in it stays what it is while players are created; sorted by name each page would have to look
- * at all of them.
+ * Finds players by the beginning of their names, shard by shard in the order of their creation. That order needs
+ * neither an index nor memory, and a position in it stays valid while players are created. Sorted by name, each page
+ * would have to look at all players.
  */
 export function findPlayersRoute(
   { service, settings }: AdminDeps,

@@ -12,14 +12,15 @@ import type { SearchLine, StoreSearch } from './store-searcher.js';
 
 const PLACES = ['memory', 'archive', 'log'] as const;
 const HITS_MAX = 1000;
-/** Each goes through all players, between the callbacks. */
+/** Each search goes through all players, between the callbacks. */
 const SEARCHES_MAX = 4;
-/** How often a search says how far it is. */
+/** Interval of progress lines. */
 const TELL_MS = 500;
 
 /**
- * Who bears an id, where nobody knows the player. Memory is looked through here, between the callbacks; archive and log are
- * read by a process of its own. What is found is told at once, line by line; a search ends when its client goes.
+ * Finds the player and record with an id when the player is unknown. This process searches memory between the
+ * callbacks; a separate process reads archive and log. Hits are sent at once, line by line; a search ends when its
+ * client goes.
  */
 export function findRoute(
   { service, searcher, clock, log }: AdminDeps,
@@ -70,7 +71,7 @@ export function findRoute(
     for (let shard = 0; shard < service.shardCount; shard++) {
       for (let from: number | undefined = 0; from !== undefined; ) {
         if (!isWanted()) throw new Error('the server is shutting down');
-        // One more than is told shows that there are more.
+        // One more than is sent, to learn whether there are more.
         const result = await service.askShard(shard, { type: 'find-id', id, from, limit: left + 1 });
         if (result.type === 'failed') {
           notes.push(`shard ${shard} was not looked through: ${FAILURES[result.failure].sentence}`);

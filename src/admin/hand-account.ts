@@ -3,15 +3,18 @@ import type { HandUse } from '../wallet/hand-limits.js';
 
 const MINUTE_MS = 60_000;
 
-/** `asked`: it waits for another operator. */
+/** `asked`: the operation waits for another operator. */
 export type HandOutcome = 'moved' | 'asked' | 'nothing';
 
-/** Money that one operator has moved on one UTC day, and how often in the last minute. What is on its way counts. */
+/**
+ * Money that one operator has moved on one UTC day, and the number of operations in the last minute. Pending operations
+ * count.
+ */
 export class HandAccount {
-  /** By currency, of operations that are done. */
+  /** Sums of completed operations by currency. */
   private done = new Map<string, bigint>();
   private readonly onItsWay = new Map<string, bigint>();
-  /** Monotonic, oldest first. No longer than the limit of a minute: what exceeds that is refused. */
+  /** Monotonic times, oldest first. No longer than the limit per minute: operations beyond it are refused. */
   private readonly times: number[] = [];
 
   constructor(readonly day: number) {}
@@ -36,8 +39,8 @@ export class HandAccount {
   }
 
   /**
-   * Takes over what the wallets remember. An operation that was on its way meanwhile may count twice until the next time, and
-   * none is left out.
+   * Takes over the sums that the wallets remember. An operation that was pending meanwhile may count twice until the
+   * next load, and none is missed.
    */
   async load(read: () => Promise<ReadonlyMap<string, bigint>>): Promise<void> {
     const before = new Map(this.done);

@@ -7,7 +7,9 @@ const PAGE = 1000;
 /** More than one turn of a scan finds. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** Goes over the memory of all players, and yields operations in no order. Each turn yields the first `limit` of its own. */
+/**
+ * Scans the memory of all players, and yields operations in no order. Each turn yields the first `limit` of its own.
+ */
 export async function* scanOperations(
   service: OperatorService,
   wanted: WantedOperations,
@@ -27,7 +29,7 @@ export async function* scanOperations(
   }
 }
 
-/** A page of what operators did to players, newest first, and the place that the next page goes on from. */
+/** A page of operators' actions on players, newest first, and the position at which the next page continues. */
 export async function listOperations(
   service: OperatorService,
   wanted: WantedOperations,
@@ -36,7 +38,7 @@ export async function listOperations(
   isWanted: () => boolean,
 ): Promise<{ readonly items: readonly AuditItem[]; readonly next: AuditPlace | undefined }> {
   let found: readonly AuditItem[] = [];
-  // One more, to know whether there are more.
+  // One more, to learn whether there are more.
   for await (const items of scanOperations(service, wanted, after, limit + 1, isWanted)) {
     if (items.length > 0) found = firstOf([...found, ...items], limit + 1);
   }
@@ -44,7 +46,7 @@ export async function listOperations(
   return { items, next: found.length > limit ? items.at(-1)?.place : undefined };
 }
 
-/** The operation of this id that the player's wallet remembers. */
+/** Operation with this id that the player's wallet remembers. */
 export async function findOperation(
   service: OperatorService,
   username: string,

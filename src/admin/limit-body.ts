@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Ends the connection when the body has not come by then; a sender that trickles would keep its place for good. */
+/**
+ * Ends the connection when the body is incomplete after `withinMs`; a sender that trickles would occupy the connection
+ * forever.
+ */
 export function limitBody(request: IncomingMessage, response: ServerResponse, withinMs: number): void {
   const timer = setTimeout(() => !request.complete && request.socket.destroy(), withinMs).unref();
   for (const over of ['end', 'close']) request.once(over, () => clearTimeout(timer));

@@ -8,20 +8,20 @@ import { HandAccount, type HandOutcome, sizeOf } from './hand-account.js';
 import { findOperation, scanOperations } from './known-operations.js';
 import { Problem } from './problem.js';
 
-/** In a cluster other nodes move money as well: their operations are read again after so long. */
+/** In a cluster other nodes move money too: their operations are read again at this interval. */
 const OTHERS_MS = 60_000;
 const SETTING = 'money.byHand';
-/** Failures after which the money may have moved all the same. */
+/** Failures after which the money may still have moved. */
 const UNCERTAIN: readonly Failure[] = ['unsure', 'not-durable-in-time'];
 
 function outcomeOf(answer: Answer): HandOutcome {
   if (answer.type === 'accepted') return answer.isRepeat ? 'nothing' : 'moved';
-  // A request is an operation of the minute. Its money is counted when it moves.
+  // A request counts as an operation of the minute. Its money counts when it moves.
   if (answer.failure === 'approval-pending') return 'asked';
   return UNCERTAIN.includes(answer.failure) ? 'moved' : 'nothing';
 }
 
-/** A command that moves money, and how much it moves. */
+/** A command that moves money, with the amount. */
 export interface HandMovement {
   readonly command: Extract<SignedCommand, { readonly id: string }>;
   readonly currency: string;
@@ -34,7 +34,7 @@ interface Loaded {
   readMs: number;
 }
 
-/** Carries movements of money out as long as their operator stays within the limits. */
+/** Carries out money movements while their operator stays within the limits. */
 export class MoneyByHand {
   private readonly limits: HandLimits;
   private readonly accounts = new Map<string, Loaded>();
@@ -44,8 +44,8 @@ export class MoneyByHand {
   }
 
   /**
-   * Throws a `Problem` when the movement breaks a limit. A repeat moves nothing, so it gets its first answer also beyond all
-   * limits. `isCounted`: it is one of the operations of a minute; lines of an import are none.
+   * Throws a `Problem` when the movement breaks a limit. A repeat moves nothing, so it gets its first answer even
+   * beyond all limits. `isCounted`: counts as an operation of the minute; lines of an import do not.
    */
   async move({ command, currency, amount }: HandMovement, isCounted = true): Promise<Answer> {
     const { service, clock } = this.deps;
@@ -71,7 +71,7 @@ export class MoneyByHand {
     }
   }
 
-  /** Another operator has approved what `name` asked for: it is of the asker's day, whatever is left of that. */
+  /** Counts a request that another operator has approved toward the asker's day, even beyond the day's limit. */
   noteApproved(name: string, currency: string, amount: Units): void {
     const account = this.accounts.get(name)?.account;
     // An account that is read later finds the operation in the wallet.

@@ -9,28 +9,28 @@ import {
 } from '../wallet/amount.js';
 import { badRequest } from './problem.js';
 
-/** The amount as a JSON number, digit for digit: doubles do not hold the largest ones. */
+/** The amount as a JSON number, digit for digit: doubles cannot hold the largest amounts. */
 export function money(scales: ScaleTable, currency: string, units: Units): LosslessNumber {
   return new LosslessNumber(formatUnits(units, scales.of(currency)));
 }
 
-/** As `money`, of a sum. */
+/** Like `money`, for a sum. */
 export function sum(scales: ScaleTable, currency: string, units: bigint): LosslessNumber {
   return new LosslessNumber(formatSum(units, scales.of(currency)));
 }
 
-/** JSON that writes such numbers out. */
+/** JSON text with such numbers written out. */
 export function toJson(value: unknown): string {
   return stringify(value) as string;
 }
 
-/** How amounts of a request's body are read. */
+/** Rules for reading amounts in a request's body. */
 export interface AmountRules {
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
 }
 
-/** As `mustUnits`, but of a correction: less than 0 takes, and 0 is none. */
+/** Like `mustUnits`, for a correction: a negative amount takes money, and 0 is invalid. */
 export function mustSignedUnits(rules: AmountRules, currency: string, value: unknown): Units {
   const scale = rules.scales.of(currency);
   const amountMax = rules.amountLimits.of(currency);
@@ -43,7 +43,7 @@ export function mustSignedUnits(rules: AmountRules, currency: string, value: unk
   return (value as number) < 0 ? -units : units;
 }
 
-/** Throws a `Problem`, in which it is called `name`, when `value` is not an amount of the currency. */
+/** Throws a `Problem`, which calls the value `name`, when `value` is not an amount of the currency. */
 export function mustUnits(rules: AmountRules, currency: string, value: unknown, name = 'amount'): Units {
   const scale = rules.scales.of(currency);
   const amountMax = rules.amountLimits.of(currency);

@@ -12,7 +12,7 @@ import { type Route, route } from './route.js';
 import { cursor as cursorSchema, exactly, list, ref } from './schemas.js';
 import { isPlayerCursor, transactionBody } from './transactions.js';
 
-/** What happened in a player's rounds, as memory and archive have it. */
+/** History of a player's rounds, from memory and archive. */
 export function playerRoundsRoute({ service, settings }: AdminDeps): Route {
   return route('GET', '/v1/players/{username}/rounds', {
     operationId: 'listRounds',
@@ -60,7 +60,7 @@ function roundsOf(items: readonly TransactionView[], scales: ScaleTable): object
 
 type Told = MessageView & { readonly kind: TransactionView['kind'] | 'round' };
 
-/** Oldest first; members come newest first. */
+/** Oldest first, while members come newest first. */
 function messagesIn(members: readonly TransactionView[]): Told[] {
   return [...members]
     .reverse()

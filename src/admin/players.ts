@@ -28,11 +28,11 @@ interface MovementFacts {
   readonly amount: Units;
 }
 
-/** The problems of requests with a body that change a player. */
+/** Problems of requests with a body that change a player. */
 const PROBLEMS = [400, 403, 404, 409, 413, 415];
-/** The same, of those that move money. */
+/** Problems of requests that also move money. */
 
-/** Creating, funding, correcting, blocking and reading players. */
+/** Routes for creating, funding, correcting, blocking and reading players. */
 export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHand): Route[] {
   const create = route('PUT', PLAYER, {
     operationId: 'createPlayer',
@@ -170,7 +170,7 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
     endSession,
   ];
 
-  /** 202: another operator has to approve. */
+  /** Body of a 202: another operator has to approve. */
   async function waitingBody({ id, username, currency, amount }: MovementFacts, reply: FastifyReply): Promise<object> {
     const asked = await findOperation(service, username, id);
     if (asked?.request === undefined) throw problemOf('approval-closed');
@@ -206,7 +206,7 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
   }
 }
 
-/** The id that a correction bears, or one that is made of what it takes back. `amount`: in decimals, signed. */
+/** Id of a correction: given, or derived from the id that the correction undoes. `amount`: in decimals, signed. */
 function mustCorrectionId({ id, undoes }: { readonly id?: string; readonly undoes?: Undone }, amount: string): string {
   if (undoes === undefined) {
     if (id !== undefined) return id;

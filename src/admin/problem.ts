@@ -2,15 +2,15 @@ import { STATUS_CODES } from 'node:http';
 import { FAILURES } from '../callback/failures.js';
 import type { Failure } from '../wallet/rejection.js';
 
-/** An error answer of RFC 9457. */
+/** Error answer by RFC 9457. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
   constructor(
     readonly status: number,
-    /** What went wrong this time, for people. */
+    /** Description of this occurrence, for people. */
     readonly detail: string,
-    /** The failure's name, for programs. */
+    /** Name of the failure, for programs. */
     readonly code: string,
   ) {
     super(detail);
@@ -38,7 +38,7 @@ const OWN_STATUS: Readonly<Partial<Record<Failure, number>>> = {
   'approvals-full': 429,
 };
 
-/** Business failures that the state of the player explains are conflicts; all that is busy is 503. */
+/** Business failures that the player's state explains are conflicts; every busy failure is 503. */
 export function problemOf(failure: Failure): Problem {
   const { httpStatus, sentence } = FAILURES[failure];
   const status = OWN_STATUS[failure];

@@ -6,7 +6,7 @@ import { exactly, list, ref, text } from './schemas.js';
 const readiness = (...statuses: readonly string[]) =>
   exactly({ status: { enum: statuses }, shards: list(ref('Shard')) });
 
-/** Health, metrics and the OpenAPI document: what is about the process and not about a player. */
+/** Routes about the process and not about a player: health, metrics and the OpenAPI document. */
 export function processRoutes({ service, observability }: AdminDeps, openapi: () => object): Route[] {
   return [
     route('GET', '/livez', {

@@ -8,38 +8,41 @@ export interface AdminRequest<P, Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly operator: Operator;
-  /** Whether somebody asks who may read; for routes that anybody may ask. */
+  /** Whether the caller has read access; for open routes. */
   isKnown(): boolean;
   readonly raw: FastifyRequest['raw'];
 }
 
 type Handle<P, Q, B> = (request: AdminRequest<P, Q, B>, reply: FastifyReply) => Promise<unknown>;
 
-/** What the OpenAPI document says about a route, beside its schemas. */
+/** The OpenAPI part of a route, beside its schemas. */
 export interface RouteDocument {
   readonly operationId: string;
   readonly tag: 'players' | 'transactions' | 'operations' | 'cluster' | 'health';
   readonly summary: string;
   /** By status; see `answer` in openapi.ts. */
   readonly responses: Readonly<Record<number, object>>;
-  /** Statuses of the problems that it can have, beside 401, 429, 500 and 503. */
+  /** Statuses of possible problems, beside 401, 429, 500 and 503. */
   readonly problems?: readonly number[];
-  /** Anybody may ask: it needs no token. */
+  /** True: the route needs no token. */
   readonly isOpen?: true;
-  /** A body that is a stream of lines, each of which fits this schema; else the body is one JSON object. */
+  /** Schema of each line, for a body that is a stream of lines; without it the body is one JSON object. */
   readonly lines?: ObjectSchema;
-  /** Its answer comes as it is found: HEAD, over before that, would have the work done for nobody. */
+  /**
+   * True: the answer is sent while the work goes on. HEAD is excluded, because it would end before the work and waste
+   * it.
+   */
   readonly isStream?: true;
 }
 
-/** One operation of the operator API: where it is, what it takes, what it answers, and what it does. */
+/** One operation of the operator API: method and path, input, answer, and handler. */
 export interface Route extends RouteDocument {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** As OpenAPI writes it: `/v1/players/{username}`. */
+  /** Path in OpenAPI's notation: `/v1/players/{username}`. */
   readonly path: string;
   readonly params: ObjectSchema;
   readonly query: ObjectSchema;
-  /** Undefined: what is sent is not looked at. */
+  /** Undefined: the body is ignored. */
   readonly body: ObjectSchema | undefined;
   readonly handle: Handle<never, never, never>;
 }
@@ -62,7 +65,7 @@ export function route<P = NoProperties, Q = NoProperties, B = undefined>(
   return { ...definition, method, path, params, query, body };
 }
 
-/** Has the framework check requests by the route's schemas and hand them to it. */
+/** Registers a route with the framework, which checks requests by the route's schemas. */
 export function addRoute(
   app: FastifyInstance,
   { method, path, params, query, body, isOpen, isStream, handle }: Route,
@@ -70,7 +73,7 @@ export function addRoute(
   app.route({
     method,
     exposeHeadRoute: isStream !== true,
-    // The framework writes {username} as :username, and a colon that stands for itself as two.
+    // The framework writes {username} as :username, and a literal colon as two.
     url: path.replace(':', '::').replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { route: `${method} ${path}`, ...(isOpen && { isOpen }) },
     schema: { params, querystring: query, ...(body !== undefined && { body }) },

@@ -5,9 +5,7 @@ import { OPEN_SINCE } from '../wallet/query.js';
 import { OPERATION_TYPES } from '../wallet/state/operation.js';
 import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
-/*
- * What the operator API answers, in OpenAPI's words. A test holds real answers against it.
- */
+/** Schemas of the operator API's answers, in OpenAPI's terms. A test checks real answers against them. */
 export const text = { type: 'string' };
 const amount = { type: 'number', description: 'In whole currency, exact to its last decimal.' };
 const reason = { type: 'string', minLength: 1, maxLength: REASON_LENGTH_MAX };
@@ -18,7 +16,7 @@ const currency = { type: 'string', pattern: CURRENCY.source };
 
 type Properties = Readonly<Record<string, object>>;
 
-/** Every property is there, but for the optional ones; and no other. */
+/** Object with exactly these properties; only the optional ones may be missing. */
 export function exactly(properties: Properties, optional: Properties = {}): object {
   return {
     type: 'object',
@@ -70,7 +68,7 @@ const decidedBy = {
   description: 'The other operator, who approved or refused it.',
 };
 
-/** How far tallies reach. */
+/** Scope of the ledger totals. */
 export const talliesScope = {
   sinceMillis: {
     oneOf: [millis, { type: 'null', description: 'From the first entry of all.' }],
@@ -80,7 +78,7 @@ export const talliesScope = {
   shardsLeftOut: { ...count, description: 'Shards that did not answer.' },
 };
 
-/** How far a search is, and how it ended. */
+/** Progress and end of a search. */
 const searchEnds = [
   exactly({ type: { const: 'progress' }, done: { type: 'number', minimum: 0, maximum: 1 } }),
   exactly({

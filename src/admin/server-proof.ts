@@ -13,7 +13,10 @@ const body = object(
   { additionalProperties: false },
 );
 
-/** A tool asks for a proof that this server knows its token before it sends the token: see `TokenProof`. */
+/**
+ * Adds the route at which a tool asks for proof that this server knows its token, before it sends the token: see
+ * `TokenProof`.
+ */
 export function addServerProof(app: FastifyInstance, authentication: Authentication): void {
   app.post<{ Body: { nonce: string; proof: string } }>(
     PROOF_PATH,

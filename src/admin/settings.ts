@@ -3,7 +3,7 @@ import { answer } from './openapi.js';
 import { type Route, route } from './route.js';
 import { exactly, list, ref } from './schemas.js';
 
-/** The settings that the node works by. Secrets come hidden already. */
+/** Route with the settings in force. Secrets are already hidden. */
 export function settingsRoute({ settingsInForce }: Pick<AdminDeps, 'settingsInForce'>): Route {
   return route('GET', '/v1/settings', {
     operationId: 'readSettings',

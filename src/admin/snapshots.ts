@@ -5,7 +5,7 @@ import { Problem } from './problem.js';
 import { type Route, route } from './route.js';
 import { exactly, list, ref } from './schemas.js';
 
-/** What is kept, and another one on demand. */
+/** Routes to list the kept snapshots and to take one on demand. */
 export function snapshotRoutes({ service, keptSnapshots }: Pick<AdminDeps, 'service' | 'keptSnapshots'>): Route[] {
   return [
     route('GET', '/v1/snapshots', {
@@ -28,7 +28,7 @@ export function snapshotRoutes({ service, keptSnapshots }: Pick<AdminDeps, 'serv
       responses: { 200: answer('They are there', exactly({ snapshots: list(ref('Snapshot')) })) },
       problems: [400, 403, 413, 415],
       handle: async (_request, reply) => {
-        // It can take minutes in silence, which must not end the connection.
+        // Snapshots can take minutes, and the silence must not end the connection.
         reply.raw.on('timeout', () => {});
         return { snapshots: await service.takeSnapshots() };
       },
@@ -36,7 +36,7 @@ export function snapshotRoutes({ service, keptSnapshots }: Pick<AdminDeps, 'serv
   ];
 }
 
-/** During an outage. */
+/** Maps an outage of the store to a 503. */
 function inTime<T>(answered: Promise<T>): Promise<T> {
   return answered.catch((error: Error) => {
     throw new Problem(503, `the store does not answer: ${messageOf(error)}`, 'store-away');

@@ -12,18 +12,18 @@ import { exactly, list, ref, talliesScope } from './schemas.js';
 
 const DAYS_DEFAULT = 7;
 const DAYS_MAX = 35;
-/** Each asks all shards. */
+/** Each reading asks all shards. */
 const READS_MAX = 4;
 
-/** How far what is told reaches. */
+/** Scope of the ledger totals. */
 interface Scope {
-  /** Some shard began to count then; null: all of them with their first entry. */
+  /** Latest start of counting among the shards; null: all shards have counted from their first entry. */
   readonly sinceMillis: number | null;
   readonly isWhole: boolean;
   readonly shardsLeftOut: number;
 }
 
-/** What moved by day, currency and kind, and which products were seen: tallies of all shards. */
+/** Ledger totals of all shards: money moved by day, currency and kind, and the products seen. */
 export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] {
   const inTurn = atOnce(READS_MAX, 'readings');
   return [
@@ -53,7 +53,7 @@ export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] 
     }),
   ];
 
-  /** One shard after the other: they are asked between callbacks. */
+  /** Asks one shard after the other, between callbacks. */
   async function read(): Promise<{ scope: Scope; all: readonly TalliesJson[] }> {
     const all: TalliesJson[] = [];
     for (let shard = 0; shard < service.shardCount; shard++) {

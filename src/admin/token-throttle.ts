@@ -6,22 +6,22 @@ const GUESSES_MAX = 10;
 export const THROTTLE_SECONDS = 60;
 const WINDOW_MS = THROTTLE_SECONDS * 1000;
 const ADDRESSES_MAX = 10_000;
-/** Groups of an IPv6 address that name one customer's network. */
+/** Groups of an IPv6 address that identify one customer's network. */
 const V6_GROUPS = 4;
 const DIGEST_LENGTH = 16;
 
 interface Guesses {
-  /** Digests of wrong tokens: a program with an old token sends one again and again, and guesses nothing. */
+  /** Digests of wrong tokens: a program with an old token sends the same one again and again, and is not guessing. */
   readonly wrong: Set<string>;
   readonly sinceMs: number;
 }
 
 /**
- * Counts different wrong tokens by the address that they come from, at the sign-in and in calls alike: who guesses is refused for the
- * rest of the minute, and nobody else. The memory of addresses has a limit, and forgets the one that began longest ago.
+ * Counts different wrong tokens by address, at the sign-in and in calls alike. A guesser is refused for the rest of the
+ * minute, and other callers are not. The memory of addresses is bounded and drops the oldest entry.
  */
 export class TokenThrottle {
-  /** In the order in which they began. */
+  /** In order of their start. */
   private readonly byAddress = new Map<string, Guesses>();
 
   constructor(private readonly clock: Clock) {}
@@ -34,7 +34,7 @@ export class TokenThrottle {
     return (this.current(placeOf(address))?.wrong.size ?? 0) >= GUESSES_MAX;
   }
 
-  /** `wrong` is what was shown in place of a token; of it a digest is kept. */
+  /** `wrong` is the wrong token; only a digest is kept. */
   noteWrong(address: string, wrong: string): void {
     const place = placeOf(address);
     const digest = createHash('sha256').update(wrong).digest('base64').slice(0, DIGEST_LENGTH);
@@ -57,7 +57,7 @@ export class TokenThrottle {
 
 function placeOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
-  // A proxy of IPv6 writes an address of IPv4 as ::ffff:192.0.2.1.
+  // An IPv6 proxy writes an IPv4 address as ::ffff:192.0.2.1.
   const parsed = ipaddr.process(address);
   return 'parts' in parsed ? parsed.parts.slice(0, V6_GROUPS).join(':') : parsed.toString();
 }

@@ -13,10 +13,10 @@ import { noSuchPlayer, Problem, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { cursor as cursorSchema, exactly, list, ref } from './schemas.js';
 
-/** Each goes through all players, between the callbacks. */
+/** Each scan goes through all players, between the callbacks. */
 const SCANS_MAX = 4;
 
-/** Reading transactions, of one player or over all of them, page by page. A scan ends when its answer is not wanted. */
+/** Routes to read transactions, of one player or of all, page by page. A scan ends when its client has gone. */
 export function transactionRoutes(
   { service, settings, clock }: AdminDeps,
   isWanted: (request: FastifyRequest['raw']) => boolean,
@@ -104,7 +104,7 @@ export function transactionRoutes(
   }
 }
 
-/** As the API tells it. */
+/** A transaction in the API's form. */
 export function transactionBody(scales: ScaleTable, item: TransactionView): object {
   const amount = (units: number | undefined) => (units === undefined ? undefined : money(scales, item.currency, units));
   return {

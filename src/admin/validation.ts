@@ -12,7 +12,7 @@ const ajv = new Ajv({
   verbose: true,
   validateSchema: false,
   meta: false,
-  // As for callbacks: there sooner, and as fast.
+  // As for callbacks: compiles sooner, and runs as fast.
   code: { optimize: false },
 });
 ajv.addVocabulary(['message']);
@@ -35,7 +35,7 @@ ajv.addKeyword({
   compile:
     ([least, most]: [number, number]) =>
     (text, at) => {
-      // A default is a number already.
+      // A default is already a number.
       const value = typeof text === 'string' && DIGITS.test(text) ? Number(text) : text;
       if (typeof value !== 'number' || !(value >= least && value <= most)) return false;
       if (at !== undefined) at.parentData[at.parentDataProperty] = value;

@@ -7,7 +7,7 @@ import { Problem } from './problem.js';
 import { type Route, route } from './route.js';
 import { ref } from './schemas.js';
 
-/** Whether the store is in order, as `walletd verify` says it, asked of the node itself. */
+/** Routes that verify the store like `walletd verify`, on request to the node itself. */
 export function verifyRoutes({ verifier }: Pick<AdminDeps, 'verifier'>): Route[] {
   return [
     route('GET', '/v1/verify', {

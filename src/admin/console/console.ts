@@ -8,7 +8,10 @@ import { type PageFile, readPageFiles } from './page-files.js';
 
 const TOKEN_LENGTH_MAX = 4096;
 const PAGE = 'index.html';
-/** Nothing but our own files runs or is shown, nobody frames it, and no address with a player's name leaves in a Referer. */
+/**
+ * Only our own files run or are shown, no site frames the console, and no address with a player's name leaks in a
+ * Referer.
+ */
 const HEADERS = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -34,8 +37,8 @@ const tokenBody = object(
 );
 
 /**
- * The console: its page, its sessions, and what it shows live. All else it does are calls of the operator API, with its
- * session in the place of a token.
+ * Adds the console: its page, its sessions and its live feed. Everything else it does are calls of the operator API,
+ * with the session in place of a token.
  */
 export function addConsole(app: FastifyInstance, authentication: Authentication, feed: LiveFeed): void {
   let files: ReadonlyMap<string, PageFile> | undefined;
@@ -72,7 +75,7 @@ export function addConsole(app: FastifyInstance, authentication: Authentication,
   app.get('/console/benchmark-report', named('GET /console/benchmark-report'), async (_request, reply) => {
     const report = await maybeBenchmarkReport();
     if (report === undefined) throw new Problem(404, 'there is no report: npm run bench writes one', 'not-found');
-    // It has styles of its own, and may be years old: it is for the disk, and nothing in it is let into the console.
+    // The report has its own styles and may be years old: it is for download, and nothing in it may run in the console.
     return reply
       .headers({ ...HEADERS, 'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'" })
       .header('Content-Disposition', 'attachment; filename="walletd-benchmarks.html"')
@@ -84,12 +87,12 @@ export function addConsole(app: FastifyInstance, authentication: Authentication,
   app.get<{ Params: { name: string } }>('/console/assets/:name', open('GET /console/assets'), (request, reply) => {
     const file = pageFiles().get(request.params.name);
     if (file === undefined) throw new Problem(404, 'there is no such file: load the page again', 'not-found');
-    // Its name changes with its content.
+    // The file's name changes with its content.
     reply.header('Cache-Control', 'public, max-age=31536000, immutable');
     return send(request, reply, file);
   });
 
-  // Every view has an address, and the page knows which there are.
+  // Every view has an address, and the page knows the valid ones.
   app.get('/console/*', open('GET /console/*'), (request, reply) => {
     const page = pageFiles().get(PAGE);
     if (page === undefined) throw new Problem(404, 'the console has not been built: npm run build', 'not-found');
@@ -104,7 +107,7 @@ export function addConsole(app: FastifyInstance, authentication: Authentication,
 }
 
 const named = (route: string) => ({ config: { route } });
-/** What it shows comes from the API, which asks who it is. */
+/** The page is open to everyone; its data comes from the API, which authenticates. */
 const open = (route: string) => ({ config: { route, isOpen: true } }) as const;
 
 function send(request: FastifyRequest, reply: FastifyReply, { type, plain, gzipped }: PageFile): FastifyReply {

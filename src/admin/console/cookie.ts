@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { SESSION_MS } from './session.js';
 
-/** A browser keeps cookies by host and not by port: two systems on one machine each have a name of their own. */
+/** A browser keeps cookies by host and not by port: two systems on one machine need different cookie names. */
 const ID_LENGTH = 8;
 
-/** The cookie that holds a session. Scripts do not see it, and no other site can have it sent. */
+/** Cookie that holds a session. Scripts cannot read it, and other sites cannot make the browser send it. */
 export class SessionCookie {
   private readonly name: string;
 
@@ -24,12 +24,12 @@ export class SessionCookie {
     return undefined;
   }
 
-  /** As the header that sets it. */
+  /** Header that sets the cookie. */
   set(request: FastifyRequest, value: string): string {
     return this.header(request, value, SESSION_MS / 1000);
   }
 
-  /** As the header that removes it. */
+  /** Header that removes the cookie. */
   clear(request: FastifyRequest): string {
     return this.header(request, '', 0);
   }
@@ -39,7 +39,7 @@ export class SessionCookie {
     return `${this.nameFor(request)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
   }
 
-  /** `__Host-` has browsers refuse one that a neighbouring domain has set, or that came without TLS. */
+  /** With `__Host-`, browsers refuse a cookie that a neighbouring domain has set, or that came without TLS. */
   private nameFor(request: FastifyRequest): string {
     return this.isSecure(request) ? `__Host-${this.name}` : this.name;
   }

@@ -4,21 +4,21 @@ import { Problem } from '../problem.js';
 
 const TICK_MS = 1000;
 const LISTENERS_MAX = 32;
-/** Then a page has to come again, and is asked who it is. */
+/** After this time a page has to reconnect and authenticate again. */
 const STREAM_MS_MAX = 600_000;
 const HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store',
-  // nginx would collect it.
+  // nginx would buffer the stream.
   'X-Accel-Buffering': 'no',
 };
 
-/** Tells everybody who looks how things are, once a second. While nobody looks nothing is measured. */
+/** Sends the current state to all viewers once a second. Without viewers nothing is measured. */
 export class LiveFeed {
-  /** By listener, how many more messages he gets. */
+  /** By viewer, the number of remaining messages. */
   private readonly listeners = new Map<ServerResponse, number>();
   private timer: NodeJS.Timeout | undefined = undefined;
-  /** Whoever comes is told it at once. */
+  /** New viewers get the newest message at once. */
   private newest = '';
 
   constructor(private readonly source: OverviewSource) {}
@@ -54,7 +54,7 @@ export class LiveFeed {
     for (const [response, left] of this.listeners) {
       this.listeners.set(response, left - 1);
       if (left <= 0) response.end();
-      // Who does not read misses some, and loses the connection when that goes on.
+      // A client that does not read misses messages, and loses the connection if that continues.
       else if (!response.writableNeedDrain) response.write(this.newest);
     }
   }

@@ -1,6 +1,4 @@
-/*
- * What the console's overview shows, as JSON: this node, once a second. The page reads these types too.
- */
+/** JSON of the console's overview: this node, once a second. The page uses these types too. */
 
 /** Callbacks a second. */
 export interface CallbackRate {
@@ -11,7 +9,7 @@ export interface CallbackRate {
 }
 
 export interface Latency {
-  /** `whole`, from the headers of a callback to its answer, or a stage of it. */
+  /** `whole`: from the headers of a callback to its answer; otherwise a stage of that time. */
   readonly stage: 'whole' | 'queue' | 'decide' | 'durable' | 'reply';
   /** Null: nothing was measured. */
   readonly p50Ms: number | null;
@@ -21,13 +19,13 @@ export interface Latency {
 export interface ShardLine {
   readonly shard: number;
   readonly state: string;
-  /** The name of a node; null where this node is alone, or nobody is known to serve it. */
+  /** Name of a node; null when this node is alone, or no known node serves the shard. */
   readonly owner: string | null;
   readonly players: number;
   readonly waiting: number;
-  /** Sequences of the log; null where another node serves the shard. */
+  /** Sequences of the log; null when another node serves the shard. */
   readonly watermarks: ShardWatermarks | null;
-  /** When the newest snapshot was taken; null: there is none. */
+  /** Time of the newest snapshot; null: there is none. */
   readonly snapshotMs: number | null;
   readonly reason: string | null;
 }
@@ -45,22 +43,22 @@ export interface ThreadHeap {
   readonly limitBytes: number;
 }
 
-/** A followed backup: another process, which this node knows only by the file that backup.metricsFile names. */
+/** A followed backup: another process, known to this node only by the file that backup.metricsFile names. */
 export type Backup =
   | { readonly state: 'unseen' }
   | { readonly state: 'unreadable'; readonly path: string; readonly reason: string }
   | {
       readonly state: 'seen';
-      /** All that the store had then is in it. */
+      /** The backup holds everything that the store had at this time. */
       readonly coveredMs: number;
       readonly lagEntries: number;
       readonly fileBytes: number;
       readonly fileBegunMs: number;
-      /** Times that the command of --then has failed. */
+      /** Number of failures of the --then command. */
       readonly thenFailures: number;
     };
 
-/** Something that is not as it should be. */
+/** An alert. */
 export interface Trouble {
   /** `now`: players feel it. `soon`: look at it in the next days. */
   readonly urgency: 'now' | 'soon';
@@ -72,9 +70,9 @@ export interface Overview {
   readonly version: string;
   readonly startedMs: number;
   readonly isReady: boolean;
-  /** The name of this node; null where it is alone. */
+  /** Name of this node; null when it is alone. */
   readonly node: string | null;
-  /** What rates and latencies are over; 0 when there is nothing to compare with yet. */
+  /** Interval of rates and latencies; 0 before there is a second measurement. */
   readonly seconds: number;
   readonly callbacks: readonly CallbackRate[];
   readonly latencies: readonly Latency[];
@@ -85,19 +83,19 @@ export interface Overview {
   readonly shards: readonly ShardLine[];
   readonly heaps: readonly ThreadHeap[];
   readonly residentBytes: number;
-  /** Of players and transactions, outside of any heap. */
+  /** Bytes of players' and transactions' records, outside any heap. */
   readonly recordBytes: { readonly taken: number; readonly used: number };
-  /** Of what is known to be in the archive. */
+  /** Bytes of rounds known to be in the archive. */
   readonly archiveBytes: number;
   readonly store: {
     readonly isUp: boolean;
-    /** Null: not asked yet, or it does not say. */
+    /** Null: not asked yet, or unknown to the store. */
     readonly bytes: number | null;
     readonly freeBytes: number | null;
     readonly appendP99Ms: number | null;
   };
   readonly backup: Backup;
-  /** When the benchmarks of this machine were measured last; null: never, or what was written is not here. */
+  /** Time of this machine's last benchmarks; null: never, or no report here. */
   readonly benchmarkMs: number | null;
   readonly troubles: readonly Trouble[];
 }
@@ -105,7 +103,7 @@ export interface Overview {
 /** Ten seconds of the last hour. */
 export interface Moment {
   readonly atMs: number;
-  /** A second: accepted; refused for a reason of the player's; answered with an error. */
+  /** Rates per second: accepted; refused for a reason of the player's; answered with an error. */
   readonly accepted: number;
   readonly refused: number;
   readonly failed: number;

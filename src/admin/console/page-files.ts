@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
-/** What `npm run build` has made of src/console/. */
+/** Output of `npm run build` for src/console/. */
 const FOLDER = fileURLToPath(new URL('../../console/page/', import.meta.url));
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -18,7 +18,10 @@ export interface PageFile {
   readonly gzipped: Buffer;
 }
 
-/** The files of the console by name; empty when it has not been built. They are few, and kept: no name from outside is a path. */
+/**
+ * Files of the console by name; empty when it has not been built. The few files stay in memory: no name from outside is
+ * used as a path.
+ */
 export function readPageFiles(): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
   for (const name of maybeNames()) {

@@ -4,33 +4,35 @@ import type { OperatorToken, Role } from '../admin-deps.js';
 import { isCount, isObject } from '../cursor.js';
 import type { SignedOutSessions } from './signed-out-sessions.js';
 
-/** A working day. Nothing prolongs it: who has stolen a cookie has it no longer than that. */
+/** A working day. A session is never prolonged: a stolen cookie works no longer than this. */
 export const SESSION_MS = 12 * 3600 * 1000;
 const NONCE_BYTES = 16;
 /** A payload holds a name, which a setting may make long. */
 const COOKIE_LENGTH_MAX = 4096;
 
-/** Somebody who has signed in. */
+/** A signed-in operator. */
 export interface Session {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
   readonly endsMs: number;
-  /** What a request must bear to change something: a page of another site can send the cookie, but not read this. */
+  /**
+   * Token that a request must carry to change something: a page of another site can send the cookie, but not read this.
+   */
   readonly csrf: string;
 }
 
 /**
- * Sessions of the console. A session is its cookie, and no node remembers it: whichever node of a cluster is asked next knows
- * it, also after a start, and nothing grows. It is signed with a key made of the operator's token, so it ends with the token.
- * Nodes remember the few that were signed out.
+ * Sessions of the console. A session is its cookie, and no node stores it: every node of a cluster accepts the cookie,
+ * also after a restart, and no memory grows. The cookie is signed with a key derived from the operator's token, so the
+ * session ends with the token. Nodes store only the few sessions that were signed out.
  *
  *   cookie  payload . signature       payload  base64url of {"name", "endsMs", "nonce"}
  */
 export class Sessions {
   private readonly byName: ReadonlyMap<string, { readonly role: Role; readonly key: Buffer }>;
 
-  /** The id of the store goes into the keys: two systems may share a token, but no sessions. */
+  /** The store's id is part of the keys: two systems may share a token, but no sessions. */
   constructor(
     tokens: readonly OperatorToken[],
     storeId: string,
@@ -42,7 +44,7 @@ export class Sessions {
     );
   }
 
-  /** Begins one, as the text of its cookie. */
+  /** Begins a session; returns the text of its cookie. */
   begin(name: string): string {
     const endsMs = this.clock.now() + SESSION_MS;
     const content = { name, endsMs, nonce: randomBytes(NONCE_BYTES).toString('base64url') };
@@ -52,7 +54,7 @@ export class Sessions {
     return `${payload}.${sign(known.key, `session ${payload}`).toString('base64url')}`;
   }
 
-  /** Undefined when it is none of ours, or has ended. */
+  /** Undefined when the cookie is not ours, or the session has ended. */
   maybeRead(cookie: string): Session | undefined {
     if (cookie.length > COOKIE_LENGTH_MAX) return undefined;
     const [payload = '', signature = ''] = cookie.split('.');
@@ -73,7 +75,7 @@ export class Sessions {
   }
 }
 
-/** Whether a text from outside is this one, in a time that tells nothing. */
+/** Compares a text from outside in constant time. */
 export function isEqual(given: string, wanted: string | Buffer): boolean {
   const bytes = Buffer.from(given, 'base64url');
   const other = typeof wanted === 'string' ? Buffer.from(wanted, 'base64url') : wanted;

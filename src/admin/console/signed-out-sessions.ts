@@ -18,18 +18,18 @@ interface Ended {
 }
 
 export interface SignOutDeps {
-  /** Called with what is new here. */
+  /** Called with sign-outs that are new to this node. */
   readonly tell: (news: readonly SignedOut[]) => void;
-  /** Called with all that is remembered. */
+  /** Called with all remembered sign-outs. */
   readonly keep: (all: readonly SignedOut[]) => void;
   readonly clock: Clock;
 }
 
 /**
- * Sessions of the console that ended by a sign-out, until the time at which they would end anyway. Memory is bounded and forgets no
- * sign-out: an operator with more than a hundred of them loses the older sessions, and no other operator does.
- *
- * Nodes tell each other what is new to them, and everything when they link up: a message may be lost or come twice.
+ * Sessions of the console that ended by a sign-out, until the time at which they would end anyway. Memory is bounded
+ * and forgets no sign-out: an operator with more than a hundred of them loses the older sessions, and no other operator
+ * does. Nodes send each other every new sign-out, and all of them when they link up: a message may be lost or come
+ * twice.
  */
 export class SignedOutSessions {
   private readonly byName = new Map<string, Ended>();
@@ -52,12 +52,12 @@ export class SignedOutSessions {
     return ended !== undefined && (endsMs <= ended.untilMs || ended.sessions.has(id));
   }
 
-  /** Ends a session on this node at once, and tells the others. */
+  /** Ends a session on this node at once, and informs the others. */
   add(name: string, id: string, endsMs: number): void {
     this.note([{ name, untilMs: 0, sessions: [[id, endsMs]] }]);
   }
 
-  /** Also for what another node tells. */
+  /** Records sign-outs, including those from other nodes. */
   note(signedOut: readonly SignedOut[]): void {
     const news = signedOut.filter((one) => this.merge(one));
     if (news.length === 0) return;
@@ -70,7 +70,7 @@ export class SignedOutSessions {
     this.listeners.push(listener);
   }
 
-  /** True when something of it was new. */
+  /** True when the sign-out contained something new. */
   private merge({ name, untilMs, sessions }: SignedOut): boolean {
     const nowMs = this.deps.clock.now();
     const ended = this.byName.get(name) ?? { untilMs: 0, sessions: new Map<string, number>() };
@@ -99,7 +99,7 @@ export class SignedOutSessions {
   }
 }
 
-/** The sessions that end first are remembered by their time alone. */
+/** Replaces the sessions that end first by the time of their end. */
 function raiseUntil(ended: Ended): void {
   ended.untilMs = Math.min(...ended.sessions.values());
   for (const [id, endsMs] of ended.sessions) if (endsMs <= ended.untilMs) ended.sessions.delete(id);
