@@ -278,7 +278,7 @@ function toProblem(error: unknown, { method, url }: FastifyRequest, deps: AdminD
   const { statusCode = 500, message } = error as { statusCode?: number; message: string };
   if (statusCode === 413) return new Problem(413, message, 'body-too-large');
   if (statusCode < 500) return new Problem(statusCode, message, 'bad-request');
-  deps.log.error({ method, url, error: message }, 'operator API failed');
+  deps.log.error({ code: 'operator-api-failed', method, url, error: message }, 'operator API request failed');
   return new Problem(500, 'a fault of ours; the log has more', 'internal-error');
 }
 

@@ -59,7 +59,7 @@ export class Authentication {
     this.sessions = this.setTokens(tokens);
     this.cookie = new SessionCookie(storeId, tls !== undefined);
     this.throttle = new TokenThrottle(clock);
-    this.refusals = new RefusalLog(log, 'operator API: refused');
+    this.refusals = new RefusalLog(log, { code: 'operator-api-refused', message: 'operator API requests refused' });
   }
 
   /** Makes these tokens valid from the next request on, with the sessions begun with them. */

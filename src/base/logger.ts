@@ -1,9 +1,16 @@
+/** Fields of a warning or an error. */
+export interface Coded {
+  /** Kind of event, in kebab case. Alerts, docs and tests match it; docs/codes.md lists all of them. */
+  readonly code: string;
+  readonly [field: string]: unknown;
+}
+
 /** The logger that inner folders depend on. pino's logger is one. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
+  warn(fields: Coded, message: string): void;
+  error(fields: Coded, message: string): void;
 }
 
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

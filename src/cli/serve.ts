@@ -56,7 +56,7 @@ async function serve(options: ServeOptions): Promise<void> {
    */
   const end = (exitCode: number) => {
     setTimeout(() => {
-      log.error({}, 'could not stop in time: some outcomes are unknown');
+      log.error({ code: 'stop-timed-out' }, 'stop timed out, outcomes are unknown');
       process.exit(EXIT.failure);
     }, stopMaxMs).unref();
     if (isEnding) return;
@@ -64,7 +64,7 @@ async function serve(options: ServeOptions): Promise<void> {
     (node?.stop() ?? Promise.resolve(true)).then(
       (inGoodOrder) => process.exit(inGoodOrder || exitCode !== EXIT.ok ? exitCode : EXIT.failure),
       (error: Error) => {
-        log.error({ error: error.message }, 'could not stop in good order');
+        log.error({ code: 'stop-failed', error: error.message }, 'stop failed');
         process.exit(EXIT.failure);
       },
     );
@@ -87,12 +87,15 @@ async function serve(options: ServeOptions): Promise<void> {
       node?.readAgain(fresh);
       setLogLevel(log, fresh.settings.log.level);
     } catch (error) {
-      log.error({ error: (error as Error).message }, 'who may call could not be read again: it stays as it was');
+      log.error(
+        { code: 'settings-not-reloaded', error: (error as Error).message },
+        'caller settings cannot be reloaded, keeping the former ones',
+      );
     }
   };
   process.on('SIGHUP', readAgain);
   // Node would open its inspector, through which any user who may send this signal reads keys and moves money.
-  process.on('SIGUSR1', () => log.warn({ code: 'inspector-refused' }, 'SIGUSR1 ignored: the inspector stays closed'));
+  process.on('SIGUSR1', () => log.warn({ code: 'inspector-refused' }, 'signal to open the inspector ignored'));
   try {
     // Load the node late: it takes a third of a second, and neither wrong settings nor the help need it.
     const { WalletNode } = await import('../node/wallet-node.js');
@@ -100,7 +103,7 @@ async function serve(options: ServeOptions): Promise<void> {
     if (hasMissedSighup) readAgain();
     await node.start();
   } catch (error) {
-    log.error({ error: (error as Error).message }, 'refused to start');
+    log.error({ code: 'start-refused', error: (error as Error).message }, 'refused to start');
     throw error;
   }
 }

@@ -255,7 +255,7 @@ export class ClusterNode implements PeerEvents {
   /** Its log has another owner. `takenBy` is for people. */
   fenced(shard: number, takenBy: string, head: Head): void {
     this.ownership.fenced(shard, head);
-    this.deps.log.warn({ shard, takenBy }, 'shard given up: its log has another owner');
+    this.deps.log.warn({ code: 'shard-fenced', shard, takenBy }, 'shard fenced by another owner');
     void this.checkStrangers(shard, takenBy, head);
   }
 
@@ -370,7 +370,11 @@ export class ClusterNode implements PeerEvents {
     const { clock, timers, log } = this.deps;
     const endMs = clock.monotonicMs() + timeoutMs;
     this.isLeaving = true;
-    await this.membership.tell().catch((error) => log.warn({ error: messageOf(error) }, 'cannot say that it leaves'));
+    await this.membership
+      .tell()
+      .catch((error) =>
+        log.warn({ code: 'leave-not-announced', error: messageOf(error) }, 'leave of this node cannot be announced'),
+      );
     this.lookAll();
     while (this.ownership.heldCount > 0 && this.hasHeirs() && clock.monotonicMs() < endMs) {
       await delay(timers, TICK_MS);
@@ -382,7 +386,11 @@ export class ClusterNode implements PeerEvents {
     const { log } = this.deps;
     for (const cancel of this.cancels) cancel();
     await this.ownership.end();
-    await this.membership.leave().catch((error) => log.warn({ error: messageOf(error) }, 'cannot leave the table'));
+    await this.membership
+      .leave()
+      .catch((error) =>
+        log.warn({ code: 'leave-not-recorded', error: messageOf(error) }, 'membership registry cannot be left'),
+      );
     this.broadcast({ type: 'look' });
     this.router.close();
     await this.links.close();
@@ -712,7 +720,7 @@ export class ClusterNode implements PeerEvents {
     for (const [other, { name, rulesHash }] of members) {
       if (other === tag || rulesHash === about.rulesHash || this.warned.has(other)) continue;
       this.warned.add(other);
-      log.warn({ node: name }, 'a node of the cluster has other rules: a callback may be decided differently there');
+      log.warn({ code: 'rules-differ', node: name }, 'node has other rules, it may decide callbacks differently');
     }
   }
 
@@ -728,7 +736,7 @@ export class ClusterNode implements PeerEvents {
     // Pulses that were held back tell of the pause bit by bit.
     if (pausedMs - this.pauseLoggedMs < PAUSE_LOG_MS) return;
     this.pauseLoggedMs = pausedMs;
-    log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused: time is put forward');
+    log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused, time is put forward');
   }
 
   private checkTime(): void {
@@ -737,7 +745,7 @@ export class ClusterNode implements PeerEvents {
     if (isWrong && !this.isTimeWrong) {
       this.deps.log.warn(
         { code: 'clock-differs', behindMs: Math.round(behindMs) },
-        "this machine's clock differs from those of the other nodes",
+        'clock of this machine differs from those of the other nodes',
       );
     }
     this.isTimeWrong = isWrong;

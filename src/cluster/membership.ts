@@ -123,7 +123,7 @@ export class Membership {
       this.problem = undefined;
       this.seenMs = nowMs;
       if (answer.type === 'gone') {
-        log.warn({}, 'this node was taken for gone: it joins again');
+        log.warn({ code: 'node-suspected-dead' }, 'this node was suspected dead, rejoining');
         // First: a write can have got through although it fails, and others answer to it at once.
         this.deps.onGone();
         await this.write();
@@ -138,7 +138,10 @@ export class Membership {
       watch.tableSilent(clock.monotonicMs());
       const message = messageOf(error);
       if (message !== this.problem) {
-        log.warn({ error: message }, 'the table of the cluster does not answer: shards stay where they are');
+        log.warn(
+          { code: 'registry-away', error: message },
+          'membership registry does not answer, shards stay where they are',
+        );
       }
       this.problem = message;
     }

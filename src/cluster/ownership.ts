@@ -386,7 +386,7 @@ export class Ownership {
     dealing.namelessSinceMs = TOLD;
     this.deps.log.warn(
       { code: 'shard-left-to-owner', shard: dealing.shard },
-      'archive does not tell the names of its rounds: the shard stays with its owner until it does',
+      'archive cannot name its rounds, shard stays with its owner',
     );
   }
 
@@ -584,10 +584,7 @@ export class Ownership {
     if (!gathered.isSilent) return gathered.copies;
     dealing.uncopiedSinceMs ??= nowMs;
     if (nowMs - dealing.uncopiedSinceMs < UNCOPIED_MS) return undefined;
-    log.warn(
-      { shard },
-      'a node that may hold the newest of a shard does not answer: it is taken as all others have it',
-    );
+    log.warn({ code: 'copies-silent', shard }, 'peer holding copies did not answer, taking over with the other copies');
     return gathered.copies;
   }
 
@@ -619,7 +616,10 @@ export class Ownership {
       return;
     }
     if (dealing.problem !== reason)
-      this.deps.log.warn({ shard, reason }, 'cannot follow or take a shard: trying again');
+      this.deps.log.warn(
+        { code: 'shard-move-failed', shard, reason },
+        'shard cannot be loaded or taken over, will retry',
+      );
     dealing.problem = reason;
     await delay(this.deps.timers, isPermanent ? PERMANENT_REST_MS : WANT_MS);
   }
@@ -673,7 +673,10 @@ export class Ownership {
       if (type === 'resume') return;
       this.released.set(shard, epoch);
       await this.writeReleased(shard, epoch).catch((error) => {
-        log.warn({ shard, error: messageOf(error) }, 'cannot write yet that a shard was let go');
+        log.warn(
+          { code: 'release-not-recorded', shard, error: messageOf(error) },
+          'release of a shard cannot be recorded yet',
+        );
       });
     });
   }

@@ -65,8 +65,8 @@ export class CallbackServer {
     log: Logger,
   ) {
     const { settings, clock } = deps;
-    const refusals = new RefusalLog(log, 'callbacks refused');
-    const malformed = new RefusalLog(log, 'callbacks malformed');
+    const refusals = new RefusalLog(log, { code: 'callbacks-refused', message: 'callbacks refused' });
+    const malformed = new RefusalLog(log, { code: 'callbacks-malformed', message: 'callbacks malformed' });
     const ending = { isEnding: false };
     this.deps = { ...deps, admission: new Admission(settings, clock), refusals, malformed, ending };
     this.guard = new ConnectionGuard(settings.connectionsMax, deps.counts, () => this.noteUnread(log));

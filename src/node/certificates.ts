@@ -50,7 +50,8 @@ export class Certificates {
   }
 
   warn(log: Logger): void {
-    for (const concern of this.concerns()) log.warn({ concern }, 'a certificate needs to be renewed');
+    for (const concern of this.concerns())
+      log.warn({ code: 'certificate-ends', concern }, 'certificate ends soon or has ended');
   }
 
   /**
@@ -67,7 +68,10 @@ export class Certificates {
         const { certificateFile, endsMs } = tls;
         log.info({ certificateFile, ends: new Date(endsMs).toISOString() }, 'a certificate was read again');
       } catch (error) {
-        log.error({ error: messageOf(error) }, 'a certificate could not be read again: it stays as it was');
+        log.error(
+          { code: 'certificate-not-reloaded', error: messageOf(error) },
+          'certificate reload failed, keeping the former one',
+        );
       }
     }
     this.warn(log);

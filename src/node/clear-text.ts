@@ -18,14 +18,13 @@ export function clearTextConcerns(settings: Pick<Settings, 'store' | 'archive'>)
     tls === undefined ? [host, ...(sentinels ?? []).map((sentinel) => sentinel.host)] : [],
   );
   const postgres = findArchiveAddress(settings);
-  const code = 'clear-text';
   const todo = 'set up TLS or a tunnel, and requireTls; see docs/security.md';
   return [
     ...(redis !== undefined && inClear?.some(isRemote) === true
       ? [
           {
             about: 'store',
-            code,
+            code: 'clear-text',
             says: `all that ${redis.name} is told goes over the network in the clear`,
             todo,
           } as const,
@@ -35,7 +34,7 @@ export function clearTextConcerns(settings: Pick<Settings, 'store' | 'archive'>)
       ? [
           {
             about: 'archive',
-            code,
+            code: 'clear-text',
             says: `all that ${postgres.name} is told goes over the network in the clear`,
             todo,
           } as const,

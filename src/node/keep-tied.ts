@@ -49,6 +49,6 @@ async function look({ storeId, archiveId, meta, findServed, headOf, ownerTag, lo
   if (named.archiveId !== mine) return;
   log.warn(
     { code: 'archive-tied-again', archiveId: mine, restored: found.archiveId },
-    'restored store named another archive: it names the one in use again',
+    'restored store tied again to the archive in use',
   );
 }

@@ -40,7 +40,7 @@ export class LastRun {
   static read(folder: string, store: string, log: Logger): LastRun {
     const path = join(folder, `run-${crc32(store).toString(16).padStart(8, '0')}.json`);
     const last = new LastRun(path, endOf(maybeRead(path)), log);
-    if (last.end === 'crashed') log.warn({}, 'the process before this one was killed, or its machine: it noted no end');
+    if (last.end === 'crashed') log.warn({ code: 'previous-run-killed' }, 'previous process was killed');
     return last;
   }
 
@@ -59,7 +59,10 @@ export class LastRun {
       mkdirSync(dirname(this.path), { recursive: true });
       writeFileSync(this.path, JSON.stringify({ run: this.run, pid: process.pid, end } satisfies Stored));
     } catch (error) {
-      this.log.warn({ path: this.path, error: messageOf(error) }, 'cannot note how this process ends');
+      this.log.warn(
+        { code: 'run-not-recorded', path: this.path, error: messageOf(error) },
+        'run of this process cannot be recorded',
+      );
     }
   }
 }

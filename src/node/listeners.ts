@@ -48,8 +48,8 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
   const { host, port, requestDeadlineMs, limits } = settings;
   const connectionsMax = affordableConnections(limits.connectionsMax);
   if (connectionsMax < limits.connectionsMax) {
-    const message = 'too few files may be open for limits.connectionsMax, which is lowered: raise `ulimit -n`';
-    log.warn({ connectionsMax, connectionsWanted: limits.connectionsMax }, message);
+    const at = { connectionsMax, connectionsWanted: limits.connectionsMax, todo: 'raise `ulimit -n`' };
+    log.warn({ code: 'connections-lowered', ...at }, 'limits.connectionsMax lowered to the limit of open files');
   }
   return new CallbackServer(
     {

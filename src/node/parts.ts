@@ -139,11 +139,13 @@ async function makeOtherParts(
   const certificates = new Certificates(settings, systemClock);
   certificates.warn(log);
   mustBeEncrypted(settings);
-  for (const { code, says, todo } of clearTextConcerns(settings)) log.warn({ code, todo }, says);
+  for (const { code, says, todo } of clearTextConcerns(settings)) {
+    log.warn({ code, why: says, todo }, 'connection to a server is not encrypted');
+  }
   const heapMaxBytes = effectiveHeapMaxBytes(settings);
   const share = memoryShare(settings);
   if (heapMaxBytes < share.heapMaxBytes) {
-    log.warn({ heapMaxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
+    log.warn({ code: 'heap-too-small', heapMaxBytes }, 'heap is smaller than memory.maxBytes asks for');
   }
   const tracer = await maybeTracer(process.env, log);
   const identity = newIdentity(systemClock.now());
@@ -323,7 +325,7 @@ async function withArchive(opened: OpenStore, settings: Settings, log: Logger): 
     const archive = await findArchive(settings, opened.meta);
     if (archive?.away === undefined) return { ...opened, meta: await tieArchive(settings, opened, log) };
     const { name, away } = archive;
-    log.warn({ code: 'archive-away', archive: name, error: away }, 'archive not reachable at the start');
+    log.warn({ code: 'archive-away', archive: name, error: away }, 'archive does not answer at the start');
     return opened;
   } catch (error) {
     await opened.store.close();
@@ -345,7 +347,7 @@ function servedBy(shards: Shards, cluster: ClusterNode | undefined): Pick<Shards
 function onceFenced(log: Logger, onUseless: OnUseless): (shard: number, takenBy: string) => void {
   let isFenced = false;
   return (shard, takenBy) => {
-    if (!isFenced) log.error({ shard, takenBy }, 'another process took this store over: ending');
+    if (!isFenced) log.error({ code: 'store-fenced', shard, takenBy }, 'store taken over by another process, exiting');
     isFenced = true;
     onUseless(EXIT.fenced);
   };

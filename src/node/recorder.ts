@@ -48,9 +48,9 @@ export class Recorder {
     } catch (error) {
       this.failures++;
       const message = messageOf(error);
-      const at = { path: this.record.path, error: message };
+      const at = { code: 'acknowledged-not-recorded', path: this.record.path, error: message };
       // A write is tried every second and logged once.
-      if (message !== this.problem) this.log.warn(at, 'cannot write what this node has acknowledged');
+      if (message !== this.problem) this.log.warn(at, 'acknowledged positions cannot be recorded');
       this.problem = message;
     }
   }

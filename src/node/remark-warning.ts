@@ -1,4 +1,4 @@
-import type { Logger } from '../base/logger.js';
+import type { Coded, Logger } from '../base/logger.js';
 import type { CallbackCommand } from '../wallet/command.js';
 
 const EVERY_MS = 10_000;
@@ -14,8 +14,8 @@ export class RemarkWarning {
 
   constructor(
     private readonly log: Logger,
-    private readonly message: string,
-    private readonly code: string,
+    /** Code and message of each line. */
+    private readonly line: Coded & { readonly message: string },
   ) {}
 
   note(shard: number, { id, username, productId }: CallbackCommand, nowMs: number): void {
@@ -23,8 +23,9 @@ export class RemarkWarning {
       this.suppressed++;
       return;
     }
-    const fields = { code: this.code, shard, requestId: id, username, productId, othersBefore: this.suppressed };
-    this.log.warn(fields, this.message);
+    const { code, message } = this.line;
+    const fields = { code, shard, requestId: id, username, productId, othersBefore: this.suppressed };
+    this.log.warn(fields, message);
     this.writtenMs = nowMs;
     this.suppressed = 0;
   }

@@ -237,7 +237,7 @@ export async function openShardThread(
 
 /** Ends a process that can no longer use the store; the supervisor or the main thread starts another. */
 function endStuckThread(why: string, log: Logger): void {
-  log.error({ error: why }, 'the store does not answer any more: ending');
+  log.error({ code: 'store-unusable', error: why }, 'store is unusable in this process, exiting');
   // Ending only the thread would not close LMDB: its successor would find the same broken environment.
   if (isMainThread) process.exit(EXIT.failure);
   else process.kill(process.pid, 'SIGKILL');

@@ -28,7 +28,7 @@ export class SignedOutRecord {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       this.log.warn(
         { code: 'sign-outs-unreadable', path: this.path, error: messageOf(error) },
-        'sign-outs before this start are forgotten: change the token of whoever signed out for a reason',
+        'sign-outs before this start cannot be read',
       );
       return [];
     }
@@ -44,7 +44,7 @@ export class SignedOutRecord {
     } catch (error) {
       this.log.warn(
         { code: 'sign-out-not-kept', path: this.path, error: messageOf(error) },
-        'a sign-out could not be written down: a restart of this node would forget it',
+        'sign-out cannot be recorded',
       );
     }
   }

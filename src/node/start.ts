@@ -87,7 +87,8 @@ async function refuseTwin(settings: Settings, { store }: OpenStore): Promise<voi
 /** Runs beside the start, which must not wait for an unresponsive replica. */
 async function logConcerns({ opened, log }: Parts): Promise<void> {
   const concerns = await opened.store.concerns().catch(() => []);
-  for (const concern of concerns) log.warn({ store: opened.name, concern }, 'the store will be in trouble one day');
+  for (const concern of concerns)
+    log.warn({ code: 'store-misconfigured', store: opened.name, concern }, 'store is misconfigured');
 }
 
 interface TakenStore {
@@ -151,8 +152,8 @@ export function warnWithoutArchive({ settings, log }: Pick<Parts, 'settings' | '
   const bytesPerHour = CLOSED_BET_BYTES * EXAMPLE_RATE * HOUR_SECONDS;
   const hours = Math.round(memoryShare(settings).recordsMaxBytes / bytesPerHour);
   log.warn(
-    { hoursAt100ClosedBetsPerSecond: hours },
-    'no archive: closed rounds stay in memory; docs/archive.md says how to set one up',
+    { code: 'archive-not-configured', hoursAt100ClosedBetsPerSecond: hours, page: 'docs/archive.md' },
+    'no archive is configured, closed rounds stay in memory',
   );
 }
 
@@ -160,7 +161,9 @@ export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void
   const { settings, log, opened, identity, shards, health } = parts;
   const listeners = describeListeners(settings, { callbackPort, adminPort, healthPort: health?.port });
   for (const listener of listeners) log.info(listener, 'listener open');
-  for (const { code, says, todo } of handConcerns(settings)) log.warn({ code, todo }, says);
+  for (const { code, says, todo } of handConcerns(settings)) {
+    log.warn({ code, why: says, todo }, 'money by hand is not safeguarded');
+  }
   log.info(
     {
       callbacks: urlOf(settings.host, callbackPort, settings.tls),

@@ -49,8 +49,10 @@ export async function stopParts(parts: Parts): Promise<boolean> {
   await health?.close();
   const tookMs = Math.round(systemClock.monotonicMs() - startedMs);
   if (isAnswered) log.info({ tookMs }, 'stopped: everything in flight was answered');
-  else if (drained) log.warn({ tookMs }, 'stopped: requests still being received were cut off');
-  else log.warn({ tookMs }, 'stopped: the store did not answer, some outcomes are unknown');
+  else if (drained)
+    log.warn({ code: 'stop-cut-requests', tookMs }, 'stopped, requests still being received were cut off');
+  else
+    log.warn({ code: 'stop-outcomes-unknown', tookMs }, 'stopped without an answer of the store, outcomes are unknown');
   return drained;
 }
 

@@ -32,7 +32,7 @@ export class StoreWatch implements StoreNews {
     this.saidMs = nowMs;
     const awayMs = Math.round(nowMs - this.sinceMs);
     const shards = [...this.failing].sort((a, b) => a - b);
-    this.log.warn({ shards, error, awayMs }, 'append failed; trying again');
+    this.log.warn({ code: 'append-failed', shards, error, awayMs }, 'append failed, will retry');
   }
 
   answered(shard: number, server: string | undefined, nowMs: number): void {

@@ -120,13 +120,13 @@ export class TimeKeeper {
     const nowMs = clock.now();
     const at = { clock: iso(nowMs), confirmed: iso(nowMs - unconfirmedMs), aheadSeconds: seconds(unconfirmedMs) };
     if (isUnconfirmed && !this.isUnconfirmed) {
-      log.warn({ code: 'clock-unconfirmed', ...at }, 'clock far ahead of the last confirmed time');
+      log.warn({ code: 'clock-unconfirmed', ...at }, 'clock is far ahead of the last confirmed time');
     }
     this.isUnconfirmed = isUnconfirmed;
     const isLogAhead = logAheadMs > LOG_AHEAD_MS;
     if (isLogAhead && !this.isLogAhead) {
       const found = { clock: iso(nowMs), log: iso(nowMs + logAheadMs), aheadSeconds: seconds(logAheadMs) };
-      log.warn({ code: 'log-time-ahead', ...found }, 'log time ahead of the clock: stands still until then');
+      log.warn({ code: 'log-time-ahead', ...found }, 'log time is ahead of the clock');
     }
     this.isLogAhead = isLogAhead;
   }
@@ -142,7 +142,7 @@ export class TimeKeeper {
     } catch (error) {
       const message = messageOf(error);
       if (message !== this.problem) {
-        log.warn({ code: 'time-record-failed', error: message }, 'cannot write the confirmed time');
+        log.warn({ code: 'time-record-failed', error: message }, 'confirmed time cannot be recorded');
       }
       this.problem = message;
     }

@@ -32,7 +32,10 @@ export async function waitForStore<T>(open: () => Promise<T>, { waitMs, clock, l
       if (!isOutage(error) || leftMs <= 0) throw error;
       if (nowMs - saidMs >= SAY_MS) {
         saidMs = nowMs;
-        log.warn({ error: messageOf(error), leftMs: Math.round(leftMs) }, 'waiting for the store');
+        log.warn(
+          { code: 'store-awaited', error: messageOf(error), leftMs: Math.round(leftMs) },
+          'waiting for the store',
+        );
       }
       await delay(Math.min(RETRY_MS, leftMs));
     }

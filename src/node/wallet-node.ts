@@ -116,7 +116,7 @@ export class WalletNode {
     const status = shards.status();
     if (status.some(({ state }) => state !== 'stopped')) return;
     clearInterval(this.watch);
-    log.error({ reason: status[0]?.reason }, 'all shards are stopped: ending');
+    log.error({ code: 'all-shards-stopped', reason: status[0]?.reason }, 'all shards stopped, exiting');
     this.onUseless(EXIT.failure);
   }
 }

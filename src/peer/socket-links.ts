@@ -25,9 +25,8 @@ const STRANGER_BYTES_MAX = 16 * 1024;
 
 const LISTENER_TLS = { ciphers: TLS_CIPHERS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, requestCert: true };
 
-const OLD_PEER =
-  'a node of an older release: frames between it and this node are not authenticated until it is upgraded';
-const FORGED = 'a frame came from somebody between two nodes: the link was ended';
+const OLD_PEER = 'peer of an older release, frames are not authenticated until it is upgraded';
+const FORGED = 'forged frame between two nodes, link closed';
 
 /** PEM. Each end shows its certificate, and takes any that one of these authorities has signed. */
 export interface PeerTls {
@@ -92,7 +91,7 @@ export class SocketLinks implements PeerLinks {
     });
     const peers = new WebSocketServer({ server, maxPayload: FRAME_BYTES_MAX, perMessageDeflate: false });
     peers.on('error', (error) =>
-      deps.log.error({ error: error.message }, 'the listener for other nodes has a problem'),
+      deps.log.error({ code: 'peer-listener-failed', error: error.message }, 'peer listener failed'),
     );
     peers.on('connection', (socket, { socket: stream, url }) => {
       const link = this.newLink(socket, this.listening(url));

@@ -1,4 +1,4 @@
-import { AssertionFailure, assert, must } from '../base/assert.js';
+import { assert, must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { Queue } from '../base/queue.js';
@@ -521,8 +521,13 @@ export class Shard implements FlightMember, Carrier {
         if (landed.error !== undefined) {
           this.deps.observer.appendFailed(this.id, landed.error, this.deps.clock.monotonicMs());
         } else if (landed.found !== undefined) {
-          const at = { shard: this.id, found: formatLsn(landed.found.lsn), lost: landed.lost };
-          this.deps.log.warn(at, 'the store has lost acknowledged entries: appending them again');
+          const at = {
+            code: 'entries-reappended',
+            shard: this.id,
+            found: formatLsn(landed.found.lsn),
+            lost: landed.lost,
+          };
+          this.deps.log.warn(at, 'store lost acknowledged entries, appending them again');
         }
         return;
       case 'foreign':
@@ -569,6 +574,7 @@ export class Shard implements FlightMember, Carrier {
       this.deps.onFenced(this, head);
     } else {
       const at = {
+        code: 'log-diverged',
         shard: this.id,
         expected: formatLsn(mine.lsn),
         found: formatLsn(head.lsn),
@@ -576,7 +582,7 @@ export class Shard implements FlightMember, Carrier {
       };
       const reason = "the log's head is not ours, and no newer owner's: shard stopped; its log needs a person";
       this.stop(reason);
-      this.deps.log.error(at, reason);
+      this.deps.log.error(at, 'log has a foreign head, shard stopped');
       this.deps.onDiverged(this);
     }
   }
@@ -684,10 +690,9 @@ export class Shard implements FlightMember, Carrier {
     this.state = 'failing';
     this.deps.observer.failed(this.id);
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    const kind = error instanceof AssertionFailure ? 'assertion failed' : 'unexpected error';
     this.deps.log.error(
-      { shard: this.id, ...(request && aboutOf(request)), error: message },
-      `${kind}: shard drops its memory and recovers from its log`,
+      { code: 'shard-failed', shard: this.id, ...(request && aboutOf(request)), error: message },
+      'shard failed, recovering it from its log',
     );
     if (wasFollowing) {
       this.leave();

@@ -71,7 +71,7 @@ export class LogOutput {
     this.dropped = 0;
     const time = new Date().toISOString();
     this.write(
-      `${JSON.stringify({ level: 'warn', time, lines: dropped, msg: 'log lines dropped: nobody read them' })}\n`,
+      `${JSON.stringify({ level: 'warn', time, code: 'log-lines-dropped', lines: dropped, msg: 'log lines dropped, nobody read them' })}\n`,
     );
     return this.waiting.length === 0;
   }

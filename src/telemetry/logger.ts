@@ -1,16 +1,23 @@
 import { BroadcastChannel, getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
-import { type Logger, pino } from 'pino';
+import { pino } from 'pino';
+import type { Logger } from '../base/logger.js';
 import { LogOutput } from './log-output.js';
 
 const SECRETS = ['token', 'authorization', 'keys', 'secret', 'password'];
 /** Name of the channel on which threads receive a new level. */
 const LEVEL = 'walletd log level';
 
+/** pino's logger, with warnings and errors that have a code. */
+export interface LevelLogger extends Logger {
+  level: string;
+  isLevelEnabled(level: string): boolean;
+}
+
 /**
  * Logger of JSON lines on stdout, each with `fields`. Fields with secret names are redacted, so that no secret is
  * logged by mistake.
  */
-export function createLogger(level: string, fields: object | null = null): Logger {
+export function createLogger(level: string, fields: object | null = null): LevelLogger {
   const options = {
     level,
     base: fields,
@@ -27,7 +34,7 @@ export function createLogger(level: string, fields: object | null = null): Logge
 }
 
 /** Changes the level of this logger in the main thread and of the loggers of all other threads, later ones included. */
-export function setLogLevel(logger: Logger, level: string): void {
+export function setLogLevel(logger: LevelLogger, level: string): void {
   if (level === logger.level) return;
   const change = { from: logger.level, to: level };
   // Logged while info lines are visible: before they are turned off, or after they are turned on.
@@ -41,7 +48,7 @@ export function setLogLevel(logger: Logger, level: string): void {
   channel.close();
 }
 
-function followLevel(logger: Logger): void {
+function followLevel(logger: LevelLogger): void {
   const level = getEnvironmentData(LEVEL);
   if (typeof level === 'string') logger.level = level;
   const channel = new BroadcastChannel(LEVEL);

@@ -1,4 +1,4 @@
-import type { Logger } from '../base/logger.js';
+import type { Coded, Logger } from '../base/logger.js';
 
 const PAUSE_MS = 10_000;
 
@@ -12,8 +12,8 @@ export class RefusalLog {
 
   constructor(
     private readonly log: Logger,
-    /** Message of the line. */
-    private readonly message: string,
+    /** Code and message of each line. */
+    private readonly line: Coded & { readonly message: string },
   ) {}
 
   /**
@@ -26,7 +26,8 @@ export class RefusalLog {
   }
 
   private write(): void {
-    this.log.warn({ refused: Object.fromEntries(this.counts), from: this.from }, this.message);
+    const { code, message } = this.line;
+    this.log.warn({ code, refused: Object.fromEntries(this.counts), from: this.from }, message);
     this.counts.clear();
     this.timer = setTimeout(() => {
       this.timer = undefined;

@@ -51,15 +51,15 @@ export class OrphanKeeper {
     try {
       const path = await this.deps.writeOrphans(shard.id, orphans);
       log.error(
-        { shard: shard.id, entries: orphans.length, path },
-        'acknowledged entries that the log has lost, or that could not be checked, are kept here',
+        { code: 'orphans-kept', shard: shard.id, entries: orphans.length, path },
+        'acknowledged entries lost or unchecked in the log, kept in a file',
       );
     } catch (error) {
       const bytes = orphans.map((entry) => entry.bytes.toString('base64'));
       const { message } = error as Error;
       log.error(
-        { shard: shard.id, error: message, bytes },
-        'acknowledged entries that the log has lost, or that could not be checked, and no file to keep them',
+        { code: 'orphans-not-kept', shard: shard.id, error: message, bytes },
+        'acknowledged entries lost or unchecked in the log, no file can keep them',
       );
     }
   }

@@ -160,8 +160,8 @@ export class ShardMoves {
       const { recovered, healed } = await follower.takeOver(taking, this.deps, this.deps.yieldTurn);
       if (healed > 0) {
         this.deps.observer.healed(shard.id, healed);
-        const at = { shard: shard.id, lost: healed };
-        this.deps.log.warn(at, 'the store had lost acknowledged entries: they are appended again');
+        const at = { code: 'entries-reappended', shard: shard.id, lost: healed };
+        this.deps.log.warn(at, 'store lost acknowledged entries, appending them again');
       }
       if (shard.maybeFollower !== follower) throw new Error('the shard was left while it was taken over');
       shard.open(recovered);
@@ -206,7 +206,10 @@ export class ShardMoves {
     if (shard.state === 'following') shard.leave();
     if (shard.state !== 'away') return;
     shard.stop(reason);
-    this.deps.log.error({ shard: shard.id, error: reason }, 'shard cannot be taken over: it stays stopped');
+    this.deps.log.error(
+      { code: 'shard-takeover-failed', shard: shard.id, error: reason },
+      'shard take-over failed, stays stopped',
+    );
   }
 
   private endHandover({ id }: Shard): void {
@@ -238,8 +241,8 @@ export class ShardMoves {
     if (largest === undefined || nowMs - this.madeRoomMs < ROOM_REST_MS) return;
     this.madeRoomMs = nowMs;
     this.deps.log.warn(
-      { shard: largest.id },
-      'memory is nearly full: a shard of another node is not followed any more',
+      { code: 'standby-dropped', shard: largest.id },
+      'memory is nearly full, unloaded the standby copy of a shard',
     );
     largest.leave();
   }
@@ -252,8 +255,8 @@ export class ShardMoves {
     } catch (error) {
       if (!isPermanent(error) || shard.maybeFollower !== follower) return;
       this.deps.log.warn(
-        { shard: shard.id, reason: messageOf(error) },
-        'cannot follow the log any further: beginning anew',
+        { code: 'standby-restarted', shard: shard.id, reason: messageOf(error) },
+        'standby cannot follow the log, loading it anew',
       );
       shard.leave();
     }

@@ -110,7 +110,7 @@ export class ShardRestarts {
       // Another owner has new snapshots by now and trims the log: nothing is lost.
       const head = await headOf(shard.id, deps);
       if (head.lsn.epoch >= takeover.entry.head.lsn.epoch && !this.isOurs(head)) return await this.fenced(shard, head);
-      this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
+      this.logFailure(shard, message);
     }
   }
 
@@ -118,7 +118,10 @@ export class ShardRestarts {
   async restart(shard: Shard): Promise<void> {
     if (!this.budgetOf(shard).failed(this.deps.realClock.monotonicMs())) {
       shard.stop('it failed twice in a minute');
-      this.deps.log.error({ shard: shard.id }, 'shard failed twice in a minute: it stays stopped');
+      this.deps.log.error(
+        { code: 'shard-failed-twice', shard: shard.id },
+        'shard failed twice in a minute, stays stopped',
+      );
       await this.deps.orphans.keep(shard);
       return;
     }
@@ -137,9 +140,13 @@ export class ShardRestarts {
         : (error as Error).message;
       shard.stop(message);
       if (error instanceof FencedError && !isTail) return this.fenced(shard, error.head);
-      this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
+      this.logFailure(shard, message);
     }
     if (shard.state === 'stopped') await this.deps.orphans.keep(shard);
+  }
+
+  private logFailure({ id }: Shard, error: string): void {
+    this.deps.log.error({ code: 'shard-recovery-failed', shard: id, error }, 'shard recovery failed, stays stopped');
   }
 
   private budgetOf({ id }: Shard): RestartBudget {
@@ -167,7 +174,10 @@ export class ShardRestarts {
   private async writeFence(shard: Shard, takeover: Takeover, deps: TakeOverDeps): Promise<void> {
     const lost = await writeFence(takeover, shard, deps);
     if (lost === 0) return;
-    this.deps.log.warn({ shard: shard.id, lost }, 'the store had lost acknowledged entries: they are appended again');
+    this.deps.log.warn(
+      { code: 'entries-reappended', shard: shard.id, lost },
+      'store lost acknowledged entries, appending them again',
+    );
     this.deps.observer.healed(shard.id, lost);
   }
 

@@ -67,7 +67,7 @@ export class SnapshotQueue {
     if (!Number.isFinite(pace.deadlineMs)) return await this.queued(shards, pace);
     if (memory.isFull) {
       // Without pauses V8 collects such a heap all the time, and may end the process for it. The log has all of it.
-      log.warn({}, 'memory is nearly full: no snapshots in a hurry');
+      log.warn({ code: 'urgent-snapshots-skipped' }, 'memory is nearly full, skipped urgent snapshots');
       return [];
     }
     snapshotter.hurry(pace);

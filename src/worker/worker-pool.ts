@@ -288,10 +288,13 @@ export class WorkerPool implements Shards {
     if (!slot.restarts.failed(this.deps.clock.monotonicMs())) {
       slot.state = 'stopped';
       slot.reason = 'its worker died twice in a minute';
-      this.deps.log.error(at, 'worker died twice in a minute: its shards stay stopped');
+      this.deps.log.error(
+        { code: 'worker-died-twice', ...at },
+        'worker died twice in a minute, its shards stay stopped',
+      );
     } else if (slot.state === 'serving') {
       slot.state = 'starting';
-      this.deps.log.error(at, 'worker died: starting it again');
+      this.deps.log.error({ code: 'worker-died', ...at }, 'worker died, starting it again');
       void this.restart(slot);
     }
   }
@@ -305,8 +308,8 @@ export class WorkerPool implements Shards {
       const { message } = error as Error;
       slot.state = 'stopped';
       slot.reason = message;
-      const at = { worker, shards, error: message };
-      this.deps.log.error(at, 'worker cannot recover its shards: they stay stopped');
+      const at = { code: 'worker-recovery-failed', worker, shards, error: message };
+      this.deps.log.error(at, 'worker recovery failed, its shards stay stopped');
       await slot.client?.close();
     }
   }

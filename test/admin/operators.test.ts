@@ -117,10 +117,11 @@ describe('operators have names and roles', () => {
   });
 
   test('who was refused, why and from where is in the log, in few lines, and no token is', () => {
-    const [first, ...more] = node.logLines.filter(({ message }) => message === 'operator API: refused');
+    const [first, ...more] = node.logLines.filter(({ code }) => code === 'operator-api-refused');
     assert.deepEqual(first, {
       level: 'warn',
-      message: 'operator API: refused',
+      message: 'operator API requests refused',
+      code: 'operator-api-refused',
       refused: { 'the role read': 1 },
       from: 'auditor at 127.0.0.1',
     });
@@ -231,7 +232,7 @@ test('without a token no web site can ask through a browser of this machine, und
     assert.equal(await status(block, [`Host: ${host}`, `Origin: http://${host}`]), 404);
     for (const name of ['localhost', 'LOCALHOST:1', '[::1]:3001'])
       assert.equal(await status(block, [`Host: ${name}`]), 404);
-    const [line] = node.logLines.filter(({ message }) => message === 'operator API: refused');
+    const [line] = node.logLines.filter(({ code }) => code === 'operator-api-refused');
     assert.match(JSON.stringify(line?.refused), /"it has Origin, which a browser adds: without admin.token [^"]+":1/);
   } finally {
     await node.close();

@@ -211,7 +211,7 @@ fault(
     await client.end();
     assert.ok((rowCount ?? 0) > 0, 'names were saved at the end');
     const second = await scene.walletd(redis.url, env);
-    await second.waitFor(({ msg }) => /known of the archive is damaged or old/.test(msg));
+    await second.waitFor(({ code }) => code === 'archive-names-reread');
     load.moveTo(second);
     await delay(500);
     await load.stop();
@@ -228,7 +228,7 @@ fault('the disk of store and archive is full: moves wait, nothing is lost, and w
   await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
   disk.fill();
   // Whichever of the two needs room first: without its log a shard moves nothing, and asks the archive nothing.
-  await walletd.waitFor(({ msg }) => /archive does not answer|append failed/.test(msg));
+  await walletd.waitFor(({ code }) => code === 'archive-away' || code === 'append-failed');
   await delay(500);
   disk.free();
   const before = await archivedRounds(walletd);
@@ -240,7 +240,7 @@ fault('the disk of store and archive is full: moves wait, nothing is lost, and w
 });
 
 async function isSaidToBeAway(walletd: WalletdProcess): Promise<void> {
-  await walletd.waitFor(({ msg }) => /archive does not answer/.test(msg));
+  await walletd.waitFor(({ code }) => code === 'archive-away');
   await until('the metric says it', async () => {
     const scrape = await Scrape.of(walletd.adminUrl);
     return scrape.series('walletd_archive_up').some(({ value }) => Number(value) === 0);

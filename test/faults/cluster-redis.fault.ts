@@ -20,7 +20,7 @@ import { Patient } from './patient.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
 
-const PUT_BACK = 'the store had lost acknowledged entries: they are appended again';
+const PUT_BACK = 'entries-reappended';
 const slotOf = (shard: number) => calculateSlot(`{${shard}}`);
 
 async function replaced(redis: RedisCluster, master: RedisServer, slot: number): Promise<RedisServer> {
@@ -124,7 +124,7 @@ for (const workers of ['0', '1']) {
     scene.say(`all shards are served after ${await untilTaken(cluster, owner, killedMs)} ms`);
     await delay(1000);
     await load.stop();
-    const healed = cluster.living.flatMap(({ log }) => log.filter(({ msg }) => msg === PUT_BACK));
+    const healed = cluster.living.flatMap(({ log }) => log.filter(({ code }) => code === PUT_BACK));
     assert.ok(healed.length > 0, 'what the replica did not have was put back');
     scene.say(`put back: ${healed.map(({ shard, lost }) => `${lost} of shard ${shard}`).join(', ')}`);
     await proveCluster(scene, [load], cluster, logAt(heir), redis.url);

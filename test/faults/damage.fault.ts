@@ -96,7 +96,7 @@ faultOnEachStore(
     const states = await shardsOf(first);
     for (const [shard, one] of CASES.entries()) {
       const { state, reason } = states[shard] as ShardState;
-      const skipped = first.log.find((line) => line.msg === 'snapshot skipped' && line.snapshot === newest[shard]);
+      const skipped = first.log.find((line) => line.code === 'snapshot-skipped' && line.snapshot === newest[shard]);
       const said = FATAL.includes(one) ? reason : skipped?.reason;
       assert.equal(state, FATAL.includes(one) ? 'stopped' : 'serving', `${one.what}: ${reason}`);
       assert.match(String(said), one.words ?? /^undefined$/, one.what);

@@ -30,7 +30,7 @@ const OTHER_SNAPSHOT = 'fedcba9876543210';
 const VAIN_ATTEMPTS = 300;
 const CHUNK_BYTES = 128 * 1024;
 const NO_ROOM = /the file of the store cannot grow \(ENOSPC: no space left on device, write\)/;
-const UNRECORDED = 'cannot write what this node has acknowledged';
+const UNRECORDED = 'acknowledged-not-recorded';
 
 describe('the disk of the embedded store', { concurrency: true }, () => {
   fault(
@@ -45,12 +45,12 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
       await walletd.waitFor(({ msg }) => msg === 'snapshot taken');
       disk.fill();
 
-      await until('no room for a snapshot', () => noRoom(walletd, /^snapshot abandoned/));
+      await until('no room for a snapshot', () => noRoom(walletd, 'snapshot-abandoned'));
       const refusedMs = performance.now();
       await until('answers all the same', () => load.firstAnswerAfter(refusedMs + 100));
       assert.equal(load.count('busy'), 0, 'a snapshot that finds no room costs nobody an answer');
       const rush = scene.play(walletd);
-      const { error } = await until('no room for bets', () => noRoom(walletd, /^append failed/));
+      const { error } = await until('no room for bets', () => noRoom(walletd, 'append-failed'));
       const betweenMs = Math.round(performance.now() - refusedMs);
       // Now and then a snapshot that is refused leaves room for some more.
       await until('callers are told 503', () => load.count('busy') > 0);
@@ -102,7 +102,7 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
     const walletd = await scene.walletd(store);
     const load = await scene.load(walletd);
     disk.fill();
-    await until('no room for bets', () => noRoom(walletd, /^append failed/));
+    await until('no room for bets', () => noRoom(walletd, 'append-failed'));
     load.rest();
     await walletd.end('SIGKILL');
     await load.stop();
@@ -134,9 +134,9 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
     const folder = scene.makeFolder();
     const walletd = await scene.walletd(`lmdb:${folder}`, { WALLETD_NODE_FOLDER: `${disk.path}/node` });
     const load = await scene.load(walletd);
-    await walletd.waitFor(({ msg }) => msg === UNRECORDED);
+    await walletd.waitFor(({ code }) => code === UNRECORDED);
     await delay(SILENT_MS);
-    const lines = walletd.log.filter(({ msg }) => msg === UNRECORDED);
+    const lines = walletd.log.filter(({ code }) => code === UNRECORDED);
     assert.equal(lines.length, 1);
     assert.match(String(lines[0]?.error), /read-only file system/);
     scene.say(`${UNRECORDED}: ${lines[0]?.error}`);
@@ -160,7 +160,7 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
         await until('it ends', () => child.exitCode !== null || child.signalCode !== null);
         load.rest();
         const tookMs = Math.round(performance.now() - startedMs);
-        const line = log.find(({ msg }) => msg === 'the store does not answer any more: ending');
+        const line = log.find(({ code }) => code === 'store-unusable');
         // lmdb may abort before the line; and the line may know of MDB_PANIC only, lmdb's own words then say of what.
         assert.match(`${line?.error} ${walletd.errors}`, /Input\/output error/);
         const said = String(line?.error ?? walletd.errors).split('\n')[0];
@@ -200,8 +200,8 @@ function cutZeros(path: string): void {
   truncateSync(path, Math.ceil(used / PAGE_BYTES) * PAGE_BYTES);
 }
 
-function noRoom({ log }: WalletdProcess, message: RegExp) {
-  return log.find(({ msg, error, reason }) => message.test(msg) && NO_ROOM.test(String(error ?? reason)));
+function noRoom({ log }: WalletdProcess, wanted: string) {
+  return log.find(({ code, error, reason }) => code === wanted && NO_ROOM.test(String(error ?? reason)));
 }
 
 function open(scene: Scene, folder: string): RawLmdb {

@@ -18,7 +18,7 @@ import { fault, type Scene } from './scene.js';
 import { Sentinels } from './sentinels.js';
 import { shardStates } from './shard-states.js';
 
-const HEALED = 'the store has lost acknowledged entries: appending them again';
+const HEALED = 'entries-reappended';
 const BACK_MS = 2000;
 const FENCED = 3;
 /** More than a log has after some seconds. */
@@ -72,7 +72,7 @@ async function proveAgain(
   scene.say(`another owner began with ${starts.join(', ')}`);
 }
 
-const healings = ({ log }: WalletdProcess) => log.filter(({ msg }) => msg === HEALED);
+const healings = ({ log }: WalletdProcess) => log.filter(({ code }) => code === HEALED);
 
 for (const workers of ['0', '2']) {
   fault(
@@ -167,8 +167,8 @@ fault(
     await until('the others serve', () => next.firstAnswerAfter(stoppedMs));
     await next.stop();
     assert.deepEqual(await shardStates(walletd), ['stopped', 'serving', 'serving', 'serving']);
-    await walletd.waitFor(({ msg }) => /its log needs a person/.test(msg));
-    await walletd.waitFor(({ msg }) => /acknowledged entries that the log has lost, .* are kept here/.test(msg));
+    await walletd.waitFor(({ code }) => code === 'log-diverged');
+    await walletd.waitFor(({ code }) => code === 'orphans-kept');
     assert.deepEqual(readOrphans(scene.nodeFolder), new Map([['orphans-0-1', lost]]));
     scene.say(`kept ${lost.length} entries; ${describe([next])}`);
   },

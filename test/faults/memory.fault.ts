@@ -54,7 +54,7 @@ async function fillHeap(maxBytes: number, workers: number): Promise<void> {
     assert.equal(await walletd.end('SIGTERM'), 0);
     assert.equal(walletd.errors, '');
     assert.deepEqual(
-      walletd.log.filter(({ msg }) => /died/.test(msg)),
+      walletd.log.filter(({ code }) => /^worker-died/.test(String(code))),
       [],
       'no worker died',
     );

@@ -67,7 +67,7 @@ for (const workers of ['0', '2']) {
       const tookMs = Math.round(performance.now() - wokenMs);
       assert.equal(former.child.exitCode, FENCED);
       const { takenBy } = await until('it names its successor', () =>
-        former.log.find(({ msg }) => msg === 'another process took this store over: ending'),
+        former.log.find(({ code }) => code === 'store-fenced'),
       );
       assert.match(String(takenBy), new RegExp(`process ${successor.pid} on `));
       for (const answer of await Promise.all([...bets, ...reads])) {

@@ -11,7 +11,7 @@ import { RawCluster } from './raw-cluster.js';
 import { fault, type Scene } from './scene.js';
 
 const SHARDS = 6;
-const HEALED = 'the store has lost acknowledged entries: appending them again';
+const HEALED = 'entries-reappended';
 /** After the vote, which takes up to twice the timeout of the cluster's nodes. */
 const BACK_MS = 2000;
 /** Every second, and no trimming: the log is read from its first entry on. */
@@ -85,7 +85,7 @@ for (const workers of ['0', '2']) {
       scene.say(await back(load, electedMs));
       await delay(700);
       await load.stop();
-      scene.say(`healed ${walletd.log.filter(({ msg }) => msg === HEALED).length} shards`);
+      scene.say(`healed ${walletd.log.filter(({ code }) => code === HEALED).length} shards`);
       await proveTwice(scene, load, walletd, cluster, heir);
     },
   );

@@ -94,7 +94,7 @@ replay(8, 'a certificate ends soon, and is replaced without a restart', async (s
   await machine.systemctl('start', 'walletd');
   machine.load.rest();
   const { walletd } = machine;
-  assert.ok(walletd.log.some(({ msg }) => msg === 'a certificate needs to be renewed'));
+  assert.ok(walletd.log.some(({ code }) => code === 'certificate-ends'));
   const night = new Night(machine, 8);
   await night.byHand('Put the new files in the place of the old ones', () => {
     copyFileSync(next.certificateFile, old.certificateFile);

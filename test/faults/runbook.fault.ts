@@ -18,7 +18,7 @@ import { Sentinels } from './sentinels.js';
  * docs/runbook.md, carried out: nights in which the store is lost; and night 11 of docs/runbook-archive.md, in which it may be given up.
  * The part of night 6 that walletd does by itself is in failover.fault.ts.
  */
-const HEALED = 'the store has lost acknowledged entries: appending them again';
+const HEALED = 'entries-reappended';
 
 /** Callers are told 503, for the store is not there. */
 async function isAway({ load }: Machine): Promise<void> {
@@ -40,7 +40,7 @@ replay(1, 'Redis is empty beneath a living walletd, and the backup is behind', a
   assert.match(asked, /serves store|is it serving this store/);
   night.leaveOut('a new scratch database');
   await night.run();
-  await machine.walletd.waitFor(({ msg }) => msg === HEALED);
+  await machine.walletd.waitFor(({ code }) => code === HEALED);
   await night.run();
   night.leaveOut('the scratch database');
   await night.run();

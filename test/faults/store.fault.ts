@@ -53,7 +53,7 @@ fault('a Redis at its memory limit during a snapshot: it gets back what the snap
   const taking = fetch(`${walletd.adminUrl}/v1/snapshots`, { method: 'POST' });
   await until('a snapshot that has begun', async () => (await unfinishedIn(raw)).length > 0);
   await redis.call('CONFIG', 'SET', 'maxmemory', '1mb');
-  const said = await walletd.waitFor(({ msg }) => msg === 'snapshot abandoned');
+  const said = await walletd.waitFor(({ code }) => code === 'snapshot-abandoned');
   assert.match(String(said.reason), FULL);
   assert.deepEqual(await unfinishedIn(raw), []);
   assert.equal((await taking).status, 200);

@@ -84,7 +84,7 @@ describe('a chunk that holds what its log does not', { concurrency: true }, () =
     assert.equal(await walletd.exit(), FENCED);
     await load.stop();
     assert.ok(!(await wholeIn(raw)).includes(id));
-    const abandoned = walletd.log.filter(({ msg }) => msg === 'snapshot abandoned');
+    const abandoned = walletd.log.filter(({ code }) => code === 'snapshot-abandoned');
     scene.say(`abandoned: ${abandoned.map(({ reason }) => reason)}`);
     scene.say(await prove([load], successor, witness));
     await witness.stop();

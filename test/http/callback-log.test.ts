@@ -71,7 +71,7 @@ for (const workers of [0, 2]) {
     try {
       await importPlayers(node.adminUrl, ['ann'], 1000);
       for (let n = 0; n < 3; n++) await client.post('placeBets', bet('ann', `b${n}`, 0));
-      const lines = node.logLines.filter(({ message }) => message === 'callbacks malformed');
+      const lines = node.logLines.filter(({ code }) => code === 'callbacks-malformed');
       assert.deepEqual(
         lines.map(({ refused, from }) => [refused, from]),
         [[{ 'placeBets txns[].betAmount: 0 only with isFeature (callbacks.strict)': 1 }, 'request q-b0']],
@@ -92,7 +92,7 @@ test('a malformed callback as a whole has no field to name', async () => {
   const node = await TestNode.start();
   try {
     await fetch(`${node.callbackUrl}/placeBets`, { method: 'POST', body: '{' });
-    const line = node.logLines.find(({ message }) => message === 'callbacks malformed');
+    const line = node.logLines.find(({ code }) => code === 'callbacks-malformed');
     assert.deepEqual(line?.refused, { 'placeBets must be a JSON object in UTF-8': 1 });
   } finally {
     await node.close();
@@ -127,7 +127,7 @@ test('who is not let in writes no line of his own, whatever is asked for: the lo
     assert.deepEqual(statuses, [401, 401, 413, 405, 404]);
     const lines = node.logLines.map(({ message }) => message);
     assert.equal(lines.filter((message) => message === 'callback').length, 0);
-    assert.equal(lines.filter((message) => message === 'callbacks refused').length, 1);
+    assert.equal(node.logLines.filter(({ code }) => code === 'callbacks-refused').length, 1);
   } finally {
     await node.close();
   }

@@ -76,7 +76,7 @@ test('the connection of an address that is not listed is closed before it is rea
     for (const from of ['127.0.0.1', '127.0.0.3', '127.2.0.0']) {
       assert.equal(await rawRequest(node.callbackUrl, [postOf('/placeBets', betText(from))], { from }), '', from);
     }
-    const [line] = node.logLines.filter(({ message }) => message === 'callbacks refused');
+    const [line] = node.logLines.filter(({ code }) => code === 'callbacks-refused');
     assert.deepEqual([line?.refused, line?.from], [{ 'address not allowed': 1 }, '127.0.0.1']);
     assert.equal(await balanceOf(node.adminUrl, 'ann'), 98);
   }),
@@ -124,7 +124,7 @@ test('the log names who sent what is not signed, also behind a proxy', LOOPBACKS
   ] as const) {
     await withNode({ 'signature.keys': KEYS, 'allow.proxies': '127.0.0.5' }, async (node) => {
       await ask(node, '{}', [...headers, 'X-Forwarded-For: 192.0.2.7'], { from: '127.0.0.5' });
-      const [line] = node.logLines.filter(({ message }) => message === 'callbacks refused');
+      const [line] = node.logLines.filter(({ code }) => code === 'callbacks-refused');
       assert.deepEqual([line?.refused, line?.from], [{ [sentence]: 1 }, '192.0.2.7 by 127.0.0.5']);
     });
   }

@@ -77,6 +77,6 @@ test('replays are counted, logged and shown with the memory that knows them', as
   const scrape = await scrapes();
   assert.ok(scrape.value('walletd_replay_memory_bodies') >= 1);
   assert.ok(scrape.value('walletd_replay_memory_seconds') > 0);
-  const [line] = node.logLines.filter(({ message }) => message === 'callbacks replayed on another endpoint');
+  const [line] = node.logLines.filter(({ code }) => code === 'callbacks-replayed');
   assert.deepEqual(line?.refused, { 'placeBets sent to adjustBets': 1 });
 });

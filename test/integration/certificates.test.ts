@@ -35,9 +35,9 @@ function put(n: number): void {
   copyFileSync(keyFile, inForce.keyFile);
 }
 
-/** Has walletd read again; waits for so many lines of the log that begin like this. */
-async function readAgain(message: string, lines: number): Promise<void> {
-  const said = () => walletd.log.filter(({ msg }) => msg.startsWith(message)).length;
+/** Has walletd reload its files; waits for so many lines of the log with this beginning or code. */
+async function readAgain(what: string, lines: number): Promise<void> {
+  const said = () => walletd.log.filter(({ code, msg }) => code === what || msg.startsWith(what)).length;
   const wanted = said() + lines;
   process.kill(walletd.pid, 'SIGHUP');
   await walletd.waitFor(() => said() >= wanted);
@@ -88,8 +88,8 @@ test('after SIGHUP new connections get the new certificate, whatever name they a
 test('files that cannot be used leave what is served, and say so', async () => {
   await open(walletd.callbackUrl);
   writeFileSync(inForce.keyFile, 'no key');
-  await readAgain('a certificate could not be read again: it stays as it was', 2);
-  const line = await walletd.waitFor(({ msg }) => msg.startsWith('a certificate could not'));
+  await readAgain('certificate-not-reloaded', 2);
+  const line = await walletd.waitFor(({ code }) => code === 'certificate-not-reloaded');
   assert.match(String(line.error), /served\.test\.key \(tls\.keyFile\) has no key that fits/);
   for (const url of [walletd.callbackUrl, walletd.adminUrl]) {
     const opened = await open(url);
@@ -100,7 +100,7 @@ test('files that cannot be used leave what is served, and say so', async () => {
 });
 
 test('the end of a certificate is said at the start, and is a metric', async () => {
-  const line = await walletd.waitFor(({ msg }) => msg === 'a certificate needs to be renewed');
+  const line = await walletd.waitFor(({ code }) => code === 'certificate-ends');
   assert.match(
     String(line.concern),
     /served\.test\.crt \(tls\.certificateFile\) ends at 20\S+Z: put a new one there, and send SIGHUP/,

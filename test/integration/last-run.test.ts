@@ -23,7 +23,7 @@ test('a process notes how it ends, and the next one tells', () =>
     await first.walletd.end('SIGKILL');
     const second = await next();
     assert.equal(second.last, 'crashed');
-    assert.ok(second.walletd.log.some(({ msg }) => /noted no end/.test(msg)));
+    assert.ok(second.walletd.log.some(({ code }) => code === 'previous-run-killed'));
     await second.walletd.end('SIGTERM');
     assert.equal(LastRun.read(`${folder}/data/node`, env.WALLETD_STORE, silentLogger).end, 'stopped');
   }));

@@ -21,8 +21,8 @@ test('SIGHUP withdraws a token and its sessions, and a bad file changes nothing'
     await walletd.end('SIGTERM');
     folder.remove();
   });
-  const put = async (token: string, message: string) => {
-    const said = () => walletd.log.filter(({ msg }) => msg === message).length;
+  const put = async (token: string, what: string) => {
+    const said = () => walletd.log.filter(({ code, msg }) => code === what || msg === what).length;
     const before = said();
     writeFileSync(file, token);
     process.kill(walletd.pid, 'SIGHUP');
@@ -42,7 +42,7 @@ test('SIGHUP withdraws a token and its sessions, and a bad file changes nothing'
   const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
   assert.deepEqual([await bearer(FIRST), await bearer(SECOND), await statusOf({ cookie })], [200, 401, 200]);
 
-  await put('short', 'who may call could not be read again: it stays as it was');
+  await put('short', 'settings-not-reloaded');
   assert.deepEqual([await bearer(FIRST), await statusOf({ cookie })], [200, 200]);
 
   await put(FIRST, READ_AGAIN);

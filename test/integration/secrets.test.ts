@@ -33,7 +33,7 @@ test('no log line of a server that is called rightly and wrongly repeats a secre
       assert.doesNotMatch(await response.text(), /hunter2/);
     }
     assert.equal(await balanceOf(walletd.adminUrl, 'ann'), undefined, 'nothing without the token');
-    const line = await walletd.waitFor(({ msg }) => msg === 'callbacks refused');
+    const line = await walletd.waitFor(({ code }) => code === 'callbacks-refused');
     assert.deepEqual([line.refused, line.from], [{ 'wrong signature': 1 }, '127.0.0.1']);
     const ready = await walletd.waitFor(({ msg }) => msg === 'walletd is ready');
     assert.equal(ready.callers, 'who signs with now');

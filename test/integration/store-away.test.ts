@@ -126,7 +126,7 @@ test('an outage is told once, however many threads have shards: one line when it
   for (const username of players) await until(`${username} is answered`, () => deposit(username));
   await walletd.waitFor(({ msg }) => msg === 'the store answers again');
   assert.equal(await walletd.end('SIGTERM'), 0);
-  const begun = walletd.log.filter(({ msg, awayMs }) => /^append failed/.test(msg) && awayMs === 0);
+  const begun = walletd.log.filter(({ code, awayMs }) => code === 'append-failed' && awayMs === 0);
   const ended = walletd.log.filter(({ msg }) => msg === 'the store answers again');
   assert.deepEqual([begun.length, ended.length], [1, 1]);
   assert.match(String(ended[0]?.server), new RegExp(`:${redis.port}$`));

@@ -109,6 +109,6 @@ test('a collector that is away is a line in the log, and nothing else', () =>
     const client = new PlatformClient(walletd.callbackUrl);
     assert.equal((await client.post('placeBets', bet('nobody', 'b'))).statusCode, 10001);
     client.close();
-    await walletd.waitFor(({ msg }) => msg === 'traces cannot be sent');
+    await walletd.waitFor(({ code }) => code === 'traces-not-sent');
     assert.equal(await walletd.end('SIGTERM'), 0);
   }));

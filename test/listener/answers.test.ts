@@ -52,7 +52,7 @@ test('the operator API keeps an idle connection for limits.idleSeconds', () =>
 test('the log shows an unknown path with its method and caller', () =>
   withNode({}, async (node) => {
     await rawRequest(node.callbackUrl, [postOf(`/Wallet/placeBets${'x'.repeat(500)}`, '{}')]);
-    const [line] = node.logLines.filter(({ message }) => message === 'callbacks refused');
+    const [line] = node.logLines.filter(({ code }) => code === 'callbacks-refused');
     assert.deepEqual(line?.refused, { 'unknown-path': 1 });
     assert.match(String(line?.from), /^post \/Wallet\/placeBetsx{183} from 127\.0\.0\.1$/);
   }));

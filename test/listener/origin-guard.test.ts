@@ -56,7 +56,7 @@ test('the PROXY protocol gives a proxy away too', () =>
 test('the log names the header and the cure', () =>
   withNode({}, async (node) => {
     await ask(node, ['X-Forwarded-For: 192.0.2.7']);
-    const [line] = node.logLines.filter(({ message }) => message === 'callbacks refused');
+    const [line] = node.logLines.filter(({ code }) => code === 'callbacks-refused');
     const [reason = ''] = Object.keys(line?.refused as object);
     assert.match(
       reason,
@@ -104,7 +104,7 @@ test('the operator API without a token refuses the same, but its own page', () =
       `Origin: http://${host}`,
     ];
     assert.equal(await deposit(page), 200);
-    const reasons = node.logLines.filter(({ message }) => message === 'operator API: refused');
+    const reasons = node.logLines.filter(({ code }) => code === 'operator-api-refused');
     assert.match(JSON.stringify(reasons[0]?.refused), /Origin, which a browser adds: without admin\.token/);
   }));
 

@@ -139,7 +139,7 @@ for (const workers of [0, 2]) {
     });
 
     test('the line about an amount mismatch names the request and the player', { skip: workers > 0 }, () => {
-      const lines = node.logLines.filter(({ message }) => /voidSettled amounts differ/.test(message));
+      const lines = node.logLines.filter(({ code }) => code === 'amount-mismatch');
       assert.deepEqual(
         lines.map(({ requestId, username }) => [requestId, username]),
         [['v-b1', 'ann']],

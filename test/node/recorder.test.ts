@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { silentLogger } from '../../src/base/logger.js';
+import { type Coded, silentLogger } from '../../src/base/logger.js';
 import { Recorder, servedHere } from '../../src/node/recorder.js';
 import type { ShardState } from '../../src/shard/shard.js';
 import { NodeRecord } from '../../src/store/node-record.js';
@@ -41,7 +41,7 @@ test('writes that fail are counted, and logged once', async () => {
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 7 };
   const status = () => [{ ...AT_REST, shard: 0, state: 'serving' as const, head }];
   const lines: string[] = [];
-  const log = { ...silentLogger, warn: (_: object, message: string) => void lines.push(message) };
+  const log = { ...silentLogger, warn: ({ code }: Coded) => void lines.push(code) };
   writeFileSync(`${folder.path}/file`, '');
   const recorder = new Recorder(
     NodeRecord.open(`${folder.path}/file/node`, 'a store'),
@@ -51,7 +51,7 @@ test('writes that fail are counted, and logged once', async () => {
   );
   await recorder.write();
   await recorder.write();
-  assert.deepEqual([recorder.failures, lines], [2, ['cannot write what this node has acknowledged']]);
+  assert.deepEqual([recorder.failures, lines], [2, ['acknowledged-not-recorded']]);
   recorder.stop();
   folder.remove();
 });

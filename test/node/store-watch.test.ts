@@ -21,7 +21,7 @@ test('an outage is one piece of news for all shards: a line when it begins, and 
   for (const shard of [3, 1, 0, 2]) watch.answered(shard, SERVER, 4500);
   watch.answered(0, SERVER, 5000);
   assert.deepEqual(lines, [
-    ['append failed; trying again', { shards: [0], error: AWAY, awayMs: 0 }],
+    ['append failed, will retry', { code: 'append-failed', shards: [0], error: AWAY, awayMs: 0 }],
     ['the store answers again', { awayMs: 3500, server: SERVER }],
   ]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger } from '../../src/base/logger.js';
+import { type Coded, silentLogger } from '../../src/base/logger.js';
 import { OutageError } from '../../src/base/outage-error.js';
 import { StoreError } from '../../src/node/store-error.js';
 import { waitForStore } from '../../src/node/wait-for-store.js';
@@ -18,7 +18,7 @@ test('a store that is away is waited for, with a line every few seconds, and one
   const log = {
     ...silentLogger,
     info: (_: object, message: string) => void lines.push(message),
-    warn: (_: object, message: string) => void lines.push(message),
+    warn: ({ code }: Coded) => void lines.push(code),
   };
   let attempts = 0;
   const open = async () => {
@@ -26,7 +26,7 @@ test('a store that is away is waited for, with a line every few seconds, and one
     return 'the store';
   };
   assert.equal(await waitForStore(open, { waitMs: 60_000, clock: ticking(), log }), 'the store');
-  assert.deepEqual(lines, ['waiting for the store', 'waiting for the store', 'the store is there']);
+  assert.deepEqual(lines, ['store-awaited', 'store-awaited', 'the store is there']);
 });
 
 test('the wait ends after its time with what was wrong', async () => {

@@ -45,7 +45,9 @@ async function abandoned(results: Promise<readonly SnapshotResult[]>): Promise<s
 }
 
 const stateOf = (host: TestHost, shard = 0) => host.host.status().find((one) => one.shard === shard);
-const said = (host: TestHost, message: string) => host.logLines.filter((line) => line.message === message);
+/** Lines with this message or code. */
+const said = (host: TestHost, what: string) =>
+  host.logLines.filter(({ message, fields }) => message === what || fields.code === what);
 const manifests = async (wal: MemoryWal): Promise<Manifest[]> => {
   const stored = await wal.snapshots(0);
   return stored.flatMap(({ manifest }) => (manifest === undefined ? [] : [codec.openManifest(manifest)]));
@@ -143,7 +145,7 @@ for (const [what, damage] of [
     await bet(host, 'ann', 't2');
     damage(wal, id);
     const next = await TestHost.started({ wal });
-    assert.equal(said(next, 'snapshot skipped').length, 1);
+    assert.equal(said(next, 'snapshot-skipped').length, 1);
     assert.equal(await next.balance('ann'), 980);
   });
 }
@@ -486,7 +488,7 @@ test('near the memory limit snapshots are taken slowly, never in a hurry', async
   const host = await funded(wal);
   host.memory.isFull = true;
   assert.deepEqual(await host.host.takeSnapshots({ restMs: 0, deadlineMs: host.clock.nowMs + 1000 }), []);
-  assert.equal(said(host, 'memory is nearly full: no snapshots in a hurry').length, 1);
+  assert.equal(said(host, 'urgent-snapshots-skipped').length, 1);
   assert.deepEqual(await manifests(wal), []);
   const [gently] = await host.host.takeSnapshots(BACKGROUND);
   assert.equal(gently?.type, 'taken');

@@ -33,7 +33,7 @@ export class TestHost {
   readonly memory = { isFull: false, isHalfFull: false };
   readonly fenced: { shard: number; takenBy: string }[] = [];
   readonly orphans: SealedEntry[] = [];
-  readonly logLines: { level: string; message: string; fields: object }[] = [];
+  readonly logLines: { level: string; message: string; fields: { readonly code?: unknown } }[] = [];
   readonly host: ShardHost;
   private readonly shards: readonly number[];
   readonly deps: TakeOverDeps;
@@ -69,7 +69,7 @@ export class TestHost {
       snapshots: this.wal,
       storeId: this.wal.storeId,
     };
-    const write = (level: string) => (fields: object, message: string) => {
+    const write = (level: string) => (fields: { readonly code?: unknown }, message: string) => {
       this.logLines.push({ level, message, fields });
     };
     const log: Logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };

@@ -37,8 +37,8 @@ test('while nobody reads memory has a limit; how many lines were dropped is said
   output.end();
   const [first, second, told = '', ...rest] = pipe.text.split('\n');
   assert.deepEqual([first?.trim(), second?.trim(), rest], ['line 0', 'line 1', ['']]);
-  const { level, lines, msg } = JSON.parse(told);
-  assert.deepEqual({ level, lines, msg }, { level: 'warn', lines: 8, msg: 'log lines dropped: nobody read them' });
+  const { level, lines, code } = JSON.parse(told);
+  assert.deepEqual({ level, lines, code }, { level: 'warn', lines: 8, code: 'log-lines-dropped' });
 });
 
 test('a pipe that is gone stops nothing', () => {

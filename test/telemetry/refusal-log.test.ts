@@ -3,10 +3,12 @@ import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { RefusalLog } from '../../src/telemetry/refusal-log.js';
 
+const LINE = { code: 'requests-refused', message: 'requests refused' };
+
 test('the first refusal is said at once, those of each 10 s after it together in one line, also when no more come', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const lines: object[] = [];
-  const log = new RefusalLog({ ...silentLogger, warn: (fields) => void lines.push(fields) }, 'refused');
+  const log = new RefusalLog({ ...silentLogger, warn: ({ code: _, ...fields }) => void lines.push(fields) }, LINE);
   const said = () => lines.splice(0);
   log.note('no signature', () => 'a');
   assert.deepEqual(said(), [{ refused: { 'no signature': 1 }, from: 'a' }]);

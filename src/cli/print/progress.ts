@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Presets, SingleBar } from 'cli-progress';
-import { silentLogger } from '../../base/logger.js';
+import { type Coded, silentLogger } from '../../base/logger.js';
 import type { Patience } from '../../shard/log/patience.js';
 import type { OnProgress } from '../../tools/progress.js';
 import { formatAge } from './format.js';
@@ -56,7 +56,7 @@ export class Progress {
 
   /** Retry policy of ten seconds, with a sentence about each failed attempt. */
   get patience(): Patience {
-    const warn = ({ error }: { error?: string }, message: string) => this.warn(`${message}: ${error}`);
+    const warn = ({ what, error }: Coded) => this.warn(`cannot ${what}; trying again: ${error}`);
     return { attemptsMax: ATTEMPTS_MAX, delay, log: { ...silentLogger, warn } };
   }
 

@@ -79,9 +79,18 @@ export class ShardTelemetry implements HostObserver {
     this.money = new MoneyMoved(options.scales);
     this.credits = new Credits(options.scales);
     this.line = new MetricsLine(log, memory, options.everySeconds, () => this.counters());
-    this.voidWarning = new RemarkWarning(log, 'voidSettled amounts differ from the recorded ones', 'amount-mismatch');
-    this.stakeWarning = new RemarkWarning(log, 'bet settled whose stake was never taken', 'untaken-stake');
-    this.replayLog = new RefusalLog(log, 'callbacks replayed on another endpoint');
+    this.voidWarning = new RemarkWarning(log, {
+      code: 'amount-mismatch',
+      message: 'voidSettled amounts differ from the recorded ones',
+    });
+    this.stakeWarning = new RemarkWarning(log, {
+      code: 'untaken-stake',
+      message: 'settled a bet whose stake was never taken',
+    });
+    this.replayLog = new RefusalLog(log, {
+      code: 'callbacks-replayed',
+      message: 'callbacks replayed on another endpoint',
+    });
   }
 
   decided(shard: number, { command, decision, currency, deadlineMs, startedMs, endedMs }: Turn): void {

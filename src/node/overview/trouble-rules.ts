@@ -53,7 +53,7 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
       maybe(
         !overview.store.isUp,
         () => 'The store does not answer; callbacks get 503.',
-        'The log says why (“append failed”). Do not restart walletd: it puts its entries back when the store answers. Look at Redis or at the disk.',
+        'The log says why (append-failed). Do not restart walletd: it puts its entries back when the store answers. Look at Redis or at the disk.',
       ),
   },
   {
@@ -329,7 +329,7 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
       maybe(
         figures.sum('walletd_assertion_failures_total') > limit,
         () => 'A shard found a bug of walletd since the start, dropped its memory and recovered.',
-        'Keep the log lines “assertion failed” and report them.',
+        'Keep the log lines with the code shard-failed and report them.',
       ),
   },
   {

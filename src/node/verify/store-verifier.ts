@@ -69,7 +69,8 @@ export class StoreVerifier implements VerifyService {
     this.now = undefined;
     this.last = { ...begun, endedMs, result };
     const tookMs = endedMs - begun.startedMs;
-    if (result.type === 'failed') this.deps.log.warn({ reason: result.reason, tookMs }, 'the store was not verified');
+    if (result.type === 'failed')
+      this.deps.log.warn({ code: 'verify-failed', reason: result.reason, tookMs }, 'verification of the store failed');
     else this.deps.log.info({ found: result.summary.found, tookMs }, 'the store was verified');
   }
 

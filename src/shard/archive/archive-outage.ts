@@ -96,7 +96,7 @@ export class ArchiveOutage {
 
   private warn(code: OutageCode, error: unknown): void {
     const at = { code, shard: this.shard, error: messageOf(error) };
-    if (code === 'archive-away') this.deps.log.warn(at, 'archive does not answer: lookups wait');
-    else this.deps.log.error(at, 'archive is older than the log, or another one: lookups wait');
+    if (code === 'archive-away') this.deps.log.warn(at, 'archive does not answer, lookups wait');
+    else this.deps.log.error(at, 'archive is older than the log or another one, lookups wait');
   }
 }

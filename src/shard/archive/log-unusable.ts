@@ -6,7 +6,7 @@ import { DamagedRecordError } from './damaged-record-error.js';
 export function logUnusable(log: Logger, shard: number, player: number, error: unknown): void {
   const { day, round } = error instanceof DamagedRecordError ? error.place : {};
   log.error(
-    { shard, day, player, round, error: messageOf(error) },
-    'what the archive has of a player cannot be used: what needs it is refused',
+    { code: 'archive-record-unusable', shard, day, player, round, error: messageOf(error) },
+    'archived record is unusable, requests that need it are refused',
   );
 }

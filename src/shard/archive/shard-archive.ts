@@ -239,7 +239,7 @@ export class ShardArchive {
     } catch (error) {
       deps.log.warn(
         { code: 'archive-names-file-unusable', shard, error: messageOf(error) },
-        'file of archived names cannot be believed: reading them from the archive',
+        'file of archived names is unusable, reading them from the archive',
       );
       return undefined;
     }
@@ -285,7 +285,7 @@ export class ShardArchive {
       } catch (error) {
         deps.log.warn(
           { code: 'archive-names-file-not-written', shard, error: messageOf(error) },
-          'file of archived names cannot be written: a start needs the archive',
+          'file of archived names cannot be written',
         );
       }
     });
@@ -353,8 +353,8 @@ export class ShardArchive {
 
   private cannotBeUsed(): undefined {
     this.deps.log.warn(
-      { shard: this.shard },
-      'what was known of the archive is damaged or old: reading all of it again',
+      { code: 'archive-names-reread', shard: this.shard },
+      'saved names of the archive are damaged or old, reading all of them again',
     );
     return undefined;
   }
@@ -363,7 +363,7 @@ export class ShardArchive {
     const { shard, deps } = this;
     deps.log.warn(
       { code: 'archive-names-skipped', shard, firstDay: days.first, lastDay: days.last, error: messageOf(error) },
-      'set of archived names cannot be built: names of these days are looked up in the archive',
+      'set of archived names cannot be built, looking these days up in the archive',
     );
   }
 
@@ -405,8 +405,8 @@ export class ShardArchive {
       this.known.touch();
       this.known.discard([...parts].flatMap(([number, part]) => (part === undefined ? [number] : [])));
       this.deps.log.warn(
-        { shard: this.shard, error: messageOf(error) },
-        'what is known of the archive cannot be saved',
+        { code: 'archive-names-not-saved', shard: this.shard, error: messageOf(error) },
+        'names of the archive cannot be saved',
       );
     }
   }

@@ -1,5 +1,6 @@
 import { AssertionFailure } from '../../base/assert.js';
 import type { Logger } from '../../base/logger.js';
+import { messageOf } from '../../base/message-of.js';
 import { RecoveryError } from './recovery-error.js';
 
 /** Retry policy during an outage: how often to try before giving up. */
@@ -29,7 +30,10 @@ export async function patiently<T>(
       return await run();
     } catch (error) {
       if (attempt >= patience.attemptsMax || isHopeless(error)) throw error;
-      patience.log.warn({ error: (error as Error).message, attempt }, `cannot ${what}; trying again`);
+      patience.log.warn(
+        { code: 'store-retried', what, error: messageOf(error), attempt },
+        'store request failed, will retry',
+      );
       await patience.delay(Math.min(RETRY_MS * attempt, RETRY_MAX_MS));
     }
   }

@@ -128,12 +128,13 @@ async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<voi
 async function begin({ shard, genesis, found }: Rebuild, maybeYield: Yield, deps: RecoveryDeps): Promise<Beginning> {
   const { log } = deps;
   const { whole, damaged: illegible } = await patiently('list the snapshots', deps, () => listSnapshots(shard, deps));
-  for (const { id, reason } of illegible) log.warn({ shard, snapshot: id, reason }, 'snapshot skipped');
+  for (const { id, reason } of illegible)
+    log.warn({ code: 'snapshot-skipped', shard, snapshot: id, reason }, 'snapshot skipped');
   for (const manifest of whole) checkAgainstLog(manifest, found);
   const ends: Head[] = [];
   const damaged: string[] = [];
   const newest = await firstReplay(whole, patientSnapshots(maybeYield, deps), ({ id, message }, { end }) => {
-    log.warn({ shard, snapshot: id, reason: message }, 'snapshot skipped');
+    log.warn({ code: 'snapshot-skipped', shard, snapshot: id, reason: message }, 'snapshot skipped');
     ends.push(end);
     damaged.push(id);
   });

@@ -137,7 +137,10 @@ export class Snapshotter {
       this.know(shard.id, manifest.marks, manifest.timeMs);
       if (begun.current !== undefined) {
         await this.retire(shard.id, begun.first.head.nonce).catch((error: Error) => {
-          this.deps.log.warn({ shard: shard.id, reason: error.message }, 'old snapshots and log are still there');
+          this.deps.log.warn(
+            { code: 'cleanup-failed', shard: shard.id, reason: error.message },
+            'old snapshots and log cannot be deleted',
+          );
         });
       }
       const { id, players, end } = manifest;
@@ -148,7 +151,7 @@ export class Snapshotter {
       return { type: 'taken', ...taken };
     } catch (error) {
       const reason = (error as Error).message;
-      this.deps.log.warn({ shard: shard.id, reason }, 'snapshot abandoned');
+      this.deps.log.warn({ code: 'snapshot-abandoned', shard: shard.id, reason }, 'snapshot abandoned');
       return { type: 'abandoned', shard: shard.id, reason };
     }
   }

@@ -286,7 +286,7 @@ test('a start loads saved and fresh keys, and rereads all after damage', async (
   const fourth = await started(archive, { wal: first.wal });
   await until('all is known', () => fourth.host.measures()[0]?.archive?.names === 4);
   assert.ok(read > 0);
-  assert.ok(fourth.logLines.some(({ message }) => /damaged or old/.test(message)));
+  assert.ok(fourth.logLines.some(({ fields }) => fields.code === 'archive-names-reread'));
 });
 
 test('after a crash between archive and log the next process continues', async () => {
