@@ -1,6 +1,6 @@
 /**
- * Hash of a string to 32 unsigned bits: FNV-1a over the two bytes of each UTF-16 unit, then MurmurHash3's finalizer,
- * which makes the low bits (they pick the shard) depend on every unit. A store's meta record names the hash by
+ * Hash of a string to 32 unsigned bits: FNV-1a over the two bytes of each UTF-16 unit, then MurmurHash3's finalizer.
+ * The finalizer makes the low bits, which pick the shard, depend on every unit. A store's meta record names the hash by
  * `HASH_NAME`: changing a line here moves players between shards and requires a new name.
  */
 export function hashString(text: string): number {

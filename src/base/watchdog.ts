@@ -1,8 +1,8 @@
 const TICK_MS = 1000;
 
 /**
- * Detects that a part which should report has fallen silent. The watchdog counts its own ticks and reads no clock:
- * after a pause of the process or the machine every part has long been silent, without a chance to report.
+ * Detects that a part which should report has fallen silent. The watchdog counts its own ticks and reads no clock.
+ * After a pause of the process or the machine every part has long been silent, without a chance to report.
  */
 export class Watchdog {
   private silentTicks = 0;

@@ -36,7 +36,7 @@ export const REPLAYED: CallbackAnswer = { type: 'failed', failure: 'invalid-sign
 
 /**
  * Turns a callback's text into its command, and an answer into its response body. The codec works in the threads of the
- * shards: sending text to another thread takes a tenth of the time of sending the objects parsed from it.
+ * shards: posting text to another thread takes a tenth of the time of posting parsed objects.
  */
 export class CallbackCodec {
   private readonly responses: ResponseCodec;

@@ -5,8 +5,8 @@ export type Units = number;
 export const SCALE_MAX = 8;
 
 /**
- * Largest single amount, whatever the settings say. Up to here a double tells neighbouring amounts apart with a margin:
- * value * 10^scale is off by less than a quarter of a unit, so rounding finds the right amount.
+ * Largest single amount, whatever the settings say. Up to here a double tells neighbouring amounts apart with a margin.
+ * The product value * 10^scale is off by less than a quarter of a unit, so rounding finds the right amount.
  */
 export const AMOUNT_UNITS_MAX = 1e15;
 
@@ -14,9 +14,9 @@ export const AMOUNT_UNITS_MAX = 1e15;
 const NOISE_UNITS = 1e-6;
 
 /**
- * Float noise that is forgiven in large amounts, in units in the last place (ulp) of the double: 1000000.1 + 0.2 is one
- * ulp away from 1000000.3. Two ulps are less than half a unit of money up to `AMOUNT_UNITS_MAX`, so no two amounts are
- * confused.
+ * Float noise that is forgiven in large amounts, in units in the last place (ulp) of the double. For example, 1000000.1
+ * + 0.2 is one ulp away from 1000000.3. Two ulps are less than half a unit of money up to `AMOUNT_UNITS_MAX`, so no two
+ * amounts are confused.
  */
 const NOISE_ULPS = 2;
 
@@ -34,8 +34,8 @@ export function unitsPerWhole(scale: number): number {
 
 /**
  * The amount in units, or undefined when `value` is not an amount: negative, not finite, or with more decimals than
- * `scale`. Never rounded silently: the value must be the double nearest to a whole number of units, or as near as the
- * rounding errors of a sum bring it (docs/decisions.md section 2).
+ * `scale`. Never rounded silently: the value must be the double nearest to a whole number of units. The rounding errors
+ * of a sum are forgiven (docs/decisions.md section 2).
  */
 export function maybeUnits(value: number, scale: number): Units | undefined {
   const power = unitsPerWhole(scale);

@@ -1,6 +1,4 @@
-/**
- * Age of an archive record: the durable end of the log at the time of the put, and a counter of puts with the same end.
- */
+/** Age of an archive record: the durable end of the log at the put, and a counter of puts with the same end. */
 export interface ArchiveMark {
   readonly epoch: number;
   readonly sequence: number;

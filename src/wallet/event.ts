@@ -150,9 +150,9 @@ export interface CallbackApplied extends Stamp {
 }
 
 /**
- * One effect of a callback. `after` is the balance after the effect. `keepsRequest`: the request is remembered, to
- * recognize its late retry where that could have come to mean something else: after a rollback, or for the void of a
- * reward. False in older logs.
+ * One effect of a callback. `after` is the balance after the effect. `keepsRequest`: the request is remembered, because
+ * its late retry could have come to mean something else. This holds after a rollback, and for the void of a reward.
+ * False in older logs.
  */
 export type Change =
   | BetPlaced
@@ -344,7 +344,7 @@ export interface TipCredited {
   readonly after: Units;
 }
 
-/** A bet that was SETTLED or REFUND is open once more. */
+/** A bet that was SETTLED or REFUND is open again. */
 export interface BetRolledBack {
   readonly type: 'bet-rolled-back';
   readonly id: string;
@@ -358,7 +358,7 @@ export interface BetRolledBack {
 }
 
 /**
- * Opens `bets` once more. All of them were SETTLED, and nothing of the round stays paid; or all were REFUND. No bets:
+ * Opens `bets` again. All of them were SETTLED, and nothing of the round stays paid; or all were REFUND. No bets:
  * only payouts still standing are taken back.
  */
 export interface RoundRolledBack {
@@ -427,9 +427,9 @@ export interface BalanceMoved {
 }
 
 /**
- * An acknowledged message that no effect identifies: an array with an element that changed nothing, or the content of
- * an earlier message under another request id. The round remembers the message with its answer, so that the exact
- * repeat has no effect at any later time.
+ * An acknowledged message that no effect identifies. It is an array with an element that changed nothing, or the
+ * content of an earlier message under another request id. The round remembers the message with its answer, so that the
+ * exact repeat has no effect at any later time.
  */
 export interface MessageRemembered {
   readonly type: 'message-remembered';

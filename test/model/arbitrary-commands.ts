@@ -101,9 +101,9 @@ export type Correction = Extract<OperationCommand, { type: 'correct' }>;
 export type Step =
   | { readonly type: 'callback'; readonly command: CallbackCommand }
   | { readonly type: 'balance'; readonly command: CheckBalanceCommand }
-  /** An earlier callback once more, possibly much later. */
+  /** An earlier callback again, possibly much later. */
   | { readonly type: 'again'; readonly back: number }
-  /** One element of an earlier callback once more, with a change: a retry as networks and platforms distort it. */
+  /** One element of an earlier callback again, with a change: a retry as networks and platforms distort it. */
   | { readonly type: 'vary'; readonly back: number; readonly element: number; readonly change: object }
   | { readonly type: 'withdraw-all'; readonly username: string }
   | { readonly type: 'block' | 'unblock'; readonly username: string; readonly by: Operator | undefined }

@@ -7,9 +7,9 @@ import { World, type WorldSettings } from '../simulation/world.js';
  * from the store. Masters fail over, are unreachable or slow. Calls are lost or late, the membership registry is lost,
  * clocks jump, shards are moved and nodes are drained.
  *
- * In every history each acknowledged answer is in the log once, nothing is in the log twice, every callback gets its
- * answer in the end, and balances equal the totals of the logs. With durability peers:1 a master that fails over loses
- * acknowledged entries while something happens to one node.
+ * In every history each acknowledged answer is in the log once, and nothing is in the log twice. Every callback gets
+ * its answer in the end, and balances equal the totals of the logs. With durability peers:1 a master that fails over
+ * loses acknowledged entries while something happens to one node.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 6);
 const SEED = Number(process.env.MODEL_SEED ?? 1);

@@ -13,7 +13,7 @@ import { TestHost, turns } from '../support/test-host.js';
 /*
  * Random histories of one shard that changes nodes: by takeover, and by transfer with lost, late or duplicated
  * messages. The store is unreachable at times, loses answers, or loses its newest entries, and nodes die. In every
- * history an acknowledged answer is in the log once, an answer "surely not done" is not in the log, and the balance
+ * history an acknowledged answer is in the log once, and an answer "surely not done" is not in the log. The balance
  * equals the total of the log.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 300);
@@ -194,8 +194,8 @@ class World {
 
   /**
    * Removes the newest entries of the store. Requires that exactly one node considers itself the owner, and has all
-   * acknowledged entries. When a store loses a fence and the former owner has not heard of it, two owners were each
-   * right in their time, with entries that only one of them has. A store whose answers wait for its replicas does not
+   * acknowledged entries. When a store loses a fence and the former owner does not notice, two owners were each right
+   * in their time. Each then has entries that the other lacks. A store whose answers wait for its replicas does not
    * lose a fence.
    */
   private loseTail(entries: number): void {

@@ -9,7 +9,7 @@ const PRODUCT = 'P1';
 /** Covers every stake of a history. */
 export const RICH = 100_000;
 
-/** A request as it is sent. */
+/** A request as sent. */
 export type Body = Readonly<Record<string, unknown>> & { readonly txns?: readonly Readonly<Record<string, unknown>>[] };
 /** Changes a request before it is sent. */
 export type Change = (body: Body) => object;

@@ -18,7 +18,7 @@ export function judgeRepeat(message: Message, first: Answer, again: Answer): Vio
 
 /**
  * The violation in the change of the balance by a new message. An accepted message either moved the balance as its
- * answer says, or is the retry of an earlier one under another request id and moved nothing.
+ * answer says, or moved nothing because it retries an earlier message under another request id.
  */
 export function judgeMove(message: Message, answer: Answer, before: number, after: number): Violation | undefined {
   const detail = `answered ${describeAnswer(answer)}, and the balance went from ${before} to ${after}`;

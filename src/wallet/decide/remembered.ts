@@ -10,9 +10,9 @@ import type { Rules } from './rules.js';
 /*
  * Remembered messages. An acknowledged message, sent again at any later time, has no effect (docs/decisions.md section
  * 3). Most messages are recognized by their effects, each of which keeps its request. The others are remembered as a
- * whole by the first round that they name: arrays with an element that changed nothing, and messages that repeat the
- * content of an earlier one under another request id. A round leaves memory as a whole, for the archive or for good, so
- * a message is remembered as long as its round.
+ * whole by the first round that they name. These are arrays with an element that changed nothing, and messages that
+ * repeat the content of an earlier one under another request id. A round leaves memory as a whole, for the archive or
+ * for good, so a message is remembered as long as its round.
  */
 
 /** The first answer to exactly this message; undefined where no round remembers it. */

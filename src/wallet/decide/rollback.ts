@@ -10,9 +10,9 @@ import { takeBack } from './take-back.js';
 import { change, fail, repeat, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 8, rollback. Afterwards the player stands as if the settle or refund had never happened: a
- * rollback takes what was recorded as paid or refunded, not the request's amounts. `hasBegun`: an earlier element of
- * the same array has taken back a result of this element's round.
+ * docs/decisions.md section 8, rollback. Afterwards the player stands as if the settle or refund had never happened. A
+ * rollback takes the amounts that were recorded as paid or refunded, not the request's. `hasBegun`: an earlier element
+ * of the same array has taken back a result of this element's round.
  */
 export function decideRollback(
   wallet: Wallet,
@@ -97,9 +97,9 @@ function decideByRound(
 }
 
 /**
- * The bets that a rollback BY_ROUND can open when nothing is settled. While a bet is open since a rollback BY_ROUND, or
- * since one that a message BY_ROUND repeated, the bets which that rollback left as REFUND stay so. Otherwise its retry
- * under another request id would take their stakes.
+ * The bets that a rollback BY_ROUND can open when nothing is settled. A rollback BY_ROUND, or one that a message
+ * BY_ROUND repeated, leaves some bets as REFUND. These bets stay so while another bet is open since that rollback.
+ * Otherwise a retry of that rollback under another request id would take their stakes.
  */
 function refundedSince(round: Round, bets: readonly Transaction[]): Transaction[] {
   const refunded = bets.filter((bet) => bet.state === 'REFUND');

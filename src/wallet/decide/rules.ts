@@ -21,10 +21,7 @@ export interface Rules {
   readonly voidAllowNegativeBalance: boolean;
   /** False: a rollback that would leave a negative balance answers 10002. */
   readonly rollbackAllowNegativeBalance: boolean;
-  /**
-   * How to recognize the late retry of a settle or cancel that was rolled back: by its request id, by its time, or not
-   * at all.
-   */
+  /** How to recognize the late retry of a rolled-back settle or cancel: by its request id, by its time, or not at all. */
   readonly rollbackStale: 'request' | 'time' | 'off';
   /** Settles and cancels remember their requests; false while a node of the cluster is too old to read that. */
   readonly keepsRequests: boolean;
@@ -46,8 +43,8 @@ export interface Rules {
   /** Most OPEN and WAITING bets per player. */
   readonly openBetsMax: number;
   /**
-   * Most adjustments of one bet; rollbacks of one bet; payouts of one round; cancels, voids and rollbacks of one round;
-   * and messages that one round remembers as a whole.
+   * Largest number of adjustments of a bet, of rollbacks of a bet, and of payouts of a round. Also of the cancels,
+   * voids and rollbacks of a round together, and of the messages that a round remembers as a whole.
    */
   readonly historyMax: number;
   /** How long ids are remembered after the last change of their round. Milliseconds. */

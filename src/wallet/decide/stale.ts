@@ -6,7 +6,7 @@ import { isOfBefore } from './idempotency.js';
 import type { Rules } from './rules.js';
 
 /**
- * True for a late settle or cancel that a rollback has undone: as a retry it would look like the new result and pay the
+ * True for a late settle or cancel that a rollback has undone. As a retry it would look like the new result and pay the
  * old one. The request identifies such a message (docs/decisions.md section 8, rollback).
  */
 export function isStale(item: Transaction, command: CallbackCommand, rules: Rules): boolean {

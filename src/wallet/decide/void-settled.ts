@@ -9,8 +9,8 @@ import { takeBack } from './take-back.js';
 import { change, fail, mismatches, repeat, repeatOfItem, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 4, voidSettled. Afterwards the player stands as before the bet: a void moves back what was
- * recorded as held and paid, not the request's amounts (unless the rules say so). `hasBegun`: an earlier element of the
+ * docs/decisions.md section 4, voidSettled. Afterwards the player stands as before the bet. A void moves back the
+ * recorded held and paid amounts, not the request's (unless the rules say so). `hasBegun`: an earlier element of the
  * same array has voided something of this element's round.
  */
 export function decideVoidSettled(
@@ -24,8 +24,9 @@ export function decideVoidSettled(
 }
 
 /**
- * Decides a void by its id. No message takes a reward back, so a void with the reward's id does, unless the id is also
- * that of a bet or a tip. When that bet came later, the retry of such a void still means the reward.
+ * Decides a void by its id. A void with the reward's id takes the reward back, because no message exists for that. The
+ * void means a bet or tip instead if one has the same id. When that bet came later, the retry of an earlier void still
+ * means the reward.
  */
 function decideById(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);

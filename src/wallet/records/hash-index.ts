@@ -26,7 +26,7 @@ interface Partition {
 }
 
 /**
- * Finds rows by the hash of a key, outside V8's heap. The index grows in small steps: a directory by the leading bits
+ * Finds rows by the hash of a key, outside V8's heap. The index grows in small steps. A directory by the leading bits
  * of the hash leads to partitions, which grow by a quarter and are split when they are large.
  */
 export class HashIndex {

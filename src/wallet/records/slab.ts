@@ -113,8 +113,9 @@ export class Slab {
   }
 
   /**
-   * Looks at the next page, and moves its blobs elsewhere if a quarter of the page is empty and other pages have space:
-   * a fraction of a millisecond. `onMove` reports each owner's new place. True when that was the last page of a cycle.
+   * Looks at the next page: a fraction of a millisecond, moves included. Moves its blobs elsewhere if a quarter of the
+   * page is empty and other pages have space. `onMove` reports each owner's new place. True when that was the last page
+   * of a cycle.
    */
   compact(onMove: (owner: number, place: number) => void): boolean {
     this.cursor++;
@@ -257,7 +258,10 @@ export class Slab {
   }
 }
 
-/** Up to here lengths grow by a granule; beyond, by a quarter of a power of two, so that a slot is at least 80 % full. */
+/**
+ * Up to here lengths grow by a granule. Beyond, they grow by a quarter of a power of two, so that a slot is at least
+ * 80 % full.
+ */
 const FINE_MAX = 128;
 const FINE_CLASSES = FINE_MAX / GRANULE;
 

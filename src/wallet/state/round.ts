@@ -100,7 +100,7 @@ const NO_MARK = -1;
 
 /**
  * One player's transactions in one round of one product. Only bets are transactions of a round in the sense of
- * docs/decisions.md: tips, tombstones, settlements and marks are members too, but a round with nothing else is unknown.
+ * docs/decisions.md. Tips, tombstones, settlements and marks are members too, but a round with nothing else is unknown.
  *
  *   newest ──next──> oldest ──next──> ... ──next──> newest
  */

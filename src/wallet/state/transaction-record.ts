@@ -54,7 +54,7 @@ export interface Effect extends FirstAnswer {
   /** Set for an adjustment, and for a rollback of this transaction alone; empty for others. */
   readonly requestId: string;
   /**
-   * Hash of the request of a place, a settle, a cancel or a reward's void, to recognize a late retry; undefined when an
+   * Hash of the request of a place, a settle, a cancel or a reward's void, to recognize a late retry. Undefined when an
    * older walletd wrote the effect.
    */
   readonly requestHash: number | undefined;
@@ -71,8 +71,8 @@ export function hashOfRequest(requestId: string): number {
  * Flags of a transaction, in one small integer. Snapshots contain them, so they stay as they are for ever.
  *   bits 0-2 state, bits 3-5 kind, then one bit each
  *
- * One state is unused; the bits from 13 on are free. A tip in force has a state of its own, which is neither open (no
- * further message is needed, so the tip may leave memory) nor reversed.
+ * One state is unused; the bits from 13 on are free. A tip in force has a state of its own, which is neither open nor
+ * reversed. No further message is needed, so the tip may leave memory.
  */
 const STATE_MASK = 0b111;
 const OPENED = 1 << 6;
@@ -280,8 +280,8 @@ export class TransactionRecord {
   }
 
   /**
-   * The amount: the current stake of a bet; the tip as given or credited; the payout of a settlement, less what was
-   * taken back; the moved amount of any other kind.
+   * The amount. For a bet: its current stake. For a tip: the amount given or credited. For a settlement: its payout
+   * less the amounts taken back. For any other kind: the moved amount.
    */
   get stake(): Units {
     return this.doubles[(this.at >> 1) + D_TRANSACTION_AMOUNT] as Units;

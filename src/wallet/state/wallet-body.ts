@@ -11,7 +11,7 @@ import type { Tallies, Wallet } from './wallet.js';
 /*
  * The packed record of a hibernated wallet: all except its row, in memory and in snapshots of format 2. Numbers, signed
  * numbers and texts are those of src/wallet/records/bytes.ts. A name is a recurring text: its number among the names
- * met before in this record, from 1 on; or 0, then the text. A time is a number: 0, then a double; or 1 + 2 * its
+ * met before in this record, from 1 on; or 0, then the text. A time is a number: 0, then a double. Or 1 + 2 * its
  * distance in milliseconds from another time, + 1 when it is earlier.
  *
  *   flags (byte): 1 rare fields, 2 session
