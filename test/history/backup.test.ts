@@ -17,8 +17,8 @@ import { HISTORY_FOLDER, readHistories, type StoredHistory } from './stored-hist
 import { formatsOf, readSnapshots, type StoredShard } from './stored-snapshots.js';
 
 /*
- * Backup files as versions of walletd wrote them, of the logs and snapshots beside them; restored for ever. A file is
- * written once: REWRITE=1 makes those that are not there yet.
+ * Backup files as versions of walletd wrote them, of the logs and snapshots beside them; they must be restorable
+ * forever. A file is written once: REWRITE=1 creates missing files.
  */
 const LINE_BYTES = 60;
 
@@ -32,7 +32,7 @@ if (process.env.REWRITE === '1') {
 }
 
 for (const history of histories) {
-  test(`${history.name}: the backup restores the wallets that were there`, async () => {
+  test(`${history.name}: the backup restores its original wallets`, async () => {
     await inFile(async (path) => {
       writeFileSync(path, Buffer.from(readFileSync(fileOf(history), 'utf8').replaceAll('\n', ''), 'hex'));
       const whole = await checkBackup(path);
@@ -64,7 +64,10 @@ async function written(history: StoredHistory): Promise<Buffer> {
   return bytes;
 }
 
-/** The first shard with a snapshot, read at the second attempt; of the others the whole logs, some of it later. */
+/**
+ * The first shard with a snapshot, read at the second attempt. For the other shards the whole logs, with some entries
+ * in a later segment.
+ */
 function framesOf({ bytes, logs, meta }: StoredHistory, snapshots: readonly StoredShard[]): Frame[] {
   const [first, ...others] = logs;
   const [snapshot] = snapshots;

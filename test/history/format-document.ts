@@ -3,25 +3,25 @@ import { readFileSync } from 'node:fs';
 import type { Change, Event, RoundsArchived } from '../../src/wallet/event.js';
 import type { Operator } from '../../src/wallet/state/operation.js';
 
-/** What FORMAT.md says of one type of event or change. */
+/** Description of one type of event or change in FORMAT.md. */
 interface DocumentedType {
   readonly number: number;
-  /** By position in the array. One that is optional can be missing at its end. */
+  /** Fields by position in the array. An optional field may be missing at the end. */
   readonly fields: ReadonlyMap<number, { readonly name: string; readonly isOptional: boolean }>;
   readonly flags: readonly string[];
 }
 
-/** The row of callbacks that remember their messages: the same event under another number. */
+/** Row of callbacks that remember their messages: the same event under another number. */
 export const CALLBACK_THAT_REMEMBERS = 'callback-that-remembers';
 
 const FILE = new URL('../../../src/store/format/FORMAT.md', import.meta.url);
 
-/** The tables of FORMAT.md, to be held against the arrays that are in bytes. */
+/** The tables of FORMAT.md, for comparison with stored arrays. */
 export class FormatDocument {
   readonly events: ReadonlyMap<string, DocumentedType>;
   readonly changes: ReadonlyMap<string, DocumentedType>;
   readonly endpoints: readonly string[];
-  /** The entry that is shown as an example, in hexadecimal digits. */
+  /** The example entry, in hexadecimal digits. */
   readonly example: string;
   private readonly flagBits: ReadonlyMap<string, number>;
 
@@ -94,7 +94,7 @@ export class FormatDocument {
   }
 }
 
-/** What a change tells by its flags, and whether they are set. */
+/** Flags of a change, each with its value. */
 export function flagsOf(change: Change): [flag: string, isSet: boolean][] {
   return Object.entries(change).flatMap(([field, value]): [string, boolean][] => {
     if (field === 'status') return [['WAITING', value === 'WAITING']];
@@ -103,7 +103,7 @@ export function flagsOf(change: Change): [flag: string, isSet: boolean][] {
   });
 }
 
-/** The cells of all table rows that begin with a number; a cell that is one name comes without its quotes. */
+/** The cells of all table rows that begin with a number; a cell with a single name loses its quotes. */
 function rowsOf(section: string): string[][] {
   return [...section.matchAll(/^\| (\d+ \|.*)\|$/gm)].map(([, row = '']) => {
     return row.split('|').map((cell) => cell.trim().replace(/^`([\w-]+)`$/, '$1'));

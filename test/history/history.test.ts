@@ -26,9 +26,9 @@ import {
 import { STORIES } from './stories.js';
 
 /*
- * Stores as versions of walletd wrote them, replayed for ever. A folder is written once: REWRITE=1 makes those of
- * STORIES that are not there yet, and never touches one that is. When a test here fails, the code is wrong and not the
- * bytes: somebody's money is in a log like these.
+ * Stores as versions of walletd wrote them; they must be replayable forever. A folder is written once: REWRITE=1
+ * creates the missing folders of STORIES and never touches an existing one. When a test here fails, the code is wrong,
+ * not the bytes: players' money is in logs like these.
  */
 if (process.env.REWRITE === '1') {
   for (const [name, tell] of Object.entries(STORIES)) {
@@ -42,7 +42,10 @@ if (process.env.REWRITE === '1') {
   }
 }
 
-/** Histories that today's code writes byte for byte. One leaves the list when a field is appended to what it holds. */
+/**
+ * Histories that today's code reproduces byte for byte. A history leaves the list when a field is appended to one of
+ * its types.
+ */
 const WRITTEN_AS_TODAY: readonly string[] = [
   'v1',
   'v1-operators',
@@ -65,7 +68,7 @@ const events = histories.flatMap(({ logs }) => logs.flatMap(eventsOf));
 const callbacks = events.filter((event) => event.type === 'callback-applied');
 const changes = callbacks.flatMap((event) => event.changes);
 
-// A type that is new in src/wallet/event.ts does not compile until it stands here, and fails until a story has it.
+// A new type in src/wallet/event.ts does not compile until it is listed here, and fails until a story contains it.
 const EVENT_TYPES = {
   'player-created': true,
   'player-imported': true,
@@ -112,7 +115,7 @@ const CHANGE_TYPES = {
   'message-remembered': true,
 } satisfies Record<Change['type'], true>;
 
-test('every story has its folder, and every folder its story', () => {
+test('every story has a folder, and every folder a story', () => {
   const names = histories.map(({ name }) => name);
   assert.deepEqual(names, Object.keys(STORIES).sort(), 'REWRITE=1 writes the folder of a new story');
 });
@@ -120,11 +123,11 @@ test('every story has its folder, and every folder its story', () => {
 for (const history of histories) {
   const { name, meta, expected, logs } = history;
 
-  test(`${name}: the logs rebuild the wallets that were there`, async () => {
+  test(`${name}: the logs rebuild their original wallets`, async () => {
     assert.equal(describe(await replayed(history)), expected);
   });
 
-  test(`${name}: every player is in the shard that the meta record says`, () => {
+  test(`${name}: every player is in the shard that the meta record determines`, () => {
     assert.deepEqual(differences(meta, meta), [], 'the hash that placed them is still known');
     for (const log of logs) {
       for (const { username } of eventsOf(log)) assert.equal(shardOf(username, meta.shards), log.shard, username);
@@ -133,7 +136,7 @@ for (const history of histories) {
 }
 
 for (const { name, bytes, meta, codec, logs } of histories.filter((one) => WRITTEN_AS_TODAY.includes(one.name))) {
-  test(`${name}: what was read is written again byte for byte`, () => {
+  test(`${name}: decoded entries are encoded to the same bytes`, () => {
     assert.deepEqual(encodeMeta(meta), bytes.meta);
     const heads = logs.map(({ head }) => encodeHead(head));
     assert.deepEqual(heads, bytes.heads);
@@ -147,14 +150,14 @@ for (const { name, bytes, meta, codec, logs } of histories.filter((one) => WRITT
   });
 }
 
-test('the histories hold every event, every change, every endpoint and several epochs', () => {
+test('the histories contain every event, change and endpoint, and several epochs', () => {
   assert.deepEqual(distinct(events.map(({ type }) => type)), distinct(Object.keys(EVENT_TYPES)));
   assert.deepEqual(distinct(changes.map(({ type }) => type)), distinct(Object.keys(CHANGE_TYPES)));
   assert.deepEqual(distinct(callbacks.map(({ endpoint }) => endpoint)), distinct(Object.keys(ENDPOINT_NUMBER)));
   for (const { head, shard } of logsOfToday) assert.ok(head.lsn.epoch > 1, `shard ${shard}`);
 });
 
-test('the histories hold every flag of every change, set and unset', () => {
+test('the histories contain every flag of every change, set and unset', () => {
   const flags = changes.flatMap((change) => flagsOf(change).map(([flag, isSet]) => ({ of: change.type, flag, isSet })));
   assert.ok(flags.length > 0);
   for (const { of, flag, isSet } of flags) {
@@ -163,7 +166,7 @@ test('the histories hold every flag of every change, set and unset', () => {
   }
 });
 
-test('the histories hold every field that may be missing, there and missing', () => {
+test('the histories contain every optional field, present and missing', () => {
   for (const [type, { fields }] of new FormatDocument().events) {
     for (const { name } of [...fields.values()].filter(({ isOptional }) => isOptional)) {
       const values = events.filter((event) => event.type === type).map((event) => Reflect.get(event, name));
@@ -176,7 +179,7 @@ test('the histories hold every field that may be missing, there and missing', ()
   }
 });
 
-test('FORMAT.md says of every number, position and flag what the bytes say', () => {
+test('FORMAT.md describes every number, position and flag as the bytes have them', () => {
   const document = new FormatDocument();
   const numbered = Object.fromEntries(document.endpoints.map((endpoint, number) => [endpoint, number]));
   assert.deepEqual(numbered, ENDPOINT_NUMBER);
@@ -199,7 +202,7 @@ test('the example in FORMAT.md is the first entry of v1', () => {
   assert.equal(new FormatDocument().example, v1?.bytes.entries[0]?.toString('hex'));
 });
 
-/** Every wallet's state, shard after shard, players in the order of their creation. */
+/** State of all wallets, shard after shard, players in order of creation. */
 function describe(shards: readonly Wallets[]): string {
   const lines = shards.flatMap((wallets, shard) => {
     return [...wallets].flatMap((wallet) => [`shard ${shard}`, ...describeWallet(wallet), '']);

@@ -14,12 +14,12 @@ import { readHistories, type StoredHistory } from './stored-history.js';
 import { formatSnapshots, formatsOf, readSnapshots, type StoredShard, snapshotsFileOf } from './stored-snapshots.js';
 
 /*
- * Snapshots as versions of walletd wrote them, of the wallets that the logs beside them make; read for ever. A file is
- * written once: REWRITE=1 makes those that are not there yet.
+ * Snapshots as versions of walletd wrote them, of the wallets that the logs beside them produce; they must be readable
+ * forever. A file is written once: REWRITE=1 creates missing files.
  */
 const CHUNK_BYTES_MAX = 1000;
 const FORMAT_OF_TODAY = 5;
-/** Former formats, each with the format of stores that all nodes read while it is written. */
+/** Former formats, each with the store format that all nodes read while it is written. */
 const FORMER_FORMATS = [
   { format: 2, storeFormat: 1 },
   { format: 3, storeFormat: 2 },
@@ -41,7 +41,7 @@ for (const history of histories) {
   });
 
   for (const format of formatsOf(history)) {
-    test(`${history.name}: the snapshots of format ${format} hold the wallets that were there`, () => {
+    test(`${history.name}: snapshots of format ${format} contain their original wallets`, () => {
       const codec = new SnapshotCodec(history.meta.storeId);
       const lines = readSnapshots(history, format).flatMap(({ manifest, chunks }) => {
         const opened = codec.openManifest(manifest);
@@ -58,13 +58,13 @@ for (const history of histories) {
 }
 
 for (const history of histories) {
-  test(`${history.name}: what is read is written again byte for byte`, () => {
+  test(`${history.name}: decoded snapshots are encoded to the same bytes`, () => {
     const file = snapshotsFileOf(history, FORMAT_OF_TODAY);
     assert.equal(formatSnapshots(written(history)), readFileSync(file, 'utf8'));
   });
 }
 
-/** As long as some node of a cluster reads nothing newer. */
+/** Former formats are written while some node of a cluster reads nothing newer. */
 for (const { format, storeFormat } of FORMER_FORMATS) {
   for (const history of histories.filter((one) => formatsOf(one).includes(format))) {
     test(`${history.name}: an older node reads format ${format} as it wrote it`, () => {

@@ -33,7 +33,7 @@ const META: StoreMeta = {
   scales: { default: 4, byCurrency: { BTC: 8, JPY: 0 } },
 };
 
-/** Writes the logs of a store as its shards would, with a clock and nonces that are the same at every run. */
+/** Writes the logs of a store as its shards would, with the same clock and nonces at every run. */
 export class StoreWriter {
   rules: Rules = { ...rulesOf(settingsWith()), tipsUnknown: 'credit' };
   readonly wallets: readonly Wallets[] = Array.from({ length: META.shards }, () => new Wallets());
@@ -43,7 +43,7 @@ export class StoreWriter {
   private nowMs = START_MS;
   private nonces = 0;
 
-  /** A new owner fences all shards. */
+  /** Fences all shards for a new owner. */
   async takeOver(owner: Owner): Promise<void> {
     this.wait(STEP_MS);
     const deps = {
@@ -58,7 +58,7 @@ export class StoreWriter {
     for (const { shard, entry } of await takeOver([...this.heads.keys()], deps)) this.heads[shard] = entry.head;
   }
 
-  /** One entry for each shard that the commands are about. Every command has to leave an event. */
+  /** Writes one entry for each shard with a command. Every command must produce an event. */
   async write(...commands: readonly Command[]): Promise<void> {
     const batches = new Map<number, BatchWriter>();
     for (const command of commands) {
@@ -81,7 +81,7 @@ export class StoreWriter {
     }
   }
 
-  /** As an archive would have them. */
+  /** Closed rounds in the form that an archive receives. */
   closedRoundsOf(username: string): readonly Archivable[] {
     const wallet = must(this.wallets[shardOf(username, META.shards)]?.get(username), 'a player of the story');
     return archivableRounds(wallet, this.nowMs + 1, 0, 100);
@@ -101,7 +101,7 @@ export class StoreWriter {
   }
 }
 
-/** What recovery needs besides a log: an owner who is in no hurry and says nothing. */
+/** Dependencies of recovery besides a log: an owner with a silent logger and no delays. */
 export function recoveryDeps(wal: MemoryWal, format: EntryFormat, owner: Owner): RecoveryDeps & TakeOverDeps {
   return {
     wal,

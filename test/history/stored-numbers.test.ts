@@ -15,10 +15,11 @@ import { commands, Domain } from '../support/domain.js';
 import { readHistories } from './stored-history.js';
 
 /*
- * What a log may hold, and from which format of stores on: nodes of a cluster write nothing that a member cannot read. When a test
- * here fails, decide: what is new has a format of its own (src/store/format/format-gate.ts), and nothing else in these lists changes.
+ * Permitted contents of a log, each with its first store format: nodes of a cluster write nothing that a member cannot
+ * read. When a test here fails, decide. New contents need a format of their own (src/store/format/format-gate.ts), and
+ * nothing else in these lists may change.
  */
-/** By endpoint: number, format. */
+/** Number and format of each endpoint. */
 const ENDPOINTS: Readonly<Record<string, readonly [number, number]>> = {
   placeBets: [0, 1],
   settleBets: [1, 1],
@@ -31,7 +32,7 @@ const ENDPOINTS: Readonly<Record<string, readonly [number, number]>> = {
   adjustBalance: [8, 2],
   rollback: [9, 2],
 };
-/** By event: number, format, lengths of its arrays in stored histories. */
+/** Number and format of each event, and lengths of its arrays in stored histories. */
 const EVENTS: Readonly<Record<string, readonly [number, number, ...number[]]>> = {
   'player-created': [1, 1, 5, 6],
   'player-imported': [2, 1, 7, 8],
@@ -110,7 +111,7 @@ test('each number in a log has a format, and none has changed', () => {
   assert.equal(STORE_FORMAT, 4);
 });
 
-test('rounds come back only where all nodes read what they hold', () => {
+test('rounds are restored only if all nodes can read their contents', () => {
   const domain = new Domain();
   domain.fund('ann', 100);
   const leave = () => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { HISTORY_FOLDER, type StoredHistory } from './stored-history.js';
 
-/** A snapshot of one shard, as it is in a store. */
+/** A snapshot of one shard, as stored. */
 export interface StoredShard {
   readonly manifest: Buffer;
   readonly chunks: readonly Buffer[];
@@ -11,7 +11,7 @@ export interface StoredShard {
 const FORMATS = [1, 2, 3, 4, 5] as const;
 type Format = (typeof FORMATS)[number];
 
-/** Those of which the history has a file: a format that is older than the history has none. */
+/** Formats for which the history has a file; formats older than the history have none. */
 export function formatsOf(history: StoredHistory): readonly Format[] {
   return FORMATS.filter((format) => existsSync(snapshotsFileOf(history, format)));
 }

@@ -6,10 +6,10 @@ import type { StoreWriter } from './store-writer.js';
 const { place, settle, adjust, void: voided, cancel, tip, placeTip, reward, movement, rollback } = commands;
 
 /**
- * What the stores of test/history went through, by folder: `v<format version>`, or `v<format version>-<what is new>`.
- * A folder is written once, by today's code; its story stays here for people to read and is never told again, so a
- * story whose folder has landed is not edited either. A new event, change, flag or field gets a story of its own; a
- * new format version gets all of them again under its own name.
+ * Events in the stores of test/history, by folder: `v<format version>`, or `v<format version>-<new feature>`. A folder
+ * is written once, by the code of that day; its story stays here for readers and never runs again. A story with a
+ * landed folder is therefore never edited. A new event, change, flag or field gets a story of its own; a new format
+ * version repeats all stories under its own name.
  */
 export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<void>>> = {
   v1: everything,
@@ -48,7 +48,7 @@ async function everything(store: StoreWriter): Promise<void> {
   await tellCancelsOfCy(store);
   await tellOldTimes(store);
   await store.takeOver({ host: 'nœud-b', pid: 1, startedMs: store.now });
-  // An owner who leaves nothing but his fence.
+  // An owner who writes only a fence.
   await store.takeOver({ host: 'node-c', pid: 4_000_000, startedMs: store.now });
   await tellTheEnd(store);
 }
@@ -88,7 +88,7 @@ async function tellBetsOfAnn(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Rounds as a whole: settled, paid further, voided and cancelled; arrays; a balance that a void takes below zero. */
+/** Complete rounds: settled, paid further, voided and cancelled; arrays; a balance that a void takes below zero. */
 async function tellRoundsOfBob(store: StoreWriter): Promise<void> {
   const bob = { username: 'bob', currency: 'JPY', productId: 'P2', timestampMillis: 5000.5 };
   const bets = (...ids: string[]) => ids.map((id) => ({ id, roundId: 'R1', betAmount: 3_000_000_000 }));
@@ -138,13 +138,13 @@ async function tellSingleStatesOfZoe(store: StoreWriter): Promise<void> {
   );
 }
 
-/** What comes too late, too early or for something never seen; and a player who stays blocked. */
+/** Cancels that come too late, too early or for unknown bets; and a player who stays blocked. */
 async function tellCancelsOfCy(store: StoreWriter): Promise<void> {
   const cy = { username: 'cy' };
   await store.write(
     cancel([{ id: 'never-seen' }], cy),
     place([{ id: 'seen' }, { id: 'tip-like', roundId: 'r9' }], cy),
-    // One element that is known and one that is not, in one event.
+    // One known and one unknown element in one event.
     cancel([{ id: 'seen' }, { id: 'not-seen' }], cy),
     tip([{ id: 'tip-like', roundId: 'r9' }], cy),
     tip([{ id: 'tip-1', roundId: 'r9', betAmount: 12_345 }], cy),
@@ -153,7 +153,7 @@ async function tellCancelsOfCy(store: StoreWriter): Promise<void> {
   );
 }
 
-/** What is old and closed leaves memory; an open bet keeps its whole round. */
+/** Old closed rounds leave memory; an open bet keeps its whole round. */
 async function tellOldTimes(store: StoreWriter): Promise<void> {
   const old = { username: 'old' };
   await store.write(
@@ -173,7 +173,7 @@ async function tellOldTimes(store: StoreWriter): Promise<void> {
   await store.write({ type: 'forget', username: 'old', beforeMs: store.now - 120 * DAY_MS });
 }
 
-/** What the owner of the third epoch does with what is open. */
+/** Actions of the third epoch's owner on everything still open. */
 async function tellTheEnd(store: StoreWriter): Promise<void> {
   await store.write(
     settle([{ id: 'b', roundId: 'r1', payoutAmount: 1_000_000, isEndRound: true }]),
@@ -183,7 +183,7 @@ async function tellTheEnd(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Who did what to players, signed by operators and by nobody; and corrections of balances. */
+/** Operations on players, with and without an operator's signature; and corrections of balances. */
 async function operators(store: StoreWriter): Promise<void> {
   const anna = { name: 'anna', address: '10.1.2.3' };
   const zoë = { name: 'zoë 🎲', address: '2001:db8::7' };
@@ -266,7 +266,7 @@ async function approvals(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Rounds of two products leave for an archive, one of them comes back, is voided, and leaves again. */
+/** Rounds of two products leave for an archive; one of them returns, is voided, and leaves again. */
 async function archive(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
   await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
@@ -431,7 +431,7 @@ async function marks(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Tips, rewards and movements: placed, skipped, given back, voided, and through an archive. */
+/** Tips, rewards and movements: placed, skipped, given back, voided, and restored from an archive. */
 async function tips(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
   await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
@@ -448,7 +448,7 @@ async function tips(store: StoreWriter): Promise<void> {
     settle([{ id: 's', roundId: 'r1', byRound: true, payoutAmount: 30 }]),
   );
   await store.write(
-    // The id of a bet, which it leaves alone.
+    // The reward has the id of a bet, and leaves the bet unchanged.
     reward([{ id: 'b', roundId: 'r1', payoutAmount: 2 ** 33, betAmount: 10, playInfo: 'jackpot 🎲' }]),
     reward([{ id: 'void', roundId: 'r3', payoutAmount: 4000, gameCode: '', playInfo: '' }]),
     voided([{ id: 'void', roundId: 'r3', payoutAmount: 4000 }]),
@@ -467,7 +467,7 @@ async function tips(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Sessions: with an end and without, by operators and by none, replaced, ended, and beside tallies. */
+/** Sessions: with and without an end, with and without an operator, replaced, ended, and beside ledger totals. */
 async function sessions(store: StoreWriter): Promise<void> {
   const by = { name: 'site', address: '10.0.0.7' };
   const digest = sessionDigest('ann', 'token-of-the-first-login');
@@ -490,7 +490,7 @@ async function sessions(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Rounds that leave for an archive whose newest record the log keeps. */
+/** Rounds that leave for an archive; the log keeps the archive's newest record. */
 async function archiveMarks(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
   await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
@@ -506,7 +506,10 @@ async function archiveMarks(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
 }
 
-/** Messages that rounds remember: arrays, and the content of an earlier message under another request id; also after a rollback. */
+/**
+ * Messages that rounds remember: arrays, and the content of an earlier message under another request id; also after a
+ * rollback.
+ */
 async function remembered(store: StoreWriter): Promise<void> {
   let n = 0;
   const by = (id: string) => ({ id, timestampMillis: 2000 + n++ });
@@ -542,7 +545,7 @@ async function remembered(store: StoreWriter): Promise<void> {
 
 const ZOE = 'zoë 🎲';
 
-/** Confirmations with another stake than a WAITING that skipped: taken, skipped, after the settle. */
+/** Confirmations whose stake differs from a skipped WAITING bet: taken, skipped, after the settle. */
 async function otherStakes(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-a', pid: 1, startedMs: store.now });
   await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 1_000_000 });

@@ -773,7 +773,7 @@ const ARCHIVE: readonly Row[] = [
     'mustKeep(records, this.marks.firstDay);',
     '',
     'test/store/lmdb-dropped-days.test.ts',
-    'a put on its way into a day that is dropped leaves nothing behind',
+    'a put into a day that is being dropped leaves nothing behind',
   ],
   [
     'rounds that the archive has refused leave memory',
@@ -1117,7 +1117,7 @@ const REDIS: readonly Row[] = [
     'local wanted = confirm and found',
     'local wanted = nil',
     'test/store/redis-appends.test.ts',
-    'a head check writes the head again when WAIT follows, and nothing otherwise',
+    'a head check rewrites the head only when WAIT follows',
   ],
   [
     'a head check does not ask for a write',
@@ -1125,7 +1125,7 @@ const REDIS: readonly Row[] = [
     "waitsFor(this.durability) > 0 ? 'confirm' : ''",
     "''",
     'test/store/redis-appends.test.ts',
-    'a head check that replicas confirm asks for a write, and waits behind it',
+    'a head check confirmed by replicas requests a write and waits for it',
   ],
   [
     'too few replicas are enough',
@@ -1133,7 +1133,7 @@ const REDIS: readonly Row[] = [
     'if (has < count)',
     'if (false)',
     'test/store/redis-appends.test.ts',
-    'an append that too few replicas confirm has failed',
+    'an append confirmed by too few replicas has failed',
   ],
   [
     'replicas make up for the disk of the server',
@@ -1141,7 +1141,7 @@ const REDIS: readonly Row[] = [
     'return here === 1 ? there : 0;',
     'return there;',
     'test/store/redis-appends.test.ts',
-    'an append that its own server has not synced has failed',
+    'an append not synced by its own server has failed',
   ],
   [
     'an append goes over any head',
@@ -1157,7 +1157,7 @@ const REDIS: readonly Row[] = [
     "result = {'failed', failure}\n          wanted = found",
     "result = {'failed', failure}",
     'test/store/redis-appends.test.ts',
-    'an append whose log is gone fails and leaves the head as it was',
+    'an append to a lost log fails and leaves the head unchanged',
   ],
   [
     'a log that is gone is begun anew in its middle',
@@ -1165,7 +1165,7 @@ const REDIS: readonly Row[] = [
     "local mayBegin = args[1] == 'all' or is_genesis(expected)",
     'local mayBegin = true',
     'test/store/redis-appends.test.ts',
-    'an append whose log is gone fails and leaves the head as it was',
+    'an append to a lost log fails and leaves the head unchanged',
   ],
   [
     'a store that is gone is another owner',
@@ -1173,7 +1173,7 @@ const REDIS: readonly Row[] = [
     "outcome?.type === 'conflict'",
     'false',
     'test/store/redis-connection.test.ts',
-    'a store that is being restored is not written by who had it before, also over a connection that lasts',
+    'during a restore the former owner cannot write over its open connection',
   ],
   [
     'a fence that is late is sent',
@@ -1181,7 +1181,7 @@ const REDIS: readonly Row[] = [
     'if (isLate())\n                return appends.map(overdue);\n            const sent = client.callBuffer',
     'const sent = client.callBuffer',
     'test/store/redis-connection.test.ts',
-    'an append that has become late while its connection was made is not sent, and takes the connection from nobody',
+    'an append that is late once connected is not sent and keeps the connection',
   ],
   [
     'an append that failed counts as written',
@@ -1189,7 +1189,7 @@ const REDIS: readonly Row[] = [
     'const failed = failedBy(error);',
     'const failed = OK;',
     'test/store/redis-appends.test.ts',
-    'an append that too few replicas confirm has failed',
+    'an append confirmed by too few replicas has failed',
   ],
 ];
 

@@ -11,7 +11,7 @@ const STORE_ID = '00000000-0000-4000-8000-0000000000aa';
 const MODULE = new URL('../../src/node/drivers/open-archive.js', import.meta.url).href;
 const PROCESSES = 6;
 
-/** The id that each of several processes finds, which start at the same moment. */
+/** The ids found by several processes that start at the same moment. */
 async function idsFound(folder: string): Promise<string[]> {
   const startMs = Date.now() + 1500;
   const program = `

@@ -36,7 +36,7 @@ async function archiveIn(t: TestContext): Promise<string> {
   return path;
 }
 
-/** The rows of its marks; with an argument it gets these instead. */
+/** The rows of its marks; with an argument, replaces them. */
 async function rowsOf(folder: string, rows?: readonly Row[]): Promise<Row[]> {
   const path = join(folder, 'marks.mdb');
   const db = open<Buffer, Buffer>({ path, noSubdir: true, encoding: 'binary', keyEncoding: 'binary' });
@@ -56,7 +56,7 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
-/** Resolves to the mark that a server gets. */
+/** Resolves to the mark that a server reads at its start. */
 async function markAtStart(folder: string) {
   const archive = LmdbArchive.open(folder, STORE_ID);
   try {
@@ -66,7 +66,7 @@ async function markAtStart(folder: string) {
   }
 }
 
-test('a flipped bit in a row of the marks is found when it is read', async (t) => {
+test('a flipped bit in a row of the marks is detected on read', async (t) => {
   const folder = await archiveIn(t);
   const rows = await rowsOf(folder);
   assert.deepEqual(rows.map(([key]) => String.fromCharCode(key[0] as number)).join(''), 'dfmn');
@@ -96,7 +96,7 @@ test('a flipped bit in the key of a day is found at open', async (t) => {
   }
 });
 
-test('marks of an older walletd, without checksums, are read as they are', async (t) => {
+test('marks of an older walletd, without checksums, are readable', async (t) => {
   const folder = await archiveIn(t);
   const rows = await rowsOf(folder);
   const older = rows.map(([key, value]): Row => [key, value.subarray(0, value.length - CHECKSUM_BYTES)]);
@@ -111,7 +111,7 @@ test('marks of an older walletd, without checksums, are read as they are', async
   assert.deepEqual(lengths, [CHECKSUM_BYTES, 0, CHECKSUM_BYTES, 0], 'rows that were written have one');
 });
 
-test('damaged marks are told to repairers, and are sound once the loss is accepted', async (t) => {
+test('damaged marks are reported to repair tools, and valid after an accepted loss', async (t) => {
   const folder = await archiveIn(t);
   const rows = await rowsOf(folder);
   await rowsOf(

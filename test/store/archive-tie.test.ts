@@ -25,7 +25,7 @@ function tieTo(archiveId: string | undefined): ArchiveTie {
   return { archiveId, store: 'redis://store' };
 }
 
-/** The first one who names an archive wins; who comes with another one learns which it is. */
+/** The first caller that names an archive wins; a caller with another one learns the winner's. */
 async function namesOneArchive(meta: MetaStore): Promise<void> {
   const scales = { default: 2, byCurrency: {} };
   const made: StoreMeta = {
@@ -87,7 +87,7 @@ test('LMDB: an archive has an id from the start, and another one is refused', ()
     assert.throws(() => readFileSync(join(mine, 'archive.json')), /ENOENT/, 'nothing was made');
   }));
 
-test('LMDB: an older archive gets an id, and keeps it when its version goes up', () =>
+test('LMDB: an older archive gets an id and keeps it through a version change', () =>
   inTempFolder(async (folder) => {
     const about = () => JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as Record<string, unknown>;
     writeFileSync(join(folder, 'archive.json'), JSON.stringify({ version: 1, storeId: STORE_ID }));
@@ -142,7 +142,7 @@ if (reason !== undefined) {
     await again.close();
   });
 
-  test('PostgreSQL: a store without an archive takes the one that is used first', async () => {
+  test('PostgreSQL: a store without an archive is tied to the first one it uses', async () => {
     const [mine, other] = [await databases.create(), await databases.create()];
     let named: string | undefined;
     const write = async (archiveId: string) => {
@@ -157,7 +157,7 @@ if (reason !== undefined) {
     for (const archive of [...threads, late]) await archive.close();
   });
 
-  test('PostgreSQL: an older archive gets an id, and a renewed one another', async () => {
+  test('PostgreSQL: an older archive gets an id, and renewing changes it', async () => {
     const name = await databases.create();
     const first = await open(name);
     await first.days();

@@ -81,12 +81,12 @@ test('LMDB: a day whose file is gone is refused at open', async () => {
   await LmdbArchive.open(folder, STORE_ID).close();
 });
 
-test('LMDB: a file whose creation a loss of power has interrupted is named, and not opened', async () => {
+test('LMDB: a file cut off during its creation is named, not opened', async () => {
   const folder = tempFolder();
   await LmdbArchive.open(folder, STORE_ID).close();
   for (const bytes of [1024, 4096, 6144]) {
     truncateSync(join(folder, 'marks.mdb'), bytes);
-    // lmdb ends the process that opens such a file.
+    // lmdb would end the process that opens such a file.
     assert.throws(
       () => LmdbArchive.open(folder, STORE_ID),
       /marks\.mdb is cut off or damaged at its beginning: move it/,
@@ -96,7 +96,7 @@ test('LMDB: a file whose creation a loss of power has interrupted is named, and 
   await LmdbArchive.open(folder, STORE_ID).close();
 });
 
-test('LMDB: a day file with fewer records than it had answers nothing', async () => {
+test('LMDB: a day file that has lost records answers no lookup', async () => {
   const folder = tempFolder();
   const archive = LmdbArchive.open(folder, STORE_ID);
   await archive.put([DAMAGED]);
@@ -116,7 +116,7 @@ test('LMDB: a day file with fewer records than it had answers nothing', async ()
   await third.close();
 });
 
-test('LMDB: other work has its turns during a lookup in many days', async () => {
+test('LMDB: other work gets its turns during a lookup in many days', async () => {
   const folder = tempFolder();
   const archive = LmdbArchive.open(folder, STORE_ID);
   const days = Array.from({ length: 30 }, (_, i) => 20_000 + i);
@@ -140,7 +140,7 @@ const DAMAGED: ArchiveRecord = {
   image: Buffer.alloc(1000, 'walletd '),
 };
 
-/** Of the damaged one, and of none else. */
+/** Expects an error for the damaged record, and for no other one. */
 async function tellsWhatIsDamaged(archive: Archive, where: RegExp): Promise<void> {
   const { shard, day, player, round, lsn, index } = DAMAGED;
   const name = { player, kind: 'round', hash: round } as const;
@@ -161,7 +161,7 @@ async function tellsWhatIsDamaged(archive: Archive, where: RegExp): Promise<void
   );
 }
 
-test('LMDB: a damaged round is an error that says where it is', async () => {
+test('LMDB: a damaged round is an error that names its file', async () => {
   const folder = tempFolder();
   const archive = LmdbArchive.open(folder, STORE_ID);
   const { image } = DAMAGED;
@@ -176,7 +176,7 @@ test('LMDB: a damaged round is an error that says where it is', async () => {
   await again.close();
 });
 
-test('LMDB: a round whose ids are cut off is an error that says where it is, and no other one', async () => {
+test('LMDB: a round with ids cut off is an error that names its file', async () => {
   const folder = tempFolder();
   const archive = LmdbArchive.open(folder, STORE_ID);
   await archive.put([DAMAGED]);
@@ -244,7 +244,7 @@ if (noPostgres !== undefined) {
     await Promise.all([mine.close(), others.close()]);
   });
 
-  test('PostgreSQL: a damaged round is an error that says where it is', async () => {
+  test('PostgreSQL: a damaged round is an error that names its table', async () => {
     const url = await newDatabase();
     const archive = new PostgresArchive(url, STORE_ID);
     await archive.put([DAMAGED]);
@@ -259,7 +259,7 @@ if (noPostgres !== undefined) {
     await archive.close();
   });
 
-  test('PostgreSQL: several that begin at once, in an empty database, all work', async () => {
+  test('PostgreSQL: several processes can start at once in an empty database', async () => {
     const url = await newDatabase();
     const archives = Array.from({ length: 4 }, () => new PostgresArchive(url, STORE_ID));
     const record = { shard: 0, player: 1, round: 2, lsn: { epoch: 1, sequence: 1 }, ids: [], image: Buffer.alloc(9) };
@@ -269,7 +269,7 @@ if (noPostgres !== undefined) {
     await Promise.all(archives.map((archive) => archive.close()));
   });
 
-  test('PostgreSQL: who had the shard before and stood still saves nothing over what its owner has saved', async () => {
+  test('PostgreSQL: a former owner cannot overwrite the saved keys of the present one', async () => {
     const url = await newDatabase();
     const [former, owner] = [new PostgresArchive(url, STORE_ID), new PostgresArchive(url, STORE_ID)];
     const record = { shard: 3, day: 20_000, player: 1, index: 0, ids: [], image: Buffer.alloc(9) };
@@ -288,7 +288,7 @@ if (noPostgres !== undefined) {
     await Promise.all([former.close(), owner.close()]);
   });
 
-  test('PostgreSQL: a connection that breaks in a transaction ends that transaction, and nothing else', async () => {
+  test('PostgreSQL: a connection that breaks in a transaction ends only that transaction', async () => {
     const url = new URL(await newDatabase());
     const network = await FaultyNetwork.start(`${url.searchParams.get('host')}/.s.PGSQL.5432`);
     const holder = new Client({ connectionString: url.href });

@@ -38,11 +38,11 @@ const created: Event = {
   by: { name: 'anna', address: '10.1.2.3' },
 };
 
-test('entries that are kept keep little alive beside themselves, whatever else is made meanwhile', () => {
+test('kept entries keep little other memory alive', () => {
   const kept: Buffer[] = [];
   for (let i = 0; i < 1000; i++) {
     kept.push(entryOf(Array.from({ length: 1 + (i % 20) }, () => created)));
-    // As callbacks, answers and calls of the store do.
+    // Simulates the buffers of callbacks, answers and store calls.
     for (let other = 0; other < 5; other++) Buffer.allocUnsafe(500).fill(0);
   }
   const bytes = kept.reduce((sum, { length }) => sum + length, 0);
@@ -50,7 +50,7 @@ test('entries that are kept keep little alive beside themselves, whatever else i
   assert.ok(memory < bytes * 1.2 + 256 * 1024, `${memory} bytes for ${bytes}`);
 });
 
-test('an entry comes back as it went in', () => {
+test('an entry is decoded as it was encoded', () => {
   const entry = codec.decode(entryOf([created]));
   assert.equal(entry.shard, 3);
   assert.deepEqual(entry.lsn, { epoch: 9, sequence: 2 ** 40 });
@@ -68,7 +68,7 @@ test('a fence names its owner and has no events', () => {
   assert.deepEqual(entry.events, []);
 });
 
-test('a fence after a loss is of another kind, which a reader that does not know it refuses', () => {
+test('a fence after a loss has its own kind, which older readers refuse', () => {
   const { bytes } = codec.sealFence(FENCE, { ...owner, afterLoss: true });
   assert.equal(bytes.readUInt8(1), 3);
   assert.deepEqual(codec.decode(bytes).owner, { ...owner, afterLoss: true });
@@ -83,7 +83,7 @@ test('a fence can accept the loss of archived rounds, alone or with another', ()
   }
 });
 
-test('an entry of a kind that is not known was written by a newer walletd, whatever is in it', () => {
+test('an entry of an unknown kind is attributed to a newer walletd', () => {
   const bytes = Buffer.concat([entryOf([created]).subarray(0, 72), Buffer.from([0xdc, 0x00])]);
   bytes.writeUInt8(4, 1);
   bytes.writeUInt32BE(crc32(bytes.subarray(72), crc32(bytes.subarray(0, 68))), 68);
@@ -93,7 +93,7 @@ test('an entry of a kind that is not known was written by a newer walletd, whate
   );
 });
 
-test('a header alone says what the whole entry says, but for its events, and is refused as that is', () => {
+test('a header is decoded and verified like the whole entry', () => {
   const fences = [owner, { ...owner, afterLoss: true as const }].map((one) => codec.sealFence(FENCE, one).bytes);
   for (const bytes of [entryOf([created]), ...fences]) {
     const { events: _, ...header } = codec.decode(bytes);
@@ -103,7 +103,7 @@ test('a header alone says what the whole entry says, but for its events, and is 
   }
 });
 
-test('a head comes back as it went in', () => {
+test('a head is decoded as it was encoded', () => {
   const head = {
     lsn: { epoch: 4_000_000_000, sequence: 2 ** 45 + 1 },
     nonce: '0123456789abcdef',
@@ -112,10 +112,10 @@ test('a head comes back as it went in', () => {
   assert.deepEqual(decodeHead(encodeHead(head)), head);
 });
 
-test('what an older node could not read is not written before the gate is open, and everything else is', () => {
+test('before the gate opens, only events that an older node reads are written', () => {
   const gate = new FormatGate(1);
   const gated = new EntryCodec(STORE_ID, gate);
-  // As a thread decides while the gate is closed.
+  // Rules of a thread while the gate is closed.
   const domain = new Domain({ ...rulesOf(settingsWith()), keepsRequests: false, remembersMessages: false });
   domain.fund('ann', 100);
   domain.run(commands.place([{ id: 'b' }]));
@@ -142,7 +142,7 @@ test('what an older node could not read is not written before the gate is open, 
   );
 });
 
-test('a log that has what is newer opens the gate for whoever reads it: what follows may hold more of it', () => {
+test('reading newer events opens the gate for writing them', () => {
   const gate = new FormatGate(1);
   const gated = new EntryCodec(STORE_ID, gate);
   const domain = new Domain({ ...rulesOf(settingsWith()), remembersMessages: false });
@@ -160,7 +160,7 @@ test('a log that has what is newer opens the gate for whoever reads it: what fol
   assert.equal(gate.allows(3), true);
 });
 
-test('one flipped bit anywhere is found', () => {
+test('one flipped bit anywhere is detected', () => {
   const bytes = entryOf([created]);
   for (let at = 0; at < bytes.length; at++) {
     const damaged = Buffer.from(bytes);
@@ -169,7 +169,7 @@ test('one flipped bit anywhere is found', () => {
   }
 });
 
-test('a cut, an entry of another store and one of a newer version are refused, each with its reason', () => {
+test('truncated, foreign and newer entries are refused, each with its own reason', () => {
   const bytes = entryOf([created]);
   assert.throws(() => codec.decode(bytes.subarray(0, 50)), /too short/);
   assert.throws(() => codec.decode(bytes.subarray(0, bytes.length - 1)), /checksum/);

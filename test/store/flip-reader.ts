@@ -4,7 +4,7 @@ import { ARCHIVE_STORES } from '../contract/archive.js';
 import { type Book, lookUpAll, type Verdict } from './flipped-archive.js';
 
 /*
- * A process of its own, because LMDB may end it on a page that is damaged: reads archives in the folders that it is told,
+ * A separate process, because LMDB may end it at a damaged page: reads the archives in the folders that it receives,
  * one after the other. The argument is the file of the book.
  */
 const book = JSON.parse(readFileSync(process.argv[2] as string, 'utf8')) as Book;

@@ -7,15 +7,15 @@ import type { ArchiveMark } from '../../src/wallet/archive-mark.js';
 import { archivableRounds, type Missing } from '../../src/wallet/archiving.js';
 import { commands, Domain } from '../support/domain.js';
 
-/** Each of these has rounds of `ROUNDS` in the archive. */
+/** Players that each have the rounds of `ROUNDS` in the archive. */
 const PLAYERS = Array.from({ length: 8 }, (_, i) => `player ${i}`);
 const ROUNDS = 20;
 const RETENTION_DAYS = 40;
 const DAY_MS = 86_400_000;
-/** Nobody waits for longer: an archive that cannot be read is asked again until then. */
+/** Deadline of a lookup: an unreadable archive is asked again until then. */
 const PATIENCE_MS = 25;
 
-/** One name and the image that the archive has to give for it. */
+/** A name, and the serialized round that the archive must return for it. */
 export interface Archived {
   readonly username: string;
   readonly productId: string;
@@ -29,7 +29,7 @@ export interface Book {
   readonly mark: ArchiveMark | undefined;
 }
 
-/** Answers by their kind; `wrong` is nothing, or an image that is not the newest one. */
+/** Number of answers by kind; `wrong` is nothing, or a serialized round that is not the newest one. */
 export interface Verdict {
   readonly right: number;
   readonly refused: number;
@@ -54,7 +54,7 @@ function shardArchive(archive: Archive, required: () => ArchiveMark | undefined)
   });
 }
 
-/** Fills an archive over two days: half of the names are saved, the others fresh, and some rounds have left twice. */
+/** Fills an archive over two days: half of the keys are saved, the others fresh, and some rounds have left twice. */
 export async function fill(archive: Archive): Promise<Book> {
   const node = shardArchive(archive, () => undefined);
   await node.load();
@@ -99,7 +99,7 @@ export async function fill(archive: Archive): Promise<Book> {
       domain.nowMs += DAY_MS;
     }
   }
-  // Rounds that came back, changed, and left again.
+  // Rounds that returned, changed, and left again.
   for (const username of PLAYERS.slice(0, 4)) {
     const images = [...archived.values()]
       .filter(({ missing, ...one }) => one.username === username && missing.roundIds[0] === 'round 3')
@@ -111,7 +111,7 @@ export async function fill(archive: Archive): Promise<Book> {
   return { archived: [...archived.values()], mark };
 }
 
-/** Looks for all that was archived, as a start and the callbacks behind it do. */
+/** Looks up everything archived, as a start and the callbacks after it do. */
 export async function lookUpAll(archive: Archive, { archived, mark }: Book): Promise<Verdict> {
   const node = shardArchive(archive, () => mark);
   let isLoaded = false;

@@ -9,7 +9,7 @@ import { ARCHIVE_STORES } from '../contract/archive.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { fill, type Verdict } from './flipped-archive.js';
 
-/** FLIPS=1000 SEED=2 in the environment: more of them, and others. */
+/** Number of flips; FLIPS=1000 SEED=2 in the environment tries more and different ones. */
 const FLIPS = Number(process.env.FLIPS ?? 150);
 const SEED = Number(process.env.SEED ?? 1);
 const PAGE = 4096;
@@ -28,7 +28,7 @@ interface Flip {
   readonly bit: number;
 }
 
-/** Same numbers for one seed. */
+/** Random numbers, the same for the same seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -37,7 +37,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** Bytes of a page that are in use: its header with the places of its nodes, and its nodes. */
+/** An offset in use within a page: in its header with the node offsets, or in its nodes. */
 function usedAt(bytes: Buffer, page: number, kind: string, random: (below: number) => number): number {
   const start = page * PAGE;
   if (kind === 'meta') return start + random(200);
@@ -47,17 +47,17 @@ function usedAt(bytes: Buffer, page: number, kind: string, random: (below: numbe
   return start + (random(3) === 0 ? random(head) : upper + random(Math.max(1, PAGE - upper)));
 }
 
-/** Without the zeros that are written ahead. */
+/** The file without the zeros written ahead. */
 function usedOf(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && bytes.subarray(end - PAGE, end).every((byte) => byte === 0)) end -= PAGE;
   return bytes.subarray(0, end);
 }
 
-/** One bit of a page in use, of each kind of page as often as of any other. */
+/** Picks one bit of a page in use, each kind of page equally often. */
 function pick(files: ReadonlyMap<string, Buffer>, random: (below: number) => number): Flip {
   const names = [...files.keys()];
-  // Days twice as often as what stands beside them.
+  // Days are picked twice as often as the other files.
   const days = names.filter((name) => /^\d/.test(name));
   const file = (random(3) < 2 ? days[random(days.length)] : names[random(names.length)]) as string;
   const bytes = files.get(file) as Buffer;
@@ -119,7 +119,7 @@ test('LMDB: no flipped bit makes an archived round look new', async (t) => {
     mkdirSync(target);
     copyFileSync(join(source, 'archive.json'), join(target, 'archive.json'));
     for (const [file, bytes] of files) {
-      // Of some, all names have to be read again.
+      // Some rounds force a full reread of the keys.
       if (file === 'names.mdb' && n % 3 === 0) continue;
       writeFileSync(join(target, file), file === flip?.file ? flipped(bytes, flip) : bytes);
     }

@@ -3,7 +3,7 @@ import { mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Commits } from '../../src/store/lmdb/commits.js';
 
-/** As much of lmdb as one batch of an event turn needs: its promise is made right behind the event. */
+/** The parts of lmdb that one batch of an event turn needs: its promise is created right after the event. */
 class OneBatch {
   committed: Promise<unknown> = Promise.resolve();
   private beforeCommit = () => {};
@@ -29,7 +29,7 @@ function commitsOf(root: OneBatch): Commits {
   return new Commits(root as never, undefined as never, () => assert.fail('not stuck'));
 }
 
-test('the promise of a failed batch is heard, also when the next batch begins before the turn is over', async () => {
+test("a failed batch's promise is handled even if the next batch begins immediately", async () => {
   const unheard: unknown[] = [];
   const listener = (error: unknown) => unheard.push(error);
   process.on('unhandledRejection', listener);
@@ -46,12 +46,12 @@ test('the promise of a failed batch is heard, also when the next batch begins be
   assert.deepEqual(unheard, []);
 });
 
-test('a failed commit whose reason lmdb never tells is told as it came', async () => {
+test('a failed commit without a reason from lmdb is returned unchanged', async () => {
   const failure = Object.assign(new Error('Commit failed'), { commitError: new Promise(() => {}) });
   assert.equal(await commitsOf(new OneBatch()).causeOf(failure), failure);
 });
 
-test('a commit that is not heard of for half a minute is stuck', async () => {
+test('a commit without an outcome for half a minute is stuck', async () => {
   mock.timers.enable({ apis: ['setInterval'] });
   try {
     let stuck: string | undefined;

@@ -21,7 +21,7 @@ const RECORD: ArchiveRecord = {
   image: Buffer.from('image'),
 };
 
-test('a put on its way into a day that is dropped leaves nothing behind', async (t) => {
+test('a put into a day that is being dropped leaves nothing behind', async (t) => {
   const { path: folder, remove } = makeTempFolder();
   t.after(remove);
   const [archive, other] = [LmdbArchive.open(folder, STORE_ID), LmdbArchive.open(folder, STORE_ID)];
@@ -43,7 +43,7 @@ test("a day dropped while an upgrade's first put lists all days stays dropped", 
   const older = LmdbArchive.open(folder, STORE_ID);
   await older.put([RECORD, { ...RECORD, day: 20_001 }]);
   await older.close();
-  // As an older walletd leaves it: no day is listed.
+  // Simulates an older walletd: no day is listed.
   rmSync(join(folder, 'marks.mdb'));
   const [archive, other] = [LmdbArchive.open(folder, STORE_ID), LmdbArchive.open(folder, STORE_ID)];
   const { write } = ArchiveMarks.prototype;

@@ -16,7 +16,7 @@ const CHUNKS = 200;
 const CHUNK = randomBytes(2000);
 const MIB = 1024 * 1024;
 
-/** A store whose shard 0 has an owner and a whole snapshot. */
+/** A store whose shard 0 has an owner and a complete snapshot. */
 async function withSnapshot(run: (store: LmdbStore, log: Writer, id: string, folder: string) => Promise<void>) {
   const folder = makeTempFolder();
   const store = LmdbStore.open(folder.path);
@@ -39,7 +39,7 @@ async function withSnapshot(run: (store: LmdbStore, log: Writer, id: string, fol
 
 const isPublished = async (store: LmdbStore) => (await store.snapshots.snapshots(0))[0]?.manifest !== undefined;
 
-test('a deletion that another owner interrupts leaves an unfinished snapshot, which can be deleted', async () => {
+test('a deletion interrupted by another owner leaves an unfinished snapshot that can be deleted', async () => {
   await withSnapshot(async (store, log, id) => {
     const deleting = store.snapshots.deleteSnapshot(0, log.nonce, [], id);
     while (await isPublished(store)) await turn();
@@ -54,7 +54,7 @@ test('a deletion that another owner interrupts leaves an unfinished snapshot, wh
   });
 });
 
-test('a store that is closed meanwhile rejects what is left, and keeps what was done', async () => {
+test('a store closed during a deletion keeps finished work and rejects the rest', async () => {
   await withSnapshot(async (store, log, id, folder) => {
     const deleting = assert.rejects(
       store.snapshots.deleteSnapshot(0, log.nonce, [], id),
@@ -75,14 +75,14 @@ test('a store that is closed meanwhile rejects what is left, and keeps what was 
   });
 });
 
-/** Of the files that this process writes; undefined: no limit. */
+/** Limits the size of files that this process writes; undefined: no limit. */
 function limitFiles(bytes: number | undefined): void {
   execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes ?? 'unlimited'}:`]);
 }
 
 const LINUX_ONLY = { skip: platform === 'linux' ? false : 'prlimit is of Linux' };
 
-/** The entry that is refused, of those that are appended one by one. */
+/** Appends entries one by one, and returns the one that is refused. */
 async function appendUntilRefused(store: LmdbStore, log: Writer): Promise<[Append, AppendOutcome]> {
   for (;;) {
     const entry = log.seal(0, log.head(0), 'x'.repeat(60_000));
@@ -93,7 +93,7 @@ async function appendUntilRefused(store: LmdbStore, log: Writer): Promise<[Appen
   }
 }
 
-/** A write beyond the limit is an error then, and not a signal that ends the process. */
+/** Makes a write beyond the limit an error instead of a signal that ends the process. */
 async function withLimits(run: () => Promise<void>): Promise<void> {
   const ignore = () => {};
   process.on('SIGXFSZ', ignore);
@@ -105,7 +105,7 @@ async function withLimits(run: () => Promise<void>): Promise<void> {
   }
 }
 
-test('a full disk refuses chunks, then appends, and ends nothing; with room all goes on', LINUX_ONLY, async () => {
+test('a full disk refuses chunks and appends until there is space again', LINUX_ONLY, async () => {
   const tooLarge = /^StoreFullError: the file of the store cannot grow \(EFBIG: file too large, write\)$/;
   const run = async (store: LmdbStore, log: Writer, whole: string, folder: string) => {
     const id = '00000000000000bb';
@@ -123,7 +123,7 @@ test('a full disk refuses chunks, then appends, and ends nothing; with room all 
     await assert.rejects(fill(), tooLarge);
     for (let i = 0; i < 20; i++) await log.append(0);
     assert.equal(await store.snapshots.deleteSnapshot(0, log.nonce, [], whole), true);
-    // What was deleted makes room for some.
+    // The deletion makes space for some chunks.
     await assert.rejects(fill(), tooLarge);
     const [append, outcome] = await appendUntilRefused(store, log);
     assert.match(String(outcome.type === 'failed' && outcome.error), tooLarge);

@@ -26,7 +26,10 @@ async function start(folder: string, what: 'reader' | 'lock'): Promise<ChildProc
   return program;
 }
 
-/** A store in the folder `store`, whose shard 0 has an owner; `stuck` has what it says when it cannot go on. */
+/**
+ * A store in the folder `store`, whose shard 0 has an owner; `stuck` collects the causes when the store cannot
+ * continue.
+ */
 async function withStore(
   run: (store: LmdbStore, log: Writer, folder: string, stuck: readonly string[]) => Promise<void>,
 ): Promise<void> {
@@ -45,7 +48,7 @@ async function withStore(
   }
 }
 
-test('the pages that a reader saw are free again when it was killed', async () => {
+test('pages held by a reader are free again after the reader was killed', async () => {
   await withStore(async (_store, log, folder) => {
     const reader = await start(folder, 'reader');
     const other = openEnvironment(folder);
@@ -64,7 +67,7 @@ for (const [what, change] of [
   ['removed', (folder: string) => rmSync(folder, { recursive: true })],
   ['replaced', (folder: string) => renameSync(folder, `${folder}-elsewhere`)],
 ] as const) {
-  test(`a store whose file is ${what} says that it cannot go on: nobody would find what it writes`, async () => {
+  test(`a store whose file is ${what} reports that it cannot continue`, async () => {
     await withStore(async (_store, log, folder, stuck) => {
       await log.append(0);
       change(folder);
@@ -78,7 +81,7 @@ for (const [what, change] of [
   });
 }
 
-test('a store whose lock somebody keeps: waited for, deaf to nothing, and refused in a sentence', async () => {
+test('a locked store can be interrupted, and is refused with a sentence', async () => {
   await withStore(async (_store, _log, folder) => {
     const holder = await start(folder, 'lock');
     const env = { WALLETD_STORE: `lmdb:${folder}` };
@@ -100,7 +103,7 @@ for (const [what, damage] of [
   ['a text', (file: string) => writeFileSync(file, 'this is no store\n'.repeat(1000))],
   ['almost empty', (file: string) => truncateSync(file, 100)],
 ] as const) {
-  test(`a file that is ${what} is refused in a sentence`, async () => {
+  test(`a file that is ${what} is refused with a sentence`, async () => {
     await withStore(async (store, _log, folder) => {
       await store.close();
       await probe(folder);
@@ -110,7 +113,7 @@ for (const [what, damage] of [
   });
 }
 
-test('who opens a file that is cut off says so: the server, tools, and a restore into it', async () => {
+test('server, tools and restore report a file that is cut off', async () => {
   await withStore(async (store, _log, folder) => {
     await store.close();
     truncateSync(`${folder}/data.mdb`, 40_000);
@@ -123,7 +126,7 @@ test('who opens a file that is cut off says so: the server, tools, and a restore
   });
 });
 
-test('a folder that cannot be made, or is not what it seems, is refused in a sentence', () => {
+test('a folder that is misleading or cannot be created is refused with a sentence', () => {
   const home = runWalletd(['serve'], { WALLETD_STORE: 'lmdb:~/data' });
   assert.equal(home.status, 2);
   assert.match(home.stderr, /nothing expands ~ here/);

@@ -12,7 +12,7 @@ const meta: StoreMeta = {
   scales: { default: 4, byCurrency: { BTC: 8 } },
 };
 
-test('what differs from a store is said with the setting that it has', () => {
+test('differences from a store are reported with the setting to change', () => {
   assert.deepEqual(differences(meta, { shards: 5, scales: { default: 2, byCurrency: {} } }), [
     'shards is 5, but the store was created with 4: set WALLETD_SHARDS=4',
     'money.scale is 2, but the store was created with 4: set WALLETD_MONEY_SCALE=4',
@@ -20,7 +20,7 @@ test('what differs from a store is said with the setting that it has', () => {
   ]);
 });
 
-test('a store of an older walletd, which took any text for a currency, can be served', () => {
+test('a store of an older walletd with arbitrary currency names can be served', () => {
   const older = { ...meta, scales: { default: 4, byCurrency: { BTC: 8, btc: 2 } } };
   assert.deepEqual(differences(older, meta), []);
 });

@@ -8,7 +8,7 @@ const STORE = 'lmdb:/data';
 const CHECKSUM = 0x00c0ffee;
 const at = (epoch: number, sequence: number) => [[0, { lsn: { epoch, sequence }, checksum: CHECKSUM }]] as const;
 
-test('a process and its successor, who write at the same moment, leave the record of one of them', async () => {
+test('a process and its successor, writing simultaneously, leave one intact record', async () => {
   const folder = makeTempFolder();
   const [old, successor] = [NodeRecord.open(folder.path, STORE), NodeRecord.open(folder.path, STORE)];
   for (let i = 0; i < 50; i++) {
@@ -19,7 +19,7 @@ test('a process and its successor, who write at the same moment, leave the recor
   folder.remove();
 });
 
-test('what a process that is being replaced writes at its end does not stay', async () => {
+test('the last write of a process being replaced does not stay', async () => {
   const folder = makeTempFolder();
   const [old, successor] = [NodeRecord.open(folder.path, STORE), NodeRecord.open(folder.path, STORE)];
   await successor.write('id', at(2, 15));
@@ -29,7 +29,7 @@ test('what a process that is being replaced writes at its end does not stay', as
   folder.remove();
 });
 
-test('a record that could not be written is written later, also when nothing has changed since', async () => {
+test('a record that could not be written is written later, even if unchanged', async () => {
   const folder = makeTempFolder();
   const path = `${folder.path}/node`;
   writeFileSync(path, 'in the way');
@@ -44,7 +44,7 @@ test('a record that could not be written is written later, also when nothing has
   folder.remove();
 });
 
-test('who asks for what is being written already waits until it is in the file', async () => {
+test('a repeated write waits until the pending one is in the file', async () => {
   const folder = makeTempFolder();
   const record = NodeRecord.open(folder.path, STORE);
   const first = record.write('id', at(1, 5));
@@ -67,7 +67,7 @@ test('a record of an older walletd, without checksums, is read', () => {
   folder.remove();
 });
 
-test('a copy at a new address must have all that was acknowledged before', async () => {
+test('a copy at a new address must have everything acknowledged before', async () => {
   const folder = makeTempFolder();
   await NodeRecord.open(folder.path, STORE).write('id', at(1, 5), 1000);
   const copy = NodeRecord.open(folder.path, 'redis://new');
@@ -80,7 +80,7 @@ test('a copy at a new address must have all that was acknowledged before', async
   folder.remove();
 });
 
-test('of two addresses of a store the entry counts that was noted last', async () => {
+test("of a store's two addresses the entry noted last counts", async () => {
   const folder = makeTempFolder();
   await NodeRecord.open(folder.path, STORE).write('id', at(5, 90), 1000);
   // A loss was accepted here, which may leave a smaller LSN.
@@ -93,7 +93,7 @@ test('of two addresses of a store the entry counts that was noted last', async (
   folder.remove();
 });
 
-test('an entry counts as noted later, though the clock has been set back', async () => {
+test('an entry counts as noted later even if the clock was set back', async () => {
   const folder = makeTempFolder();
   await NodeRecord.open(folder.path, STORE).write('id', at(5, 90), 9000);
   const copy = NodeRecord.open(folder.path, 'redis://new');
@@ -105,7 +105,7 @@ test('an entry counts as noted later, though the clock has been set back', async
   folder.remove();
 });
 
-test('a store lacks what was acknowledged in its former store behind its end', async () => {
+test("a restored store lacks entries acknowledged after the restore's end", async () => {
   const folder = makeTempFolder();
   await NodeRecord.open(folder.path, STORE).write('id', at(1, 5), 1000);
   const record = NodeRecord.open(folder.path, 'redis://new');

@@ -30,7 +30,7 @@ function recordOf(day: number): ArchiveRecord {
   };
 }
 
-/** Looks up, one lookup after the other, until it is told to end; a lookup that fails rejects at the end. */
+/** Runs one lookup after the other until `end` is called, which rejects if a lookup has failed. */
 function lookups(archive: PostgresArchive): { end(): Promise<number> } {
   let isWanted = true;
   const run = async () => {
@@ -63,7 +63,7 @@ if (reason !== undefined) {
     await cleanUp();
   });
 
-  /** An archive with two days, its address without a pooler, and a session that holds what pg_dump holds. */
+  /** An archive with two days, its address without a pooler, and a session that holds the locks of pg_dump. */
   const held = async (t: TestContext, way: 'direct' | 'pooled') => {
     const name = await databases.create();
     const direct = databases.url(name);
@@ -89,7 +89,7 @@ if (reason !== undefined) {
     });
 
   for (const way of ['direct', 'pooled'] as const) {
-    test(`${way}: a put of a new day passes a session that reads for hours`, async (t) => {
+    test(`${way}: a put of a new day does not wait for a long-running reader`, async (t) => {
       const { archive } = await held(t, way);
       const looking = lookups(archive);
       await archive.put([recordOf(DAY + 30)]);
@@ -101,12 +101,12 @@ if (reason !== undefined) {
       const { archive, direct, holder } = await held(t, way);
       const looking = lookups(archive);
       await assert.rejects(archive.dropBefore(DAY + 1), /lock timeout/);
-      // The day that was cut off between its two steps goes on where it was.
+      // An interrupted drop of a day resumes at its second step.
       await assert.rejects(archive.dropBefore(DAY + 1), /lock timeout/);
       assert.ok((await archive.find(0, [{ player: 1, kind: 'round', hash: 7 }], ALWAYS)).length > 0);
       await archive.put([recordOf(DAY + 40)]);
       await holder.query('COMMIT');
-      // The day that is made ahead may hold the lock for a moment.
+      // The day created ahead may hold the lock for a moment.
       await until('the old day is dropped', () =>
         archive.dropBefore(DAY + 1).then(
           () => true,
@@ -141,7 +141,7 @@ if (reason !== undefined) {
     assert.deepEqual(await archive.days(), [DAY + 1]);
   });
 
-  test('a day whose drop was cut off is not attached again', async (t) => {
+  test('a day whose drop was interrupted is not attached again', async (t) => {
     const { archive, direct, holder } = await held(t, 'direct');
     await assert.rejects(archive.dropBefore(DAY + 1), /lock timeout/);
     const [first] = (await runSql(direct, PARTITIONS)) as { pending: boolean }[];
@@ -171,14 +171,14 @@ if (reason !== undefined) {
     await holder.query('COMMIT');
   });
 
-  test('tables are made a day ahead, so that midnight finds its own', async (t) => {
+  test('tables are created a day ahead, so that midnight finds its own', async (t) => {
     const { archive, direct } = await held(t, 'direct');
     await archive.put([recordOf(DAY + 5)]);
     await tableOf(direct, DAY + 6);
     assert.deepEqual(await archive.days(), [DAY, DAY + 1, DAY + 5]);
   });
 
-  test('a lock that ends in time delays a new day, and fails nothing', async (t) => {
+  test('a short lock delays a new day without failing a lookup', async (t) => {
     const { archive, direct, holder } = await held(t, 'direct');
     await holder.query('LOCK TABLE walletd_rounds IN SHARE UPDATE EXCLUSIVE MODE');
     const looking = lookups(archive);

@@ -12,15 +12,16 @@ import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
 import { ARCHIVE_STORES } from '../contract/archive.js';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
 
-/*
- * The table "who may" of docs/archive.md, tried on a real PostgreSQL with the roles of config/archive-roles.sql.
- */
+/* The table "who may" of docs/archive.md, tried on a real PostgreSQL with the roles of config/archive-roles.sql. */
 const DAY = 20_700;
 const SCRIPT = fileURLToPath(new URL('../../../config/archive-roles.sql', import.meta.url));
 const PAGE = readFileSync(new URL('../../../docs/archive.md', import.meta.url), 'utf8');
 const FORBIDDEN = '42501';
 
-/** Statements of each row, by its first column. A role that may carries them out in order; for one that may not each is refused. */
+/**
+ * Statements of each row, by its first column. A permitted role runs them in order; for any other role each one is
+ * refused.
+ */
 const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
   'read archived rounds': [
     'SELECT * FROM walletd_rounds',
@@ -89,7 +90,7 @@ const record = (day: number): ArchiveRecord => ({
   image: Buffer.from('an image'),
 });
 
-test('each row of the table in docs/archive.md has statements, and each statement a row', () => {
+test('the table in docs/archive.md and the tested statements have the same rows', () => {
   assert.deepEqual([...new Set(claims().map(({ to }) => to))].sort(), Object.keys(STATEMENTS).sort());
   assert.deepEqual([...new Set(claims().map(({ role }) => role))], ['walletd', 'walletd_reader']);
 });
@@ -130,7 +131,7 @@ if (reason !== undefined) {
     await cleanUp();
   });
 
-  test('with these roles walletd makes its archive, drops a day, and readers read', async () => {
+  test('these roles suffice to create the archive, drop a day and read', async () => {
     const archive = new PostgresArchive(databases.url(name, 'walletd'), ARCHIVE_STORES[0]);
     try {
       await archive.put([record(DAY - 1), record(DAY)]);
@@ -171,7 +172,7 @@ if (reason !== undefined) {
     });
   }
 
-  test('nobody else connects to the database, and the script may run again', async () => {
+  test('other users cannot connect to the database, and the script is repeatable', async () => {
     await runSql(databases.url(name), 'CREATE ROLE stranger LOGIN');
     await assert.rejects(runSql(databases.url(name, 'stranger'), 'SELECT 1'), { code: FORBIDDEN });
     runScript(name);

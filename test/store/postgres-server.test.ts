@@ -25,7 +25,7 @@ const FACTS = {
   hasChecksums: true,
 };
 
-test('a server is refused by its first weak setting, with the statement that mends it', () => {
+test('a server is refused by its first weak setting, with the cure', () => {
   refuseServer(FACTS, false);
   refuseServer({ ...FACTS, settings: { ...FACTS.settings, synchronous_commit: 'remote_apply' } }, false);
   for (const [changes, sentence] of [
@@ -50,7 +50,7 @@ test('a server without checksums of its pages is a warning', () => {
   assert.match(warnings[0]?.todo ?? '', /pg_checksums --enable/);
 });
 
-test('a setting permits weak settings, and neither a replica nor an old version', () => {
+test('a setting permits weak settings, but neither a replica nor an old version', () => {
   const weak = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
   refuseServer({ ...FACTS, settings: weak }, true);
   const verdicts = judgeServer({ ...FACTS, settings: weak }, true).map(({ verdict }) => verdict);
@@ -59,7 +59,7 @@ test('a setting permits weak settings, and neither a replica nor an old version'
   assert.throws(() => refuseServer({ ...FACTS, major: 11 }, true), { name: 'ServerRefused' });
 });
 
-/** Gives a file to the user to whom the folder belongs. */
+/** Gives a file to the owner of the folder. */
 function chownLike(folder: string, file: string): void {
   const { uid, gid } = statSync(folder);
   chownSync(file, uid, gid);
@@ -81,7 +81,7 @@ if (reason !== undefined) {
     await runSql(server.url, `ALTER SYSTEM SET ${setting} = ${value}`, 'SELECT pg_reload_conf()');
     await untilSetting(setting, value);
   };
-  /** A reload reaches a session between two of its statements, and new ones at once. */
+  /** A reload reaches a session between two of its statements, and new sessions at once. */
   const untilSetting = async (setting: string, value: string) => {
     for (;;) {
       const [row] = (await runSql(server.url, `SELECT current_setting('${setting}') AS value`)) as { value: string }[];
@@ -114,7 +114,7 @@ if (reason !== undefined) {
           assert.deepEqual(await use(url, { trustConfig: true, isReadOnly: false }), []);
           assert.deepEqual(await use(url, { trustConfig: false, isReadOnly: true }), []);
         }
-        // Behind a pooler the next transaction may be on another server, so it is checked like a new connection.
+        // Behind a pooler the next transaction may run on another server, so it is checked like a new connection.
         await assert.rejects(pooled.days(), sentence);
       } finally {
         await alterSystem(setting, 'on');
@@ -124,7 +124,7 @@ if (reason !== undefined) {
     });
   }
 
-  test('a wrong password, an unknown user or database are told, and are no outage', async () => {
+  test('a wrong password, user or database is reported and is no outage', async () => {
     const name = await databases.create();
     await runSql(server.url, "CREATE ROLE guarded LOGIN PASSWORD 'right'");
     const hba = `${await dataFolder()}/pg_hba.conf`;
@@ -162,7 +162,7 @@ if (reason !== undefined) {
     }
   });
 
-  test('a certificate of an unknown CA is refused with its cure, which is sslrootcert', () =>
+  test('a certificate of an unknown CA is refused with the cure, sslrootcert', () =>
     inTempFolder(async (folder) => {
       const { certificateFile, keyFile } = makeCertificate(folder, 'localhost');
       const [port, data] = [await freePort(), await dataFolder()];
@@ -199,14 +199,14 @@ if (reason !== undefined) {
       }
     }));
 
-  test('sslmode=require on a server without TLS is told, and is no outage', async () => {
+  test('sslmode=require on a server without TLS is reported and is no outage', async () => {
     const network = await FaultyNetwork.start(`${databases.socketFolder}/.s.PGSQL.5432`);
     const url = `postgres://postgres@127.0.0.1:${network.port}/postgres?sslmode=require`;
     await assert.rejects(use(url), (error: Error) => /has no TLS/.test(error.message) && !isOutage(error));
     network.close();
   });
 
-  test('examine tells role, durability, replicas, rights and contents, and makes nothing', async () => {
+  test('examine reports role, durability, replicas, rights and contents, and creates nothing', async () => {
     const name = await databases.create();
     const url = databases.url(name);
     const examined = async (address: string, storeId: string) => {
@@ -241,8 +241,8 @@ if (reason !== undefined) {
     );
   });
 
-  // Last: the server stays a replica.
-  test('a replica is refused, and may be read', async () => {
+  // Must be last: the server stays a replica.
+  test('a replica is refused for writing but not for reading', async () => {
     const name = await databases.create();
     const url = databases.url(name);
     await use(url);

@@ -62,7 +62,7 @@ if (reason !== undefined) {
   });
 
   for (const way of ['PostgreSQL itself', 'PgBouncer with pool_mode transaction'] as const) {
-    test(`${way}: puts are committed synchronously though the database says off`, async () => {
+    test(`${way}: puts are committed synchronously even if the database's default is off`, async () => {
       const name = await databases.create();
       const direct = databases.url(name);
       const url = way === 'PostgreSQL itself' ? direct : (await bouncer('transaction')).url(name);
@@ -77,7 +77,7 @@ if (reason !== undefined) {
         'CREATE TRIGGER note AFTER INSERT ON walletd_fresh EXECUTE FUNCTION note()',
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
       );
-      // A connection that was ended shows so when it is used next.
+      // The next use of a terminated connection reveals its end.
       await archive.put([{ ...RECORD, round: 3 }]).catch(() => archive.put([{ ...RECORD, round: 3 }]));
       assert.deepEqual(await runSql(direct, 'SELECT DISTINCT value FROM seen'), [{ value: 'on' }]);
       await archive.close();

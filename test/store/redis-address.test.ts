@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { maybeRedisAddress } from '../../src/store/redis/redis-address.js';
 
-test('an address of Redis says server, database and who asks; its name has no password', () => {
+test('an address of Redis has server, database and user; its name hides the password', () => {
   assert.deepEqual(maybeRedisAddress('redis://walletd:p%40ss@10.0.0.1:7000/3'), {
     name: 'redis://10.0.0.1:7000/3',
     servers: [{ host: '10.0.0.1', port: 7000, db: 3, username: 'walletd', password: 'p@ss' }],
@@ -18,7 +18,7 @@ test('an address of Redis says server, database and who asks; its name has no pa
   assert.deepEqual(maybeRedisAddress('rediss://redis.example.com:6380')?.servers[0].tls, {});
 });
 
-test('an address of sentinels says the sentinels and the name of the master', () => {
+test('an address of sentinels has the sentinels and the name of the master', () => {
   assert.deepEqual(maybeRedisAddress('redis+sentinel://u:p@s1:26379,s2,s3:26381/mymaster/2'), {
     name: 'redis+sentinel://s1:26379,s2,s3:26381/mymaster/2',
     servers: [
@@ -42,7 +42,7 @@ test('an address of sentinels says the sentinels and the name of the master', ()
   );
 });
 
-test('an address of a cluster says who is asked for its masters', () => {
+test('an address of a cluster has the servers to ask for its masters', () => {
   assert.deepEqual(maybeRedisAddress('rediss+cluster://u:p@r1:7000,r2'), {
     name: 'rediss+cluster://r1:7000,r2',
     servers: [
@@ -53,7 +53,7 @@ test('an address of a cluster says who is asked for its masters', () => {
   });
 });
 
-test('what is no address is none', () => {
+test('invalid addresses are rejected', () => {
   for (const text of [
     'lmdb:./data',
     'redis://',

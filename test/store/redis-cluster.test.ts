@@ -66,14 +66,14 @@ function sealerOf(store: RedisStore, storeId: string): { readonly writer: Writer
   };
 }
 
-test('the shards of a store lie on all masters, each in the lane of its own', async () => {
+test("a store's shards use all masters, each with its own append queue", async () => {
   const { store } = await created();
   assert.equal((await store.meta.maybeRead())?.shards, SHARDS);
   const lanes = new Set(shards.map((shard) => store.wal.laneOf(shard)));
   assert.equal(lanes.size, 3);
 });
 
-test('a creation that was interrupted is gone on with, by whoever comes next, as the store that it began', async () => {
+test('an interrupted creation is continued by the next process as the same store', async () => {
   const storeId = randomUUID();
   const store = storeAt(cluster.url, storeId);
   const home = await cluster.masterOf(calculateSlot(`${storeId}:meta`));
@@ -85,7 +85,7 @@ test('a creation that was interrupted is gone on with, by whoever comes next, as
   assert.equal(await store.meta.create(newMeta(randomUUID())), false, 'there is one now');
 });
 
-test('a store is discarded as a whole, and only as long as nothing was written to it', async () => {
+test('a store is discarded completely, and only if nothing was written to it', async () => {
   const { storeId, store } = await created();
   const meta = newMeta(storeId);
   const heads = await Promise.all(shards.map((shard) => store.wal.head(shard)));
@@ -98,7 +98,7 @@ test('a store is discarded as a whole, and only as long as nothing was written t
   assert.equal(await store.meta.maybeRead(), undefined);
 });
 
-test('of owners that start together one gets all logs, and each other one none that it keeps', async () => {
+test('of owners that start together one gets all logs, the others none', async () => {
   const { storeId, store } = await created();
   for (let round = 0; round < 10; round++) {
     const contenders = await Promise.all(
@@ -124,7 +124,7 @@ test('of owners that start together one gets all logs, and each other one none t
   }
 });
 
-test('an append that is late is not sent to any master', async () => {
+test('a late append is not sent to any master', async () => {
   const { storeId, store } = await created();
   const writer = new Writer(store.wal, storeId);
   const appends = [0, 1, 2, 3].map((shard) => ({ shard, expected: writer.head(shard), entries: [writer.next(shard)] }));
@@ -134,7 +134,7 @@ test('an append that is late is not sent to any master', async () => {
   for (const outcome of await store.wal.append(appends, () => false)) assert.deepEqual(outcome, { type: 'ok' });
 });
 
-test('a log whose slot moves while it is appended to has each entry once, in order', async () => {
+test('a log whose slot moves during appends has each entry once, in order', async () => {
   const { storeId, store } = await created();
   const writer = new Writer(store.wal, storeId);
   const shard = 2;
@@ -161,7 +161,7 @@ test('a log whose slot moves while it is appended to has each entry once, in ord
       await store.wal.read(shard, { epoch: 1, sequence: n - 1 }, 10);
     }
   })();
-  // Head and log are apart for a while.
+  // Head and log are on different servers for a while.
   await cluster.moveSlot(slot, to, () => new Promise((resolve) => setTimeout(resolve, 100)));
   await new Promise((resolve) => setTimeout(resolve, 100));
   isMoving = false;
@@ -173,7 +173,7 @@ test('a log whose slot moves while it is appended to has each entry once, in ord
   assert.equal(await to.call('EXISTS', `${storeId}:{${shard}}:head`), 1, 'it is there now');
 });
 
-test('a master that has lost all of the store is waited for, and nothing is written to it', async () => {
+test('a master that has lost the store receives no write', async () => {
   const { storeId, store } = await created();
   const writer = new Writer(store.wal, storeId);
   const shard = 1;
@@ -189,7 +189,7 @@ test('a master that has lost all of the store is waited for, and nothing is writ
   assert.ok(outcome.type === 'failed' && /is empty: the store .* is gone from it/.test(outcome.error.message));
 });
 
-test('a store that is being restored over several masters is not written on any of them by who had it before', async () => {
+test('during a restore over several masters the former owner writes on none', async () => {
   const { storeId, store } = await created();
   const old = new Writer(store.wal, storeId);
   const written = shards.slice(0, 4);
@@ -213,7 +213,7 @@ test('a store that is being restored over several masters is not written on any 
   for (const append of appends) assert.equal((await one(store.wal, append)).type, 'conflict');
 });
 
-test('the user of config/users.acl may do all of it on a cluster too', async () => {
+test('the user of config/users.acl has all rights it needs on a cluster', async () => {
   for (const user of ['walletd', 'initiator']) {
     const rules = new RegExp(`^user ${user} on >CHANGE-ME (.*)$`, 'm').exec(fileOf('config/users.acl'))?.[1] ?? '';
     for (const master of cluster.masters) {
@@ -232,7 +232,7 @@ test('the user of config/users.acl may do all of it on a cluster too', async () 
   assert.deepEqual(bad, []);
 });
 
-test('an address says whether it is one of a cluster', async () => {
+test('an address must state whether it belongs to a cluster', async () => {
   const server = await RedisServer.start();
   try {
     await assert.rejects(storeAt(server.url.replace('redis:', 'redis+cluster:'), 'w').meta.maybeRead(), {
@@ -247,14 +247,14 @@ test('an address says whether it is one of a cluster', async () => {
   }
 });
 
-test('an fsync of more servers than one is refused where Redis cannot wait for it', async () => {
+test('fsync on several servers is refused if Redis cannot wait for it', async () => {
   const durability = maybeDurability('synced:1') as Durability;
   await assert.rejects(storeAt(cluster.url, 'w', durability).meta.maybeRead(), {
     message: /^Redis is version 7\.0\.\d+, and WALLETD_DURABILITY synced:N needs 7\.2 or later: take replicas:N/,
   });
 });
 
-test('nodes share masters with replicas only where answers wait for these, or for another node', async () => {
+test('nodes share masters with replicas only if answers wait for another copy', async () => {
   const replicated = await RedisCluster.start({ masters: 3, replicas: 1 });
   try {
     const shared = (durability: string) =>
@@ -267,7 +267,7 @@ test('nodes share masters with replicas only where answers wait for these, or fo
   }
 });
 
-test('masters without a replica are a concern, and answers that not all replicas have', async () => {
+test('masters without a replica and partly confirmed answers are alerts', async () => {
   const { store } = await created();
   assert.deepEqual(
     [...(await store.concerns())].sort(),

@@ -11,7 +11,7 @@ import { one, Writer } from '../contract/writer.js';
 import { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
-test('a wrong password is called one, however the answer to it meets the first command', async () => {
+test('a wrong password is reported as such, in any order of replies', async () => {
   const server = await RedisServer.start();
   try {
     const address = maybeRedisAddress(`redis://walletd:wrong@127.0.0.1:${server.port}`) as RedisAddress;
@@ -28,7 +28,7 @@ test('a wrong password is called one, however the answer to it meets the first c
   }
 });
 
-test('a server that is set to promise less while walletd runs is refused, and used again when it is mended', async () => {
+test('a server whose settings are weakened is refused until they are restored', async () => {
   const server = await RedisServer.start();
   const address = maybeRedisAddress(server.url) as RedisAddress;
   const durability = { type: 'fsync' } as const;
@@ -46,7 +46,7 @@ test('a server that is set to promise less while walletd runs is refused, and us
   }
 });
 
-test('a password and a database: both are there before the first command', async () => {
+test('password and database are set before the first command', async () => {
   const server = await RedisServer.start({ requirepass: 'secret' });
   const address = maybeRedisAddress(`redis://:secret@127.0.0.1:${server.port}/3`) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
@@ -64,7 +64,7 @@ test('a password and a database: both are there before the first command', async
   }
 });
 
-test('a store that is being restored is not written by who had it before, also over a connection that lasts', async () => {
+test('during a restore the former owner cannot write over its open connection', async () => {
   const server = await RedisServer.start();
   const address = maybeRedisAddress(server.url) as RedisAddress;
   const options = { address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false } as const;
@@ -95,7 +95,7 @@ test('a store that is being restored is not written by who had it before, also o
   }
 });
 
-test('an append that has become late while its connection was made is not sent, and takes the connection from nobody', async () => {
+test('an append that is late once connected is not sent and keeps the connection', async () => {
   const server = await RedisServer.start();
   const address = maybeRedisAddress(server.url) as RedisAddress;
   const options = { address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false } as const;

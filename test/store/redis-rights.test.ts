@@ -11,8 +11,8 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
 /*
- * The table "Who may do what" of docs/redis.md, tried on a real Redis: each `no` by sending the commands as that user, each `yes` by
- * asking the server's own ACL, because some of these commands would end it.
+ * The table "Who may do what" of docs/redis.md, tried on a real Redis: each `no` by sending the commands as that user,
+ * each `yes` by asking the server's own ACL, because some of these commands would end the server.
  */
 const fileOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const LOG = 'walletd:{0}:wal';
@@ -132,7 +132,7 @@ async function as<T>(user: string, run: (client: Redis) => Promise<T>): Promise<
   }
 }
 
-test('each row of the table in docs/redis.md has commands, and each command a row', () => {
+test('the table in docs/redis.md and the tested commands have the same rows', () => {
   const rows = new Set(claims().map(({ to }) => to));
   assert.deepEqual([...rows].sort(), Object.keys(COMMANDS).sort());
   const users = [...fileOf('config/users.acl').matchAll(/^user (\S+) on /gm)].map(([, user]) => user);
@@ -142,7 +142,7 @@ test('each row of the table in docs/redis.md has commands, and each command a ro
   );
 });
 
-test('the rights that docs/redis.md prints for walletd are those of config/users.acl', () => {
+test('docs/redis.md prints the rights of walletd as config/users.acl has them', () => {
   const [, rules = ''] = /^ACL SETUSER walletd on >PASSWORD (.*)$/m.exec(fileOf('docs/redis.md')) ?? [];
   assert.ok(fileOf('config/users.acl').includes(`\nuser walletd on >CHANGE-ME ${rules}\n`));
 });
@@ -176,10 +176,10 @@ async function withStore<T>(user: string, run: (store: RedisStore) => Promise<T>
   }
 }
 
-/** Users of walletd 0.1 to today: with the rights that init alone needs now. */
+/** Users of walletd 0.1 until now, with the rights that only init needs today. */
 const OLDER = fileOf('config/users.acl').match(/^user initiator on >CHANGE-ME (.*)$/m)?.[1] ?? '';
 
-test('the functions are loaded by initiator, and walletd serves without that right', async () => {
+test('initiator loads the functions, and walletd serves without that right', async () => {
   await admin.call('FLUSHALL');
   await admin.call('FUNCTION', 'FLUSH');
   const cure =
@@ -220,7 +220,7 @@ test('without CONFIG GET walletd still refuses a log that a restart loses', asyn
   await until('its file', async () => /aof_rewrite_in_progress:0/.test(String(await admin.info('persistence'))));
 });
 
-test('a user of an older ACL file still serves, and doctor names its superfluous rights', async () => {
+test('a user of an older ACL file serves, and doctor lists superfluous rights', async () => {
   await admin.call('ACL', 'SETUSER', 'older', 'reset', 'on', '>secret', ...OLDER.split(/ (?![^(]*\))/));
   await withStore('older', async (store) => {
     await store.meta.maybeRead();
@@ -239,7 +239,7 @@ test('a user of an older ACL file still serves, and doctor names its superfluous
   await admin.call('CONFIG', 'SET', 'appendfsync', 'always');
 });
 
-test('initiator sees which replica a failover would find refused', async () => {
+test('initiator sees which replica would be refused after a failover', async () => {
   const file = `${folder.path}/users.acl`;
   const copies = { replicaof: `127.0.0.1 ${server.port}`, masteruser: 'replica', masterauth: 'secret' };
   const replica = await RedisServer.start({ aclfile: file, ...copies, appendfsync: 'everysec' });
@@ -260,7 +260,7 @@ test('initiator sees which replica a failover would find refused', async () => {
   }
 });
 
-test('init reaches each of several masters, so that none lacks a function', async () => {
+test('init loads the functions on each of several masters', async () => {
   const others = [await RedisServer.start(), await RedisServer.start()];
   try {
     const servers = others.map(({ port }) => ({ host: '127.0.0.1', port })) as never;
@@ -271,7 +271,7 @@ test('init reaches each of several masters, so that none lacks a function', asyn
     await store.meta.create(meta);
     for (const other of others) await other.call('FUNCTION', 'FLUSH');
     await store.close();
-    // As init does where there is a store.
+    // Simulates init on an existing store.
     const again = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false });
     await again.meta.maybeRead();
     await again.concerns();

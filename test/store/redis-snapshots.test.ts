@@ -40,7 +40,7 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
   const address = maybeRedisAddress(url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false, isReadOnly: false });
   try {
-    // On a busy machine a replica can be late with the first write: the same again finds it there.
+    // On a busy machine a replica may be late with the first write; a repetition finds the write there.
     const creator = new RedisStore({
       address: maybeRedisAddress(server.url) as RedisAddress,
       prefix: 'walletd',
@@ -67,7 +67,7 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
 const [, RULES = ''] = /^ACL SETUSER walletd on >PASSWORD (.*)$/m.exec(fileOf('docs/redis.md')) ?? [];
 const setUser = (rules: string) => server.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', ...rules.split(' '));
 
-test('they are enough for logs and snapshots, also when they are given twice', async () => {
+test('the documented rights are enough for logs and snapshots', async () => {
   for (let i = 0; i < 2; i++) await setUser(RULES);
   const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
   await withStore(
@@ -89,7 +89,7 @@ test('they are enough for logs and snapshots, also when they are given twice', a
   );
 });
 
-test('they let nobody delete anything but snapshots, nor overwrite a log', async () => {
+test('the documented rights permit no deletion except of snapshots, nor log overwrites', async () => {
   await setUser(RULES);
   const refused = [
     ['DEL', 'walletd:{0}:wal'],
@@ -124,7 +124,7 @@ test('they let nobody delete anything but snapshots, nor overwrite a log', async
   });
 });
 
-test('a user with the rights of walletd 0.1 is told which ones are missing', async () => {
+test('a user with the rights of walletd 0.1 learns which ones are missing', async () => {
   await setUser(RULES.replace(/ \(~walletd:\*:snapshot\*.*\)$/, ''));
   const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
   await withStore(
@@ -138,7 +138,7 @@ test('a user with the rights of walletd 0.1 is told which ones are missing', asy
   );
 });
 
-test('a user who may not write heads leaves no entry behind: with the right the log goes on', async () => {
+test('a user without the right to write heads leaves no entry behind', async () => {
   const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
   await setUser(RULES);
   await withStore(
@@ -156,7 +156,7 @@ test('a user who may not write heads leaves no entry behind: with the right the 
   );
 });
 
-test('a log that is gone is not begun anew in its middle, and its head stays', async () => {
+test('a lost log is not restarted in its middle, and its head stays', async () => {
   await withStore(async (store, log) => {
     const copy = (await server.call('RENAME', 'walletd:{0}:wal', 'elsewhere')) as string;
     assert.equal(copy, 'OK');
@@ -169,7 +169,7 @@ test('a log that is gone is not begun anew in its middle, and its head stays', a
   });
 });
 
-test('a server that was seen without its append-only file has to have it again before anything is told', async () => {
+test('a server that lost its append-only file must have it before answers leave', async () => {
   const other = await RedisServer.start({ 'rdb-key-save-delay': '1000000' });
   const address = maybeRedisAddress(other.url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
@@ -184,7 +184,7 @@ test('a server that was seen without its append-only file has to have it again b
     await assert.rejects(store.meta.maybeRead(), /Redis has appendonly no, and it should be yes/);
     await other.call('CONFIG', 'SET', 'appendonly', 'yes');
     await assert.rejects(store.meta.maybeRead(), /Redis is rewriting its append-only file/);
-    // It ends the child that rewrites, which would outlive the server.
+    // Ends the rewriting child process, which would outlive the server.
     await other.call('CONFIG', 'SET', 'appendonly', 'no');
   } finally {
     await store.close();
@@ -207,7 +207,7 @@ test('a log in large nodes is trimmed too', async () => {
   }
 });
 
-test('a server that is full takes no more of a snapshot, and gets room back from snapshots and log', async () => {
+test('a full server refuses chunks and frees space from snapshots and log', async () => {
   await withStore(async (store, log) => {
     for (let i = 0; i < 300; i++) await log.append(0);
     await store.snapshots.beginSnapshot(0, log.nonce, ID);
@@ -229,7 +229,7 @@ test('a server that is full takes no more of a snapshot, and gets room back from
   });
 });
 
-test('a function that the server has lost is loaded again, and the write can be made again', async () => {
+test('a lost function is loaded again, and the write can be repeated', async () => {
   await withStore(async (store, log) => {
     await store.snapshots.beginSnapshot(0, log.nonce, ID);
     await server.call('FUNCTION', 'DELETE', 'walletd_snapshot_3');
@@ -241,7 +241,7 @@ test('a function that the server has lost is loaded again, and the write can be 
   });
 });
 
-test('a snapshot of which the server has lost a chunk is not published', async () => {
+test('a snapshot that has lost a chunk is not published', async () => {
   await withStore(async (store, log) => {
     await store.snapshots.beginSnapshot(0, log.nonce, ID);
     for (let index = 0; index < 3; index++) await store.snapshots.writeChunk(0, log.nonce, ID, index, MANIFEST);

@@ -6,7 +6,7 @@ import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { RedisServer } from '../support/redis-server.js';
 import { inTempFolder } from '../support/temp-folder.js';
 
-test('LMDB takes what its data takes, and has the room of its disk', () =>
+test('LMDB reports the size of its data and the free space of its disk', () =>
   inTempFolder(async (folder) => {
     const store = LmdbStore.open(`${folder}/data`);
     const { usedBytes, freeBytes } = await store.room();
@@ -15,7 +15,7 @@ test('LMDB takes what its data takes, and has the room of its disk', () =>
     await store.close();
   }));
 
-test('Redis has room up to its maxmemory, and says nothing of it where there is none', async () => {
+test('Redis reports free space up to maxmemory, and none without a limit', async () => {
   const server = await RedisServer.start();
   const address = maybeRedisAddress(server.url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'room', durability: { type: 'fsync' }, trustConfig: false });
