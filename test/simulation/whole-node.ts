@@ -102,6 +102,8 @@ class Run {
       world.heal();
       const isAtRest = () => this.playing.size === 0 && world.servedOnce();
       await this.until('everybody has his answers, and all shards are served', isAtRest, CALM_MAX_MS);
+      this.touchEachShard();
+      await this.until('each shard has appended once more', () => this.playing.size === 0, CALM_MAX_MS);
       if (this.failure === undefined) this.check();
     } catch (error) {
       this.failure ??= error as Error;
@@ -136,6 +138,20 @@ class Run {
     const gambler = new Gambler(`gambler-${this.came++}`, this.table, this.random.fork());
     this.playing.add(gambler);
     gambler.begin();
+  }
+
+  /** A player opens an account in each shard: an owner finds out at its next append that a fail-over has lost entries. */
+  private touchEachShard(): void {
+    const { plan, table, random, playing } = this;
+    const left = new Set(Array.from({ length: plan.shards }, (_, shard) => shard));
+    for (let n = 0; left.size > 0; n++) {
+      const username = `last-${n}`;
+      if (!left.delete(shardOf(username, plan.shards))) continue;
+      const gambler = new Gambler(username, table, random.fork());
+      playing.add(gambler);
+      gambler.begin();
+      gambler.leave();
+    }
   }
 
   private left(gambler: Gambler): void {
