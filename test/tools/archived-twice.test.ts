@@ -25,7 +25,7 @@ const STATED = {
   payout: 0,
 };
 
-/** Its only round was put into the archive twice with one end of the log: settled, and then void. */
+/** A store whose only round was archived twice with the same end of the log: first settled, then void. */
 async function storeOfOneRound(): Promise<StoreReader> {
   const store = new WrittenStore(1);
   const archive = new MemoryArchive();
@@ -53,7 +53,7 @@ async function storeOfOneRound(): Promise<StoreReader> {
   return { ...store.reader, archive };
 }
 
-test('a history is held against the image of a round that counts', async () => {
+test('reconcile compares a history with the newest archived record of a round', async () => {
   const differences: Difference[] = [];
   async function* history() {
     yield Buffer.from(`${JSON.stringify({ ...STATED, betStatus: 'VOID' })}\n`);
@@ -67,7 +67,7 @@ test('a history is held against the image of a round that counts', async () => {
   assert.deepEqual(differences, []);
 });
 
-test('who looks for an id in the archive is told the image of its round that counts', async () => {
+test('an id search in the archive finds the newest record of its round', async () => {
   const states: (string | undefined)[] = [];
   for await (const hit of findInArchive(await storeOfOneRound(), 'a', [], () => {})) states.push(hit.state);
   assert.deepEqual(states, ['VOID']);

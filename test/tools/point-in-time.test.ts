@@ -9,7 +9,7 @@ import { folded } from '../faults/recorded.js';
 import type { MemoryWal } from '../support/memory-wal.js';
 import { entriesOf, formats, framesOf, META, recordedHistory, restored, SHARDS, walletsOf } from './recorded-store.js';
 
-/** The wallets after the entries that `isWanted` takes, by nothing but `apply`. */
+/** The wallets after the entries that `isWanted` takes, computed with `apply` alone. */
 async function foldedWhere(wal: MemoryWal, isWanted: (entry: Entry) => boolean): Promise<Map<string, unknown>> {
   const logs = await Promise.all(Array.from({ length: SHARDS }, (_, shard) => entriesOf(wal, shard)));
   return folded(logs.flat().filter(isWanted));
@@ -20,7 +20,7 @@ async function restoredAt(wal: MemoryWal, at: At): Promise<Map<string, unknown>>
   return await walletsOf(copy);
 }
 
-test('up to any entry of a shard: that shard as it was behind it, the others as they are', async () => {
+test('a restore up to an entry of a shard leaves the other shards complete', async () => {
   const wal = await recordedHistory();
   for (let shard = 0; shard < SHARDS; shard++) {
     const entries = await entriesOf(wal, shard);
@@ -32,7 +32,7 @@ test('up to any entry of a shard: that shard as it was behind it, the others as 
   }
 });
 
-test('up to a time: each shard with the entries whose newest event is not later', async () => {
+test('a restore up to a time takes entries whose newest event is not later', async () => {
   const wal = await recordedHistory();
   const times = new Set<number>();
   for (let shard = 0; shard < SHARDS; shard++) {
@@ -45,7 +45,7 @@ test('up to a time: each shard with the entries whose newest event is not later'
   }
 });
 
-test('a snapshot that is early enough is taken with it, and none that is later', async () => {
+test('a restore takes a snapshot that is early enough, and no later one', async () => {
   const wal = await recordedHistory();
   const { whole } = await listSnapshots(0, { snapshots: wal, snapshotFormat: formats.snapshotFormat });
   const [first, second] = whole;
@@ -67,7 +67,7 @@ test('a snapshot that is early enough is taken with it, and none that is later',
   }
 });
 
-test('a store without a player can be restored from when it was created, and nothing from before: a time in seconds is one', async () => {
+test('a store can be restored to its creation, but not to an earlier time', async () => {
   const wal = await recordedHistory();
   assert.equal((await restoredAt(wal, { type: 'time', timeMs: META.createdMs })).size, 0);
   const refusal = /there was no store at 1970-01-20T\S+Z: it was created at 2023-11-14T\S+Z$/;
@@ -75,7 +75,7 @@ test('a store without a player can be restored from when it was created, and not
   await assert.rejects(restoredAt(wal, { type: 'time', timeMs: META.createdMs - 1 }), /there was no store at/);
 });
 
-test('what has been trimmed cannot be had: the refusal names the earliest that can', async () => {
+test('a restore to before the trimmed log is refused with the earliest possible point', async () => {
   const wal = await recordedHistory({ keep: 2 });
   const early = await listSnapshots(0, { snapshots: wal, snapshotFormat: formats.snapshotFormat });
   const oldest = early.whole.at(-1);
@@ -98,7 +98,7 @@ test('what has been trimmed cannot be had: the refusal names the earliest that c
   await assert.rejects(restoredAt(wal, { type: 'time', timeMs: at.timeMs - 1 }), /nothing that early/);
 });
 
-test('a shard or an entry that there is not is refused', async () => {
+test('a missing shard or entry is refused', async () => {
   const wal = await recordedHistory();
   await assert.rejects(restoredAt(wal, parseAt('7:1-1')), /there is no shard 7: the store has 2/);
   await assert.rejects(restoredAt(wal, parseAt('1:99-1000')), /shard 1 ends at 3-\d+, before 99-1000/);
@@ -109,7 +109,7 @@ test('a shard or an entry that there is not is refused', async () => {
   await assert.rejects(refusal, new RegExp(`shard 0 has no entry ${formatLsn(gap)}: the one before is 1-`));
 });
 
-test('--at is a time with its zone, milliseconds, or places', () => {
+test('--at is a time with its zone, milliseconds, or LSNs', () => {
   const timeMs = Date.UTC(2026, 0, 31, 12, 0, 0);
   for (const text of ['2026-01-31T12:00:00Z', '2026-01-31 19:00:00+07:00', '2026-01-31T12:00Z', String(timeMs)]) {
     assert.deepEqual(parseAt(text), { type: 'time', timeMs });

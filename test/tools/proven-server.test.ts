@@ -11,7 +11,7 @@ import { TestNode } from '../support/test-node.js';
 
 const TOKEN = 'a-token-of-operators-alone';
 
-/** A program that listens in place of walletd, and all that it is sent. */
+/** A program that listens in place of walletd, and records everything it receives. */
 async function impostor(
   answer: RequestListener,
 ): Promise<{ url: string; port: string; seen: () => string; close(): void }> {
@@ -75,7 +75,7 @@ for (const [name, answer] of Object.entries(answers)) {
     }));
 }
 
-test('a walletd of before is named, with the cure', async () => {
+test('an older walletd is named, with the remedy', async () => {
   const old = await impostor(answers.unauthorized as RequestListener);
   try {
     const { status, stderr } = await runVerb(['status', '--server', old.url], { WALLETD_ADMIN_TOKEN: TOKEN });
@@ -138,7 +138,7 @@ test('a relay to the server gets no token', async () => {
   }
 });
 
-test('a server that proves itself is asked, many times at once', async () => {
+test('many requests at once reach a server that proves itself', async () => {
   const node = await TestNode.start({ 'admin.token': TOKEN });
   try {
     const api = new OperatorApi(node.adminUrl, TOKEN);
@@ -155,7 +155,7 @@ test('a server that proves itself is asked, many times at once', async () => {
   }
 });
 
-test('a stranger gets no proof to try guesses against, and guessing is throttled', async () => {
+test('unknown callers get no proof to test guesses against, and guessing is throttled', async () => {
   const node = await TestNode.start({ 'admin.token': TOKEN });
   const nonce = 'n'.repeat(43);
   const ask = async (proof: string) => {

@@ -32,7 +32,7 @@ export const META: StoreMeta = {
 export const formats = openFormats(encodeMeta(META));
 export const IMMEDIATE: Patience = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 
-/** A store in memory is both; a driver's store has both. */
+/** A store in memory has logs and snapshots in one object; a driver's store has an object for each. */
 type Stored = (Wal & SnapshotStore) | LogsAndSnapshots;
 
 export function partsOf(store: Stored): LogsAndSnapshots {
@@ -42,7 +42,7 @@ export function partsOf(store: Stored): LogsAndSnapshots {
 export interface HistoryOptions {
   /** Bets of each owner. */
   readonly bets?: number;
-  /** Snapshots that are kept; a large number: nothing is trimmed. */
+  /** Snapshots to keep; with a large number nothing is trimmed. */
   readonly keep?: number;
 }
 
@@ -120,7 +120,7 @@ export function targetOf(wal: MemoryWal): TargetStore & { completed: number } {
   return target;
 }
 
-/** What a server that starts on this store would hold, as plain data by player. */
+/** The wallets that a server starting on this store would hold, as plain data by player. */
 export function walletsOf(store: Stored): Promise<Map<string, WalletImage>> {
   return recovered(partsOf(store), META);
 }

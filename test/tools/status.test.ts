@@ -45,7 +45,7 @@ test('labels are read as they were written', () => {
   assert.deepEqual(samples.of('a'), [{ labels: { b: 'x, y="1" \\ }', c: 'd' }, value: 1500 }]);
 });
 
-test('a server that is well has nothing to say', () => {
+test('a healthy server has no problems or warnings', () => {
   const { facts, problems, concerns } = look(WELL);
   assert.deepEqual([problems, concerns], [[], []]);
   assert.equal(facts.upMs, 60_000);
@@ -54,7 +54,7 @@ test('a server that is well has nothing to say', () => {
   assert.equal(facts.lastExit, 'stopped');
 });
 
-test('what is wrong now is a problem', () => {
+test('a present fault is a problem', () => {
   const shards = [{ shard: 3, state: 'stopped', reason: 'it lacks 1-6' }];
   const text = WELL.replace('walletd_store_up{thread="main"} 1', 'walletd_store_up{thread="main"} 0')
     .replace('walletd_memory_full{thread="main"} 0', 'walletd_memory_full{thread="main"} 1')
@@ -69,7 +69,7 @@ test('what is wrong now is a problem', () => {
   ]);
 });
 
-test('a missing member and an archive that is away are problems', () => {
+test('a missing member and an unreachable archive are problems', () => {
   const { facts, problems } = look(
     `${WELL}walletd_archive_up{shard="0"} 0\nwalletd_archive_info{thread="main",archive_id="0f0c"} 1\nwalletd_cluster_members{state="up"} 2\nwalletd_cluster_missing{node="n3"} 1\n`,
   );
@@ -77,14 +77,14 @@ test('a missing member and an archive that is away are problems', () => {
   assert.deepEqual([facts.isArchiveUp, facts.archiveId, facts.cluster], [false, '0f0c', { up: 2, missing: ['n3'] }]);
 });
 
-test('full record memory is a concern while the heap has room', () => {
+test('full record memory is a warning while the heap has free space', () => {
   const { concerns } = look(
     `${WELL}walletd_record_bytes{shard="0",part="used"} 85\nwalletd_record_limit_bytes{thread="main"} 100\n`,
   );
   assert.deepEqual(concerns, ['The records of players and transactions fill 85 % of their memory.']);
 });
 
-test('what will be wrong, or was, is a concern', () => {
+test('a coming or past fault is a warning', () => {
   const text = WELL.replace('watermark="snapshot"} 10', 'watermark="snapshot"} 5')
     .replace('walletd_heap_used_bytes{thread="main"} 10', 'walletd_heap_used_bytes{thread="main"} 61')
     .replace('free_bytes 900', 'free_bytes 9')
@@ -98,7 +98,7 @@ test('what will be wrong, or was, is a concern', () => {
   assert.ok(concerns.includes('The certificate of callbacks ends in 3 days.'));
 });
 
-test('a clock and a log that disagree are told', () => {
+test('a clock and a log that disagree are a problem', () => {
   assert.match(
     look(`${WELL}walletd_log_time_ahead_seconds 34559994\n`).problems[0] ?? '',
     /^Log time is 400 days ahead/,

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { parseTranscript, rewriteTranscript } from '../scenarios/transcript.js';
 import { StoryInterpreter } from './story-interpreter.js';
 
-/** After a change that is meant, run with REWRITE=1 and read the difference. */
+/** After an intended change, run with REWRITE=1 and read the difference. */
 for (const name of ['inspect/inspect.txt', 'inspect/family.txt', 'inspect/operators.txt', 'export/export.txt']) {
-  test(`what ${name} tells`, async () => {
+  test(`${name} matches its transcript`, async () => {
     const file = new URL(`../../../test/tools/${name}`, import.meta.url);
     const text = readFileSync(file, 'utf8');
     const interpreter = new StoryInterpreter();

@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 export class StoryInterpreter {
   private readonly store = new WrittenStore(2);
   private requests = 0;
-  /** Who the operator is from here on. */
+  /** The operator of the following steps. */
   private by: Operator | undefined = undefined;
 
   async run(line: string): Promise<string> {
@@ -142,7 +142,7 @@ export class StoryInterpreter {
     return Math.round(Number(word(words, at)) * unitsPerWhole(this.store.scales.of(currency)));
   }
 
-  /** As far as the oldest snapshot allows. */
+  /** Trims as far as the oldest snapshot allows. */
   private async trim(shard: number): Promise<void> {
     const { whole } = await listSnapshots(shard, this.store.reader);
     const { lsn } = must(whole.at(-1), 'there is a snapshot').start;
@@ -190,7 +190,7 @@ export class StoryInterpreter {
     return text.trimEnd();
   }
 
-  /** A file of these entries, of which the log has lost the last ones. */
+  /** A file of these entries, the last of which the log has lost. */
   private async orphans(words: readonly string[]): Promise<string> {
     const shard = Number(words[0]);
     const { wal, reader, scales } = this.store;

@@ -66,7 +66,7 @@ export class WrittenStore {
     });
   }
 
-  /** One entry for each shard that the commands are about; a command that leaves no event leaves no trace. */
+  /** Appends one entry to each shard with players of the commands; a command without an event leaves no trace. */
   async run(...commands: readonly Command[]): Promise<void> {
     const batches = new Map<number, BatchWriter>();
     for (const command of commands) {
@@ -83,7 +83,7 @@ export class WrittenStore {
     for (const [shard, batch] of batches) await this.append(shard, batch);
   }
 
-  /** An entry that no shard would have written. */
+  /** Appends an entry that no shard would have written. */
   async write(shard: number, ...events: readonly Event[]): Promise<void> {
     const batch = this.format.beginBatch(this.nowMs);
     for (const event of events) batch.add(event);
@@ -94,7 +94,7 @@ export class WrittenStore {
     await this.run({ type: 'import-player', id: `open-${username}`, username, currency, balance });
   }
 
-  /** A whole snapshot of what is there now; `change` sees each wallet on its way. */
+  /** A complete snapshot of the present state; `change` sees each wallet on its way. */
   async snapshot(shard = 0, change: (wallet: Wallet) => Wallet = (wallet) => wallet): Promise<Manifest> {
     const writer = await this.beginSnapshot(shard);
     await writer.chunk(Number.POSITIVE_INFINITY, change);
@@ -134,7 +134,7 @@ export class WrittenStore {
   }
 }
 
-/** A snapshot on its way: between its chunks the shard may go on, so it can be as fuzzy as real ones. */
+/** A snapshot in progress: between its chunks the shard may go on, so it can be as fuzzy as real ones. */
 class SnapshotWriter {
   private readonly chunks: ChunkSummary[] = [];
   private position = 0;

@@ -27,7 +27,7 @@ async function write(path: string, frames: Frames): Promise<void> {
   await (await writeNewBackup(path, frames, NEVER)).close();
 }
 
-/** One segment more, as following would append it. */
+/** Appends one more segment, as following does. */
 async function append(path: string, wal: MemoryWal, whole: WholePart): Promise<void> {
   const writer = await BackupWriter.continue(path, whole);
   const stop = new AbortController();
@@ -45,7 +45,7 @@ async function append(path: string, wal: MemoryWal, whole: WholePart): Promise<v
 
 const restoredFrom = async (path: string) => (await restored(framesOfFile(path, await checkBackup(path)))).wal;
 
-test('zeros behind the last segment, as a power failure leaves them, are a segment that was cut off', () =>
+test('zeros after the last segment, as after a power failure, count as cut off', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory();
     await write(path, framesOf(wal));
@@ -70,7 +70,7 @@ test('zeros behind the last segment, as a power failure leaves them, are a segme
     await assert.rejects(checkBackup(path), /is damaged at byte/);
   }));
 
-test('a file gives back the frames that were written, and the store that they were of', () =>
+test('a file gives back the frames and the store that were written', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory();
     await write(path, framesOf(wal));
@@ -83,7 +83,7 @@ test('a file gives back the frames that were written, and the store that they we
     assert.deepEqual(await logsOf(copy), await logsOf(direct));
   }));
 
-test('many blocks: large and small frames come back in order', () =>
+test('many blocks of large and small frames come back in order', () =>
   inFolder(async (path) => {
     const sizes = [
       0,
@@ -113,7 +113,7 @@ test('many blocks: large and small frames come back in order', () =>
     assert.deepEqual(await collect(framesOfFile(path, whole)), all);
   }));
 
-test('a file is readable by its owner alone, and is there whole or not at all', () =>
+test('only its owner can read a file, which exists complete or not at all', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 2 });
     let partial = '';
@@ -140,7 +140,7 @@ test('a file is readable by its owner alone, and is there whole or not at all', 
     assert.ok(!existsSync(broken) && !existsSync(`${broken}.partial`));
   }));
 
-test('a backup that is interrupted leaves nothing', () =>
+test('an interrupted backup leaves nothing', () =>
   inFolder(async (path) => {
     const stop = new AbortController();
     const stopping = async function* () {
@@ -153,7 +153,7 @@ test('a backup that is interrupted leaves nothing', () =>
     assert.ok(!existsSync(path) && !existsSync(`${path}.partial`));
   }));
 
-test('a backup that is interrupted while the store does not answer leaves nothing either', () =>
+test('a backup interrupted during an outage of the store leaves nothing', () =>
   inFolder(async (path) => {
     const stop = new AbortController();
     let answer = () => {};
@@ -181,7 +181,7 @@ test('a backup that is interrupted while the store does not answer leaves nothin
     await assert.rejects(late, /interrupted: nothing was kept/);
   }));
 
-test('a file that is there is not overwritten, nor one that is being written', () =>
+test('neither an existing file nor one being written is overwritten', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 2 });
     writeFileSync(path, 'precious');
@@ -192,7 +192,7 @@ test('a file that is there is not overwritten, nor one that is being written', (
     assert.equal(readFileSync(`${path}-2.partial`, 'utf8'), 'somebody');
   }));
 
-test('a flipped bit in any byte is found, and its place is named', () =>
+test('a flipped bit in any byte is found with its place', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 5 });
     await write(path, framesOf(wal));
@@ -213,7 +213,7 @@ test('a flipped bit in any byte is found, and its place is named', () =>
     }
   }));
 
-test('cut anywhere, a file gives back its whole segments; cut in the first, nothing', () =>
+test('a cut file gives back its complete segments; cut in the first, nothing', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 3 });
     await write(path, framesOf(wal));
@@ -242,7 +242,7 @@ test('cut anywhere, a file gives back its whole segments; cut in the first, noth
     }
   }));
 
-test('following continues behind the last whole segment, and a cut one is written anew', () =>
+test('following continues after the last complete segment and rewrites a cut one', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 4 });
     await write(path, framesOf(wal));
@@ -256,7 +256,7 @@ test('following continues behind the last whole segment, and a cut one is writte
     assert.deepEqual(await logsOf(await restoredFrom(path)), await logsOf(wal));
   }));
 
-test('a point in time can be had of a file as well, not before its snapshots', () =>
+test('a file restores to a point in time, but not before its snapshots', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory();
     await write(path, framesOf(wal));
@@ -270,7 +270,7 @@ test('a point in time can be had of a file as well, not before its snapshots', (
     assert.deepEqual((await copy.head(0)).lsn, snapshot.end);
   }));
 
-test('what is something else, or of a newer version, is refused in one sentence', () =>
+test('another kind of file or a newer version is refused in one sentence', () =>
   inFolder(async (path) => {
     await write(path, framesOf(await recordedHistory({ bets: 2 })));
     const bytes = readFileSync(path);
@@ -284,7 +284,7 @@ test('what is something else, or of a newer version, is refused in one sentence'
     await assert.rejects(checkBackup(path), /has version 2; this walletd reads version 1/);
   }));
 
-test('two that write the same file are noticed by the first that goes on', () =>
+test('the first of two writers of a file to continue notices the other', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 2 });
     await write(path, framesOf(wal));

@@ -19,7 +19,7 @@ import {
   walletsOf,
 } from '../recorded-store.js';
 
-/** What a follower says and gives, up to the `end` that makes `isEnough` true. */
+/** Warnings and frames of a follower, up to the `end` that makes `isEnough` true. */
 async function followed(
   wal: MemoryWal,
   coverage: Coverage,
@@ -54,7 +54,7 @@ async function* stream(frames: readonly Frame[]): AsyncGenerator<Frame> {
 
 const entriesIn = (frames: readonly Frame[]) => frames.filter(({ type }) => type === 'entry').length;
 
-test('what comes later continues what was copied, over owners, segment by segment', async () => {
+test('later entries continue the copy across owners, segment by segment', async () => {
   const wal = await recordedHistory();
   const { frames, coverage } = await copied(wal);
   await goOn(wal, 4, 'late');
@@ -69,7 +69,7 @@ test('what comes later continues what was copied, over owners, segment by segmen
   assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
 });
 
-test('where nothing comes nothing is written', async () => {
+test('nothing is written when no entries come', async () => {
   const wal = await recordedHistory();
   const { coverage } = await copied(wal);
   const stop = new AbortController();
@@ -83,7 +83,7 @@ test('where nothing comes nothing is written', async () => {
   }
 });
 
-test('a log that was trimmed before it was copied: one sentence that says what is missing', async () => {
+test('a log trimmed before it was copied is reported in one sentence', async () => {
   const wal = await recordedHistory();
   const { coverage } = await copied(wal);
   await goOn(wal, 8, 'late', { keep: 1 });
@@ -96,7 +96,7 @@ test('a log that was trimmed before it was copied: one sentence that says what i
   );
 });
 
-test('an outage is waited out, and said once', async () => {
+test('an outage is waited out and reported once', async () => {
   const wal = await recordedHistory();
   const { coverage } = await copied(wal);
   const head = wal.head.bind(wal);
@@ -118,7 +118,7 @@ test('an outage is waited out, and said once', async () => {
   assert.ok(entriesIn(frames) >= 4);
 });
 
-test('a store that lost its newest entries is waited for: its owner puts them back', async () => {
+test('following waits until the owner restores newest entries that the store lost', async () => {
   const wal = await recordedHistory();
   const { frames, coverage } = await copied(wal);
   const all = await wal.read(0, LSN_ZERO, 1000);
@@ -142,7 +142,7 @@ test('a store that lost its newest entries is waited for: its owner puts them ba
   assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
 });
 
-test('a store with another history at the same places is not followed', async () => {
+test('a store with another history at the same LSNs is not followed', async () => {
   const { coverage } = await copied(await recordedHistory());
   const refusal =
     /the log of shard 0 does not go on from 3-\d+, where the backup ends: it is damaged, or of another hist/;
@@ -159,7 +159,7 @@ test('a store with another history at the same places is not followed', async ()
   );
 });
 
-test('another entry at the very place of the last one is another history too', async () => {
+test('another entry with the LSN of the last one is another history too', async () => {
   const wal = await recordedHistory();
   const { coverage } = await copied(wal);
   wal.loseTail(0, 1);

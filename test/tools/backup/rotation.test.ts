@@ -20,7 +20,7 @@ test('a rotation is a size or a time', () => {
   );
 });
 
-test('backups sort by the time at which they were begun; nothing else in the folder is one', () =>
+test('backups sort by their start time, without other files of the folder', () =>
   inTempFolder(async (folder) => {
     const names = [1, 2, 3].map((day) => backupNameAt(Date.UTC(2026, 0, day), day === 3));
     for (const name of [...names, 'README', `${names[0]}.partial`, 'wallets.backup'])

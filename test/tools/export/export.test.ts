@@ -27,7 +27,7 @@ interface Line {
   readonly version: number;
 }
 
-/** Six players on three shards, with entries of several events, and more than a batch of them. */
+/** Six players on three shards, with entries of several events, and more of them than fit one batch. */
 async function storyOf(rounds = 200): Promise<WrittenStore> {
   const store = new WrittenStore(3);
   await store.takeOver();
@@ -51,7 +51,7 @@ function linesOf(text: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-/** What the log says, without the code that exports it. */
+/** The events of the log, read without the code that exports them. */
 function eventsOf(store: WrittenStore): string[] {
   return shardsOf(store.reader).flatMap((shard) =>
     store.wal
@@ -65,7 +65,7 @@ function eventsOf(store: WrittenStore): string[] {
 const names = (lines: readonly Line[]) =>
   lines.map(({ shard, lsn, index, username, version }) => `${shard}:${lsn}/${index} ${username} ${version}`);
 
-test('each event comes exactly once, in the order of its shard, and shards by time', async () => {
+test('each event comes exactly once, ordered within its shard, with shards merged by time', async () => {
   const store = await storyOf();
   let text = '';
   let batches = 0;
@@ -83,12 +83,12 @@ test('each event comes exactly once, in the order of its shard, and shards by ti
       eventsOf(store).filter((name) => name.startsWith(`${shard}:`)),
     );
   }
-  // An entry has the time of its first event: entries of several shards overlap, and never by more than an entry lasts.
+  // An entry has the time of its first event. Entries of several shards overlap, but never by more than an entry lasts.
   const times = lines.map(({ time }) => Date.parse(time));
   for (let i = 1; i < times.length; i++) assert.ok((times[i] as number) > (times[i - 1] as number) - 100);
 });
 
-test('an export that is interrupted anywhere and goes on where it had noted leaves nothing out', async () => {
+test('an export interrupted anywhere leaves nothing out when it resumes at its cursor', async () => {
   const store = await storyOf(60);
   await fc.assert(
     fc.asyncProperty(fc.infiniteStream(fc.integer({ min: 0, max: 3 })), async (chance) => {
@@ -113,7 +113,7 @@ test('an export that is interrupted anywhere and goes on where it had noted leav
             positions = noted;
           },
         };
-        // A clock that goes on by a second at every look: positions are noted behind each batch.
+        // A clock that advances a second at every reading: positions are noted after each batch.
         const monotonicMs = () => ++clock * 1000;
         isDone = await pumpExport(
           exportEvents(store.reader, once(positions)),
@@ -137,7 +137,7 @@ test('an export that is interrupted anywhere and goes on where it had noted leav
 
 const nothing = (): Exported => ({ events: 0, positions: [] });
 
-test('nothing is noted that has not been written, and the end is noted', async () => {
+test('only written positions are noted, including the end', async () => {
   const store = await storyOf(10);
   const noted: (readonly Head[])[] = [];
   const keeper = { write: async (positions: readonly Head[]) => void noted.push(positions) };
@@ -152,7 +152,7 @@ test('nothing is noted that has not been written, and the end is noted', async (
   assert.deepEqual(noted.at(-1), await Promise.all([0, 1, 2].map((shard) => store.wal.head(shard))));
 });
 
-test('it follows what comes, also players who are new, until it is told to stop', async () => {
+test('following exports later events, also of new players, until it is aborted', async () => {
   const store = await storyOf(1);
   const stop = new AbortController();
   const options = {
@@ -177,7 +177,7 @@ test('it follows what comes, also players who are new, until it is told to stop'
   );
 });
 
-test('while it follows an outage is waited out; otherwise it is an error', async () => {
+test('an outage is waited out while following, otherwise it is an error', async () => {
   const store = await storyOf(1);
   const { wal } = store;
   let failures = 0;
@@ -209,8 +209,8 @@ test('while it follows an outage is waited out; otherwise it is an error', async
   }, /the store is away/);
 });
 
-describe('where an export begins', () => {
-  test('after an entry that is there, also after one that has just been trimmed', async () => {
+describe('the start of an export', () => {
+  test('an export starts after an existing entry, also one that was just trimmed', async () => {
     const store = await storyOf(5);
     const lsn = { epoch: 1, sequence: 4 };
     const { head } = await startOf(0, { lsn, checksum: undefined }, store.reader);
@@ -230,7 +230,7 @@ describe('where an export begins', () => {
     assert.deepEqual(lines.sort(), eventsOf(store).sort());
   });
 
-  test('an entry that the log does not have, and another one than was exported, are refused', async () => {
+  test('a missing entry and one that differs from the exported one are refused', async () => {
     const store = await storyOf(5);
     const { lsn, checksum } = await store.wal.head(0);
     for (const [position, message] of [
@@ -247,7 +247,7 @@ describe('where an export begins', () => {
   });
 });
 
-test('an export that is slower than the log is trimmed says so', async () => {
+test('an export slower than the trimming of the log reports that', async () => {
   const store = await storyOf(400);
   const starts = await startsOf(store.reader);
   const exported = exportEvents(store.reader, once(starts));
@@ -269,7 +269,7 @@ test('an export stops at a fault in the log', async () => {
   }, RecoveryError);
 });
 
-test('the currency of players who were created before the log begins is that of the snapshot', async () => {
+test('players created before the log begins have the currency of the snapshot', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('satoshi', 150_000_000, 'BTC');
@@ -293,12 +293,12 @@ test('the currency of players who were created before the log begins is that of 
   }
 });
 
-describe('a cursor', () => {
+describe('export cursor', () => {
   const folder = makeTempFolder();
   after(() => folder.remove());
   const path = join(folder.path, 'cursor');
 
-  test('comes back as it was written', async () => {
+  test('a cursor comes back as it was written', async () => {
     const store = await storyOf(1);
     const heads = await Promise.all([0, 1, 2].map((shard) => store.wal.head(shard)));
     const cursor = new ExportCursor(path, 'store-a', 3);
@@ -314,7 +314,7 @@ describe('a cursor', () => {
     );
   });
 
-  test('that is something else is refused, and left as it is', async () => {
+  test('a file that is not a cursor is refused and left unchanged', async () => {
     const positions = ['{"lsn":"x","checksum":1}', '{"lsn":"1-1"}', 'null', '', '{"lsn":"1-1","checksum":1},null'];
     const cursors = positions.map((text) => `{"storeId":"store-a","positions":[${text}]}`);
     for (const text of ['', '{}', '[1]', 'null', ...cursors]) {

@@ -31,7 +31,7 @@ async function all(hits: AsyncIterable<StoredHit>): Promise<StoredHit[]> {
 
 const seen = (hits: readonly StoredHit[]) => hits.map(({ username, kind, what }) => [username, kind, what]);
 
-test('the log tells who has an id, of whatever it is', async () => {
+test('the log reveals who has an id, whatever the id names', async () => {
   const store = await played();
   const find = async (id: string) => await all(findInLog(store.reader, id, [], () => {}));
   assert.deepEqual(seen(await find('bet-bob')), [
@@ -52,7 +52,7 @@ test('the log tells who has an id, of whatever it is', async () => {
   );
 });
 
-test('how far it is grows from entry to entry up to all of it', async () => {
+test('progress is monotonic and ends at 100 %', async () => {
   const store = await played();
   const shares: number[] = [];
   await all(findInLog(store.reader, 'nothing', [], (done, total) => shares.push(done / total)));
@@ -63,7 +63,7 @@ test('how far it is grows from entry to entry up to all of it', async () => {
   assert.deepEqual([shares.length, shares.at(-1)], [11, 1]);
 });
 
-test('a log that was trimmed is said to be', async () => {
+test('a trimmed log is reported', async () => {
   const store = await played();
   const shard = store.shardOf('ann');
   await store.snapshot(shard);
@@ -74,7 +74,7 @@ test('a log that was trimmed is said to be', async () => {
   assert.match(notes.join(), /the log has been trimmed: of what was before 2026-01-02T03:04:0.* it has not all/);
 });
 
-test('what is damaged is said, and the rest is looked through', async () => {
+test('damage is reported, and the rest is searched', async () => {
   const store = await played();
   const shard = store.shardOf('ann');
   const [damaged] = await store.wal.read(shard, { epoch: 1, sequence: 1 }, 1);
@@ -84,7 +84,7 @@ test('what is damaged is said, and the rest is looked through', async () => {
   assert.match(notes.join(), /is damaged/);
 });
 
-test('the archive tells who has an id, newest day first, and a round that left twice once', async () => {
+test('the archive reveals who has an id, newest day first, each round once', async () => {
   const store = await played();
   const archive = new MemoryArchive();
   const put = async (username: string, roundId: string, day: number) => {
@@ -113,7 +113,7 @@ test('the archive tells who has an id, newest day first, and a round that left t
   assert.deepEqual(await find('round'), []);
 });
 
-test('a store without an archive is said to have none', async () => {
+test('a store without an archive is reported', async () => {
   const notes: string[] = [];
   const { reader } = await played();
   assert.deepEqual(await all(findInArchive(reader, 'bet-ann', notes, () => {})), []);

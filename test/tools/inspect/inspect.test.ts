@@ -7,7 +7,7 @@ import { commands } from '../../support/domain.js';
 
 import { WrittenStore, withEntry } from '../written-store.js';
 
-test('what can be read of a broken log is shown, and said to be broken', async () => {
+test('readable entries of a broken log are shown with a note about the damage', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100);
@@ -27,7 +27,7 @@ test('what can be read of a broken log is shown, and said to be broken', async (
   assert.match(found.notes.join(), /entry 1-4 is damaged.*is that at 1-3/s);
 });
 
-test('an entry in the place of another one is said, and does not lead back', async () => {
+test("an entry with another one's LSN is noted and does not cause a loop", async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100);
@@ -42,7 +42,7 @@ test('an entry in the place of another one is said, and does not lead back', asy
   assert.match(found.notes.join(), /in the log of shard 0 1-2 comes after 1-4/);
 });
 
-test('a log of which nothing can be read ends all the same', async () => {
+test('an entirely unreadable log still ends', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   const [fence] = await store.wal.read(0, { epoch: 0, sequence: 0 }, 1);
@@ -51,7 +51,7 @@ test('a log of which nothing can be read ends all the same', async () => {
   assert.match(notes.join(), /entry 1-1 is damaged/);
 });
 
-test('a player of whom nothing is remembered is found all the same', async () => {
+test('a player without a remembered history is still found', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.run({ type: 'create-player', username: 'ann', currency: 'THB' });
@@ -62,7 +62,7 @@ test('a player of whom nothing is remembered is found all the same', async () =>
   assert.deepEqual([items.length, players.length], [0, 1]);
 });
 
-test('an operation that both the log and a snapshot know is told once, and each of several', async () => {
+test('an operation in both log and snapshot is shown once, and each of several', async () => {
   const store = new WrittenStore();
   const by = { name: 'anna', address: '::1' };
   const operate = (verb: 'block' | 'unblock') => store.run({ type: `${verb}-player`, username: 'ann', by });
@@ -86,7 +86,7 @@ test('an operation that both the log and a snapshot know is told once, and each 
   );
 });
 
-test('more happenings than a call can have arguments', async () => {
+test('an inspection can have more items than a call can have arguments', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 1);
@@ -103,7 +103,7 @@ test('more happenings than a call can have arguments', async () => {
   assert.equal(found.items.length, rounds * count + 1);
 });
 
-test('of an orphans file with a damaged entry the others are shown', async () => {
+test('a damaged entry in an orphans file does not hide the others', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100);

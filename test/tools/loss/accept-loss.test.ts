@@ -67,7 +67,7 @@ async function lossOf(wal: MemoryWal): Promise<Loss> {
   return loss;
 }
 
-test('what a newer walletd has written is no loss, and nothing of it is given up', async () => {
+test('entries of a newer walletd are no loss, and none is given up', async () => {
   const wal = await played(3);
   const format = new EntryCodec(STORE_ID);
   const decode = (bytes: Buffer) => {
@@ -103,7 +103,7 @@ async function follow(wal: MemoryWal, head: Head): Promise<void> {
   for await (const { type } of framesAfter(readerOf(wal), coverage, options)) if (type === 'end') stop.abort();
 }
 
-/** How many entries there are to restore up to this one. */
+/** The number of entries to restore up to this one. */
 async function entriesUpTo(wal: MemoryWal, { lsn }: Head): Promise<number> {
   const at = { type: 'lsns', lsns: new Map([[0, lsn]]) } as const;
   const options = { meta: Buffer.alloc(0), now: () => 1, warn: () => {}, at, onProgress: () => {} };
@@ -134,7 +134,7 @@ for (const [what, lose] of [
   ],
   ['its newest entries, and a snapshot has them', async (wal: MemoryWal) => wal.loseTail(0, 3)],
 ] as const) {
-  test(`a log that has lost ${what}: no tool reads on over the fence that accepts it`, async () => {
+  test(`no tool reads across the fence that accepts the loss of ${what}`, async () => {
     const wal = await played(8);
     await lose(wal);
     const before = await wal.head(0);
@@ -158,7 +158,7 @@ for (const [what, lose] of [
   });
 }
 
-test('what is damaged before an accepted loss, and before a whole snapshot too, was not accepted with it', async () => {
+test('accepting a loss does not accept damage before a later complete snapshot', async () => {
   const wal = new MemoryWal(STORE_ID, 1);
   const keepingAll = () => TestHost.started({ wal, shards: 1, policy: { keep: 10 } });
   const host = await keepingAll();
@@ -186,7 +186,7 @@ test('what is damaged before an accepted loss, and before a whole snapshot too, 
   assert.equal((await look()).findings.count('log'), 2);
 });
 
-test('behind an accepted loss too, a store that loses entries gets them again, also the fence and those before it', async () => {
+test('entries lost after an accepted loss, including its fence, are put back', async () => {
   const wal = await played(8);
   wal.loseTail(0, 3);
   await acceptLoss(await lossOf(wal), depsOf(wal));
@@ -202,7 +202,7 @@ test('behind an accepted loss too, a store that loses entries gets them again, a
   }
 });
 
-test('what was before an accepted loss can be restored', async () => {
+test('entries before an accepted loss can be restored', async () => {
   const wal = await played(8);
   wal.loseTail(0, 3);
   const before = await wal.head(0);
@@ -211,7 +211,7 @@ test('what was before an accepted loss can be restored', async () => {
   assert.equal(await entriesUpTo(wal, await wal.head(0)), 1, 'the fence, and the snapshot at it');
 });
 
-test('a log that ends too early, and nothing else: who has read up to its end reads on', async () => {
+test('readers at the end of a log that merely lost its tail read on', async () => {
   const wal = await played(8);
   const before = await wal.head(0);
   const acknowledged = () => ({ lsn: { epoch: 1, sequence: before.lsn.sequence + 1 }, checksum: 7 });
@@ -224,7 +224,7 @@ test('a log that ends too early, and nothing else: who has read up to its end re
 });
 
 for (const starts of [0, 1, 12]) {
-  test(`a snapshot that reaches beyond its log is all that can be proved, also after ${starts} starts that failed`, async () => {
+  test(`a snapshot beyond its log is the provable rest, also after ${starts} failed starts`, async () => {
     const wal = await played(8);
     wal.loseTail(0, 6);
     for (let i = 0; i < starts; i++) await started(wal);
@@ -233,7 +233,7 @@ for (const starts of [0, 1, 12]) {
   });
 }
 
-test('tallies of a snapshot that reaches beyond its log say that they lack what was before', async () => {
+test('ledger totals of a snapshot beyond its log say that they are incomplete', async () => {
   const wal = new MemoryWal(STORE_ID, 1);
   const host = await TestHost.started({ wal, shards: 1 });
   await host.fund('ann', 1000);
@@ -258,7 +258,7 @@ test('tallies of a snapshot that reaches beyond its log say that they lack what 
   assert.ok(result.tallies.sinceMs > 0);
 });
 
-test('a log that lost several epochs goes on, is trimmed as always, and comes back', async () => {
+test('a log that lost several epochs goes on, is trimmed as usual, and recovers', async () => {
   const wal = new MemoryWal(STORE_ID, 1);
   let host = await started(wal);
   await host.fund('ann', 1000);
@@ -280,7 +280,7 @@ test('a log that lost several epochs goes on, is trimmed as always, and comes ba
   assert.ok((wal.entries(0)[0]?.lsn.sequence ?? 0) > entries, 'the log is trimmed');
 });
 
-test('what was written since the loss was found is not lost', async () => {
+test('entries written since the loss was found are not lost', async () => {
   const wal = await played(8);
   const deps = { ...depsOf(wal), acknowledged: () => ({ lsn: { epoch: 1, sequence: 99 }, checksum: 7 }) };
   const [loss] = await findLosses([0], deps);
@@ -291,7 +291,7 @@ test('what was written since the loss was found is not lost', async () => {
   await serves(elsewhere, 900);
 });
 
-test('the snapshot of what is left is not older than what is in it, whatever the clock of the machine says', async () => {
+test('a repair snapshot is never older than its wallets, even when the clock lags', async () => {
   const wal = await played(8);
   const [newest] = (await listSnapshots(0, depsOf(wal))).whole;
   wal.loseTail(0, 6);

@@ -14,7 +14,7 @@ import { WrittenStore } from '../written-store.js';
 
 const ALL = { keptSinceMs: 0, roundsMax: 1000, isOther: false };
 
-/** A log whose rounds have left memory, a record after the other; the archive has the first `kept` of them. */
+/** A log whose rounds have left memory, one record after another; the archive has the first `kept` of them. */
 async function archived(rounds: number, kept = 0) {
   const store = new WrittenStore();
   const archive = new MemoryArchive();
@@ -56,7 +56,7 @@ function recordOf(
   return { shard: 0, day: 1, ...name, lsn: { epoch, sequence }, index, ids: [], image: imageOf(roundId) };
 }
 
-/** As much of a round as names it: src/wallet/state/round-image.ts. */
+/** The part of a round that holds its name: src/wallet/state/round-image.ts. */
 function imageOf(roundId: string): Buffer {
   const writer = new ByteWriter();
   writer.text('ann');
@@ -66,12 +66,12 @@ function imageOf(roundId: string): Buffer {
   return writer.copied();
 }
 
-test('an archive that has what the log relies on lacks nothing', async () => {
+test('an archive with every record that the log relies on lacks nothing', async () => {
   const { deps } = await archived(3, 3);
   assert.deepEqual(await findArchiveLoss([0], deps, ALL), { shards: [], missingDays: [] });
 });
 
-test('rounds behind the mark of an older archive are named', async () => {
+test('rounds after the mark of an older archive are named', async () => {
   const { deps } = await archived(3, 1);
   const [loss] = (await findArchiveLoss([0], deps, ALL)).shards;
   assert.deepEqual([formatMark(loss?.required), formatMark(loss?.mark)], ['1-4.0', '1-2.0']);
@@ -79,19 +79,19 @@ test('rounds behind the mark of an older archive are named', async () => {
   assert.equal(loss?.knownFrom, undefined);
 });
 
-test('more lost rounds than may be named are counted', async () => {
+test('lost rounds beyond the limit are counted', async () => {
   const { deps } = await archived(5);
   const [loss] = (await findArchiveLoss([0], deps, { ...ALL, roundsMax: 2 })).shards;
   assert.deepEqual([loss?.rounds.map(({ roundId }) => roundId), loss?.more], [['r0', 'r1'], 3]);
 });
 
-test('rounds whose retention is over are not lost', async () => {
+test('rounds past their retention are not lost', async () => {
   const { deps, store } = await archived(2);
   const [loss] = (await findArchiveLoss([0], deps, { ...ALL, keptSinceMs: store.nowMs + 1 })).shards;
   assert.deepEqual([loss?.rounds, loss?.more], [[], 0]);
 });
 
-test('a trimmed log tells from where it knows', async () => {
+test('a trimmed log reports the oldest entry it knows', async () => {
   const { deps, store } = await archived(3);
   await store.trim({ epoch: 1, sequence: 3 });
   const [loss] = (await findArchiveLoss([0], deps, ALL)).shards;
@@ -100,7 +100,7 @@ test('a trimmed log tells from where it knows', async () => {
   assert.equal(loss.rounds.length, 3);
 });
 
-test('an accepted loss leaves a fence and the mark of the log, and is nothing the second time', async () => {
+test('an accepted loss leaves a fence and raised marks, and is not found again', async () => {
   const { deps, archive, store } = await archived(2);
   const loss = await findArchiveLoss([0], deps, ALL);
   const heads = await acceptArchiveLoss(loss, archive, deps);
@@ -125,7 +125,7 @@ test('a run that ends before the marks are raised finds the same loss again', as
   assert.deepEqual(await findArchiveLoss([0], deps, ALL), { shards: [], missingDays: [] });
 });
 
-test('no mark of another archive proves that a round is there', async () => {
+test('marks of another archive do not prove that a round exists', async () => {
   const { deps, archive } = await archived(3, 3);
   const other = { ...ALL, isOther: true };
   assert.deepEqual((await findArchiveLoss([0], deps, other)).shards, [], 'it has all of them');

@@ -27,7 +27,7 @@ test('a decimal text becomes units, digit for digit', () => {
   for (const [text, scale, units] of cases) assert.equal(maybeUnitsOf(text, scale), units, `${text} at ${scale}`);
 });
 
-test('whatever walletd prints is read as it was', () => {
+test('every amount that walletd prints is parsed back unchanged', () => {
   const units = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
   fc.assert(
     fc.property(units, fc.integer({ min: 0, max: 8 }), (amount, scale) => {

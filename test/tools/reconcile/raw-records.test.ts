@@ -7,7 +7,7 @@ import { ScaleTable } from '../../../src/wallet/amount.js';
 
 const scales = new ScaleTable({ default: 4, byCurrency: { JPY: 0 } });
 
-/** In pieces of some bytes, so that characters and lines are cut. */
+/** Splits into pieces of some bytes, so that characters and lines are cut. */
 async function* pieces(bytes: Buffer, length: number): AsyncGenerator<Buffer, void> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
 }
@@ -30,7 +30,7 @@ const READ: PlatformRecord = {
 };
 const json = (over: object) => JSON.stringify({ ...RECORD, ...over });
 
-test('JSON lines: names of betTransactionsV2, empty lines, no newline at the end, in pieces of any length', async () => {
+test('JSON lines accept empty lines, a missing last newline and pieces of any length', async () => {
   const history = `\uFEFF${json({})}\r\n\n${json({ betId: undefined, payout: '3' })}`;
   for (const piece of [1, 7, 100_000]) {
     assert.deepEqual(await read(history, DEFAULT_COLUMNS, piece), [
@@ -48,7 +48,7 @@ test('numbers keep all their digits, in names too', async () => {
   assert.deepEqual([record?.id, record?.payout], ['12345678901234567890', 1_234_567_890_123_456]);
 });
 
-test('CSV: columns by their names, quotes, a line break in a name, and the line of each record', async () => {
+test('CSV accepts any column order, quotes and line breaks, and keeps line numbers', async () => {
   const history = [
     'username,betId,unknown,productId,currency,roundId,stake,payout,betStatus,updatedDate',
     '"änn",b-1,,SLOTS,THB,r-1,10,25.5,SETTLED,2026-01-31T12:00:00.5Z',
@@ -66,7 +66,7 @@ test('CSV: columns by their names, quotes, a line break in a name, and the line 
   }
 });
 
-test('a mapping names other columns, words and what is always so', async () => {
+test('a mapping names other columns, other words and constant values', async () => {
   const columns = parseColumns(
     JSON.stringify({
       columns: { id: 'ticket', username: ['member', 'login'], status: 'result', time: 'at', payout: 'won' },
@@ -105,7 +105,7 @@ test('the delimiter of a CSV is found in its header, or named before it', async 
   assert.deepEqual([record?.id, record?.productId], ['a,b', 'x;y']);
 });
 
-test('a cell that a spreadsheet has changed is named with its cure', async () => {
+test('a cell that a spreadsheet has changed is reported with its remedy', async () => {
   const lineOf = (id: string, stake = '10') =>
     `betId;username;productId;currency;stake;betStatus\nb-1;ann;P;THB;10;OPEN\n${id};ann;P;THB;${stake};OPEN\n`;
   const cases: [string, RegExp][] = [
@@ -123,7 +123,7 @@ test('a cell that a spreadsheet has changed is named with its cure', async () =>
   for (const [history, message] of cases) await assert.rejects(read(history), { message });
 });
 
-test('what cannot be read is said with its line', async () => {
+test('unreadable input is reported with its line', async () => {
   const good = json({});
   const cases: [string | Buffer, RegExp][] = [
     [`${good}\n{"betId":`, /^line 2 is not JSON: /],
@@ -157,7 +157,7 @@ test('what cannot be read is said with its line', async () => {
   }
 });
 
-test('a mapping that is wrong is refused', () => {
+test('an invalid mapping is refused', () => {
   const cases: [string, RegExp][] = [
     ['{', /^the mapping is not JSON: /],
     ['[]', /^the mapping must be a JSON object$/],

@@ -50,7 +50,7 @@ async function look(reader: StoreReader, told: readonly Told[], window = ALWAYS)
 const namesOf = (differences: readonly Difference[]) =>
   differences.map(({ types, roundId, id }) => `${types.join('+')} ${id ?? roundId}`).sort();
 
-/** Sums of all days in units: what players have here too much by them. */
+/** Sums of all days in units: the excess of the players' balances here. */
 function surplusOf({ sums }: Found): bigint {
   return sums
     .all()
@@ -61,7 +61,7 @@ function surplusOf({ sums }: Found): bigint {
     );
 }
 
-test('a history that agrees has no differences, and its sums are those of the store', async () => {
+test('a history that agrees has no differences and the sums of the store', async () => {
   const { store, told } = await playedStore();
   const found = await look(store.reader, told);
   assert.deepEqual(found.differences, []);
@@ -79,11 +79,11 @@ test('a history that agrees has no differences, and its sums are those of the st
 });
 
 interface Planted {
-  /** What is done to the record of this way that is found first. */
+  /** The change is applied to the first record whose round went this way. */
   readonly way: Way;
   readonly change: (record: Told) => readonly Told[];
   readonly found: (record: Told) => readonly string[];
-  /** By how much players have too much here, in units. */
+  /** The players' excess here, in units. */
   readonly surplus: (record: Told) => number;
 }
 
@@ -228,7 +228,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
 };
 
 for (const [name, { way, change, found: expected, surplus }] of Object.entries(PLANTED)) {
-  test(`found, and nothing else blamed: ${name}`, async () => {
+  test(`found, without any other difference: ${name}`, async () => {
     const { store, told } = await playedStore();
     const at = told.findIndex((record) => record.way === way);
     const record = told[at] as Told;
@@ -238,14 +238,14 @@ for (const [name, { way, change, found: expected, surplus }] of Object.entries(P
   });
 }
 
-test('all planted at once are all found', async () => {
+test('all planted differences at once are all found', async () => {
   const { store, told } = await playedStore();
   const left = [...told];
   const changed: Told[] = [];
   const expected: string[] = [];
   for (const { way, change, found } of Object.values(PLANTED)) {
     const at = left.findIndex((record) => record.way === way);
-    // One round has been used up with its first bet.
+    // The first bet of such a round has used up the round.
     const record = at === -1 ? undefined : left.splice(at, 1)[0];
     if (record === undefined || record.betId.endsWith('-b')) continue;
     if (way === 'by-round') changed.push(...left.splice(at, 1));
@@ -257,7 +257,7 @@ test('all planted at once are all found', async () => {
   assert.deepEqual(namesOf(found.differences), expected.sort());
 });
 
-test('what is at the edges of the window or in flight is not blamed, and all else is', async () => {
+test("changes near the window's edges are excused, all others are reported", async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100_000_000);
@@ -308,7 +308,7 @@ test('what is at the edges of the window or in flight is not blamed, and all els
   ]);
 });
 
-test('a day, product and currency differs by what is reported of it, and no other does', async () => {
+test('the sums of a day, product and currency differ only by its reported differences', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100_000_000);
@@ -335,7 +335,7 @@ test('a day, product and currency differs by what is reported of it, and no othe
   assert.equal(found.sums.all().length, 6);
 });
 
-test('what came without a bet is summed up by day and product, within the window, and makes no difference', async () => {
+test('credits without a bet are summed by day and product and make no difference', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100_000_000);
@@ -369,7 +369,7 @@ test('what came without a bet is summed up by day and product, within the window
   assert.ok(found.sums.all().every(({ isEqual }) => isEqual));
 });
 
-test('no temporary file has a name, also when the history cannot be read', async () => {
+test('no temporary file has a name, even when the history cannot be read', async () => {
   const mine = () => readdirSync(tmpdir()).filter((name) => name.startsWith('walletd-reconcile-'));
   const { store, told } = await playedStore();
   const wrong = { ...(told[0] as Told), betStatus: 'WON' };

@@ -15,11 +15,11 @@ export interface Told {
   payout: number | null;
   betStatus: string;
   updatedDate: string;
-  /** Of this test: how its round went. */
+  /** Only for this test: how the round went. */
   readonly way: Way;
 }
 
-/** How a round can go. */
+/** The ways a round can go. */
 export const WAYS = [
   'settled',
   'lost',
@@ -38,8 +38,8 @@ export type Way = (typeof WAYS)[number];
 const UNITS = 10_000;
 
 /**
- * Plays the rounds with these numbers, one of each way after the other, and tells what a platform would say of them, which keeps its own simple
- * books: it knows nothing of how walletd decides.
+ * Plays the rounds with these numbers, each way in turn, and returns the records of a platform. The platform keeps
+ * simple books of its own and does not use walletd's decisions.
  */
 export async function playRounds(
   store: WrittenStore,
@@ -126,7 +126,7 @@ async function playRound(store: WrittenStore, username: string, i: number, way: 
         settle([{ id: `s-${i}`, roundId, payoutAmount, byRound: true }], { ...over, id: `s-${i}` }),
         settle([{ id: `t-${i}`, roundId, payoutAmount: UNITS, byRound: true }], { ...over, id: `t-${i}` }),
       );
-      // How the platform divides a round among its bets is its own affair.
+      // The platform decides freely how to divide a round's payout among its bets.
       return [record('SETTLED', { payout: payout - 0.5 }), record('SETTLED', { betId: other.id, payout: 1.5 })];
     }
   }

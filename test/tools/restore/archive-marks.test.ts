@@ -19,7 +19,9 @@ const MARKS: readonly ArchiveMark[] = [
   { epoch: 1, sequence: 2, index: 3 },
 ];
 
-/** A log that relies on one record after the other. The days of those records are gone from the archive, its mark is not. */
+/**
+ * A log that relies on one record after another. The archive has dropped the days of those records, but not its mark.
+ */
 async function archivedLog(): Promise<MemoryWal> {
   const wal = new MemoryWal(STORE_ID, 2);
   const { format } = formats;

@@ -70,7 +70,7 @@ async function chunksOf(store: Store): Promise<unknown[]> {
   return all;
 }
 
-test('LMDB -> file -> Redis -> file -> LMDB -> Redis ends where it began, byte for byte and wallet for wallet', () =>
+test('copies via LMDB, file and Redis and back are equal byte for byte', () =>
   withStores(async ({ lmdb, redis, path }) => {
     const wal = await recordedHistory();
     const wallets = await walletsOf(wal);
@@ -94,7 +94,7 @@ test('LMDB -> file -> Redis -> file -> LMDB -> Redis ends where it began, byte f
     }
   }));
 
-test('a store that is not empty is refused, and stays as it is', () =>
+test('a store that is not empty is refused and left unchanged', () =>
   withStores(async ({ lmdb, redis }) => {
     for (const store of [lmdb('there'), redis('there')]) {
       assert.ok(await store.meta.create(META));
@@ -104,7 +104,7 @@ test('a store that is not empty is refused, and stays as it is', () =>
     }
   }));
 
-test('what is left of a store that was emptied by hand is not taken for a part of the new one', () =>
+test('remains of a hand-emptied store are refused, not merged into the new one', () =>
   withStores(async ({ redis }) => {
     await server.call('HSET', 'spent:{1}:snapshots', 'aaaaaaaaaaaaaaaa', '');
     const snapshots = restoreInto(redis('spent'), framesOf(await recordedHistory()));
@@ -118,7 +118,7 @@ test('what is left of a store that was emptied by hand is not taken for a part o
     await assert.rejects(redis('gone').meta.maybeRead(), /not finished/);
   }));
 
-test('a restore that was interrupted leaves a store that refuses everything, also another restore', () =>
+test('an interrupted restore leaves a store that refuses everything, also another restore', () =>
   withStores(async ({ lmdb, redis }) => {
     for (const store of [lmdb('half'), redis('half')]) {
       const cut = async function* (): AsyncGenerator<Frame> {
@@ -137,7 +137,7 @@ test('a restore that was interrupted leaves a store that refuses everything, als
     }
   }));
 
-test('a Redis that goes away and comes back in the middle of a restore does not stop it', () =>
+test('a short Redis outage in the middle of a restore does not stop it', () =>
   withStores(async ({ redis }) => {
     const store = redis('weather');
     const wal = await recordedHistory();

@@ -58,7 +58,7 @@ after(async () => {
   await redis.destroy();
 });
 
-/** A store that nobody serves any more, and all that it was told. */
+/** A store that is no longer served, and all commands that it received. */
 interface History {
   readonly meta: StoreMeta;
   readonly wal: MemoryWal;
@@ -67,7 +67,7 @@ interface History {
   readonly nowMs: number;
 }
 
-/** What the step tells a player; rounds of the past are closed, and told of once more now and then. */
+/** The command of a step for a player; now and then repeats a command about a closed round. */
 function maybeCommand(step: Step, username: string, n: number, past: readonly Command[]): Command | undefined {
   switch (step.type) {
     case 'callback': {
@@ -94,8 +94,8 @@ function maybeCommand(step: Step, username: string, n: number, past: readonly Co
 }
 
 /**
- * Three owners, snapshots in between and a tail after the last one; closed rounds leave for the archive, and some of them come
- * back.
+ * A history with three owners, snapshots in between and a tail after the last one. Closed rounds are archived, and some
+ * come back.
  */
 async function played(shards: number, seed: number): Promise<History> {
   const meta = { ...META, storeId: randomUUID(), shards };
@@ -129,7 +129,7 @@ async function played(shards: number, seed: number): Promise<History> {
   return { meta, wal, archive: copyOf(archive), past, nowMs };
 }
 
-/** A put that is on its way when its owner ends comes after that. */
+/** A copy of the archive before any put that is still on its way when the owner ends. */
 function copyOf(archive: MemoryArchive): MemoryArchive {
   const copy = new MemoryArchive();
   copy.records = [...archive.records];
@@ -138,7 +138,7 @@ function copyOf(archive: MemoryArchive): MemoryArchive {
   return copy;
 }
 
-/** Until rounds have left in the newest epoch, and no more do. */
+/** Waits until rounds have left in the newest epoch, and no more do. */
 async function roundsToLeave(wal: MemoryWal, shards: number): Promise<void> {
   const { format } = openFormats(encodeMeta({ ...META, storeId: wal.storeId, shards }));
   let still = 0;
@@ -172,7 +172,7 @@ function framesOf({ meta, wal, archive }: History, { at }: FramesOptions = {}): 
 
 const restoring = { openFormats, patience: IMMEDIATE };
 
-/** What each player has: his wallet, and the rounds of his in the archive. */
+/** Each player's wallet, and the player's rounds in the archive. */
 async function booksOf(
   store: Parameters<typeof partsOf>[0],
   meta: StoreMeta,
@@ -188,13 +188,13 @@ async function booksOf(
   return { wallets: new Map(wallets), archived: archived.sort() };
 }
 
-/** All of a record but where it is. */
+/** The content of a record without its place. */
 function toldOf({ shard: _shard, image, lsn, ...rest }: ArchiveRecord): string {
   const { username } = nameOfImage(image);
   return JSON.stringify({ username, ...rest, lsn: formatLsn(lsn), image: image.toString('hex') });
 }
 
-/** A host of this history's clock that goes on with a store. */
+/** A host with this history's clock that continues on a store. */
 async function goingOn(
   parts: LogsAndSnapshots,
   { storeId, shards }: StoreMeta,
@@ -208,7 +208,10 @@ async function goingOn(
   return host;
 }
 
-/** Tells both all of the past once more, and something new: both answer the same, and end with the same books. */
+/**
+ * Sends both hosts all past commands once more, and some new ones. Both must answer the same and end with the same
+ * books.
+ */
 async function compareFutures(history: History, parts: LogsAndSnapshots, meta: StoreMeta, archive: Archive) {
   const { past, nowMs } = history;
   const old = await goingOn(partsOf(history.wal), history.meta, history.archive, nowMs);
@@ -234,7 +237,7 @@ async function compareFutures(history: History, parts: LogsAndSnapshots, meta: S
   await young.host.close();
 }
 
-/** Everything that must hold of a store which a history was restored into. */
+/** Checks everything that must hold of a store into which a history was restored. */
 async function check(history: History, store: Store, archive: Archive, result: Restored): Promise<void> {
   const meta = await store.meta.maybeRead();
   assert.ok(meta);
@@ -255,7 +258,7 @@ async function check(history: History, store: Store, archive: Archive, result: R
   await checkVerified(store, meta, archive);
 }
 
-/** What has happened in a history, so that it is known to be one of everything. */
+/** The kinds of events in a history, to prove that it covers all kinds. */
 async function kindsOf({ meta, wal }: History): Promise<{ events: Set<string>; tombstones: number }> {
   const { format } = openFormats(encodeMeta(meta));
   const events = new Set<string>();
@@ -285,7 +288,7 @@ async function checkVerified(store: Store, meta: StoreMeta, archive: Archive): P
   );
 }
 
-test('8 shards into 3 on LMDB: books, archive and each answer are the same, and it goes on', () =>
+test('LMDB restored from 8 shards into 3 has the same books, archive and answers', () =>
   inTempFolder(async (folder) => {
     const history = await played(8, 1);
     const store = LmdbStore.open(`${folder}/data`);
@@ -306,7 +309,7 @@ test('8 shards into 3 on LMDB: books, archive and each answer are the same, and 
     await store.close();
   }));
 
-test('3 shards into 16 on Redis, from a file and through a pipe: books, archive and each answer are the same', () =>
+test('Redis restored from 3 shards into 16 has the same books, archive and answers', () =>
   inTempFolder(async (folder) => {
     const address = maybeRedisAddress(redis.url) as RedisAddress;
     const readings: Readonly<Record<string, (path: string) => Promise<Frames>>> = {
@@ -327,7 +330,7 @@ test('3 shards into 16 on Redis, from a file and through a pipe: books, archive 
     }
   }));
 
-/** A target in memory, of which nothing is known before it is created. */
+/** A target in memory, with nothing known before it is created. */
 class MemoryTarget implements TargetStore {
   readonly archive = new MemoryArchive();
   created: StoreMeta | undefined = undefined;
@@ -360,7 +363,7 @@ async function resharded(frames: Frames, shards: number, at?: At, patience = IMM
   return { target, result, meta: target.completed };
 }
 
-test('a new log begins with a fence behind all of the old ones, and a snapshot at it; what is archived is older', async () => {
+test('a new log begins with a fence and snapshot after all old logs', async () => {
   const history = await played(3, 3);
   const { target, result, meta } = await resharded(framesOf(history), 5);
   const heads = await Promise.all([0, 1, 2].map((shard) => history.wal.head(shard)));
@@ -379,14 +382,14 @@ test('a new log begins with a fence behind all of the old ones, and a snapshot a
   for (const { lsn } of target.archive.records) assert.ok(compareLsn(lsn, { epoch, sequence }) < 0);
 });
 
-test('without its snapshot a new log is not taken for that of a store without players', async () => {
+test("a new log without its snapshot does not count as an empty store's", async () => {
   const { target, meta } = await resharded(framesOf(await played(3, 4)), 2);
   const [stored] = await target.wal.snapshots(0);
   target.wal.snapshotsOf(0).delete(stored?.id ?? '');
   await assert.rejects(recovered(partsOf(target.wal), meta), /begins with .*, and there is no whole snapshot/);
 });
 
-test('restored again into the number it had, a store has the same books', async () => {
+test('a store restored back into its former number of shards has the same books', async () => {
   const history = await played(3, 5);
   const books = await booksOf(history.wal, history.meta, history.archive);
   const there = await resharded(framesOf(history), 7);
@@ -395,7 +398,7 @@ test('restored again into the number it had, a store has the same books', async 
   assert.deepEqual(await booksOf(back.target.wal, back.meta, back.target.archive), books);
 });
 
-test('to a moment of the past: as a restore into as many shards has it', async () => {
+test('resharding to a past moment matches a restore with the same number of shards', async () => {
   const history = await played(3, 6);
   const { format, snapshotFormat } = openFormats(encodeMeta(history.meta));
   let snapshotMs = 0;
@@ -414,7 +417,7 @@ test('to a moment of the past: as a restore into as many shards has it', async (
     const plain = new MemoryTarget();
     await restoreInShards(framesOf(history, { at }), plain, undefined, { ...restoring, at });
     const expected = await booksOf(plain.wal, history.meta, plain.archive);
-    // A backup has all of it: what is later has to be left out here.
+    // A backup holds all entries, so later ones must be left out here.
     for (const frames of [framesOf(history, { at }), framesOf(history)]) {
       const { target, meta } = await resharded(frames, 4, at);
       assert.deepEqual(await booksOf(target.wal, meta, target.archive), expected);
@@ -423,7 +426,7 @@ test('to a moment of the past: as a restore into as many shards has it', async (
   }
 });
 
-test('a store that no server has used yet becomes one with another number of shards', async () => {
+test('an unused store can be restored with another number of shards', async () => {
   const meta = { ...META, storeId: randomUUID(), shards: 2 };
   const wal = new MemoryWal(meta.storeId, 2);
   const empty = { meta, wal, archive: new MemoryArchive(), past: [], nowMs: 0 };
@@ -435,7 +438,7 @@ test('a store that no server has used yet becomes one with another number of sha
   assert.equal((await target.wal.head(2)).lsn.sequence, 0);
 });
 
-test('an outage of the target is waited out: the same bytes go again', async () => {
+test('an outage of the target is waited out and the bytes are sent again', async () => {
   const history = await played(3, 7);
   const books = await booksOf(history.wal, history.meta, history.archive);
   for (const weather of ['not-written', 'answer-lost'] as const) {
@@ -460,14 +463,14 @@ test('an outage of the target is waited out: the same bytes go again', async () 
   }
 });
 
-test('a dry run makes every check, and says what would be written', async () => {
+test('a dry run makes every check and reports the result of a real restore', async () => {
   const history = await played(3, 8);
   const { shards } = await restoreInShards(framesOf(history), dryTarget(true), 4, restoring);
   assert.equal(shards.length, 4);
   await assert.rejects(restoreInShards(framesOf(history), dryTarget(false), 4, restoring), /the new one has none/);
 });
 
-test('what is broken stops it, and the store is not fit to serve', async () => {
+test('damage stops the restore, and the store is not fit to serve', async () => {
   const history = await played(3, 9);
   const cases: readonly (readonly [(frame: Frame, entry: number) => Frame[], RegExp])[] = [
     [(frame, entry) => (entry === 3 ? [] : [frame]), /does not follow/],
@@ -485,14 +488,14 @@ test('what is broken stops it, and the store is not fit to serve', async () => {
   }
 });
 
-test('a player in a shard that is not his stops it: he could be in his own, too', async () => {
+test('a player in a wrong shard stops the restore', async () => {
   const target = new MemoryTarget();
   const result = restoreInShards(framesOfRecorded(await recordedHistory()), target, 4, restoring);
   await assert.rejects(result, /shard \d has a player who belongs into another one: player-/);
   assert.equal(target.completed, undefined);
 });
 
-test('players of one hash keep their records apart where they come into one shard', () => {
+test('players with the same hash keep separate records in one shard', () => {
   const records = new MovedRecords(() => 0);
   const place = { day: 1, player: 7, round: 9, lsn: { epoch: 1, sequence: 5 }, index: 3, ids: [] };
   const of = (username: string, shard: number) => ({ ...place, shard, image: imageNamed(username) });
@@ -509,7 +512,7 @@ function spoiled(bytes: Buffer): Buffer {
   return copy;
 }
 
-/** As much of a round's image as names it. */
+/** The part of a round's serialized form that holds its name. */
 function imageNamed(username: string): Buffer {
   const bytes = new ByteWriter();
   bytes.text(username);

@@ -31,7 +31,7 @@ async function* changed(frames: AsyncIterable<Frame>, change: (frame: Frame) => 
   for await (const frame of frames) yield* change(frame);
 }
 
-test('what is restored has the same wallets, the same heads, and the log from the start of its snapshot on, byte for byte', async () => {
+test("a restored store has the same wallets and heads, and the snapshot's log, bytewise", async () => {
   const wal = await recordedHistory();
   const { wal: copy, result } = await restored(framesOf(wal));
   assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
@@ -47,7 +47,7 @@ test('what is restored has the same wallets, the same heads, and the log from th
   }
 });
 
-test('a store without snapshots is restored with its whole log', async () => {
+test('a store without snapshots is restored with its complete log', async () => {
   const wal = await recordedHistory({ bets: 4 });
   assert.deepEqual(await wal.snapshots(0), []);
   const { wal: copy, result } = await restored(framesOf(wal));
@@ -56,12 +56,12 @@ test('a store without snapshots is restored with its whole log', async () => {
   assert.equal(result.shards[0]?.snapshot, undefined);
 });
 
-test('a store that no server has used yet is restored as it is', async () => {
+test('an unused store is restored as it is', async () => {
   const { wal: copy } = await restored(framesOf(new MemoryWal(STORE_ID, SHARDS)));
   assert.deepEqual(await copy.head(1), formats.genesis(1));
 });
 
-test('damaged snapshots and those that lack a chunk are skipped, and said; the one before is taken', async () => {
+test('damaged or incomplete snapshots are skipped with a warning for the one before', async () => {
   for (const spoil of ['damageChunk', 'loseChunk'] as const) {
     const wal = await recordedHistory();
     const before = await walletsOf(wal);
@@ -77,7 +77,7 @@ test('damaged snapshots and those that lack a chunk are skipped, and said; the o
   }
 });
 
-test('a damaged manifest is skipped, and said once', async () => {
+test('a damaged manifest is skipped with one warning', async () => {
   const wal = await recordedHistory();
   const { id } = await newest(wal);
   wal.snapshotsOf(0).replaceManifest(id, Buffer.from('nonsense'));
@@ -87,7 +87,7 @@ test('a damaged manifest is skipped, and said once', async () => {
   assert.equal(warnings.length, 1);
 });
 
-test('without a whole snapshot and without the beginning of the log nothing is written', async () => {
+test('nothing is written without a complete snapshot or the beginning of the log', async () => {
   const wal = await recordedHistory({ keep: 1 });
   assert.ok(wal.entries(0)[0]?.lsn.sequence !== 1, 'the log has been trimmed');
   const { id } = await newest(wal);
@@ -101,7 +101,7 @@ test('without a whole snapshot and without the beginning of the log nothing is w
   await assert.rejects(frames.next(), /shard 0 has neither a whole snapshot nor the beginning of its log/);
 });
 
-test('a snapshot that holds more than the log stops the copy: the store has lost something', async () => {
+test('a snapshot that holds more than the log stops the copy', async () => {
   const wal = await recordedHistory();
   const { end } = await newest(wal);
   const { lsn } = await wal.head(0);
@@ -109,7 +109,7 @@ test('a snapshot that holds more than the log stops the copy: the store has lost
   await assert.rejects(restored(framesOf(wal)), /snapshot \w+ of shard 0 holds entries up to .* lost what is between/);
 });
 
-test('a snapshot that is replaced while it is read is abandoned, and the newer one is taken, without a warning', async () => {
+test('a snapshot replaced while being read gives way to the newer one without warning', async () => {
   const wal = await recordedHistory();
   const { id } = await newest(wal);
   const warnings: string[] = [];
@@ -130,7 +130,7 @@ test('a snapshot that is replaced while it is read is abandoned, and the newer o
   assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
 });
 
-test('entries that come while a store is read are in the copy, also those of a shard that was read first', async () => {
+test('entries appended while a store is read are copied, in every shard', async () => {
   const wal = await recordedHistory();
   let isLate = false;
   const serving = async function* () {
@@ -146,7 +146,7 @@ test('entries that come while a store is read are in the copy, also those of a s
   assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
 });
 
-test('a log that is trimmed while the others are read is copied up to where it was read', async () => {
+test('a log trimmed during the copy is copied up to where it was read', async () => {
   const wal = await recordedHistory();
   const before = (await wal.head(0)).lsn;
   const warnings: string[] = [];
@@ -168,14 +168,14 @@ test('a log that is trimmed while the others are read is copied up to where it w
   );
 });
 
-test('progress grows, and never beyond its end', async () => {
+test('progress grows and never exceeds its end', async () => {
   const steps: number[] = [];
   await collect(framesOf(await recordedHistory(), { onProgress: (done, total) => steps.push(done / total) }));
   assert.ok(steps.length > 2);
   for (const [i, step] of steps.entries()) assert.ok(step > (steps[i - 1] ?? 0) && step <= 1, steps.join(' '));
 });
 
-test('an entry that is missing, foreign or damaged stops the restore, and the target is not fit to serve', async () => {
+test('a missing, foreign or damaged entry stops the restore and leaves the target unfit', async () => {
   const wal = await recordedHistory({ bets: 4 });
   const spoilers: ((frame: Frame, entry: number) => Frame[])[] = [
     (frame, entry) => (entry === 3 ? [] : [frame]),
@@ -211,7 +211,7 @@ test('another process that writes into the target is noticed', async () => {
   await assert.rejects(result, /another process has written/);
 });
 
-test('an outage of the target is waited out: the same bytes go again', async () => {
+test('an outage of the target is waited out and the bytes are sent again', async () => {
   const wal = await recordedHistory();
   for (const weather of ['not-written', 'answer-lost'] as const) {
     const copy = new MemoryWal(STORE_ID, SHARDS);

@@ -12,13 +12,13 @@ const KEY = createSecretKey(SECRET, 'utf8');
 const PATIENCE_MS = 20_000;
 
 interface Chosen {
-  /** Undefined: there is no bug. */
+  /** Undefined when there is no bug. */
   readonly mutant?: Mutant | undefined;
-  /** What the operator has chosen. */
+  /** The operator's choices. */
   readonly choices?: Partial<Profile>;
 }
 
-/** Runs something against a reference operator, at a table that takes it for one with all defaults. */
+/** Runs a function against a reference operator, with a table that assumes all default choices. */
 export async function atReferenceOperator<T>(
   { mutant, choices = {} }: Chosen,
   run: (table: Table, players: Players, url: string) => Promise<T>,

@@ -22,7 +22,7 @@ function toldOf(expected: Exclude<Expected, 'any order'>): Told {
   };
 }
 
-test('the judge expects of every step what the table says', () => {
+test("the judge expects the table's answer to every step", () => {
   for (const { name, steps } of CASES) {
     const judge = new Judge(DEFAULT_PROFILE, PLAYER);
     let isSure = true;
@@ -50,7 +50,7 @@ test('the judge expects of every step what the table says', () => {
   }
 });
 
-test('there are cases of every rule and endpoint, and each has its own name', () => {
+test('every rule and endpoint has cases, and each case a unique name', () => {
   const ofCases = RULE_NAMES.filter((rule) => !NOT_OF_CASES.includes(rule));
   assert.deepEqual(
     ofCases.filter((rule) => !CASES.some((one) => one.rule === rule)),
@@ -64,7 +64,7 @@ test('there are cases of every rule and endpoint, and each has its own name', ()
   assert.deepEqual([...asked].sort(), [...ENDPOINTS].sort());
 });
 
-test('a judge that has lost an answer takes either for right, and no third', () => {
+test('a judge that has lost an answer accepts either outcome, and no third', () => {
   const platform = new Platform();
   const bet = platform.bet('b1', 100);
   const balance = platform.balance();
@@ -82,7 +82,7 @@ test('a judge that has lost an answer takes either for right, and no third', () 
   assert.ok(!settled.told(balance, told(100_000)), 'what was once told stays true');
 });
 
-test('a judge does not blame what a lost message does when it arrives late', () => {
+test('a judge accepts the effect of a lost message that arrives late', () => {
   const platform = new Platform();
   const settle = platform.settle('b1', 250);
   const balance = platform.balance();

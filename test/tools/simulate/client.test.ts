@@ -10,7 +10,7 @@ const SHORT_MS = 300;
 const LATE = `no answer in ${SHORT_MS} ms`;
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
 
-/** Serves what `answer` makes of a connection that has sent something; tells how many connections there were. */
+/** Serves connections with `answer` once they have sent something; counts the connections. */
 async function at(
   answer: (socket: Socket) => void,
   run: (client: Client, connections: () => number) => Promise<void>,
@@ -33,7 +33,7 @@ async function at(
   }
 }
 
-test('connections are used again, and there are as many as requests at once', async () => {
+test('connections are reused, and there are as many as concurrent requests', async () => {
   await at(
     (socket) => socket.write(OK),
     async (client, connections) => {
@@ -49,7 +49,7 @@ test('connections are used again, and there are as many as requests at once', as
   );
 });
 
-test('of more requests at once than there may be connections each is answered', async () => {
+test('requests beyond the connection limit are all answered', async () => {
   await at(
     (socket) => socket.write(OK),
     async (client, connections) => {
@@ -72,7 +72,7 @@ test('a connection that its server closes after the answer is not used again', a
   );
 });
 
-test('an answer without a length ends with its connection, and comes in as many parts as it likes', async () => {
+test('an answer without a length ends with its connection, in any number of parts', async () => {
   await at(
     async (socket) => {
       for (const part of ['HTTP/1.1 2', '00 OK\r\n\r\n', '{"a"', ':1}']) {
@@ -85,7 +85,7 @@ test('an answer without a length ends with its connection, and comes in as many 
   );
 });
 
-test('without an answer it is told why', async () => {
+test('a missing answer gets a reason', async () => {
   const cases: readonly (readonly [answer: (socket: Socket) => void, why: RegExp])[] = [
     [() => {}, /^no answer in 300 ms$/],
     [(socket) => socket.destroy(), /^socket hang up$/],

@@ -13,9 +13,9 @@ import { KNOWS_LITTLE, MUTANTS, type Mutant, withDecimals } from './mutants.js';
 const SEED = 7;
 const SECONDS = 2;
 const LANES = 32;
-/** Messages; histories have up to 40 moves. */
+/** In messages; histories have up to 40 actions. */
 const SHRUNK_TO = 6;
-/** As long as it takes: what is looked for ends it. */
+/** No real limit, in seconds: the expected difference ends the run. */
 const UNTIL_FOUND = 600;
 
 function mutant(bug: string): Mutant {
@@ -24,7 +24,7 @@ function mutant(bug: string): Mutant {
   return found;
 }
 
-test('random histories find nothing where there is no bug, also in rounds at a rate', async () => {
+test('random histories find nothing without a bug, also in rounds at a rate', async () => {
   const explored = await atReferenceOperator({}, (table, players) =>
     explore(table, players, { seed: SEED, seconds: SECONDS, lanes: LANES }),
   );
@@ -43,7 +43,7 @@ test('random histories find nothing where there is no bug, also in rounds at a r
   assert.ok(soaked.latencies.count > 0 && soaked.latencies.percentileMs(50) <= soaked.latencies.percentileMs(99));
 });
 
-test('a random history that differs is shrunk to one that shows no more than the bug', async () => {
+test('a random history that differs is shrunk until it shows only the bug', async () => {
   for (const bug of ['a bet takes nothing', 'a settle pays each time']) {
     const { results } = await atReferenceOperator({ mutant: mutant(bug) }, (table, players) =>
       explore(table, players, { seed: SEED, seconds: UNTIL_FOUND, lanes: LANES }),
@@ -65,7 +65,7 @@ test('rounds at a rate find a bug and end there', async () => {
   );
 });
 
-test('what an operator has chosen is learnt by asking', async () => {
+test("an operator's choices are learnt from its answers", async () => {
   const others: Partial<Profile>[] = [
     {},
     { duplicates: 'reject', 'tips.unknown': 'credit', 'void.allowNegativeBalance': false },
@@ -85,7 +85,7 @@ test('what an operator has chosen is learnt by asking', async () => {
   }
 });
 
-test('what an operator does not know is learnt, too, and then is not sent at random or at a rate', async () => {
+test('unsupported features are learnt and then not sent at random or at a rate', async () => {
   await atReferenceOperator({ mutant: KNOWS_LITTLE }, async (table, players) => {
     const { profile, unclear } = await learn(table, players);
     const little = { skip: false, singleState: false, byRound: false, waiting: false };
@@ -100,7 +100,7 @@ test('what an operator does not know is learnt, too, and then is not sent at ran
   });
 });
 
-test('how many decimals money has is learnt, and no amount with more is sent', async () => {
+test('the number of decimals is learnt, and no amount with more is sent', async () => {
   for (const decimals of [0, 1, 3, 4]) {
     await atReferenceOperator({ mutant: withDecimals(decimals) }, async (table, players) => {
       const { profile } = await learn(table, players);

@@ -6,7 +6,7 @@ import { DEFAULT_PROFILE } from '../../../src/tools/simulate/profile.js';
 
 const ALREADY_CANCELLED: Told = { code: 20003 };
 
-test('of two messages at once one may have been carried out twice, with the other in between', () => {
+test('one of two concurrent messages may be carried out twice, around the other', () => {
   const { judge, bet, cancel } = beginning();
   const refunded = { code: 0, before: 9_900_000, after: 10_000_000 };
   assert.ok(judge.toldAtOnce([cancel, bet], [refunded, ALREADY_CANCELLED]));
@@ -18,7 +18,7 @@ test('a stake that was taken twice is no repeat', () => {
   assert.equal(judge.toldAtOnce([cancel, bet], [refunded, ALREADY_CANCELLED]), false);
 });
 
-test('a message that went alone is not told as carried out twice', () => {
+test('a message sent alone is never accepted as carried out twice', () => {
   const { judge, bet } = beginning();
   assert.equal(judge.told(bet, ALREADY_CANCELLED), false);
 });

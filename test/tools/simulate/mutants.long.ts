@@ -9,7 +9,7 @@ import { KNOWS_LITTLE, MUTANTS, UNSEEN } from './mutants.js';
 const differing = (results: readonly Result[]) =>
   results.filter(({ verdict }) => verdict !== 'agrees').map(({ rule, name, why }) => `${rule}: ${name} ${why ?? ''}`);
 
-test('every bug that is planted in the reference wallet is found by the cases of its rule', async () => {
+test('the cases of its rule find every bug planted in the reference wallet', async () => {
   assert.ok(MUTANTS.length >= 50, `${MUTANTS.length} bugs`);
   const missed: string[] = [];
   for (const mutant of MUTANTS) {
@@ -23,14 +23,14 @@ test('every bug that is planted in the reference wallet is found by the cases of
   assert.deepEqual(missed, []);
 });
 
-test('nothing is found where there is no bug, and where it is none that an operator is free in', async () => {
+test('nothing is found without a bug, or in behaviour that operators may choose', async () => {
   for (const mutant of [undefined, ...UNSEEN]) {
     const results = await atReferenceOperator({ mutant }, (table, players) => check(table, players, CASES));
     assert.deepEqual(differing(results), [], mutant?.bug);
   }
 });
 
-test('nothing is found in an operator that has chosen otherwise, and whose profile says so', async () => {
+test("nothing is found when the profile states the operator's other choices", async () => {
   const others: Partial<Profile>[] = [
     { duplicates: 'reject' },
     { 'round.ended': 'ignore' },
@@ -49,7 +49,7 @@ test('nothing is found in an operator that has chosen otherwise, and whose profi
   }
 });
 
-test('an operator is not asked what its profile leaves out, and is found out where the profile does not', async () => {
+test('features outside the profile are not tested, and undeclared gaps are found', async () => {
   const without: Partial<Profile> = { arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false };
   const profile = { ...DEFAULT_PROFILE, ...without };
   await atReferenceOperator({ mutant: KNOWS_LITTLE }, async (table, players) => {

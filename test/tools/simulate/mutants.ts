@@ -3,16 +3,16 @@ import type * as reference from '../../../src/tools/simulate/model/reference-wal
 import type { RuleName } from '../../../src/tools/simulate/rules.js';
 import type * as operator from './reference-operator.js';
 
-/** A bug: one place of the text of the wallet, or of the operator around it, is another one. */
+/** A bug: one changed place in the text of the wallet or of the operator around it. */
 export interface Mutant {
-  /** Whose cases must find it. */
+  /** The rule whose cases must find the bug. */
   readonly rule: RuleName;
   readonly bug: string;
   readonly in: 'wallet' | 'operator';
-  /** As it is after compilation. */
+  /** The text after compilation. */
   readonly from: string;
   readonly to: string;
-  /** Which of its places, where there are several. */
+  /** Index of the occurrence to change, when there are several. */
   readonly nth?: number;
 }
 
@@ -900,7 +900,7 @@ const OPERATOR: readonly Row[] = [
   ],
 ];
 
-/** What an operator may do, or nobody can see. The rule says nothing here. */
+/** Changes that an operator may make, or that are invisible. The rule has no meaning here. */
 const FREE: readonly Row[] = [
   [
     'shape',
@@ -930,7 +930,7 @@ const FREE: readonly Row[] = [
   ],
 ];
 
-/** An operator whose money has so many decimals. */
+/** An operator whose money has this many decimals. */
 export function withDecimals(decimals: number): Mutant {
   return toMutant('operator', [
     'exact',
@@ -962,7 +962,7 @@ function toMutant(where: Mutant['in'], [rule, bug, from, to, nth]: Row): Mutant 
 const WALLET_TEXT = textOf('../../../src/tools/simulate/model/reference-wallet.js');
 const OPERATOR_TEXT = textOf('./reference-operator.js');
 
-/** Both modules, one of them changed; undefined: as they are. */
+/** Loads both modules, one of them changed, or unchanged without a mutant. */
 export async function load(mutant?: Mutant): Promise<typeof reference & typeof operator> {
   const wallet = mutant?.in === 'wallet' ? changed(WALLET_TEXT, mutant) : WALLET_TEXT;
   const around = mutant?.in === 'operator' ? changed(OPERATOR_TEXT, mutant) : OPERATOR_TEXT;

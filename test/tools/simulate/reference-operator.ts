@@ -5,7 +5,7 @@ import type { Callback, ReferenceRules } from '../../../src/tools/simulate/model
 import type { ReferenceAnswer, ReferenceWallet } from '../../../src/tools/simulate/model/reference-wallet.js';
 
 /*
- * The reference wallet behind HTTP: an operator as small as can be. Bugs are planted in it as changes of its text
+ * The reference wallet behind HTTP: the smallest possible operator. Bugs are planted in it as changes of its text
  * (mutants.ts), so it loads nothing but Node's own modules.
  */
 export interface OperatorSettings {
@@ -16,7 +16,7 @@ export interface OperatorSettings {
   readonly rules: ReferenceRules;
   /** Bets of 0 need `isFeature`. */
   readonly isStrict?: boolean | undefined;
-  /** Undefined: requests are not signed. */
+  /** Undefined when requests are not signed. */
   readonly secret?: string;
 }
 
@@ -52,7 +52,10 @@ const AMOUNTS: Readonly<Record<string, readonly string[]>> = {
   adjustBalance: ['amount'],
 };
 
-/** Serves on a free port. A player is there as soon as somebody asks for one whose name begins with `simulation-`, but nobody. */
+/**
+ * Serves on a free port. A player whose name begins with `simulation-` is created by the first request, except
+ * `simulation-nobody`.
+ */
 export async function serveOperator(settings: OperatorSettings): Promise<{ url: string; close: () => void }> {
   const operator = new Operator(settings);
   const server: Server = createServer((request, response) => {

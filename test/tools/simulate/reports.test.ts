@@ -25,7 +25,7 @@ function findingOf(results: readonly Result[]): Finding {
   return finding;
 }
 
-test('of a random history the rule is told that its last message is about', () => {
+test('a random history is attributed to the rule of its last message', () => {
   const p = new Platform();
   const rule = (...messages: readonly Message[]) => {
     const player = { username: 'ann', currency: 'THB', balance: 1000 };
@@ -48,7 +48,7 @@ test('of a random history the rule is told that its last message is about', () =
   assert.equal(rule(p.balance()), 'balance');
 });
 
-test('a finding is told with its history and its curl lines show it again for another player', async () => {
+test('a finding has its history and curl lines that reproduce it for another player', async () => {
   await atReferenceOperator({ mutant }, async (table, players, url) => {
     const finding = findingOf(
       await check(
@@ -83,7 +83,7 @@ test('a finding is told with its history and its curl lines show it again for an
   });
 });
 
-test('reports hold every case, what differs at length, and nothing that breaks them', async () => {
+test('reports hold every case and each difference at length, and stay well-formed', async () => {
   const results = await atReferenceOperator({ mutant }, (table, players) =>
     check(
       table,
@@ -111,7 +111,7 @@ test('reports hold every case, what differs at length, and nothing that breaks t
   assert.doesNotMatch(html, /(?:src|href)="(?!#)/, 'it needs nothing else');
 });
 
-test('what XML cannot hold, and what would be its own, is escaped', () => {
+test('markup and characters that XML cannot hold are escaped', () => {
   assert.equal(escaped('<a b="c">&\u0000\ud800😀'), '&lt;a b=&quot;c&quot;&gt;&amp;\ufffd\ufffd😀');
 });
 

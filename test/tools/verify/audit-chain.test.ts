@@ -11,7 +11,7 @@ const BY = { name: 'anna', address: '10.0.0.7' };
 const deposit = (id: string, amount: number): Command =>
   ({ type: 'deposit', id, username: 'ann', amount, by: BY }) as Command;
 
-/** Four operations with a bet between them; `amount` is what the second one gives. */
+/** Four operations with a bet between them; the second one deposits `amount`. */
 async function storyOf(amount = 500, snapshots = false): Promise<WrittenStore> {
   const store = new WrittenStore();
   await store.takeOver();
@@ -37,7 +37,7 @@ test('the audit chain counts operations, and no callbacks', async () => {
   assert.match(head.hash, /^[0-9a-f]{64}$/);
 });
 
-test('a log that was written anew with another amount contradicts the noted head', async () => {
+test('a log rewritten with another amount contradicts the noted head', async () => {
   const noted = headOf(await look(await storyOf(500)));
   assert.deepEqual(messages(await look(await storyOf(500), noted)), []);
   const changed = await look(await storyOf(400), noted);
@@ -46,7 +46,7 @@ test('a log that was written anew with another amount contradicts the noted head
   ]);
 });
 
-test('a head that was noted earlier is found on the way', async () => {
+test('a head noted earlier is found on the way', async () => {
   const store = await storyOf();
   const noted = headOf(await look(store));
   await store.run(deposit('d3', 5));
@@ -55,7 +55,7 @@ test('a head that was noted earlier is found on the way', async () => {
   assert.equal(headOf(later).count, 5);
 });
 
-test('operations that are missing at the end contradict the noted head', async () => {
+test('operations missing at the end contradict the noted head', async () => {
   const store = await storyOf();
   const noted = { ...headOf(await look(store)), count: 6 };
   assert.match(
@@ -78,7 +78,7 @@ test('a snapshot with another audit chain than the log is found', async () => {
   );
 });
 
-test('a chain that an older walletd left to a snapshot begins there', async () => {
+test('a chain begun in a snapshot by an older walletd begins there', async () => {
   const store = await storyOf(500, true);
   const whole = headOf(await look(store));
   const [stored] = await store.wal.snapshots(0);
@@ -89,7 +89,7 @@ test('a chain that an older walletd left to a snapshot begins there', async () =
   assert.match(messages(await look(store, whole)).join(), /the noted audit chain begins at 0-0/);
 });
 
-test('events have the same link before and after they were stored', async () => {
+test('events have the same link before and after they are stored', async () => {
   const store = new WrittenStore();
   const signed = { username: 'ann', by: BY, timeMs: 5 };
   const events: Event[] = [

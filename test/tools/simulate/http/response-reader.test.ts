@@ -5,7 +5,7 @@ import { type Response, ResponseReader } from '../../../../src/tools/simulate/ht
 const OK = 'HTTP/1.1 200 OK\r\n';
 const KEPT = Number.POSITIVE_INFINITY;
 
-/** Each response, and what is read of it; those of `ends` are over with the connection only. */
+/** Responses and their parsed form; those with `ends` end only with the connection. */
 const RESPONSES: readonly (readonly [bytes: string, response: Response, ends?: true])[] = [
   [`${OK}Content-Length: 2\r\n\r\n{}`, { status: 200, text: '{}', keptMs: KEPT }],
   [`${OK}content-length:5 \r\n\r\n"เ"`, { status: 200, text: '"เ"', keptMs: KEPT }],
@@ -25,7 +25,7 @@ const RESPONSES: readonly (readonly [bytes: string, response: Response, ends?: t
   [`${OK}\r\n{"a":1}`, { status: 200, text: '{"a":1}', keptMs: 0 }, true],
 ];
 
-/** What these bytes complete; afterwards others stand in their place. */
+/** The response that these bytes complete; overwrites the bytes afterwards. */
 function pushed(reader: ResponseReader, bytes: Buffer): Response | undefined {
   const buffer = Buffer.from(bytes);
   const response = reader.push(buffer);
@@ -33,7 +33,7 @@ function pushed(reader: ResponseReader, bytes: Buffer): Response | undefined {
   return response;
 }
 
-test('a response is read whole, wherever its bytes are parted', () => {
+test('a response is read completely, wherever its bytes are split', () => {
   for (const [bytes, response, ends] of RESPONSES) {
     const all = Buffer.from(bytes);
     for (let at = 1; at <= all.length; at++) {
@@ -48,7 +48,7 @@ test('a response is read whole, wherever its bytes are parted', () => {
   }
 });
 
-test('what is no response is refused', () => {
+test('bytes that are not a response are refused', () => {
   for (const bytes of [
     'SSH-2.0-OpenSSH\r\n\r\n',
     'HTTP/2 200\r\n\r\n',
@@ -64,18 +64,18 @@ test('what is no response is refused', () => {
   }
 });
 
-test('a response that is cut off is none', () => {
+test('a response that is cut off is refused', () => {
   const reader = new ResponseReader();
   assert.equal(reader.push(Buffer.from(`${OK}Content-Length: 3\r\n\r\n{}`)), undefined);
   assert.equal(reader.end(), undefined);
 });
 
-test('what comes behind a response is not taken for the next one', () => {
+test('bytes after a response do not count as the next one', () => {
   const response = new ResponseReader().push(Buffer.from(`${OK}Content-Length: 1\r\n\r\n78`));
   assert.deepEqual(response, { status: 200, text: '7', keptMs: 0 });
 });
 
-test('of a long response the first is kept', () => {
+test('the beginning of a long response is kept', () => {
   const reader = new ResponseReader();
   reader.push(Buffer.from(`${OK}Content-Length: 1000000\r\n\r\n`));
   let response: Response | undefined;
