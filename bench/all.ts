@@ -9,14 +9,16 @@ import { runScale } from './scale/scale.js';
 import type { StoreChoice } from './support/store.js';
 
 export interface AllSettings extends StoreChoice {
-  /** Of each run. */
+  /** Duration of each run. */
   readonly seconds: number;
   readonly rounds: number;
 }
 
 type Measured = Omit<Results, 'environment'>;
 
-/** Everything, each briefly. A chapter that cannot be measured here is missing, and the bench fails at its end. */
+/**
+ * Runs every bench briefly. A chapter that cannot be measured here is left out, and the bench then fails at its end.
+ */
 export async function runAll(settings: AllSettings): Promise<Measured> {
   const common = { ...settings, connections: 128, players: 10_000, mix: 'real' } as const;
   const perLoad = { ...common, workers: [0], players: [common.players], openBets: 0 };

@@ -25,7 +25,7 @@ import { DURABILITIES, STORES } from './support/store.js';
 
 const PLAYERS_MAX = 9_999_999;
 const OPEN_BETS_MAX = 100;
-/** The verb of a bench that was told none. */
+/** The command when none is given. */
 const DEFAULT_VERB = 'all';
 
 const seconds = (value: number) => number('--seconds <n>', 'length of each run', value);
@@ -43,7 +43,7 @@ const onStore = () => [
   new Option('--redis <url>', 'your own Redis, under a prefix that is removed at the end').argParser(redisAddress),
   new Option('--durability <class>', 'what an answer waits for').choices(DURABILITIES).default('fsync'),
 ];
-/** What is sent, and where it is kept. */
+/** Options for the traffic mix and the store. */
 const mixed = () => [
   new Option(
     '--mix <name>',
@@ -215,7 +215,7 @@ verb(
   ...alternating(5, 2),
 ).action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));
 
-// What the servers under test are set to is said by the bench alone.
+// Only the bench decides the settings of the servers under test.
 for (const name of Object.keys(process.env)) if (name.startsWith('WALLETD_')) delete process.env[name];
 
 const [first] = process.argv.slice(2);
@@ -230,12 +230,12 @@ if (
 try {
   await program.parseAsync();
 } catch (error) {
-  // Our own errors are sentences for people; of anything else we need to see where it happened.
+  // Our own errors are sentences for people; for any other error, print the stack.
   console.error((error as Error).constructor === Error ? (error as Error).message : error);
   process.exitCode = 1;
 }
 
-/** Its results are kept, with what the machine and the disk under `folder` are. */
+/** Adds a command whose results are saved, with facts about the machine and the disk under `folder`. */
 function verb(name: string, description: string, ...options: readonly Option[]): Command {
   const command = program
     .command(name, { isDefault: name === DEFAULT_VERB })
@@ -268,14 +268,14 @@ function redisAddress(text: string): string {
   throw new InvalidArgumentError('It must be an address of Redis: redis://user:password@host:port/database');
 }
 
-/** Of a list, as digits of the generator's ids allow. */
+/** Parses a list of counts within the range of the generator's id digits. */
 function populations(text: string): number[] {
   const values = wholes(text);
   if (Math.max(...values) > PLAYERS_MAX) throw new InvalidArgumentError(`At most ${PLAYERS_MAX} players.`);
   return values;
 }
 
-/** One callback places them. */
+/** Parses the number of open bets, which one callback places. */
 function openBets(text: string): number {
   const value = count(text);
   if (value > OPEN_BETS_MAX) throw new InvalidArgumentError(`At most ${OPEN_BETS_MAX}.`);

@@ -11,21 +11,22 @@ import { echoOf, serveEcho } from '../peers/echo-server.js';
 import { connectTo } from '../support/redis-client.js';
 
 /*
- * The floor of a node: an echo that has one of its like answer what hashes to it, answers what is its own when that is in the log
- * of its shard, reads the logs that it follows on, and tells its like and a table that it lives. It carries nothing out, compares no
- * head, takes nothing over: what walletd's nodes do beyond this is what they are for.
+ * The floor of a node: an echo without a wallet. Calls that hash to another node are forwarded to it; its own calls are
+ * answered once they are in the log of their shard. It also follows logs, and reports to its peers and to a table that
+ * it lives. It carries nothing out, compares no head and takes nothing over: that is the work that walletd's nodes do
+ * beyond this floor.
  */
 
-/** In BARE_NODE. */
+/** Settings in the variable BARE_NODE. */
 export interface BareNode {
   readonly at: number;
-  /** Of all nodes, by place: where they listen for each other. */
+  /** Peer ports of all nodes, by node index. */
   readonly ports: readonly number[];
   readonly shards: number;
-  /** Undefined: shards are dealt out in turn. */
+  /** The node that owns every shard. Undefined: shards are dealt out in turn. */
   readonly ownerOfAll?: number | undefined;
   readonly masters: readonly string[];
-  /** Its masters have a replica that answers wait for. */
+  /** Appends wait for the replica of the master. */
   readonly waits: boolean;
 }
 
@@ -44,7 +45,10 @@ const { at, ports, shards, ownerOfAll, masters, waits } = JSON.parse(process.env
 const ownerOf = (shard: number): number => ownerOfAll ?? shard % ports.length;
 const keyOf = (shard: number): string => `bare:{${shard}}`;
 
-/** One append at a time to one master: what comes meanwhile goes with the next, shard by shard, in one write. */
+/**
+ * An append queue: one append at a time to one master. Entries that come meanwhile go with the next write, shard by
+ * shard.
+ */
 class Lane {
   private waiting: { readonly shard: number; readonly text: string; readonly answer: () => void }[] = [];
   private isFlying = false;
@@ -75,7 +79,7 @@ class Lane {
   }
 }
 
-/** What is sent in one turn goes out together. */
+/** Sends all messages of one turn together. */
 class Link {
   private readonly packr = new Packr();
   private readonly waiting = new Map<number, (body: string) => void>();
@@ -135,7 +139,7 @@ const masterOf = await mastersBySlot();
 const links = new Map<number, Link>();
 const heads = new Map<number, string>();
 
-/** By place in `masters`. */
+/** Index in `masters` for each shard. */
 async function mastersBySlot(): Promise<(shard: number) => number> {
   if (masters.length === 1) return () => 0;
   const ranges = (await (lanes[0] as Lane).client.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
@@ -171,7 +175,7 @@ const mine = all.filter((shard) => ownerOf(shard) === at);
 const followed = all.filter((shard) => ports.length > 1 && (ownerOf(shard) + 1) % ports.length === at);
 let rounds = 0;
 
-/** Logs that stand still are looked at less often, as walletd does. */
+/** Polls idle logs less often, as walletd does. */
 function followAll(): void {
   const isThird = ++rounds % (QUIET_FOLLOW_MS / FOLLOW_MS) === 0;
   const due = followed.filter((shard) => isThird || performance.now() - (newsMs.get(shard) ?? 0) < 1000);
@@ -195,7 +199,7 @@ for (const [other, port] of ports.entries()) if (other < at) dial(other, port);
 function dial(other: number, port: number): void {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/${at}`, { perMessageDeflate: false });
   socket.on('open', () => links.set(other, new Link(socket)));
-  // It starts at the same time.
+  // The other node starts at the same time: dial until it listens.
   socket.on('error', () => setTimeout(() => dial(other, port), FOLLOW_MS));
 }
 

@@ -10,14 +10,14 @@ import { oneRedis, threeMasters } from './redis.js';
 import { NODES, SHARDS, UNWATCHED } from './stage.js';
 import type { Calm, Nodes } from './steady.js';
 
-/** Some nodes of the floor, behind a balancer, as those of walletd are. */
+/** Bare nodes behind a balancer, set up as the nodes of walletd are. */
 interface Bare extends Nodes {
   readonly each: readonly Server[];
 }
 
 type About = Omit<BareNode, 'at' | 'ports' | 'shards'> & { readonly nodes: number };
 
-/** As the nodes of walletd are set up. */
+/** Starts bare nodes in the same arrangement as the nodes of walletd. */
 export async function bareCalm(): Promise<Omit<Calm, 'rate' | 'seconds'>> {
   const one = await oneRedis();
   const [shared, alone] = [urlsOf(await threeMasters()), urlsOf(await threeMasters())];

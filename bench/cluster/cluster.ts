@@ -16,12 +16,12 @@ import { type Calm, forward, idle, lag, processor, startSolo, startSoloAlike, th
 export interface ClusterSettings {
   readonly players: number;
   readonly rounds: number;
-  /** Requests per second, where it is not all that can be done. */
+  /** Requests per second of the parts that do not run at full speed. */
   readonly rate: number;
   readonly seconds: number;
   readonly folder: string;
   readonly durability: ClusterDurability;
-  /** Undefined: all. */
+  /** Parts to run. Undefined: all. */
   readonly only?: readonly Part[];
 }
 
@@ -40,7 +40,7 @@ interface Measured<T> {
 
 const ms = (name: string, toReach: number): Goal => ({ name, unit: 'ms', toReach });
 
-/** Of a cluster that is full of players, each to be found again as it was. */
+/** Faults of a cluster full of players; each leaves the cluster as it found it. */
 const OUTAGES: Readonly<Record<string, Measured<Scene>>> = {
   kill: { goals: [ms("kill -9 of a node, warm, to its last shard's first answer", 1000)], run: kill },
   stop: { goals: [ms("SIGSTOP of a node, warm, to its last shard's first answer", 1500)], run: stop },
@@ -62,7 +62,7 @@ const OUTAGES: Readonly<Record<string, Measured<Scene>>> = {
   restart: { goals: [ms('all nodes restarted, to the last answer of all shards', 5000)], run: restart },
 };
 
-/** Where nobody follows: whoever takes a shard reads it from its snapshot and log first. */
+/** Takeovers without followers: the new owner reads the shard from its snapshot and log first. */
 const COLD: Readonly<Record<string, Measured<Scene>>> = {
   'kill-cold': { goals: [ms("kill -9 of a node, cold, to its last shard's first answer", 2000)], run: kill },
   'stop-cold': { goals: [ms("SIGSTOP of a node, cold, to its last shard's first answer", 2000)], run: stop },
@@ -100,7 +100,9 @@ const floorOf = ({ goals, run }: Measured<Calm>): Measured<Calm> => ({
   run,
 });
 
-/** The same of nodes that only answer, forward, append and follow: what this machine and this shape cost by themselves. */
+/**
+ * The same loads on nodes that only answer, forward, append and follow: the cost of this machine and this arrangement.
+ */
 const FLOOR: Readonly<Record<string, Measured<Calm>>> = Object.fromEntries(
   ['idle', 'throughput', 'processor', 'forward'].map((name) => [
     `floor-${name}`,
@@ -111,7 +113,7 @@ const FLOOR: Readonly<Record<string, Measured<Calm>>> = Object.fromEntries(
 export const PARTS: readonly string[] = [STEADY, FLOOR, OUTAGES, COLD].flatMap((parts) => Object.keys(parts));
 export type Part = (typeof PARTS)[number];
 
-/** What a cluster costs, and how long it takes to get over what happens to it. */
+/** Measures the cost of a cluster, and how long it takes to recover from each fault. */
 export function runCluster(settings: ClusterSettings): Promise<ClusterReport> {
   return withCleanUp(async () => {
     const problem = whyNoRedis();
@@ -203,7 +205,7 @@ async function measure<T>(parts: Chosen<T>, on: T, rounds: number, progress: Run
   return figures;
 }
 
-/** All that the parts of the tests keep is in a folder of this bench. */
+/** Keeps the temporary files of the test helpers in this bench's folder. */
 function keepIn(folder: string): void {
   const before = process.env.TMPDIR;
   const own = mkdtempSync(`${folder}/walletd-bench-cluster-`);

@@ -3,17 +3,17 @@ import { median } from '../support/machine.js';
 
 export type Unit = 'ms' | 'us' | '% of a core' | 'times' | 'requests';
 
-/** What is measured, and what is to be reached. */
+/** A figure to measure, and its goal. */
 export interface Goal {
   readonly name: string;
   readonly unit: Unit;
-  /** Undefined: a floor, which nothing that does more can get under. */
+  /** The goal. Undefined: this is a floor, and no server that does more can be below it. */
   readonly toReach?: number;
-  /** It is to be at least that, and not at most. */
+  /** The goal is a minimum, not a maximum. */
   readonly isLeast?: true;
 }
 
-/** Of several rounds. */
+/** A goal with the values of several rounds. */
 export interface Figure extends Goal {
   readonly values: readonly number[];
 }
@@ -32,7 +32,7 @@ export function figureRow(figure: Figure): string[] {
   return [name, ...shown, `${isLeast ? '>=' : '<='} ${digits(toReach)}`, unit, isReached(figure) ? 'yes' : 'NO'];
 }
 
-/** By the median. */
+/** Judges by the median. */
 export function isReached({ values, toReach, isLeast }: Figure): boolean {
   if (toReach === undefined) return true;
   return isLeast ? median(values) >= toReach : median(values) <= toReach;

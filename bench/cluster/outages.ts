@@ -7,28 +7,28 @@ import type { Probe } from './probe.js';
 import { NODES, SHARDS, type Stage } from './stage.js';
 import { type UnderLoad, underLoad } from './under-load.js';
 
-/** The shard that has a quarter of the players. */
+/** The shard with a quarter of the players. */
 export const LARGE = 0;
 const LARGE_SHARE = 0.25;
 const BALANCE = 100;
 /** As long as a rolling restart takes. */
 const CALM_SECONDS = 50;
 
-/** One round of what happens to a cluster that is full of players; each leaves it as it was found. */
+/** One round of one fault in a cluster full of players. Each round leaves the cluster as it found it. */
 export interface Scene {
   readonly stage: Stage;
   readonly probe: Probe;
-  /** Requests per second, over all of it. */
+  /** Requests per second over the whole cluster. */
   readonly rate: number;
 }
 
-/** What a round has shown: a value for each goal, and a sentence about what else there was. */
+/** The result of a round: a value for each goal, and a sentence about anything else seen. */
 export interface Round {
   readonly values: readonly number[];
   readonly told?: string;
 }
 
-/** Players who do nothing: of four one is in the large shard. */
+/** Imports idle players: one in four belongs to the large shard. */
 export async function fill(stage: Stage, players: number, onFilled: (share: number) => void): Promise<void> {
   const large: string[] = [];
   const others: string[] = [];
@@ -41,7 +41,7 @@ export async function fill(stage: Stage, players: number, onFilled: (share: numb
   }
   const { adminUrl } = stage.cluster.node(0);
   await importPlayers(adminUrl, [...large, ...others], BALANCE, (count) => onFilled(count / players));
-  // Followers and starts begin with them, as in any cluster that has run for a while.
+  // Takes snapshots, since followers and starts begin with them in any cluster that has run for a while.
   await stage.cluster.ask('/v1/snapshots');
 }
 
@@ -61,7 +61,10 @@ export async function kill({ stage, probe, rate }: Scene): Promise<Round> {
   return { values: [round.acted], told: refused(round) };
 }
 
-/** SIGSTOP of the owner of the large shard. The load is at another node: at its own front nobody can answer. */
+/**
+ * SIGSTOP of the owner of the large shard. The load goes to another node, because the stopped node cannot answer at its
+ * own port.
+ */
 export async function stop({ stage, probe, rate }: Scene): Promise<Round> {
   const { cluster } = stage;
   const victim = await stage.ownerOf(LARGE);
@@ -76,7 +79,7 @@ export async function stop({ stage, probe, rate }: Scene): Promise<Round> {
   return { values: [round.acted], told: refused(round) };
 }
 
-/** The large shard moves to its follower. */
+/** Moves the large shard to its follower. */
 export async function move({ stage, rate }: Scene): Promise<Round> {
   const [from, to] = [await stage.ownerOf(LARGE), await stage.followerOf(LARGE)];
   const { adminUrl } = stage.cluster.node(from);
@@ -89,9 +92,10 @@ export async function move({ stage, rate }: Scene): Promise<Round> {
   return { values: [acted, result.maxMs] };
 }
 
-/** All nodes one after the other, as docs/cluster-operations.md has it, and whatever each follows is there. */
+/** Restarts all nodes one after the other, as docs/cluster-operations.md describes, with all followers complete. */
 export async function roll({ stage, rate }: Scene): Promise<Round> {
-  // The machine stands still now and then, too; and what has not served yet is slow at first.
+  // A baseline without a fault: the machine also pauses now and then, and a process that has not served yet is slow at
+  // first.
   const calm = await underLoad(stage.server, { rate, seconds: CALM_SECONDS }, async () => {});
   const { result } = await underLoad(stage.server, { rate, seconds: 100 }, async () => {
     for (let i = 0; i < NODES; i++) {
@@ -106,7 +110,10 @@ export async function roll({ stage, rate }: Scene): Promise<Round> {
   return { values: [result.maxMs, result.broken], told: `p99 ${result.p99Ms.toFixed(1)} ms; ${before}` };
 }
 
-/** The master of the large shard. Its replica is the only one: the former master is started as soon as it has replaced it. */
+/**
+ * Kills the Redis master of the large shard. Its replica is the only one: the former master restarts as soon as the
+ * replica has replaced it.
+ */
 export async function redis({ stage, probe, rate }: Scene): Promise<Round> {
   const { cluster, server } = stage;
   const slot = calculateSlot(String(LARGE));
@@ -125,7 +132,7 @@ export async function redis({ stage, probe, rate }: Scene): Promise<Round> {
   return { values: [round.acted], told: refused(round) };
 }
 
-/** All nodes end at once, and start at once. */
+/** Ends all nodes at once, and starts them at once. */
 export async function restart({ stage, probe }: Scene): Promise<Round> {
   const { cluster } = stage;
   const all = [...cluster.nodes.keys()];

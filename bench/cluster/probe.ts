@@ -8,7 +8,7 @@ const BALANCE = 1_000_000;
 const AGAIN_MS = 10;
 const PATIENCE_MS = 60_000;
 
-/** A player in each shard, and how long it takes until each of them has been answered. */
+/** One player per shard, to measure how long it takes until each shard answers. */
 export class Probe {
   private readonly usernames = Array.from({ length: SHARDS }, (_, shard) => nameIn(shard));
   private bets = 0;
@@ -17,7 +17,10 @@ export class Probe {
     await importPlayers(adminUrl, this.usernames, BALANCE);
   }
 
-  /** A bet in each shard at once, each until it is answered with success. Milliseconds until the last is. */
+  /**
+   * Sends a bet to each shard at once and retries each until it succeeds. Resolves to the milliseconds until the last
+   * success.
+   */
   async lastAnswerMs(url: string): Promise<number> {
     const client = new PlatformClient(url);
     const startedMs = performance.now();

@@ -3,14 +3,14 @@ import { RedisServer } from '../../test/support/redis-server.js';
 import { atEnd } from '../support/clean-up.js';
 import { NEVER_REWRITTEN } from '../support/redis.js';
 
-/** Alone, with no replica. */
+/** Starts one Redis without a replica. */
 export async function oneRedis(): Promise<RedisServer> {
   const redis = await RedisServer.start(NEVER_REWRITTEN);
   atEnd(() => redis.destroy());
   return redis;
 }
 
-/** With a replica each. */
+/** Starts three masters with a replica each. */
 export async function threeMasters(): Promise<RedisCluster> {
   const redis = await RedisCluster.start({ masters: 3, replicas: 1 }, NEVER_REWRITTEN);
   atEnd(() => redis.destroy());

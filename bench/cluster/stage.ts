@@ -10,7 +10,7 @@ import { threeMasters } from './redis.js';
 
 export const NODES = 3;
 export const SHARDS = 12;
-/** How long the next node of an upgrade waits: docs/cluster-operations.md. */
+/** Wait before the next node of an upgrade: docs/cluster-operations.md. */
 const BACK_MS = 15_000;
 const POLL_MS = 100;
 
@@ -20,7 +20,7 @@ export const UNWATCHED: Serving = {
   collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
 };
 
-/** What every answer waits for: the replica of its master, or another node. */
+/** Copies that each answer waits for: the replica of its master, or another node. */
 export const CLUSTER_DURABILITIES = ['replicas:1', 'peers:1'] as const;
 export type ClusterDurability = (typeof CLUSTER_DURABILITIES)[number];
 
@@ -33,14 +33,14 @@ export class Stage {
     private readonly followers: number,
   ) {}
 
-  /** `followers`: of each shard. */
+  /** `followers`: count per shard. */
   static async open(durability: ClusterDurability, followers = 1): Promise<Stage> {
     const redis = await threeMasters();
     const settings = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: durability, WALLETD_SHARDS: String(SHARDS) };
     const env = {
       ...settings,
       WALLETD_CLUSTER_FOLLOWERS: String(followers),
-      // As in config/kubernetes: without it the first plan waits for 2 s.
+      // As in config/kubernetes: without it the first assignment waits for 2 s.
       WALLETD_CLUSTER_EXPECT: String(NODES),
     };
     const cluster = await LocalCluster.start({ nodes: NODES, env });
@@ -50,12 +50,12 @@ export class Stage {
     return stage;
   }
 
-  /** Behind the balancer. */
+  /** The nodes behind the balancer, as one server. */
   get server(): Server {
     return this.serverOf('three nodes', this.cluster);
   }
 
-  /** One of them. */
+  /** A single node. */
   serverAt(i: number): Server {
     return this.serverOf(nameOf(i), this.cluster.node(i));
   }
@@ -74,19 +74,19 @@ export class Stage {
     return this.indexOf(seen?.shards[shard]?.followers[0] ?? '');
   }
 
-  /** Resolves when it is there. */
+  /** Resolves when the shard is at the target node. */
   async move(shard: number, to: number): Promise<void> {
     await this.cluster.ask(`/v1/cluster/shards/${shard}/move`, { node: nameOf(to) });
     await until(`shard ${shard} is at ${nameOf(to)}`, async () => (await this.ownerOf(shard)) === to);
   }
 
-  /** All shards are at the first node. */
+  /** Moves all shards to the first node. */
   async gather(): Promise<void> {
     for (let shard = 0; shard < SHARDS; shard++) await this.move(shard, 0);
     await this.warm();
   }
 
-  /** Every shard is served by whom the plan wants, and followed by as many others as are to, which have all of it. */
+  /** Waits until every shard is served by its assigned owner, and all its assigned followers are complete. */
   async warm(): Promise<void> {
     await this.cluster.settled();
     await until('every shard is followed', async () => {
@@ -96,16 +96,16 @@ export class Stage {
     });
   }
 
-  /** The node that was started has shards again, or others would not wait for it any more. */
+  /** Waits until the restarted node owns shards again; otherwise its peers would not wait for it any more. */
   async back(i: number): Promise<void> {
     for (const endMs = Date.now() + BACK_MS; Date.now() < endMs; await delay(POLL_MS)) {
       if ((await this.cluster.owners()).includes(nameOf(i))) return;
     }
   }
 
-  /** Has walletd prove the store by its logs and by what a node tells; throws what it finds. */
+  /** Has walletd verify the store against its logs and against one node's figures; throws what it finds. */
   verify(): void {
-    // Not over the balancer, which stands still while this process waits.
+    // Ask the node directly: the balancer runs in this process, which blocks meanwhile.
     verify({ ...this.serverAt(0), settings: this.settings });
   }
 

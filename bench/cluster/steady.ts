@@ -17,17 +17,17 @@ const LAG_RATE = 2000;
 const LAG_EACH_MS = 100;
 const LAG_PERCENTILE = 0.99;
 
-/** A cluster that nothing happens to, and one node alone beside it. */
+/** A cluster without faults, beside single nodes. */
 export interface Calm {
   readonly three: Nodes;
-  /** On one Redis, which replicates nothing. */
+  /** One node on one Redis without replication. */
   readonly solo: Nodes;
-  /** On masters and replicas like those of the three. */
+  /** One node on masters and replicas like those of the three nodes. */
   readonly soloAlike: Nodes;
-  /** Of nodes of which the first answers for all shards. */
+  /** Starts nodes of which the first answers for all shards. */
   readonly gather: () => Promise<Gathered>;
   readonly rate: number;
-  /** Of each load. */
+  /** Duration of each load. */
   readonly seconds: number;
 }
 
@@ -37,19 +37,19 @@ export interface Gathered {
   readonly pids: readonly number[];
 }
 
-/** Behind a balancer, as that takes its share of the processor. */
+/** Nodes behind a balancer, which takes its share of the processor too. */
 export interface Nodes {
   readonly server: Server;
   readonly pids: readonly number[];
 }
 
-/** One node without a cluster on one Redis. */
+/** Starts one node without a cluster on one Redis. */
 export async function startSolo(like: Server): Promise<Nodes> {
   const redis = await oneRedis();
   return await soloOn({ WALLETD_STORE: redis.url }, like);
 }
 
-/** One node alone on three masters with a replica each, which its answers wait for. */
+/** Starts one node on three masters with a replica each, which its answers wait for. */
 export async function startSoloAlike(like: Server): Promise<Nodes> {
   const redis = await threeMasters();
   return await soloOn({ WALLETD_STORE: redis.url, WALLETD_DURABILITY: 'replicas:1' }, like);
@@ -66,13 +66,13 @@ async function soloOn(store: Readonly<Record<string, string>>, like: Server): Pr
   return { server: { ...like, name: 'one node', url: balancer.url, adminUrl, booksUrl: adminUrl }, pids: [pid] };
 }
 
-/** What the busiest node takes when nobody asks for anything: table, links, followers. */
+/** Processor share of the busiest node without callers: membership registry, links and followers. */
 export async function idle({ three }: Calm): Promise<Round> {
   const shares = await Promise.all(three.pids.map((pid) => coreShare(pid, IDLE_MS)));
   return { values: [100 * Math.max(...shares)] };
 }
 
-/** How far followers are behind, as they tell themselves. */
+/** Lag of the followers, as they report it. */
 export async function lag({ stage, seconds }: Pick<Calm, 'seconds'> & { readonly stage: Stage }): Promise<Round> {
   const lags: number[] = [];
   await underLoad(stage.server, { rate: LAG_RATE, seconds: seconds + 2, connections: CONNECTIONS }, async () => {
@@ -87,7 +87,7 @@ export async function lag({ stage, seconds }: Pick<Calm, 'seconds'> & { readonly
   return { values: [lags[Math.floor(lags.length * LAG_PERCENTILE)] ?? 0] };
 }
 
-/** Three nodes beside one, each with all that they can do. */
+/** Full speed of three nodes beside one. */
 export async function throughput(calm: Calm): Promise<Round> {
   const { alike, one, three, told } = await beside(calm, undefined);
   return { values: [three.us / alike.us, three.us / one.us, three.result.perSecond / one.result.perSecond], told };
@@ -110,8 +110,9 @@ async function beside({ seconds, ...calm }: Calm, rate: number | undefined) {
 }
 
 /**
- * All shards are at the first node: what it answers itself, and what another node has it answer. Waiting is measured at a
- * rate that leaves time; the processor where calls come in batches, as it is scarce only there.
+ * All shards are at the first node: measures its own answers, and answers that another node forwards. Waiting is
+ * measured at a rate that leaves time. The processor is measured where calls come in batches, because it is scarce only
+ * there.
  */
 export async function forward({ gather, seconds, rate }: Calm): Promise<Round> {
   const { owner, other, pids } = await gather();
@@ -127,7 +128,7 @@ export async function forward({ gather, seconds, rate }: Calm): Promise<Round> {
   return { values, told: `local ${local.told}; forwarded ${forwarded.told}` };
 }
 
-/** Programs that have just started are slow. */
+/** Warms up processes that have just started, since they are slow at first. */
 export async function warmUp({ three, solo, soloAlike, seconds }: Calm): Promise<void> {
   for (const { server } of [solo, soloAlike, three]) {
     await generate(server, { mix: 'real', connections: CONNECTIONS, players: 1000, seconds, areFew: true });

@@ -2,7 +2,7 @@ import { type Generated, generate, type Load } from '../load/generate.js';
 import { usedUs } from '../support/processor.js';
 import type { Server } from '../support/servers.js';
 
-/** Few among the many that lie there: what is checked at the end is every balance of theirs. */
+/** Few players among the many in the store: at the end the bench compares every one of their balances. */
 const LOAD: Omit<Load, 'seconds'> = { mix: 'real', connections: 256, players: 1000, reopens: true, areFew: true };
 
 export interface UnderLoad<T> {
@@ -10,7 +10,7 @@ export interface UnderLoad<T> {
   readonly acted: T;
 }
 
-/** Does something when the load is measured, and waits for both. Throws when an answer or a balance was wrong. */
+/** Runs an action while the load is measured, and waits for both. Throws when an answer or a balance was wrong. */
 export async function underLoad<T>(
   server: Server,
   load: Pick<Load, 'seconds' | 'rate'> & Partial<Load>,
@@ -33,7 +33,7 @@ export async function underLoad<T>(
   return { result, acted };
 }
 
-/** What of the processor these processes use for an answer. Microseconds. */
+/** Processor time per answer of these processes, in microseconds. */
 export async function processorUs(
   server: Server,
   load: Partial<Load> & Pick<Load, 'seconds'>,

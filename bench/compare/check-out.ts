@@ -4,8 +4,8 @@ import { atEnd } from '../support/clean-up.js';
 import { ROOT } from '../support/root.js';
 
 /**
- * The files of a commit, built in a folder under `folder`, which goes at the end; returns that folder with a slash.
- * Packages are those of the working tree when both ask for the same.
+ * Builds the files of a commit in a folder under `folder`, removed at the end. Returns that folder with a slash. Uses
+ * the packages of the working tree when both ask for the same ones.
  */
 export function checkOut(ref: string, folder: string): string {
   const own = mkdtempSync(`${folder}/walletd-ref-`);

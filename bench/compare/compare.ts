@@ -16,7 +16,7 @@ export interface CompareSettings extends RaceSettings, StoreChoice {
   readonly workers: number;
 }
 
-/** What the working tree did, and what the other commit did beside it. */
+/** Results of the working tree beside those of the other commit. */
 export interface Compared {
   readonly ref: LoadResult;
   readonly tree: LoadResult;
@@ -28,7 +28,10 @@ export interface CompareReport {
   readonly rounds: readonly Compared[];
 }
 
-/** Another commit and the working tree in alternation, each round in fresh processes, under the generator of this one. */
+/**
+ * Runs another commit and the working tree in alternation. Each round has fresh processes, under the generator of the
+ * working tree.
+ */
 export function runCompare(ref: string, settings: CompareSettings): Promise<CompareReport> {
   return withCleanUp(async () => {
     const root = checkOut(ref, settings.folder);
@@ -43,7 +46,7 @@ export function runCompare(ref: string, settings: CompareSettings): Promise<Comp
           progress.next(`round ${round}  ${name.padEnd(4)}  ${resultLine(result)}`);
           return result;
         };
-        // Whoever comes second finds the disk and the caches as the first has left them: they take turns.
+        // The second run finds the disk and the caches as the first left them: alternate the order.
         if (round % 2 === 1) rounds.push({ ref: await one('ref'), tree: await one('tree') });
         else rounds.push({ tree: await one('tree'), ref: await one('ref') });
       }

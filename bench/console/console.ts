@@ -11,7 +11,7 @@ import { type Searched, search } from './search.js';
 export interface ConsoleSettings {
   readonly players: number;
   readonly rounds: number;
-  /** Where the store is. */
+  /** Folder of the store. */
   readonly folder: string;
 }
 
@@ -20,7 +20,10 @@ const NAME_DIGITS = 8;
 const PAGES = 50;
 const VIEWS = ['', 'players', 'money', 'products'];
 
-/** The console of a walletd with many players: how long a search takes, and what a browser needs for a view. */
+/**
+ * Measures the console of a walletd with many players: how long a search takes, and how long a browser takes to paint a
+ * view.
+ */
 export function runConsole({ players, rounds, folder }: ConsoleSettings): Promise<void> {
   return withCleanUp(async () => {
     console.log(machine());
@@ -54,7 +57,7 @@ async function measureSearches(adminUrl: string, players: number, rounds: number
   print(['search', 'found', 'requests', 'ms', 'longest'], rows);
 }
 
-/** From the first page on, each by the cursor of the one before. */
+/** Follows the cursor from the first page on. */
 async function measurePages(adminUrl: string): Promise<void> {
   const pages: Searched[] = [];
   for (let after: string | null | undefined; pages.length < PAGES && after !== null; after = pages.at(-1)?.next) {

@@ -1,11 +1,11 @@
 import { type Browser, type CDPSession, chromium } from 'playwright-core';
 
-/** What a browser that has nothing of the page yet needs for a view. Milliseconds. */
+/** Time that a browser with an empty cache needs for a view, in milliseconds. */
 export interface Painted {
   readonly firstPaintMs: number;
-  /** Of every task of the main thread that took longer than 50 ms what was beyond that, after the first paint. */
+  /** After the first paint: the sum over all main-thread tasks of their time beyond 50 ms. */
   readonly blockedMs: number;
-  /** As they came over the network, with headers. */
+  /** Bytes over the network, headers included. */
   readonly bytes: number;
   readonly requests: number;
 }
@@ -24,17 +24,17 @@ interface TraceEvent {
 const CATEGORIES = 'toplevel,devtools.timeline,blink.user_timing,loading,__metadata';
 const LONG_TASK_US = 50_000;
 const US = 1000;
-/** Tasks of a view that has been painted are over by then. */
+/** After this wait, the tasks of a painted view are over. */
 const SETTLED_MS = 2000;
 
-/** Debian's Chromium, without a screen. */
+/** Starts Debian's Chromium, headless. */
 export async function startChromium(): Promise<Browser> {
-  // As root, which a container runs as, Chromium has no sandbox.
+  // Chromium has no sandbox as root, and containers run as root.
   const args = ['--no-sandbox', '--disable-dev-shm-usage'];
   return await chromium.launch({ executablePath: '/usr/bin/chromium', args });
 }
 
-/** Opens an address in a browser context of its own, and reads what Chromium has traced. */
+/** Opens an address in a browser context of its own, and reads Chromium's trace. */
 export async function paint(browser: Browser, url: string): Promise<Painted> {
   const context = await browser.newContext();
   try {
@@ -66,7 +66,7 @@ async function endTracing(session: CDPSession): Promise<void> {
   await complete;
 }
 
-/** The page's own navigation is the last one: before it there was an empty page. */
+/** The last navigation is the page's own: the earlier one showed an empty page. */
 function readTrace(events: readonly TraceEvent[]): Pick<Painted, 'firstPaintMs' | 'blockedMs'> {
   const painted = events.filter(({ name }) => name === 'firstContentfulPaint').at(-1);
   if (painted === undefined) throw new Error('Chromium has traced no paint: was the console built?');

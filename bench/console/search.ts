@@ -1,9 +1,9 @@
-/** One search, as the page makes it: page after page until one of them has players. */
+/** One search as the console makes it: page after page until one of them has players. */
 export interface Searched {
   readonly ms: number;
   readonly requests: number;
   readonly players: number;
-  /** Of the last answer. */
+  /** Size of the last answer. */
   readonly bytes: number;
   readonly next: string | null;
 }

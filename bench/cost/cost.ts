@@ -16,12 +16,12 @@ export interface CostReport extends LoadReport {
 }
 
 const SCRAPE_MS = 1000;
-/** The generator signs in all of them: its part is not what a signature costs the server. */
+/** The generator signs requests in every run: its own share is not part of what a signature costs the server. */
 const SECRET = '0123456789abcdef0123456789abcdef';
 
 /**
- * What is on beside the callbacks, each by itself, and beside a walletd as it comes; what can come and go while it serves
- * takes turns. Counting for metrics is always on; `micro` has its share.
+ * Measures the cost of each optional feature by itself, beside a walletd with default settings. Features that can be
+ * switched on and off while it serves take turns. Metrics are always counted; `micro` measures their share.
  */
 export function runCost(settings: CostSettings): Promise<CostReport> {
   return withCleanUp(async () => {
@@ -45,7 +45,7 @@ export function runCost(settings: CostSettings): Promise<CostReport> {
   });
 }
 
-/** Takes spans, and keeps none. */
+/** Accepts spans and keeps none. */
 async function startCollector(): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
@@ -77,7 +77,7 @@ function scrapes({ adminUrl }: Server): Beside {
   };
 }
 
-/** One page shows the overview: a message a second. */
+/** Opens one console page on the overview: one message a second. */
 function anOpenConsole({ adminUrl }: Server): Beside {
   return {
     name: 'console open',
@@ -93,7 +93,7 @@ async function listen(url: string, signal: AbortSignal): Promise<void> {
   const { body } = await fetch(url, { signal });
   if (body === null) return;
   for await (const _ of body) {
-    // A page draws it; that is the browser's part.
+    // Drawing the page is left to the browser and not measured.
   }
 }
 

@@ -12,24 +12,24 @@ export interface KeysSettings {
 interface Case {
   readonly name: string;
   readonly computed: readonly string[];
-  /** Puts all keys into a new table, and finds them. */
+  /** Puts all keys into a new table, and looks each up. */
   readonly run: (keys: readonly string[]) => void;
 }
 
 const PLAYERS = 4000;
 const ROUND_IDS = 200;
-/** The last hashes of 2^31, to which the computed round ids came: without a key their table took 16 MB. */
+/** The round ids were computed to hash into the last values of 2^31: without a hash key their table took 16 MB. */
 const SPACE = 2 ** 16;
-/** A round of the bench takes so long, so that one pause counts little. */
+/** Duration of one round, long enough that a single pause counts little. */
 const ROUND_MS = 100;
 const FINDS = 10;
-/** Computed keys may take so many times the time of random ones. */
+/** Most that computed keys may cost, as a multiple of the time for random ones. */
 const RATIO_MAX = 1.5;
 const COLUMNS: readonly Column[] = ['', ...['computed, ns/key', 'random, ns/key', 'ratio'].map((right) => ({ right }))];
 
 /**
- * Hash tables with keys that an attacker has computed for the hashes without a key, which walletd had before, and with random keys of
- * the same length. Both take turns in this process; medians.
+ * Compares hash tables on two kinds of keys: keys that an attacker computed for walletd's former unkeyed hashes, and
+ * random keys of the same length. Both take turns in this process; the result is their medians.
  */
 export async function runKeys({ rounds }: KeysSettings): Promise<void> {
   console.log(`${machine()}\n`);
@@ -96,7 +96,7 @@ function nsPerKey(keys: readonly string[], run: Case['run']): number {
   return (tookMs * 1e6) / (runs * keys.length);
 }
 
-/** A text of the same length, and in the same form in memory. */
+/** A random text of the same length, with the same representation in memory. */
 function randomLike(text: string): string {
   const isDotted = text.startsWith('.');
   let random = isDotted ? '.' : '';

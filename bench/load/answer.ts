@@ -1,22 +1,22 @@
-/** Of the currency that is played with: walletd keeps four decimals. */
+/** Units per whole currency unit: walletd keeps four decimals. */
 export const UNITS = 10 ** 4;
 
 const DECIMALS = 4;
 const STATUS_AT = 'HTTP/1.1 '.length;
 const HEAD_END = '\r\n\r\n';
 const OK = '"statusCode":0,';
-/** Of a checkBalance, in place of the two. */
+/** A checkBalance answer has this field in place of the two others. */
 const BALANCE = '"balance":';
 const BEFORE = '"balanceBefore":';
 const AFTER = '"balanceAfter":';
 const ZERO = '0'.charCodeAt(0);
 
-/** An HTTP response, searched by hand: to parse its JSON would cost the generator more than to send the request. */
+/** An HTTP response, searched by hand: parsing its JSON would cost the generator more than sending the request. */
 export class Answer {
   readonly text: string;
   private readonly bodyAt: number;
 
-  /** Answers are small and come in one piece; half of one is wrong. */
+  /** Answers are small and come in one piece; a partial one is an error. */
   constructor(
     private readonly bytes: Buffer,
     length: number,
@@ -25,12 +25,12 @@ export class Answer {
     this.bodyAt = this.text.indexOf(HEAD_END) + HEAD_END.length;
   }
 
-  /** It was too much, or what became of it is not known; it may be sent again. */
+  /** The server was overloaded or the outcome is unknown; the request may be sent again. */
   get isBusy(): boolean {
     return this.text.startsWith('503', STATUS_AT);
   }
 
-  /** In small letters, with the ends of the lines around it. */
+  /** `line`: in lower case, with the line ends around it. */
   hasHeader(line: string): boolean {
     return this.text.slice(0, this.bodyAt).toLowerCase().includes(line);
   }
@@ -61,7 +61,7 @@ export class Answer {
   }
 }
 
-/** Units of the decimal number that begins there, without a detour over floats. */
+/** Units of the decimal number at `start`, without a detour over floats. */
 export function unitsAt(text: string, start: number): number {
   const isNegative = text[start] === '-';
   let units = 0;

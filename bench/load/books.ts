@@ -5,8 +5,8 @@ import type { Play } from './dealer.js';
 import { usernameOf } from './stories.js';
 
 /**
- * What every player must have, in units. A request whose outcome is not known may have moved its amount or not: it
- * widens what may be there, and all other players must have their very balance.
+ * The balance that every player must have, in units. A request with an unknown outcome widens the range of possible
+ * balances; all other players must have their exact balance.
  */
 export class Books {
   private readonly least: Float64Array;
@@ -15,14 +15,16 @@ export class Books {
   constructor(
     players: number,
     openingBalance: number,
-    /** Nobody plays twice at a time, so that each answer must begin with a balance that is possible here. */
+    /**
+     * Each player has one request at a time, so each answer must begin with a balance that is possible here.
+     */
     private readonly isInTurn: boolean,
   ) {
     this.least = new Float64Array(players).fill(openingBalance * UNITS);
     this.most = this.least.slice();
   }
 
-  /** Players who may have one of several balances. */
+  /** Number of players with more than one possible balance. */
   get uncertain(): number {
     return this.least.filter((units, player) => units !== this.most[player]).length;
   }
@@ -35,12 +37,12 @@ export class Books {
     return isRight;
   }
 
-  /** It may have happened or not. */
+  /** Enters a request whose outcome is unknown. */
   enterDoubtful({ player, step }: Play): void {
     this.move(player, Math.min(step.moves, 0), Math.max(step.moves, 0));
   }
 
-  /** Asks the operator API for all balances, or for these only; a sentence about each that is wrong. */
+  /** Asks the operator API for all balances, or for these players only. Returns a sentence about each wrong balance. */
   async compare(adminUrl: string, token: string | null, seed: string, areFew: boolean): Promise<string[]> {
     const api = new OperatorApi(adminUrl, token);
     const usernames = [...this.least.keys()].map((player) => usernameOf(seed, player));

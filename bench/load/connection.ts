@@ -4,34 +4,37 @@ import { Answer } from './answer.js';
 import type { Play } from './dealer.js';
 
 const REQUEST_BYTES = 1024;
-/** Between two attempts to connect again. */
+/** Wait between two attempts to reconnect. */
 const REOPEN_MS = 10;
 const PARTING = '\r\nconnection: close\r\n';
-/** One for all connections: what comes is read before more comes, on whichever. */
+/** One buffer for all connections: received bytes are processed before any more are read. */
 const received = Buffer.allocUnsafe(64 * 1024);
 
 export interface ConnectionListener {
   answered(connection: Connection, play: Play, answer: Answer, isEchoed: boolean): void;
-  /** The server has closed the connection, or says something unasked. */
+  /** The server has closed the connection, or sent an unexpected answer. */
   lost(why: string): void;
   /** The connection broke before an answer came: the same request is sent again on the next one. */
   broken?(): void;
 }
 
 /**
- * A keep-alive connection with one request at a time on it. One that reopens outlives the servers behind a balancer: when
- * it ends it is opened again, as a platform would.
+ * A keep-alive connection with one request at a time. With `reopens`, it outlives the servers behind a balancer: when
+ * it ends, it is opened again, as a platform would do.
  */
 export class Connection {
   readonly isOpen: Promise<unknown>;
-  /** Whose request has no answer yet; undefined while nothing is awaited. */
+  /** The play whose request is unanswered; undefined when no request is pending. */
   play: Play | undefined = undefined;
-  /** When that request was due. */
+  /** Time at which that request was due. */
   dueAt = 0;
   private socket: Socket;
-  /** Filled again for each request: when one is answered, its bytes have left. */
+  /** Refilled for each request: once a request is answered, its bytes have left. */
   private bytes = Buffer.allocUnsafe(REQUEST_BYTES);
-  /** The server has asked for its end: what is sent next waits for another connection, and nothing broke. */
+  /**
+   * The server has asked to close the connection. The next request waits for another connection, and no request counts
+   * as broken.
+   */
   private isLeft = false;
   private isClosed = false;
 
@@ -50,20 +53,20 @@ export class Connection {
     this.socket.end();
   }
 
-  /** The next request of the play. */
+  /** Sends the next request of the play. */
   send(play: Play, dueAt: number): void {
     this.play = play;
     this.dueAt = dueAt;
     const { request } = play.step;
     if (request.length > this.bytes.length) this.bytes = Buffer.allocUnsafe(request.length);
     request.write(this.bytes, play.player, play.number);
-    // One that is being opened sends it then.
+    // A connection that is still opening sends the request once it is open.
     if (this.socket.readyState === 'open') this.write(request.length);
   }
 
   private open(): Socket {
     const { hostname, port } = new URL(this.url);
-    // Bytes come into our own buffer, past Node's streams, and are looked at there.
+    // Read into our own buffer and parse there, past Node's streams.
     const onread = { buffer: received, callback: (length: number) => this.receive(length) };
     const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread });
     socket.on('connect', () => this.play && this.write(this.play.step.request.length));

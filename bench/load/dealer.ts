@@ -5,9 +5,9 @@ import type { Mix, Step, Story } from './stories.js';
 const RANDOM_SEED = 20_251;
 const TWO_32 = 2 ** 32;
 
-/** One round of play, somewhere in its story. */
+/** One round of play, at some step of its story. */
 export class Play {
-  /** Its request was refused: whether it has happened is not known until it is answered. */
+  /** The last request was refused: its outcome is unknown until a retry is answered. */
   isDoubtful = false;
   private at = 0;
 
@@ -25,7 +25,7 @@ export class Play {
     return this.at === 0;
   }
 
-  /** Its request was answered; false when that was the last. */
+  /** The request was answered: go to the next step. False when it was the last step. */
   advance(): boolean {
     this.isDoubtful = false;
     return ++this.at < this.steps.length;
@@ -33,8 +33,8 @@ export class Play {
 }
 
 /**
- * Says what comes next: the play that has waited longest, else a new one. Every run draws the same stories and players
- * in the same order.
+ * Deals the next play: the one that has waited longest, otherwise a new one. Every run draws the same stories and
+ * players in the same order.
  */
 export class Dealer {
   private readonly waiting = new Queue<Play>();
@@ -47,7 +47,7 @@ export class Dealer {
     const generator = xoroshiro128plus(RANDOM_SEED);
     this.random = () => (generator.next() >>> 0) / TWO_32;
     this.hundred = stories.flatMap((story) => Array.from({ length: story.share }, () => story));
-    // In turn, so that nobody plays twice at a time, and each balance is known before its next callback.
+    // In turn, so that each player has one callback at a time, and its balance is known before the next.
     this.drawPlayer = mix === 'pairs' ? (play) => play % players : zipf(players, this.random);
   }
 
@@ -55,7 +55,7 @@ export class Dealer {
     return this.waiting.shift() ?? this.newPlay();
   }
 
-  /** The play goes on, or its request is sent again. */
+  /** Puts a play back, to go on or to retry its request. */
   putBack(play: Play): void {
     this.waiting.push(play);
   }

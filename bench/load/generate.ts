@@ -11,38 +11,38 @@ import { usernameOf } from './stories.js';
 const OPENING_BALANCE = 1_000_000;
 const GENERATOR = fileURLToPath(new URL('./generator.js', import.meta.url));
 
-/** Of what is not said: a closed loop, no open bets, and a server that has to answer everything. */
+/** Options of a load. The defaults are a closed loop, no open bets, and a server that has to answer everything. */
 export type Load = Pick<LoadOptions, 'mix' | 'connections' | 'seconds' | 'players'> &
   Partial<
     Pick<LoadOptions, 'rate' | 'isOverload' | 'reopens' | 'areFew' | 'signingSecret' | 'openBets' | 'pieceSeconds'>
   >;
 
-/** What the answers were, and what it was like inside the server meanwhile. */
+/** Result of the generator, with the server's vitals during the measured time. */
 export interface Generated extends LoadResult {
   readonly vitals: Vitals;
-  /** An echo has none. */
+  /** False for an echo. */
   readonly keepsPlayers: boolean;
 }
 
-/** Of the players that take part, before anything is measured: a share of 1 says that all are there. */
+/** Receives the share of the players created before the measured time; 1 when all exist. */
 export type OnFilled = (share: number) => void;
 
-/** After each piece of the measured time. */
+/** Called after each piece of the measured time. */
 export type OnPiece = (latencies: LatencySummary) => void;
 
 let runs = 0;
 
 /**
- * V8 compiles what answers requests in threads beside it, and again where it had assumed too much: in the first ten seconds of a
- * closed loop that took a third of a process' time. A brief run warms up briefly.
+ * V8 compiles request handling in background threads, and again where it had assumed too much: in the first ten seconds
+ * of a closed loop that took a third of a process' time. A short run has a short warm-up.
  */
 const WARM_UP_SECONDS_MAX = 12;
 const WARM_UP_RUNS = 2;
 const WARM_UP_PLAYERS_MAX = 10_000;
-/** Of all that has to be done until players with open bets are there; their bets take the rest. */
+/** Import's share of the work until players with open bets exist; their bets are the rest. */
 const IMPORT_SHARE = 0.3;
 
-/** Before anything is measured: a fresh process is slow at first. */
+/** Warms up a server before the measured time: a fresh process is slow at first. */
 export async function warmUp(
   server: Server,
   { mix, connections, players, seconds, signingSecret }: Load,
@@ -52,7 +52,7 @@ export async function warmUp(
   await generate(server, { mix, connections, players: few, seconds: warmSeconds, signingSecret });
 }
 
-/** Loads a server, with players of this run's own; throws when an answer or a balance was wrong. */
+/** Loads a server with players of this run only. Throws when an answer or a balance was wrong. */
 export async function generate(
   server: Server,
   load: Load,
@@ -63,7 +63,7 @@ export async function generate(
   const seed = `${playerPrefix}${++runs}`;
   const { mix, connections, seconds, rate, players, signingSecret, pieceSeconds } = load;
   const { isOverload = false, reopens = false, areFew = false } = load;
-  // Only who keeps balances can hold bets.
+  // Only a server that keeps balances can hold bets.
   const openBets = adminUrl === undefined ? 0 : (load.openBets ?? 0);
   const importShare = openBets > 0 ? IMPORT_SHARE : 1;
   if (adminUrl !== undefined) {
@@ -92,7 +92,10 @@ export async function generate(
   return result;
 }
 
-/** One generator in a process of its own, with a look at the server when its measured time begins and ends. */
+/**
+ * Runs one generator in a process of its own, and reads the server's vitals at the beginning and the end of its
+ * measured time.
+ */
 async function run(
   options: LoadOptions,
   { process: serving }: Server,
@@ -101,7 +104,7 @@ async function run(
 ): Promise<Generated> {
   const child = spawn(process.execPath, [GENERATOR], { stdio: ['pipe', 'pipe', 'inherit'] });
   atEnd(() => void child.kill('SIGKILL'));
-  // Its output ends, too, and is too short.
+  // A broken pipe also ends the child's output too early, which is reported there.
   for (const one of [child, child.stdin]) one.on('error', () => {});
   child.stdin.end(JSON.stringify(options));
   const began = { atMs: 0, residentBytes: 0 };

@@ -13,42 +13,45 @@ import { tickEvery } from './ticker.js';
 
 /*
  * The load generator, in a process of its own: keep-alive connections, one request at a time on each, and HTTP by hand
- * on plain sockets, because the clients at hand need more CPU for a request than the server does. Every answer must
- * echo its request's id, succeed, and move the balance by the right amount; at the end every player must have what the
- * answers add up to.
+ * on plain sockets, because common clients need more CPU for a request than the server does. Every answer must echo its
+ * request's id, succeed, and move the balance by the right amount. At the end every player must have the balance that
+ * the answers add up to.
  *
- * In a closed loop a request is due when a connection has its answer. In an open loop it is due by the clock, whatever
- * the server does, and its latency counts from then: while a server stalls, requests become due and wait, and all of
- * that waiting is in the histogram. Half of the requests leave within some microseconds of their time at 2,000 per
- * second. At 5,000 and more the clock ticks five times in a millisecond, and up to 0.2 ms are the generator's own, the
- * same for every server.
+ * In a closed loop a request is due when its connection has its answer. In an open loop it is due by the clock,
+ * whatever the server does, and its latency counts from then. While a server stalls, requests become due and wait, and
+ * all of that waiting is in the histogram. Half of the requests leave within some microseconds of their time at 2,000
+ * per second. At 5,000 and more the clock ticks five times in a millisecond, and up to 0.2 ms are the generator's own,
+ * the same for every server.
  *
- * Overload is an open loop in which the server may be busy: what is refused is counted apart, and what is due while
- * no connection is free is not sent. A refused bet is forgotten, as its game never began; any other refused callback is
- * sent again until it is answered.
+ * Overload is an open loop in which the server may be busy: refusals are counted apart, and requests due while no
+ * connection is free are not sent. A refused bet is forgotten, since its game never began; any other refused callback
+ * is sent again until it is answered.
  *
- * Where servers come and go behind a balancer, a connection that ends is opened again, and the request that it had is sent
- * again: its latency counts from when it was due first.
+ * Where servers come and go behind a balancer, a connection that ends is opened again, and its request is sent again.
+ * Latency then counts from the time at which the request was first due.
  */
 export interface LoadOptions {
   readonly url: string;
-  /** Where balances are compared at the end; undefined for a server that keeps none, or cannot list them. */
+  /**
+   * Operator API to compare balances with at the end. Undefined for a server that keeps no balances, or cannot list
+   * them.
+   */
   readonly booksUrl: string | undefined;
   readonly booksToken: string | undefined;
   readonly mix: Mix;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests per second over all connections, in an open loop. Undefined for a closed one. */
+  /** Requests per second over all connections, in an open loop. Undefined for a closed loop. */
   readonly rate: number | undefined;
   readonly isOverload: boolean;
-  /** Servers come and go. */
+  /** Reconnect when a connection ends, since servers come and go. */
   readonly reopens: boolean;
-  /** Balances are asked for one by one: these players are few among many others. */
+  /** Ask for balances one by one: these players are few among many others. */
   readonly areFew: boolean;
   readonly players: number;
-  /** That each player holds from before the measured time until after it. */
+  /** Bets that each player holds from before the measured time until after it. */
   readonly openBets: number;
-  /** Told by how long pieces of the measured time were, too; undefined: by the whole only. */
+  /** Length of the pieces of the measured time that are reported too. Undefined: only the whole is reported. */
   readonly pieceSeconds: number | undefined;
   /** Makes the players and ids of this run different from those of every other. */
   readonly seed: string;
@@ -58,25 +61,25 @@ export interface LoadOptions {
   readonly signingSecret: string | undefined;
 }
 
-/** Latencies are of requests that succeeded, or were still waiting at the end. */
+/** Result of a load. Latencies are of requests that succeeded, or were still waiting at the end. */
 export interface LoadResult extends LatencySummary {
-  /** Successes. */
+  /** Number of successes. */
   readonly answers: number;
   readonly perSecond: number;
   readonly refusals: LatencySummary;
-  /** Due while no connection was free. */
+  /** Requests due while no connection was free. */
   readonly notSent: number;
   /** Requests that were sent again because their connection broke. */
   readonly broken: number;
-  /** Players whose balance depends on a request whose outcome is not known. */
+  /** Players whose balance depends on a request with an unknown outcome. */
   readonly uncertainPlayers: number;
   readonly wrong: number;
   readonly firstWrong: string | undefined;
-  /** Of one core. Near 1 the generator is the bottleneck. */
+  /** Share of one core. Near 1 the generator is the bottleneck. */
   readonly generatorCpuShare: number;
 }
 
-/** One line of JSON each. The result is the last. */
+/** Output of the generator: one line of JSON each. The last line is the result. */
 export type GeneratorLine =
   | { readonly type: 'placed'; readonly players: number }
   | { readonly type: 'measuring'; readonly atMs: number }
@@ -85,7 +88,7 @@ export type GeneratorLine =
   | { readonly type: 'result'; readonly result: LoadResult };
 
 const TICK_MIN_MS = 0.2;
-/** Until both programs are compiled; not measured. */
+/** Warm-up until both programs are compiled; not measured. */
 const WARM_UP_MS = 1000;
 /** Longer than a server may take for its last answers. */
 const LAST_ANSWERS_MS = 5000;
@@ -96,20 +99,20 @@ class Run implements ConnectionListener {
   private readonly connections: readonly Connection[];
   private readonly free = new Queue<Connection>();
   private successes = new Latencies();
-  /** Of the piece that has not ended. */
+  /** Latencies of the current piece. */
   private piece = new Latencies();
   private refusals = new Latencies();
   private startedAt = 0;
   private measuredFrom = 0;
   private answers = 0;
-  /** Of an open loop: requests that were sent, or should have been. */
+  /** Requests of an open loop that were sent, or should have been. */
   private due = 0;
   private notSent = 0;
   private broke = 0;
   private wrong = 0;
   private firstWrong: string | undefined;
   private isStopping = false;
-  /** Of the clock of an open loop. */
+  /** Lead of the open loop's clock. */
   private leadMs = 0;
   private isAwaitingDue = false;
 
@@ -157,7 +160,7 @@ class Run implements ConnectionListener {
     }, pieceSeconds * 1000);
   }
 
-  /** Returns what of the processor was used before. */
+  /** Returns the processor time used before. */
   private beginMeasuring(): NodeJS.CpuUsage {
     this.measuredFrom = performance.now();
     this.successes = new Latencies();
@@ -199,7 +202,7 @@ class Run implements ConnectionListener {
     }
   }
 
-  /** Looks at the clock again in the next turn: no sleep is as short. */
+  /** Checks the clock again in the next turn: no sleep is short enough. */
   private awaitDue(): void {
     if (this.isAwaitingDue) return;
     this.isAwaitingDue = true;
@@ -249,7 +252,7 @@ class Run implements ConnectionListener {
     };
   }
 
-  /** What was due and has no answer has waited this long at least. */
+  /** Records the requests that are due and unanswered: each has waited at least this long. */
   private recordWaiting(now: number): void {
     for (const { play, dueAt } of this.connections) if (play !== undefined) this.successes.record(now - dueAt);
     if (this.options.rate === undefined || this.options.isOverload) return;
@@ -295,7 +298,7 @@ function tell(line: GeneratorLine, then?: () => void): void {
 const options = JSON.parse(readFileSync(0, 'utf8')) as LoadOptions;
 const { url, mix, seed, players, openBets, openingBalance, signingSecret, connections } = options;
 const key = signingSecret === undefined ? undefined : createSecretKey(signingSecret, 'utf8');
-// With a player for each connection nobody plays twice at a time.
+// With at least one player per connection, each player has one request at a time.
 const books = new Books(players, openingBalance ?? 0, mix === 'pairs' && players >= connections);
 if (openBets > 0) {
   const onPlaced = (count: number) => tell({ type: 'placed', players: count });

@@ -10,7 +10,7 @@ export interface LatencySummary {
   readonly maxMs: number;
 }
 
-/** In microseconds, to three digits. */
+/** A histogram of latencies in microseconds, to three digits. */
 export class Latencies {
   private readonly histogram = build({
     lowestDiscernibleValue: 1,

@@ -12,17 +12,17 @@ import { onTarget, TARGET_PLAYERS, type Target } from './target.js';
 export interface LoadSettings extends Omit<RaceSettings, 'connections' | 'rate' | 'players'>, StoreChoice {
   /** Counts of worker threads, each measured by itself; 0 is inline. */
   readonly workers: readonly number[];
-  /** Each measured by itself, in walletds of their own. */
+  /** Counts of players, each measured by itself in separate walletds. */
   readonly players: readonly number[];
-  /** That each player holds from before the measured time until after it. */
+  /** Bets that each player holds from before the measured time until after it. */
   readonly openBets: number;
-  /** How long closed rounds stay in memory before they go to an archive; undefined: as walletd comes. */
+  /** Time that closed rounds stay in memory before they go to an archive. Undefined: walletd's default. */
   readonly memorySeconds?: number;
-  /** Of closed loops, each measured by itself. Undefined beside a rate: none. */
+  /** Connections of closed loops, each measured by itself. Undefined with a rate: no closed loop. */
   readonly connections?: readonly number[] | undefined;
-  /** Requests per second of open loops over most connections, each measured by itself. */
+  /** Requests per second of open loops over the most connections, each measured by itself. */
   readonly rate?: readonly number[];
-  /** Alone, instead of servers that the bench starts. */
+  /** A running walletd to measure alone, instead of servers that the bench starts. */
   readonly target?: Target;
 }
 
@@ -33,7 +33,7 @@ export interface LoadReport {
 
 const CONNECTIONS = 128;
 
-/** Throughput and latency of walletd, beside an echo server and one that appends what it was sent to a log. */
+/** Throughput and latency of walletd, beside an echo server and one that appends each request to a log. */
 export function runLoad(settings: LoadSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
     const { target } = settings;
@@ -48,7 +48,7 @@ export function runLoad(settings: LoadSettings): Promise<LoadReport> {
   });
 }
 
-/** Closed loops by connections, then open loops by rate; with both options both. */
+/** Closed loops by connections, then open loops by rate. With both options, both kinds. */
 export function loadsOf({ connections, rate, seconds, players, mix, openBets, target }: LoadSettings): readonly Load[] {
   const load = { seconds, players: Math.min(...players), mix, openBets, signingSecret: target?.signingSecret };
   const closed = connections ?? (rate === undefined ? [CONNECTIONS] : []);
@@ -59,7 +59,9 @@ export function loadsOf({ connections, rate, seconds, players, mix, openBets, ta
   ];
 }
 
-/** Loads that a server is measured with one after the other; where it has to be filled first, each has a fresh one. */
+/**
+ * Loads that a server runs one after the other. Where players have to be imported first, each load has a fresh server.
+ */
 function inOneProcess(settings: LoadSettings): readonly (readonly Load[])[] {
   const loads = loadsOf(settings);
   return settings.openBets > 0 ? loads.map((load) => [load]) : [loads];
@@ -89,7 +91,7 @@ async function ownServers(settings: LoadSettings): Promise<Contest> {
   return { durability: store.durability, contestants };
 }
 
-/** A walletd that goes on serving others, with each count of players in turn. */
+/** A walletd that goes on serving others, measured with each count of players in turn. */
 function runningOne(target: Target, { players }: LoadSettings): Contest {
   console.log(`players of ${target.url} whose names begin with ${TARGET_PLAYERS} are created, and stay;`);
   console.log('nobody else is touched');
@@ -99,7 +101,7 @@ function runningOne(target: Target, { players }: LoadSettings): Contest {
   return { durability: 'as the target is set', contestants };
 }
 
-/** Closed loops and open ones are chapters of their own. */
+/** Splits closed loops and open loops into chapters of their own. */
 export function chaptersOf({ durability, raced }: LoadReport): { load?: LoadReport; openLoad?: LoadReport } {
   const closed = raced.filter(({ load }) => load.rate === undefined);
   const open = raced.filter(({ load }) => load.rate !== undefined);

@@ -6,12 +6,12 @@ import type { Step } from './stories.js';
 
 /** Many bets share one durable write. */
 const CONNECTIONS_MAX = 256;
-/** Players between two lines about how far it is. */
+/** Players between two progress lines. */
 const STEP = 10_000;
 
 /**
- * Places the bets that players hold before anything is measured: one request for each of them, as fast as they are
- * answered. Resolves when all are; rejects at the first answer that is wrong.
+ * Places the bets that players hold before the measured time: one request per player, as fast as they are answered.
+ * Resolves when all are placed; rejects at the first wrong answer.
  */
 export class OpenBets implements ConnectionListener {
   private readonly connections: readonly Connection[];

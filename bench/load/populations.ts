@@ -4,7 +4,7 @@ import { describeLoad, longestOf, medianOf, type Raced } from './raced.js';
 /** The floor of every durable answer, on this machine in this hour. */
 const FLOOR = 'durable echo';
 
-/** What more players cost: ratios of one run. Empty where there was one population only. */
+/** Sentences about the cost of more players: ratios within one run. Empty with a single population. */
 export function populationSentences(raced: readonly Raced[]): string[] {
   const loads = [...new Set(raced.map(({ load }) => describeLoad(load)))];
   return loads.flatMap((load) => {

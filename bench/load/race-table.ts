@@ -4,7 +4,7 @@ import type { Generated } from './generate.js';
 import type { LoadResult } from './generator.js';
 import { describeLoad, medianOf, type Raced, spreadOf } from './raced.js';
 
-/** From here on the generator may be what is measured. */
+/** From this share on, the figures may measure the generator. */
 const GENERATOR_SHARE_MAX = 0.9;
 const MIB = 1024 ** 2;
 
@@ -15,19 +15,19 @@ const RACED_COLUMNS: readonly Column[] = [
 
 const SPREAD_AT = 3;
 
-/** What the collector did and what the players take: as true of a minute as latencies are. */
+/** Garbage collections and memory per player, measured over the same minute as the latencies. */
 export const VITALS_COLUMNS: readonly Column[] = [
   '',
   ...['load', 'longest ms', 'full GCs', 'longest pause ms', 'resident MiB', 'B/player'].map((right) => ({ right })),
 ];
 
-/** One round, for people. */
+/** One round as a readable line. */
 export function resultLine({ perSecond, p50Ms, p99Ms, p999Ms, maxMs, generatorCpuShare }: LoadResult): string {
   const latencies = `p50 ${p50Ms.toFixed(2)}  p99 ${p99Ms.toFixed(2)}  p99.9 ${p999Ms.toFixed(2)}  longest ${maxMs.toFixed(0)} ms`;
   return `${Math.round(perSecond)}/s  ${latencies}  generator ${percent(generatorCpuShare)}`;
 }
 
-/** Medians, in 80 columns. */
+/** Prints medians in 80 columns. */
 export function printRaced(raced: readonly Raced[]): void {
   console.log(`\nmedians of ${plural(raced[0]?.rounds.length ?? 0, 'round')}`);
   const { columns, rows } = racedFigures(raced);
@@ -54,13 +54,13 @@ export function printRaced(raced: readonly Raced[]): void {
   }
 }
 
-/** What has to be said about these shares of a core. */
+/** Warnings about these shares of a core. */
 export function generatorSentences(shares: readonly number[]): string[] {
   const isFull = shares.some((share) => share > GENERATOR_SHARE_MAX);
   return isFull ? ['the generator had no CPU left: the server may be faster than this'] : [];
 }
 
-/** The columns that say something: one round has no spread. */
+/** The informative columns: one round has no spread. */
 export function racedFigures(raced: readonly Raced[]): { columns: readonly Column[]; rows: string[][] } {
   const has = (_: unknown, at: number) => at !== SPREAD_AT || raced.some(({ rounds }) => rounds.length > 1);
   return { columns: RACED_COLUMNS.filter(has), rows: raced.map((one) => racedRow(one, raced).filter(has)) };
@@ -95,7 +95,7 @@ export function vitalsRow(one: Raced): string[] {
     figure(collections),
     !(collections > 0) ? '' : most(({ vitals }) => vitals.longestPauseMs).toFixed(1),
     figure(medianOf(one, ({ vitals }) => vitals.residentAfter) / MIB),
-    // A target has players of others, too.
+    // A target also has players of others.
     isKept(one) && !Number.isNaN(collections)
       ? figure(medianOf(one, ({ vitals }) => vitals.residentBefore) / load.players)
       : '',
@@ -106,7 +106,10 @@ function figure(value: number): string {
   return Number.isNaN(value) ? '?' : String(Math.round(value));
 }
 
-/** A run that is too short to hold a full collection says nothing about the longest answers of a server that lives for months. */
+/**
+ * Warns about runs too short for a full collection: they do not show the longest answers of a server that lives for
+ * months.
+ */
 export function collectionSentences(raced: readonly Raced[]): string[] {
   const without = raced.filter(
     (one) => isKept(one) && one.rounds.some(({ vitals: { fullCollections } }) => fullCollections === 0),

@@ -15,9 +15,9 @@ export interface RaceSettings {
   readonly players: number;
   readonly rounds: number;
   readonly mix: Mix;
-  /** Where temporary folders are made. */
+  /** Parent of temporary folders. */
   readonly folder: string;
-  /** Requests per second of an open loop; undefined for a closed one. */
+  /** Requests per second of an open loop; undefined for a closed loop. */
   readonly rate?: number | undefined;
   /** Undefined: requests are not signed. */
   readonly signingSecret?: string;
@@ -31,12 +31,12 @@ const SENT: Readonly<Record<Mix, string>> = {
 };
 
 interface Announced extends Pick<RaceSettings, 'folder' | 'mix'> {
-  /** Several are measured in alternation. */
+  /** Several counts are measured in alternation. */
   readonly players: number | readonly number[];
   readonly openBets?: number;
 }
 
-/** Everything a reader needs to judge the figures that follow. */
+/** Prints the facts that a reader needs to judge the figures that follow. */
 export function announce(store: Pick<Store, 'durability'>, { folder, players, mix, openBets = 0 }: Announced): void {
   console.log(machine());
   console.log(`durability: ${store.durability} (one fdatasync here: ${describeFsync(folder)})`);
@@ -48,7 +48,7 @@ export function announce(store: Pick<Store, 'durability'>, { folder, players, mi
 /** Each process has a store of its own. */
 let starts = 0;
 
-/** Contestants under the same load, with a table at the end. */
+/** Measures contestants under the same load, and prints a table at the end. */
 export async function race(contestants: readonly Contestant[], settings: RaceSettings): Promise<readonly Raced[]> {
   const raced = await measure(contestants, [settings], settings.rounds);
   printRaced(raced);
@@ -56,8 +56,8 @@ export async function race(contestants: readonly Contestant[], settings: RaceSet
 }
 
 /**
- * Contestants under the same loads, in alternation, each round in fresh processes: machines are noisy, so what counts is
- * the ratio of medians of one run. Each process is warmed up before, and at its end its store is proven.
+ * Measures contestants under the same loads, in alternation, each round in fresh processes. Machines are noisy, so only
+ * the ratio of medians within one run counts. Each process is warmed up before, and its store is verified at its end.
  */
 export async function measure(
   contestants: readonly Contestant[],
@@ -100,7 +100,9 @@ function loadOf({ players }: Contestant, load: Load): Load {
   return players === undefined ? load : { ...load, players };
 }
 
-/** Each round begins with another server: who goes first finds the machine in another state than who goes last. */
+/**
+ * Each round begins with another server, because the first one finds the machine in another state than the last one.
+ */
 function rotated<T>(list: readonly T[], by: number): T[] {
   const first = by % list.length;
   return [...list.slice(first), ...list.slice(0, first)];

@@ -1,7 +1,7 @@
 import { median } from '../support/machine.js';
 import type { Generated, Load } from './generate.js';
 
-/** What one server did under one load, in each round. */
+/** Results of one server under one load, round by round. */
 export interface Raced {
   readonly server: string;
   readonly load: Load;
@@ -13,7 +13,7 @@ export function medianOf({ rounds }: Raced, pick: (result: Generated) => number)
   return median(rounds.map(pick));
 }
 
-/** Of all rounds: a median of longest answers would leave out the longest. */
+/** Longest answer of all rounds: a median of longest answers would leave out the longest. */
 export function longestOf({ rounds }: Raced): number {
   return Math.max(...rounds.map(({ maxMs }) => maxMs));
 }

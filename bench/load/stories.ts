@@ -4,24 +4,27 @@ import { PLAY_DIGITS, PLAYER_DIGITS, Template } from './template.js';
 
 export const MIXES = ['real', 'family', 'asking', 'pairs'] as const;
 /**
- * `real` is what most platforms send; `family` has all eleven callbacks; `asking` is `real` by games that ask
- * for the balance before each round, as some slots do; `pairs` are placeBets and settleBets only, for servers that know no
- * other.
+ * `real` is the traffic of most platforms; `family` has all eleven callbacks; `asking` is `real` by games that ask for
+ * the balance before each round, as some slots do; `pairs` are placeBets and settleBets only, for servers that know no
+ * other callback.
  */
 export type Mix = (typeof MIXES)[number];
 
 /** One callback of a story. */
 export interface Step {
   readonly request: Template;
-  /** Units by which balanceAfter is above balanceBefore in its answer. */
+  /** Units by which balanceAfter exceeds balanceBefore in its answer. */
   readonly shows: number;
-  /** Units that it adds to the balance: as shown, but nothing for a repeat, which shows the first answer again. */
+  /**
+   * Units that the callback adds to the balance: equal to `shows`, but 0 for a repeat, which shows the first answer
+   * again.
+   */
   readonly moves: number;
 }
 
 /** The callbacks of one round of play, each sent when the one before it is answered. */
 export interface Story {
-  /** Of a hundred rounds of play. */
+  /** Rounds per hundred rounds of play. */
   readonly share: number;
   readonly steps: readonly Step[];
 }
@@ -29,7 +32,7 @@ export interface Story {
 const STAKE = 10.5;
 const PAYOUT = 12;
 
-/** `seed` makes the players and ids different from those of every other run; requests are signed where there is a key. */
+/** `seed` makes the players and ids different from those of every other run; with a key, requests are signed. */
 export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): readonly Story[] {
   const callbacks = callbacksOf(seed, key);
   const { place, settle, settleSingleState, settleRound, adjust, cancel, voidSettled, checkBalance } = callbacks;
@@ -65,7 +68,7 @@ export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): r
   return mix === 'real' ? real : real.map(({ share, steps }) => ({ share, steps: [checkBalance(), ...steps] }));
 }
 
-/** One request with so many bets, each in a round of its own, that nobody ever settles. */
+/** One request with `count` bets, each in a round of its own, that stay open for good. */
 export function openBetsOf(seed: string, key: KeyObject | undefined, count: number): Step {
   const bets = Array.from({ length: count }, (_, bet) => String(bet));
   const id = `req-${seed}-${PLAYER_DIGITS}-open`;
@@ -85,7 +88,7 @@ export function usernameOf(seed: string, player: number): string {
 }
 
 const byTransaction = { transactionType: 'BY_TRANSACTION' };
-/** Of every request, but for its id. */
+/** The fields common to every request, without its id. */
 function envelopeOf(seed: string) {
   return {
     timestampMillis: 1763600000000,
@@ -97,7 +100,7 @@ function envelopeOf(seed: string) {
 
 const settled = { status: 'SETTLED', betAmount: STAKE, turnOver: 0, isEndRound: true };
 
-/** Each gives a step; the bets of a play are a, b and c. */
+/** Functions that each return a step; the bets of a play are a, b and c. */
 function callbacksOf(seed: string, key: KeyObject | undefined) {
   const step = (endpoint: string, amount: number, bet: string, txn: object): Step => {
     const request = {
@@ -152,7 +155,7 @@ function callbacksOf(seed: string, key: KeyObject | undefined) {
     credit: () => movement('CREDIT', PAYOUT),
     rollback: (payoutAmount: number) =>
       step('rollback', -payoutAmount, 'a', { status: 'ROLLBACK', betAmount: STAKE, payoutAmount, ...byTransaction }),
-    /** By another request: that of the result which was taken back is known. */
+    /** Settles under a new request id: the id of the reversed result is already known. */
     settleAnew: (payoutAmount: number) =>
       step('settleBets', payoutAmount, 'anew', {
         ...settled,

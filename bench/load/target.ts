@@ -2,23 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { must } from '../../src/base/assert.js';
 import { bearer, type Contestant } from '../support/servers.js';
 
-/** A walletd that runs already, and what it asks for. */
+/** A walletd that runs already, and its credentials. */
 export interface Target {
-  /** Of callbacks. */
+  /** Address for callbacks. */
   readonly url: string;
   readonly operatorApi: string;
-  /** Of the operator API. */
+  /** Token of the operator API. */
   readonly token: string | undefined;
   /** Undefined: callbacks are not signed. */
   readonly signingSecret: string | undefined;
 }
 
-/** It has players of its own, and of earlier benches. */
+/** Prefix of the bench's players: the target has players of its own, and of earlier benches. */
 export const TARGET_PLAYERS = `bench-${randomBytes(4).toString('hex')}-`;
 
 const RESIDENT = /^process_resident_memory_bytes (\S+)$/m;
 
-/** A target of these addresses; throws a sentence. Its secrets are in settings of walletd: those of the environment. */
+/** A target at these addresses; throws a user error. Its secrets come from walletd's settings in the environment. */
 export function targetOf(
   { target, operatorApi }: { readonly target: string; readonly operatorApi?: string },
   env: Readonly<Record<string, string | undefined>>,
@@ -47,7 +47,7 @@ export function onTarget({ url, operatorApi: adminUrl, token }: Target): Contest
   return { name: 'target', start: async () => ({ name: 'target', ...told, settings: undefined, process: serving }) };
 }
 
-/** As walletd tells in its metrics, if it tells us. */
+/** Resident bytes from the metrics of walletd, if the operator API admits us. */
 async function residentBytes(adminUrl: string, token: string | undefined): Promise<number> {
   const response = await fetch(`${adminUrl}/metrics`, { headers: bearer(token) });
   return Number(RESIDENT.exec(await response.text())?.[1]);

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { sign } from '../../src/http/signature.js';
 
-/** Stands in a template for the digits of a player, or of a play; as many as it has. */
+/** Placeholder for the digits of a player, or of a play, with the same number of digits. */
 export const PLAYER_DIGITS = '#'.repeat(7);
 export const PLAY_DIGITS = '@'.repeat(10);
 
@@ -9,22 +9,22 @@ const SIGNATURE_DIGITS = '0'.repeat(64);
 const ZERO = '0'.charCodeAt(0);
 
 /**
- * The bytes of a request, made once. What differs from one to the next are digits, which are put where they belong:
- * to write JSON and a header anew costs the generator several times that.
+ * The bytes of a request, built once. Requests differ only in digits, which are written into place: building JSON and a
+ * header anew costs the generator several times as much.
  */
 export class Template {
   readonly length: number;
-  /** The body, up to and with the request's id: an answer begins with the same bytes. */
+  /** Start of the body up to the end of the request's id: an answer begins with the same bytes. */
   readonly idFrom: number;
   readonly idTo: number;
   private readonly timestamp = String(Date.now());
   private readonly signatureFrom: number;
   private readonly bytes: Buffer;
-  /** Where the digits end. */
+  /** End positions of the player's digits. */
   private readonly playerEnds: readonly number[];
   private readonly playEnds: readonly number[];
 
-  /** Without a key its requests are not signed. */
+  /** Without a key, requests are not signed. */
   constructor(
     path: string,
     request: { readonly id: string; readonly txns?: readonly object[] },

@@ -1,20 +1,19 @@
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '../../src/base/clock.js';
 
-/** Two places in shared memory: one that nobody changes, to wait at; and 1 while a tick has not been taken yet. */
+/** Index in shared memory that never changes, to sleep on. The second index is 1 while a tick is pending. */
 export const WAITS_AT = 0;
 export const IS_TICKING = 1;
 
-/** From the thread's waking to the callback, on an idle machine with two cores: 0.1 ms, now and then 0.15. */
+/** Time from the thread's wake-up to the callback, on an idle machine with two cores: 0.1 ms, now and then 0.15. */
 const LEAD_MS = 0.15;
-/** A tick that came early is waited for at full speed, and the servers need the processor too. */
+/** Early ticks are awaited by spinning, and the servers need the processor too. */
 const LEAD_SHARE_MAX = 0.3;
 
 /**
- * Calls back every so many milliseconds from now, which may be a fraction: Node's own timers know whole ones only. A
- * thread sleeps between the ticks, and wakes early enough for its message to be there in time: a tick may come up to
- * the returned lead too early, and its receiver looks at the clock. Those that come while the last one waits are left
- * out.
+ * Calls back every `ms` milliseconds from now. `ms` may be a fraction, unlike the periods of Node's own timers. A
+ * thread sleeps between the ticks, and wakes early enough for its message to arrive in time. A tick may come up to the
+ * returned lead too early, so its receiver looks at the clock. Ticks that become due while one is pending are dropped.
  */
 export function tickEvery(ms: number, callback: () => void): { readonly leadMs: number; end(): void } {
   const leadMs = Math.min(LEAD_MS, ms * LEAD_SHARE_MAX);

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
 
-/** Bytes, in the heap and outside. Every bet is in a round of its own. */
+/** Bytes in the heap and outside. Every bet is in a round of its own. */
 export interface MemoryReport {
-  /** Funded, without a bet. */
+  /** A funded player without a bet. */
   readonly perPlayer: number;
   readonly perOpenBet: number;
   readonly perClosedBet: number;
-  /** Closed, opened by a rollback, and closed once more. */
+  /** A bet closed, reopened by a rollback, and closed once more. */
   readonly perBetTwiceClosed: number;
   readonly perTip: number;
   readonly perReward: number;
@@ -16,7 +16,7 @@ export interface MemoryReport {
   readonly perMovement: number;
 }
 
-/** Memory per player and per transaction, measured in a fresh process that may collect garbage when it wants to. */
+/** Memory per player and per transaction, measured in a fresh process that may collect garbage freely. */
 export function runMemory(): MemoryReport {
   const script = fileURLToPath(new URL('./measure.js', import.meta.url));
   const args = ['--expose-gc', '--max-old-space-size=4096', script];

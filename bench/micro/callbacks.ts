@@ -8,11 +8,11 @@ import type { CallbackCommand, ChangingEndpoint, Endpoint, PlatformCommand } fro
 /** Callbacks in one run of a case, and events in a batch. Few enough for one player's bets. */
 export const CALLBACKS = 64;
 export const NOW_MS = 1_763_600_000_000;
-/** Units of the balance that players start with. */
+/** Opening balance of players, in units. */
 export const OPENING_BALANCE = 10_000_000_000;
 
 const settings = loadSettings({});
-/** As where no message places tips: there are cases of cancelled ones that are unknown. */
+/** Rules for traffic without placed tips: some cases cancel unknown tips. */
 export const rules = { ...rulesOf(settings), tipsUnknown: 'credit' } as const;
 export const scales = new ScaleTable({ default: settings.money.scale, byCurrency: settings.money.scales });
 export const codecs = requestCodecs({
@@ -25,7 +25,7 @@ export const codecs = requestCodecs({
   sessionToken: settings.sessionToken,
 });
 
-/** Ids are as long as platforms send them. */
+/** Ids have the length that platforms use. */
 const id = (kind: string, n: number) => `${kind}-0d9c-4b1e-9a57-${String(n).padStart(18, '0')}`;
 const numbers = Array.from({ length: CALLBACKS }, (_, n) => n);
 
@@ -45,7 +45,7 @@ function body(kind: string, n: number, ...txns: object[]): Buffer {
   return Buffer.from(JSON.stringify({ ...envelope, username: 'player-0000000001', txns }));
 }
 
-/** Read from its body, so that strings and objects are what the service gets. */
+/** Parsed from the body, so that strings and objects are the ones that the service gets. */
 function command(endpoint: ChangingEndpoint, bytes: Buffer): CallbackCommand {
   return anyCommand(endpoint, bytes) as CallbackCommand;
 }

@@ -26,7 +26,7 @@ import {
 } from './callbacks.js';
 import { type Case, type Group, keep } from './group.js';
 
-/** What a shard does in its turn for a player it knows. */
+/** Executes a command as a shard does in its turn for a known player. */
 export function execute(wallet: Wallet, command: PlatformCommand): WalletEvent | undefined {
   const { event, answer } = decide(wallet, command, rules, NOW_MS);
   if (answer.type === 'failed') throw new Error(answer.failure);
@@ -45,7 +45,7 @@ function runAll(wallet: Wallet, commands: readonly PlatformCommand[]): Wallet {
   return wallet;
 }
 
-/** Wallets of the other kind: a balance and a Map of bets. No rounds, no history, no event for a log. */
+/** The naive wallet: a balance and a Map of bets. No rounds, no history, no event for a log. */
 class PlainWallet {
   private balance = OPENING_BALANCE;
   private readonly bets = new Map<string, { stake: number; payout: number | undefined }>();
@@ -76,7 +76,7 @@ function fresh(name: string, commands: readonly CallbackCommand[]): Case {
 
 const played = runAll(newWallet(), places);
 
-/** Every run has a wallet of its own, so that none grows; only repeats, which change nothing, share one. */
+/** Every run has a wallet of its own, so that none grows. Only repeats share one, because they change nothing. */
 export const deciding: Group = {
   name: 'decide and apply a callback',
   operations: CALLBACKS,

@@ -1,9 +1,9 @@
-/** Ways to do the same work. One call of `run` does it `operations` times, each time on another input. */
+/** Alternative ways to do the same work. One call of `run` does it `operations` times, each time on another input. */
 export interface Group {
   readonly name: string;
   readonly operations: number;
   readonly cases: readonly Case[];
-  /** What one would write first; the speed of the others is shown as a multiple of its. */
+  /** The naive solution; the speed of the others is shown as a multiple of its speed. */
   readonly alternative: Case;
 }
 
@@ -14,7 +14,7 @@ export interface Case {
 
 const kept: { value: unknown } = { value: undefined };
 
-/** Takes every result, so that the compiler does not find out that nobody wants it and leave the work out. */
+/** Consumes every result, so that the compiler does not remove the work as unused. */
 export function keep(value: unknown): void {
   kept.value = value;
 }

@@ -5,7 +5,7 @@ import { type Group, keep } from './group.js';
 
 const usernames = Array.from({ length: 64 }, (_, n) => `player-${String(n).padStart(10, '0')}`);
 
-/** Sums are kept: to keep each number would cost a part of what it costs to make it. */
+/** Keep only sums: keeping each number would cost a good part of the time that making it takes. */
 export const hashing: Group = {
   name: 'hash a username to 32 bits',
   operations: usernames.length,

@@ -13,7 +13,7 @@ import { admitting, signing } from './signature.js';
 import { counting } from './telemetry.js';
 
 export interface MicroSettings {
-  /** For each case. */
+  /** Duration of each case. */
   readonly seconds: number;
 }
 
@@ -21,7 +21,7 @@ export interface MicroCase {
   readonly name: string;
   readonly perSecond: number;
   readonly errorPercent: number;
-  /** Speed as a multiple of the group's last. */
+  /** Speed as a multiple of the group's last case. */
   readonly ratio: number;
 }
 
@@ -47,8 +47,8 @@ const GROUPS = [
 ];
 
 /**
- * The hot functions, each beside what one would write first. All run in this process, one after the other, on inputs
- * that stay warm: the figures show where the time of a callback goes, not what a server can do.
+ * Measures the hot functions, each beside the naive solution. All run in this process, one after the other, on warm
+ * inputs: the figures show where the time of a callback goes, not the capacity of a server.
  */
 export async function runMicro(settings: MicroSettings): Promise<MicroReport> {
   console.log(machine());

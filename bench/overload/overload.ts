@@ -12,17 +12,17 @@ import { type StoreChoice, startStore } from '../support/store.js';
 export interface OverloadSettings extends StoreChoice {
   readonly workers: number;
   readonly seconds: number;
-  /** So many that what is offered does not depend on what is answered. */
+  /** Enough connections to make the offered load independent of the answers. */
   readonly connections: number;
   readonly players: number;
   readonly mix: Mix;
-  /** Of the capacity. */
+  /** Offered load as a multiple of the capacity. */
   readonly times: number;
-  /** walletd's `limits.inFlightMax`. Undefined: as it comes, which is more than there are connections. */
+  /** walletd's `limits.inFlightMax`. Undefined: the default, which exceeds the number of connections. */
   readonly inFlight?: number;
 }
 
-/** The capacity before and after, and what became of the load between. */
+/** The capacity before and after, and the outcome of the load in between. */
 export interface OverloadReport {
   readonly durability: string;
   readonly times: number;
@@ -33,12 +33,12 @@ export interface OverloadReport {
 }
 
 const CAPACITY_SECONDS = 5;
-/** Enough for the largest commits: what fewer can ask for may be half of what a server can do. */
+/** Enough for the largest commits: with fewer connections the load may reach only half of a server's capacity. */
 const CAPACITY_CONNECTIONS_MAX = 1024;
-/** `requestDeadlineMs`, as it comes. */
+/** Default of `requestDeadlineMs`. */
 const DEADLINE_MS = 3000;
 
-/** What becomes of callbacks when more come than can be answered: the capacity first, then a multiple of it. */
+/** Measures callbacks under overload: the capacity first, then a multiple of it. */
 export function runOverload(settings: OverloadSettings): Promise<OverloadReport> {
   return withCleanUp(async () => {
     const { folder, workers, times, seconds, connections } = settings;

@@ -17,14 +17,17 @@ const toJson = fastJson({
   },
 });
 
-/** An answer of the shape that a callback gets. */
+/** An answer in the shape of a callback's answer. */
 export function echoOf(text: string): string {
   const { id, productId, currency, username } = JSON.parse(text);
   const balances = { balanceBefore: 100.5, balanceAfter: 90.5 };
   return toJson({ id, statusCode: 0, timestampMillis: Date.now(), productId, currency, ...balances, username });
 }
 
-/** Has each request carried out, and says on standard output where it listens. `outlives`: bytes are kept after the call. */
+/**
+ * Serves an echo: hands each request to `carryOut`, and prints its address on standard output. `outlives`: the bytes
+ * are kept after the call.
+ */
 export function serveEcho(outlives: boolean, carryOut: (bytes: Buffer, answer: (body: string) => void) => void): void {
   const app = createApp(undefined);
   app.post('/*', (res) => {
@@ -33,7 +36,7 @@ export function serveEcho(outlives: boolean, carryOut: (bytes: Buffer, answer: (
       isAborted = true;
     });
     res.onData((chunk) => {
-      // A copy only where it outlives this call.
+      // Copy only where the bytes outlive this call.
       carryOut(Buffer.from(outlives ? chunk.slice(0) : chunk), (body) => {
         if (isAborted) return;
         res.cork(() => {

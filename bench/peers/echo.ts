@@ -2,13 +2,13 @@ import { echoOf, serveEcho } from './echo-server.js';
 import { type AppendToLog, logOnlyAt } from './log-only.js';
 
 /*
- * The floor: the same HTTP library parses the same JSON and answers the same shape, with the same serializer, from
- * nothing. What walletd does beyond this is validation, the wallet, and durability.
+ * The floor: the same HTTP library parses the same JSON and answers in the same shape, with the same serializer,
+ * without any state. Beyond this, walletd validates, keeps the wallet, and makes it durable.
  *
- * With the place of a store in ECHO_LOG it answers when what it was sent is in a log there: what comes while one
- * append is in the air goes with the next. That is the floor of an answer that is durable.
+ * With a store's address in ECHO_LOG, it answers once the request is in a log there: requests that come during one
+ * append go with the next. This is the floor of a durable answer.
  */
-// Not in its arguments: everybody on the machine sees those, and an address may have a password.
+// Not in its arguments: every user of the machine can see those, and an address may have a password.
 const { ECHO_LOG: place, ECHO_LOG_KEY: key = 'log-only' } = process.env;
 const append = place === undefined ? undefined : logOnlyAt(place, key);
 let waiting: { readonly bytes: Buffer; readonly answer: () => void }[] = [];

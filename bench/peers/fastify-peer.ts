@@ -2,17 +2,18 @@ import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
 
 /*
- * What the Fastify peers have in common: the requests, the answers and the import. They differ in how they keep wallets.
- * One process, like walletd; of the six endpoints two, with one bet in each. Schemas are compiled both ways.
+ * The common part of the Fastify peers: the requests, the answers and the import. The peers differ in how they keep
+ * wallets. Each is one process, like walletd, with two of the six endpoints and one bet per request. Schemas are
+ * compiled both ways.
  */
 export interface PeerWallets {
   place(bet: PlacedBet): Promise<Told>;
   settle(bet: SettledBet): Promise<Told>;
-  /** Resolves to how many of them are new. */
+  /** Resolves to the number of new players. */
   importPlayers(players: readonly Player[]): Promise<number>;
 }
 
-/** Amounts are whole units. */
+/** A bet with its stake; amounts are whole units. */
 export interface PlacedBet extends BetKey {
   readonly roundId: string;
   readonly stake: number;
@@ -35,7 +36,7 @@ export interface Player {
   readonly balance: number;
 }
 
-/** The balances are those of the first answer; none: the callback failed. */
+/** An answer: its balances are those of the first answer. Without balances the callback failed. */
 export type Told = readonly [statusCode: number, before?: number | null, after?: number | null];
 
 interface Callback {
@@ -53,7 +54,7 @@ const text = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const number = { type: 'number', minimum: 0 } as const;
 const integer = { type: 'integer' } as const;
 
-/** Serves these wallets on a free port, and says on the first line of output where. */
+/** Serves these wallets on a free port, and prints the address as the first line of output. */
 export async function servePeer(wallets: PeerWallets): Promise<void> {
   const app = fastify();
   app.post<{ Body: Callback }>('/placeBets', { schema: schemaOf({ betAmount: number }) }, async ({ body }) => {
@@ -67,7 +68,7 @@ export async function servePeer(wallets: PeerWallets): Promise<void> {
     return answer(body, await wallets.settle({ ...keyOf(body, id), payout: units(payoutAmount) }));
   });
 
-  // As walletd's import: a JSON object in each line; only the sums are answered.
+  // Like walletd's import: a JSON object in each line; the answer has sums only.
   app.addContentTypeParser('application/x-ndjson', { parseAs: 'string' }, async (_request: unknown, body: string) =>
     body.split('\n').map((line) => JSON.parse(line)),
   );

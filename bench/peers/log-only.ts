@@ -4,7 +4,7 @@ import { connectTo } from '../support/redis-client.js';
 /** One append to one log; durable when it resolves. */
 export type AppendToLog = (bytes: Buffer) => Promise<unknown>;
 
-/** What a durable answer costs at the least in this place: no head to compare, no checksum, nothing to recover. */
+/** The least that a durable answer costs on this store: no head comparison, no checksum, no recovery. */
 export function logOnlyAt(place: string, key: string): AppendToLog {
   if (place.startsWith('lmdb:')) return inLmdb(place.slice('lmdb:'.length));
   const client = connectTo(place);

@@ -12,7 +12,7 @@ const DURABILITY = 'each answer waits until its change is on the disk';
 /** The peers know nothing but pairs, and promise nothing less than fsync. */
 export type PeersSettings = Omit<RaceSettings, 'mix'>;
 
-/** walletd beside what a team would build instead, with the same durability. What is not installed is left out. */
+/** Compares walletd with the usual alternatives at the same durability. Skips the ones that are not installed. */
 export function runPeers(options: PeersSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
     const settings: RaceSettings = { ...options, mix: 'pairs' };

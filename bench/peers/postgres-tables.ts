@@ -5,11 +5,11 @@ import type { Player } from './fastify-peer.js';
  * The best tables for these two operations that we know of; amounts are whole units.
  *
  * - A player has a short number, so that the one index of bets needs no name in every entry.
- * - Pages are left half empty, so that the changes of a balance and of a bet find room beside the old row and touch no
- *   index (HOT).
- * - A balance after is not stored, as it follows from the one before.
- * - Bets do not reference players: they are written under the lock of the player's row only, and the check would lock it
- *   once more each time.
+ * - Pages are left half empty, so that new versions of a balance and a bet fit beside the old row and touch no index
+ *   (HOT).
+ * - The balance after a bet is not stored, since it follows from the one before.
+ * - Bets have no foreign key to players: bets are written under the lock of the player's row anyway, and the check would
+ *   lock the row once more each time.
  */
 const TABLES = `
 CREATE TABLE player (
@@ -37,7 +37,8 @@ INSERT INTO player (username, currency, balance)
 SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
 ON CONFLICT DO NOTHING`;
 
-// As strings, which is what pg makes of 8 bytes, units could not be added; all of ours are safe integers.
+// Parse as numbers: by default pg returns 8-byte integers as strings, which cannot be added. All of ours are safe
+// integers.
 types.setTypeParser(types.builtins.INT8, Number);
 
 /** A connection to the tables in this schema: peers that share a server have one each. */
@@ -49,7 +50,7 @@ export async function createTables(client: ClientBase | Pool, schema: string, fu
   await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema}; ${TABLES} ${functions}`);
 }
 
-/** Resolves to how many of them are new. */
+/** Resolves to the number of new players. */
 export async function importPlayers(client: ClientBase | Pool, players: readonly Player[]): Promise<number> {
   const columns = [
     players.map(({ username }) => username),

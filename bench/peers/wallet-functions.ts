@@ -1,9 +1,9 @@
 /*
  * A wallet in PostgreSQL as two functions, each atomic, over the tables of postgres-tables.ts.
  *
- * They write first and ask afterwards: the change of the balance locks the player and checks it in one statement, and
- * the write of the bet then tells a repeat. A new bet takes two statements; one that has to be looked at more closely
- * takes back what it did. To lock, look and then write took five, and answered 5 to 13 % fewer callbacks.
+ * The functions write first and check afterwards: changing the balance locks the player and checks it in one statement,
+ * and writing the bet then detects a repeat. A new bet takes two statements; a bet that needs a closer look reverses
+ * its changes first. Locking, checking and then writing took five statements, and answered 5 to 13 % fewer callbacks.
  */
 export const WALLET_FUNCTIONS = `
 CREATE FUNCTION place_bet(a_username text, a_product text, a_id text, a_currency text, a_stake bigint, a_round text,

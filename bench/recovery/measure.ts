@@ -12,8 +12,8 @@ import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { writeLongLog } from './long-log.js';
 
 /*
- * One step of the recovery bench, in a fresh process, on the store of the settings. Prints what it measured as one line
- * of JSON.
+ * One step of the recovery bench, in a fresh process, on the store of the settings. Prints its result as one line of
+ * JSON.
  */
 const PAGE_ENTRIES = 64;
 const [step, players = '0'] = process.argv.slice(2);
@@ -40,7 +40,7 @@ async function run(): Promise<object> {
   }
 }
 
-/** The plain loop: what reading and decoding alone takes. */
+/** The plain loop: the time of reading and decoding alone. */
 async function decodeAll(): Promise<number> {
   let events = 0;
   for (const shard of shards) {

@@ -15,12 +15,12 @@ export interface RecoverySettings extends RaceSettings, StoreChoice {
   readonly workers: readonly number[];
 }
 
-/** What one length of history takes. */
+/** Results for one length of history. */
 export interface History {
-  /** With two open bets each. */
+  /** Players with two open bets each. */
   readonly players: number;
   readonly events: number;
-  /** To read and decode the log in one thread, and nothing else. */
+  /** Time to read and decode the log in one thread, and nothing else. */
   readonly decodeMs: number;
   readonly snapshotMs: number;
   readonly snapshotBytes: number;
@@ -34,13 +34,13 @@ export interface RecoveryReport extends LoadReport {
 
 const MEASURE = fileURLToPath(new URL('./measure.js', import.meta.url));
 const HEAP_MIB = 8192;
-/** Shares of the players that histories are written for. */
+/** Lengths of the histories, as shares of all players. */
 const LENGTHS = [0.25, 0.5, 1];
 const STEPS = 5;
-/** Entries of a load like this fill a snapshot's interval many times over in one round. */
+/** At this load, one round's entries fill a snapshot's interval many times over. */
 const EVERY_SECOND = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '1' };
 
-/** How long a start takes with and without a snapshot, and what callbacks feel while snapshots are taken. */
+/** Measures a start with and without a snapshot, and the latency of callbacks while snapshots are taken. */
 export function runRecovery(settings: RecoverySettings): Promise<RecoveryReport> {
   return withCleanUp(async () => {
     const store = await startStore(settings);
@@ -79,7 +79,7 @@ export const HISTORY_COLUMNS: readonly Column[] = [
   { right: 'ready s' },
 ];
 
-/** For each history a line for each count of workers. */
+/** One row per history and count of workers. */
 export function historyRows(histories: readonly History[]): string[][] {
   const seconds = (ms: number) => (ms / 1000).toFixed(2);
   return histories.flatMap(({ players, events, decodeMs, snapshotMs, snapshotBytes, fromLog, fromSnapshots }) =>
@@ -97,7 +97,7 @@ export function historyRows(histories: readonly History[]): string[][] {
   );
 }
 
-/** `onStep` is told what each of its `STEPS` has done. */
+/** Calls `onStep` with the result of each of its `STEPS`. */
 async function measureHistory(
   store: Store,
   players: number,
@@ -127,7 +127,7 @@ async function measureHistory(
   };
 }
 
-/** For each count of workers the medians of starts in alternation. */
+/** For each count of workers: the medians of starts in alternation. */
 async function measureStarts(env: Readonly<Record<string, string>>, { workers, rounds }: RecoverySettings) {
   const starts: Start[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -4,18 +4,18 @@ import { createInterface } from 'node:readline';
 import { atEnd } from '../support/clean-up.js';
 import { ROOT } from '../support/root.js';
 
-/** What one start of walletd took. */
+/** Times of one start of walletd. */
 export interface Start {
   readonly workers: number;
-  /** From the shards' fences to the last shard that was whole. */
+  /** Time from the shards' fences to the recovery of the last shard. */
   readonly recoveryMs: number;
-  /** From the command to the first callback that it would take. */
+  /** Time from the command until walletd can take the first callback. */
   readonly readyMs: number;
 }
 
 const START_MS = 120_000;
 export const NO_SNAPSHOTS = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '0', WALLETD_SNAPSHOTS_EVERY_ENTRIES: '0' };
-/** A start takes no snapshot that the next one would begin with. */
+/** A start takes no snapshot, since the next start would begin with it. */
 const ALONE = { WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', ...NO_SNAPSHOTS };
 
 /** Starts walletd as a user does, on a store with a history, and kills it when it is ready. */

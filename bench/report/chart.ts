@@ -1,4 +1,4 @@
-/** A plot as inline SVG. Colours are the page's: `--s0` and so on, so that it can be read in light and in dark. */
+/** A plot as inline SVG. Colours are the page's (`--s0` and so on), for light and dark themes. */
 export interface Axis {
   readonly label: string;
   readonly isLog?: boolean;
@@ -14,7 +14,7 @@ interface Scale {
   readonly ticks: readonly number[];
 }
 
-/** As wide as a phone, so that its letters are as large there as in the text around it. */
+/** As wide as a phone, so that its text has the size of the surrounding text there. */
 const WIDTH = 360;
 const HEIGHT = 320;
 const LEFT = 46;
@@ -23,16 +23,16 @@ const TOP = 28;
 const BOTTOM = 42;
 const TICKS = 5;
 const X_TICKS_MAX = 8;
-/** Between two labels of lines that end close to each other. */
+/** Least distance between the labels of lines that end close to each other. */
 const LABEL_STEP = 15;
 const LABEL_ABOVE = 7;
-/** Its name above, the value behind. */
+/** Height of a bar with its name above and its value behind. */
 const BAR = 40;
 const BAR_HEIGHT = 14;
 const BAR_TOP = 14;
 const VALUE_ROOM = 96;
 
-/** Lines through what was measured, each with its name where it ends; the ticks of x are the values at which it was. */
+/** Lines through the measured points, each with its name at its end; the ticks of x are the measured values. */
 export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
   const points = series.flatMap((one) => one.points);
   const measuredAt = thinned([...new Set(points.map(([value]) => value))].sort((a, b) => a - b));
@@ -63,13 +63,13 @@ export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
   return svg(HEIGHT, [...grid, ...ticks, ...labels, ...names, ...lines].join(''));
 }
 
-/** The first, the last, and as many between them as there is room for. */
+/** The first, the last, and as many between them as fit. */
 function thinned(values: readonly number[]): number[] {
   const step = Math.ceil((values.length - 1) / X_TICKS_MAX) || 1;
   return values.filter((_, i) => i === values.length - 1 || (i % step === 0 && i + step / 2 < values.length));
 }
 
-/** Heights at which labels do not cover each other: above these, as near as there is room, in their order. */
+/** Heights at which labels do not overlap, in the given order: as close above the given heights as possible. */
 export function apart(heights: readonly number[]): number[] {
   const order = heights.map((height, i) => ({ height, i })).sort((a, b) => b.height - a.height);
   const placed = heights.slice();
@@ -86,7 +86,7 @@ export function apart(heights: readonly number[]): number[] {
   return placed;
 }
 
-/** Bars that lie below each other, its name above each. */
+/** Bars below each other, each with its name above. */
 export function barChart(unit: string, bars: readonly (readonly [name: string, value: number])[]): string {
   const most = Math.max(...bars.map(([, value]) => value));
   const rows = bars.map(([name, value], i) => {
@@ -105,7 +105,10 @@ export function escapeHtml(value: string): string {
   return value.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** With ticks of its `own`, else round numbers around the values, from 0 on unless it is logarithmic. */
+/**
+ * A scale with ticks of its `own`, otherwise with round numbers around the values. Starts at 0 unless it is
+ * logarithmic.
+ */
 function scaleOf({ isLog = false }: Axis, values: readonly number[], from: number, to: number, own?: number[]): Scale {
   const ticks = own ?? (isLog ? powers(Math.min(...values), Math.max(...values)) : steps(Math.max(...values)));
   const project = isLog ? Math.log10 : (value: number) => value;
@@ -122,7 +125,7 @@ function powers(least: number, most: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
 }
 
-/** From 0 to the largest or beyond: 1, 2 or 5 times a power of ten apart. */
+/** Ticks from 0 up to at least the largest value: 1, 2 or 5 times a power of ten apart. */
 function steps(largest: number): number[] {
   const rough = largest / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -130,7 +133,7 @@ function steps(largest: number): number[] {
   return Array.from({ length: Math.ceil(largest / step) + 1 }, (_, i) => i * step);
 }
 
-/** To three digits, for people. */
+/** A readable number with three digits. */
 export function short(value: number): string {
   if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))} M`;
   if (value >= 1e4) return `${Number((value / 1e3).toPrecision(3))} k`;

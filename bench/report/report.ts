@@ -23,7 +23,7 @@ import { barsVerdict, latencyVerdict, throughputVerdict } from './verdicts.js';
 
 const THROUGHPUT: Axis = { label: 'callbacks/s' };
 
-/** What was measured as a page of plots and tables. What was not measured has no chapter. */
+/** Renders the results as a page of plots and tables. Benches without results have no chapter. */
 export function reportOf(results: Results): string {
   const { environment, load, openLoad, peers, recovery, scale, overload, cost, memory, soak, micro, compare } = results;
   const { cluster } = results;
@@ -119,7 +119,7 @@ function loadChapter({ durability, raced }: LoadReport): string {
   );
 }
 
-/** All servers on one scale: several pictures beside each other have scales of their own, and hide what differs most. */
+/** All servers on one scale: separate pictures have scales of their own, and hide the largest differences. */
 function openLoadChapter({ durability, raced }: LoadReport): string {
   const latency = (title: string, what: string, pick: (one: Raced) => number) =>
     figure(title, latencyVerdict(raced, what, pick), latencyChart(raced, pick));
@@ -264,7 +264,7 @@ function latencyChart(raced: readonly Raced[], pick: (one: Raced) => number): st
   return chartBy({ label: 'offered requests/s' }, { label: 'ms', isLog: true }, raced, rate, pick);
 }
 
-/** A line for each server; bars where there is one value of x only, through which there is no line. */
+/** A line for each server; bars where there is only one value of x, which cannot make a line. */
 function chartBy(
   x: Axis,
   y: Axis,
@@ -301,7 +301,7 @@ function p99Bars(title: string, raced: readonly Raced[]): string {
   );
 }
 
-/** Of the longest history. */
+/** Verdict on starts with the longest history. */
 function startsVerdict(series: readonly Series[]): string {
   const ends = series.map(({ name, points }) => [name, points.at(-1)?.[1] ?? 0] as const);
   return `After ${short(series[0]?.points.at(-1)?.[0] ?? 0)} events. ${barsVerdict('s', ends)}`;

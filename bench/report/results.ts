@@ -10,11 +10,11 @@ import type { ScaleReport } from '../scale/scale.js';
 import type { SoakReport } from '../soak/soak.js';
 import type { Environment } from '../support/environment.js';
 
-/** What was measured, as it was measured: the file that `--json` writes, and what the report is made of. */
+/** Raw results: the file that `--json` writes, and the input of the report. */
 export interface Results {
   readonly environment: Environment;
   readonly load?: LoadReport;
-  /** By offered rate. */
+  /** Results by offered rate. */
   readonly openLoad?: LoadReport;
   readonly overload?: OverloadReport;
   readonly scale?: ScaleReport;

@@ -7,13 +7,13 @@ import type { Results } from './results.js';
 
 export interface SaveSettings {
   readonly folder: string;
-  /** Where the raw results go, too. */
+  /** File for the raw results, too. */
   readonly json?: string;
 }
 
 const REPORT = `${ROOT}bench/report/report.html`;
 
-/** Before a quarter of an hour is spent for nothing. Throws a sentence. */
+/** Checks the output file before a quarter of an hour is wasted. Throws a user error. */
 export function mustBeWritable({ json }: SaveSettings): void {
   for (const file of json === undefined ? [REPORT] : [REPORT, json]) {
     try {
@@ -25,7 +25,7 @@ export function mustBeWritable({ json }: SaveSettings): void {
   }
 }
 
-/** Writes what was measured: the page, and the raw results when they are wanted. */
+/** Writes the report page, and the raw results on request. */
 export function save(measured: Omit<Results, 'environment'>, { folder, json }: SaveSettings): void {
   const results: Results = { environment: environment(folder), ...measured };
   writeFileSync(REPORT, reportOf(results));

@@ -2,23 +2,23 @@ import { describeLoad, medianOf, type Raced } from '../load/raced.js';
 import { short } from './chart.js';
 
 /*
- * What a picture shows, in a sentence above it: who reads nothing else has read that. Each compares with the floor of
- * the same load where it was raced, and else with the first server.
+ * Verdicts: the sentence above a picture, for readers who read nothing else. Each compares with the floor of the same
+ * load if it was raced, otherwise with the first server.
  */
 const FLOORS = ['durable echo', 'echo'];
 
-/** Of the largest load: the one on the right. */
+/** Verdict on the largest load: the rightmost one. */
 export function throughputVerdict(raced: readonly Raced[]): string {
   const perSecond = (one: Raced) => medianOf(one, (result) => result.perSecond);
   return verdict(raced, perSecond, (value) => `answered ${short(value)} callbacks/s`);
 }
 
-/** `what` is what took so long, as "99 in 100 answers". */
+/** `what` names the measured answers, as "99 in 100 answers". */
 export function latencyVerdict(raced: readonly Raced[], what: string, pick: (one: Raced) => number): string {
   return verdict(raced, pick, (value) => `had ${what} within ${short(value)} ms`);
 }
 
-/** Of bars: the largest and the smallest. */
+/** Verdict on bars: the largest and the smallest. */
 export function barsVerdict(unit: string, bars: readonly (readonly [name: string, value: number])[]): string {
   const sorted = [...bars].sort(([, a], [, b]) => b - a);
   const [most, least] = [sorted[0], sorted.at(-1)];

@@ -15,7 +15,7 @@ export interface ScaleSettings extends Omit<RaceSettings, 'players'>, StoreChoic
   readonly players: readonly number[];
 }
 
-/** Median microseconds until a lone callback is answered that nothing has to become durable for. */
+/** Median microseconds until a lone callback without a durable write is answered. */
 export interface LoneAnswer {
   readonly server: string;
   readonly us: number;
@@ -29,7 +29,7 @@ export interface ScaleReport {
   readonly memory: MemoryReport;
 }
 
-/** What threads and players change: throughput, latency, memory. */
+/** Measures the effect of threads and players on throughput, latency and memory. */
 export function runScale(settings: ScaleSettings): Promise<ScaleReport> {
   return withCleanUp(async () => {
     const store = await startStore(settings);
@@ -57,7 +57,7 @@ async function measureLoneAnswers(contestants: readonly Contestant[], rounds: nu
   for (let round = 1; round <= rounds; round++) {
     for (const [i, contestant] of contestants.entries()) {
       await withCleanUp(async () => {
-        // Stores of their own: the rounds after have empty ones, too.
+        // Each lone start has a store of its own, so that the later rounds have an empty one, too.
         const { url } = await contestant.start(-round);
         times[i]?.push(await answerUs(url));
       });

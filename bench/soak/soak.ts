@@ -14,12 +14,12 @@ export interface SoakSettings extends StoreChoice {
   readonly rate: number;
   readonly connections: number;
   readonly openBets: number;
-  /** How long closed rounds stay in memory. */
+  /** Time that closed rounds stay in memory. */
   readonly memorySeconds: number;
   readonly mix: Mix;
 }
 
-/** What was seen when a minute had passed. */
+/** Measurements at the end of one minute. */
 export interface Minute {
   readonly minute: number;
   readonly answers: number;
@@ -27,18 +27,18 @@ export interface Minute {
   readonly p99Ms: number;
   readonly longestMs: number;
   readonly residentBytes: number;
-  /** Of these, what is not mapped from files: LMDB's are, and the system may drop them. */
+  /** The part of it not mapped from files. LMDB's memory is mapped, and the system may drop it. */
   readonly ownBytes: number;
   readonly heapBytes: number;
   readonly recordBytes: number;
-  /** Memory that knowing what the archive has takes. */
+  /** Memory of the key filter of the archive. */
   readonly namesBytes: number;
   /** Ids and rounds in the archive. */
   readonly names: number;
-  /** Held in memory. */
+  /** Transactions held in memory. */
   readonly transactions: number;
   readonly archivedRounds: number;
-  /** Of requests that waited for the archive: those for which it had nothing. */
+  /** Requests that waited for the archive although it had nothing for them. */
   readonly lookedInVain: number;
 }
 
@@ -52,7 +52,7 @@ export interface SoakReport {
 const MINUTE = 60;
 const CELL_MIN = 8;
 
-/** One server for as long as so many callbacks take: what grows, and what stands still. */
+/** Runs one server for a given number of callbacks, and measures its growth. */
 export function runSoak(settings: SoakSettings): Promise<SoakReport> {
   return withCleanUp(async () => {
     const { callbacks, rate, players, connections, openBets, mix, memorySeconds, folder } = settings;
@@ -115,7 +115,7 @@ function printed(cells: readonly string[]): string {
   return cells.map((cell, i) => cell.padStart(Math.max(SOAK_COLUMNS[i]?.right.length ?? 0, CELL_MIN))).join('  ');
 }
 
-/** What one looks for in a soak: what is the same at its end as after a tenth of it. Empty when no minute has passed. */
+/** Compares the end of a soak with its first tenth. Empty when no minute has passed. */
 export function soakSentences(minutes: readonly Minute[]): string[] {
   const last = minutes.at(-1);
   if (last === undefined) return [];

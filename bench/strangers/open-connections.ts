@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 
 /*
- * Opens connections to a port of loopback, from many of its addresses, says nothing on them, and holds the newest: what strangers
- * without a key can do. Arguments: port, connections a second, how many are held. Linux answers to all of 127.0.0.0/8.
+ * Opens connections to a port of loopback from many of its addresses, sends nothing on them, and holds the newest: as
+ * much as clients without a key can do. Arguments: port, connections a second, number of held connections. Linux
+ * answers to all of 127.0.0.0/8.
  */
 
 const TICK_MS = 10;

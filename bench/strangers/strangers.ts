@@ -12,7 +12,7 @@ import { importPlayers, startWalletd } from '../support/servers.js';
 import { startStore } from '../support/store.js';
 
 export interface StrangersSettings {
-  /** Connections that strangers open each second. */
+  /** Connections that unauthenticated clients open each second. */
   readonly rate: number;
   /** Length of each run. */
   readonly seconds: number;
@@ -21,7 +21,7 @@ export interface StrangersSettings {
   readonly folder: string;
 }
 
-/** A listener, and what its allowed caller asks. */
+/** A listener, and the request of its allowed caller. */
 interface Asked {
   readonly name: string;
   readonly url: string;
@@ -39,11 +39,11 @@ const CALLS_PER_SECOND = 200;
 const CALLS_PER_NEW_CONNECTION = 10;
 const CALLER = '127.0.0.1';
 const STRANGERS = new URL('./open-connections.js', import.meta.url);
-/** Time until strangers hold all that a listener gives them. */
+/** Time until unauthenticated clients hold all connections that a listener gives them. */
 const FILL_MS = 2000;
 const CONNECTIONS_MAX = 1000;
 
-/** An allowed caller of each listener, alone and while strangers of other addresses open connections and say nothing. */
+/** Measures an allowed caller of each listener, alone and while clients of other addresses open silent connections. */
 export function runStrangers({ rate, seconds, rounds, folder }: StrangersSettings): Promise<void> {
   return withCleanUp(async () => {
     console.log(machine());
@@ -108,7 +108,7 @@ async function measure(asked: Asked, rate: number, seconds: number, rounds: numb
   ];
 }
 
-/** By the clock: a call that is late counts from when it was due. */
+/** Calls by the clock: a late call counts from the time at which it was due. */
 async function call(asked: Asked, seconds: number): Promise<Run> {
   const latencies = new Latencies();
   const kept = new Agent({ keepAlive: true });
@@ -145,7 +145,7 @@ function ask({ url, path, body }: Asked, agent: Agent | undefined): Promise<void
   });
 }
 
-/** Resolves when the listener is full; what it returns ends the strangers. */
+/** Resolves when the listener is full; the returned function ends the clients. */
 async function strangersAt(url: string, rate: number): Promise<() => Promise<void>> {
   const child = fork(STRANGERS, [new URL(url).port, String(rate), String(CONNECTIONS_MAX)]);
   const ended = once(child, 'exit');

@@ -2,12 +2,15 @@ import { Client } from 'pg';
 import { type Postgres, startPostgres } from './postgres.js';
 import type { Store } from './store.js';
 
-/** What a walletd has to be told so that closed rounds leave memory: one beside Redis gets a database of its own each time. */
+/**
+ * Archives for walletd: settings with which closed rounds leave memory. A walletd on Redis gets a new database each
+ * time.
+ */
 export class Archives {
   private databases = 0;
   private readonly postgres: Postgres | undefined;
 
-  /** `memorySeconds`: how long closed rounds stay in memory. Undefined: as walletd comes, without PostgreSQL. */
+  /** `memorySeconds`: time that closed rounds stay in memory. Undefined: walletd's default, without PostgreSQL. */
   constructor(
     store: Store,
     folder: string,

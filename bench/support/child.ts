@@ -5,14 +5,14 @@ import { atEnd } from './clean-up.js';
 import type { FullCollection } from './gc-watch.js';
 import { ServingProcess } from './vitals.js';
 
-/** A busy machine takes its time. */
+/** Generous, because a busy machine is slow. */
 const START_MS = 60_000;
-/** Longer than walletd takes for its end. */
+/** Longer than walletd takes to end. */
 const END_MS = 8000;
 const GC_WATCH = new URL('./gc-watch.js', import.meta.url);
 
 export interface Child {
-  /** The first line that says it is ready. */
+  /** The line of output that says it is ready. */
   readonly line: string;
   readonly process: ServingProcess;
 }
@@ -24,7 +24,7 @@ export async function startChild(
   isReady: (line: string) => boolean,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Child> {
-  // For Node alone; other programs do not look at it. A path may have blanks, an address has none.
+  // For Node alone; other programs ignore it. A path may have blanks, an address has none.
   const NODE_OPTIONS = [process.env.NODE_OPTIONS, `--import=${GC_WATCH.href}`].join(' ').trim();
   const child = spawn(command, args, {
     env: { ...process.env, NODE_OPTIONS, ...env },
@@ -45,7 +45,7 @@ async function firstLine(child: ChildProcess, wanted: (line: string) => boolean)
     for await (const line of lines) if (wanted(line)) return line;
   } finally {
     clearTimeout(timer);
-    // What is printed later must be read, or the child stops when the pipe is full.
+    // Drain later output, or the child stops when the pipe is full.
     child.stdout?.resume();
   }
   throw new Error(`${child.spawnfile} ended before it was ready`);

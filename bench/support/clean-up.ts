@@ -1,16 +1,16 @@
 type Task = () => void | Promise<void>;
 
 const tasks: Task[] = [];
-/** One clean-up at a time: what a task removes, a process that another one ends may write again. */
+/** One clean-up at a time: a process that another task ends may write files that this task removes. */
 let running: Promise<void> = Promise.resolve();
 let isInterrupted = false;
 
-/** What was started or made is ended or removed at the end, the latest first. */
+/** Registers a task for the end, in reverse order of registration. */
 export function atEnd(task: Task): void {
   tasks.push(task);
 }
 
-/** Runs something, and cleans up after it, and after nothing else, whatever becomes of it. */
+/** Runs a function and then the clean-up tasks that it registered, whatever the outcome. */
 export async function withCleanUp<T>(run: () => Promise<T>): Promise<T> {
   const before = tasks.length;
   try {
@@ -33,7 +33,7 @@ export function cleanUp(before = 0): Promise<void> {
   return running;
 }
 
-// Children of a bench that was told to end would run on, and one of them is a Redis. Whoever is impatient waits too.
+// On a signal, clean up first: children would outlive the bench, and one of them is a Redis. A second signal waits too.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (isInterrupted) return;

@@ -2,7 +2,7 @@ import { release } from 'node:os';
 import { describeFsync, machine } from './machine.js';
 import { commit, maybeRedisVersion, packageVersion } from './versions.js';
 
-/** What a figure cannot be judged without. */
+/** Facts without which no figure can be judged. */
 export interface Environment {
   readonly time: string;
   readonly command: string;
@@ -11,11 +11,11 @@ export interface Environment {
   readonly versions: Readonly<Record<string, string>>;
   /** With a `+` when files differ from it. */
   readonly commit: string;
-  /** What one durable write in the folder of the stores takes. */
+  /** Cost of one durable write in the folder of the stores. */
   readonly fsync: string;
 }
 
-/** Reports are shown around. */
+/** Removes logins, since reports are shared. */
 export function withoutLogins(command: string): string {
   return command.replace(/:\/\/[^@\s]*@/g, '://');
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those that the system gives to connections (32768 on Linux), which could take the port meanwhile. */
+/** Below the ephemeral ports (from 32768 on Linux), which an outgoing connection could take meanwhile. */
 const FIRST = 10_000;
 const LAST = 32_000;
 
-/** A port of loopback that nobody listens at. */
+/** A port of loopback without a listener. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));

@@ -2,16 +2,16 @@ import { writeSync } from 'node:fs';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 
 /*
- * Loaded before a server under test, in each of its threads: tells the bench, through a pipe, every collection of the
- * whole heap when it is over. They come some times in a minute, so that telling them costs nothing.
+ * Preloaded into each thread of a server under test: reports every collection of the whole heap to the bench through a
+ * pipe, when it is over. Such collections happen a few times a minute, so reports cost nothing.
  */
 const PIPE = 3;
 
-/** One line of JSON. */
+/** A full collection, as one line of JSON. */
 export interface FullCollection {
   /** Milliseconds since 1970. */
   readonly fromMs: number;
-  /** For which the thread stood still at its end; marking in steps before that is not in it. */
+  /** Pause of the thread at the end of the collection; incremental marking before is not included. */
   readonly pauseMs: number;
 }
 

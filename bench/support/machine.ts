@@ -11,8 +11,8 @@ export function machine(): string {
 }
 
 /**
- * What one durable write of 4 KiB costs in the folder: the physical limit under every figure. For people, because there
- * are two: a disk of a virtual machine that has had nothing to do for a millisecond can take ten times as long.
+ * Cost of one durable write of 4 KiB in the folder: the physical limit under every figure. A text, because there are
+ * two values: a virtual machine's disk that was idle for a millisecond can take ten times as long.
  */
 export function describeFsync(folder: string): string {
   const own = mkdtempSync(`${folder}/walletd-fsync-`);
@@ -38,7 +38,7 @@ function fsyncMs(file: number, pauseMs: number): number {
   return median(times);
 }
 
-/** Of an even number of values the mean of the two in the middle. */
+/** For an even number of values: the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);

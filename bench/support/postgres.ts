@@ -3,15 +3,18 @@ import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, readFi
 import { atEnd } from './clean-up.js';
 import { maybeFolderOf, onPath } from './programs.js';
 
-/** Where Debian puts each version, and not on the PATH. */
+/** Debian's folder for each version, not on the PATH. */
 const DEBIAN = '/usr/lib/postgresql';
 const PROGRAMS = ['initdb', 'postgres', 'pg_ctl', 'pg_basebackup'];
-/** Who runs the server when we are root, whom PostgreSQL refuses to be. Debian's package creates this user. */
+/**
+ * User that runs the server when we are root, since PostgreSQL refuses to run as root. Debian's package creates this
+ * user.
+ */
 const USER = 'postgres';
 
 /**
- * A commit is on the disk before it is answered. Memory and the log have room as in production, so that a bench meets no
- * checkpoint that a server of days would not meet. The rest is as PostgreSQL comes: full pages are logged, autovacuum runs.
+ * A commit is on the disk before it is answered. Memory and the log are sized as in production, so that a bench meets
+ * no extra checkpoint. The rest is PostgreSQL's default: full pages are logged, autovacuum runs.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   fsync: 'on',
@@ -29,14 +32,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 export interface Postgres {
   readonly url: string;
-  /** For people: what a durable write is here. */
+  /** A readable description of a durable write here. */
   readonly durability: string;
-  /** Ends it at once, as a crash would; with `start` it goes on. */
+  /** Ends the server at once, as a crash would; `start` resumes it. */
   crash(): void;
   start(): void;
 }
 
-/** Why there can be no server here, in a sentence; undefined: there can. */
+/** A sentence on why no server can run here; undefined when one can. */
 export function whyNoPostgres(): string | undefined {
   if (maybePrograms() === undefined) return 'PostgreSQL is not installed: apt-get install postgresql';
   if (!isRoot() || maybeId('-u') !== undefined) return undefined;
@@ -55,7 +58,7 @@ export function startPostgres(folder: string): Postgres {
   const start = () => void runProgram(own, 'pg_ctl', 'start', '--wait', `--pgdata=${data}`, `--log=${own}/log`);
   const crash = () => void runProgram(own, 'pg_ctl', 'stop', '--wait', '--mode=immediate', `--pgdata=${data}`);
   start();
-  // The files are removed next, so nothing has to be written to them.
+  // A crash will do: the files are removed next.
   atEnd(crash);
   const version = /\d[\d.]*/.exec(runProgram(own, 'postgres', '--version'))?.[0];
   return {
@@ -67,7 +70,7 @@ export function startPostgres(folder: string): Postgres {
   };
 }
 
-/** A new folder of the user that the server runs as; removed at the end. */
+/** A new folder that belongs to the server's user; removed at the end. */
 export function makeOwnFolder(folder: string): string {
   const own = mkdtempSync(`${folder}/walletd-postgres-`);
   atEnd(() => rmSync(own, { recursive: true, force: true }));
@@ -76,7 +79,7 @@ export function makeOwnFolder(folder: string): string {
   return own;
 }
 
-/** Runs one of the programs until it ends, as the user that the server runs as. */
+/** Runs one of the programs until it ends, as the server's user. */
 export function runProgram(cwd: string, program: string, ...args: string[]): string {
   try {
     return execFileSync(`${maybePrograms()}/${program}`, args, { ...owner(), cwd, encoding: 'utf8', stdio: 'pipe' });
@@ -85,7 +88,7 @@ export function runProgram(cwd: string, program: string, ...args: string[]): str
   }
 }
 
-/** What the server has said, since pg_ctl does not repeat it. */
+/** The server's log, since pg_ctl does not repeat it. */
 function maybeLog(own: string): string {
   return existsSync(`${own}/log`) ? `\n${readFileSync(`${own}/log`, 'utf8')}` : '';
 }
@@ -99,7 +102,7 @@ function maybePrograms(): string | undefined {
   return maybeFolderOf(PROGRAMS, [...onPath(), ...debianFolders()]);
 }
 
-/** Of several versions the newest first. */
+/** Newest version first. */
 function debianFolders(): string[] {
   try {
     const versions = readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a));
@@ -113,7 +116,7 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** The user's number (`-u`) or that of his group (`-g`). */
+/** The id of the user (`-u`) or of their group (`-g`). */
 function maybeId(option: '-u' | '-g'): number | undefined {
   try {
     return Number(execFileSync('id', [option, USER], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));

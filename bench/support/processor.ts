@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Of a process, in ticks since it began; `times` of a program in C counts in as many per second everywhere on Linux. */
+/** Microseconds per tick of process times; Linux uses this unit in every C program. */
 const TICK_US = 10_000;
 const USER = 11;
 const SYSTEM = 12;
 
-/** What these processes have used of the processor. */
+/** Processor time used by these processes. */
 export function usedUs(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
     // The name before may have blanks.
@@ -15,7 +15,7 @@ export function usedUs(pids: readonly number[]): number {
   }, 0);
 }
 
-/** What a process uses of one core in the time that comes. */
+/** Share of one core that a process uses during the next `ms`. */
 export async function coreShare(pid: number, ms: number): Promise<number> {
   const fromUs = usedUs([pid]);
   const fromMs = performance.now();

@@ -1,16 +1,19 @@
 import { Progress } from '../../src/cli/print/progress.js';
 
 const STEP_MS = 200;
-/** Between two lines about players that are being made. */
+/** Interval between two progress lines about the import of players. */
 const TELL_MS = 5000;
 
-/** A bar over runs on a terminal, which moves within a run where all take as long; elsewhere a line for each. */
+/**
+ * Progress of runs: on a terminal a bar, which moves within a run where all runs take equally long; elsewhere a line
+ * for each run.
+ */
 export class RunProgress {
   private readonly bar = new Progress('Measuring', true);
   private readonly timer = setInterval(() => this.show(), STEP_MS);
   private done = 0;
   private startedAt = performance.now();
-  /** The last line about players; undefined: none are being made. */
+  /** Time of the last line about players; undefined when no import is under way. */
   private toldAt: number | undefined;
 
   constructor(
@@ -19,7 +22,7 @@ export class RunProgress {
     private readonly secondsEach: number,
   ) {}
 
-  /** A run is over; `line` is what it showed. */
+  /** Reports the end of a run; `line` is its result. */
   next(line: string): void {
     if (!process.stderr.isTTY) console.log(line);
     this.done++;
@@ -27,10 +30,10 @@ export class RunProgress {
     this.show();
   }
 
-  /** The players of the next run are being made, which takes a minute when they are a million. */
+  /** Reports the import for the next run, which takes a minute for a million players. */
   filled(name: string, share: number): void {
     const now = performance.now();
-    // The bar moves on when they are there.
+    // The bar moves on when all players exist.
     this.startedAt = now;
     const toldAt = this.toldAt ?? now;
     this.toldAt = share === 1 ? undefined : toldAt;

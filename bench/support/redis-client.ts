@@ -2,11 +2,11 @@ import { Redis } from 'ioredis';
 import { must } from '../../src/base/assert.js';
 import { maybeRedisAddress } from '../../src/store/redis/redis-address.js';
 
-/** Of a walletd store's address, one with Sentinels too. */
+/** Connects to the address of a walletd store, with or without Sentinels. */
 export function connectTo(url: string): Redis {
   const { servers } = must(maybeRedisAddress(url), 'it was checked');
   const redis = new Redis({ ...servers[0], maxRetriesPerRequest: 1 });
-  // Without a listener it prints each failure; the command that fails tells it.
+  // Without a listener ioredis prints each failure; the failing command reports it anyway.
   redis.on('error', () => {});
   return redis;
 }

@@ -2,9 +2,12 @@ import { startChild } from './child.js';
 import { freePort } from './free-port.js';
 import { maybeFolderOf } from './programs.js';
 
-/** The file of writes: that would happen once in hours in production, and several times in a bench that starts with an empty one. */
+/**
+ * Disables rewrites of the append-only file: one would happen every few hours in production, and several times in a
+ * bench that starts with an empty file.
+ */
 export const NEVER_REWRITTEN = { 'auto-aof-rewrite-percentage': '0' };
-/** Nothing is thrown away. */
+/** No eviction. */
 const SETTINGS: Readonly<Record<string, string>> = {
   appendonly: 'yes',
   'no-appendfsync-on-rewrite': 'no',
@@ -13,7 +16,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   save: '',
 };
 
-/** Why there can be no server here, in a sentence; undefined: there can. */
+/** A sentence on why no server can run here; undefined when one can. */
 export function whyNoRedis(): string | undefined {
   if (maybeFolderOf(['redis-server']) !== undefined) return undefined;
   return 'redis-server is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later';
@@ -21,7 +24,7 @@ export function whyNoRedis(): string | undefined {
 
 /**
  * Starts a real Redis on a free port, with its files in `folder`, until the bench ends; resolves to its URL. With
- * `always` every write is on the disk before it is answered.
+ * `always`, every write is on the disk before it is answered.
  */
 export async function startRedis(folder: string, appendfsync: 'always' | 'everysec'): Promise<string> {
   const problem = whyNoRedis();

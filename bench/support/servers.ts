@@ -10,20 +10,25 @@ import type { Serving, ServingProcess } from './vitals.js';
 export interface Server {
   readonly name: string;
   readonly url: string;
-  /** Where players are imported; undefined for a server that keeps no balances. */
+  /** Operator API for the import of players; undefined for a server that keeps no balances. */
   readonly adminUrl: string | undefined;
-  /** Where the balances of all players can be listed; undefined for a server that keeps none, or cannot list them. */
+  /**
+   * Operator API that lists the balances of all players. Undefined for a server that keeps none, or cannot list them.
+   */
   readonly booksUrl: string | undefined;
-  /** Of the operator API, where it asks for one. */
+  /** Token of the operator API, if it requires one. */
   readonly token?: string | undefined;
-  /** How names of players begin in a walletd that others use, too. */
+  /** Prefix of players' names in a walletd that others use, too. */
   readonly playerPrefix?: string;
-  /** Of a walletd that the bench has started: with these its tools find its store. Undefined for any other server. */
+  /**
+   * Settings of a walletd that the bench has started: with these its tools find its store. Undefined for any other
+   * server.
+   */
   readonly settings: Readonly<Record<string, string>> | undefined;
   readonly process: Serving;
 }
 
-/** One that the bench has started. */
+/** A server that the bench has started. */
 export interface OwnServer extends Server {
   readonly process: ServingProcess;
 }
@@ -32,10 +37,10 @@ const IMPORTED_AT_ONCE = 100_000;
 const IMPORTS_MAX = 20;
 const IMPORT_AGAIN_MS = 500;
 
-/** What is to be measured: a fresh process for each `run`. */
+/** A server to measure: a fresh process for each `run`. */
 export interface Contestant {
   readonly name: string;
-  /** Who takes part in a walletd that is measured with several; undefined: as many as the load says. */
+  /** Number of players in a walletd that is measured with several counts. Undefined: the count of the load. */
   readonly players?: number;
   start(run: number): Promise<Server>;
 }
@@ -45,7 +50,7 @@ export function echo(): Contestant {
   return peer('echo', 'echo');
 }
 
-/** The same, and answers when what it was sent is in a log of the store: the least that a durable answer takes. */
+/** The same, and answers once the request is in a log of the store: the least that a durable answer takes. */
 export function durableEcho(store: Store): Contestant {
   return {
     name: 'durable echo',
@@ -63,7 +68,7 @@ export function peer(name: string, file: string, ...args: string[]): Contestant 
   return { name, start: () => startPeer(name, file, args) };
 }
 
-/** walletd, with some settings changed, and for each run an empty store. */
+/** walletd with some settings changed, and an empty store for each run. */
 export function walletd(
   store: Store,
   workers: number,
@@ -72,7 +77,7 @@ export function walletd(
   return { name, start: (run) => startWalletd(store, workers, { ...changes, name: `${name} ${run}` }) };
 }
 
-/** A server of the folder peers/; its first line of JSON says where it listens. */
+/** Starts a server of the folder peers/; its first line of JSON has its address. */
 export async function startPeer(
   name: string,
   file: string,
@@ -87,8 +92,8 @@ export async function startPeer(
 }
 
 /**
- * walletd as a user starts it, with its shards inline (0) or on so many worker threads, and some settings changed; of the
- * project that is built in `root`.
+ * Starts walletd as a user does, with its shards inline (0) or on `workers` worker threads, and some settings changed.
+ * Uses the build in `root`.
  */
 export async function startWalletd(
   store: Store,
@@ -112,13 +117,13 @@ export async function startWalletd(
   return { name, url: callbacks, adminUrl: operatorApi, booksUrl: operatorApi, settings, process: serving };
 }
 
-/** For people. */
+/** A readable count of workers. */
 export function describeWorkers(workers: number): string {
   if (workers === 0) return 'inline';
   return workers === 1 ? '1 worker' : `${workers} workers`;
 }
 
-/** Has walletd prove the store by its log, its books and what the server tells; throws what it finds. */
+/** Has walletd verify the store against its log, its books and the server's figures; throws what it finds. */
 export function verify({ name, adminUrl, settings }: Server, root = ROOT): void {
   if (settings === undefined || adminUrl === undefined) return;
   const args = [`${root}src/cli/walletd.sh`, 'verify', '--server', adminUrl];
@@ -126,7 +131,7 @@ export function verify({ name, adminUrl, settings }: Server, root = ROOT): void 
   if (status !== 0) throw new Error(`${name}: walletd verify finds\n${stdout}${stderr}`);
 }
 
-/** `onImported` is told how many are there. */
+/** Calls `onImported` with the number of players imported. */
 export async function importPlayers(
   adminUrl: string,
   usernames: readonly string[],
@@ -141,18 +146,21 @@ export async function importPlayers(
   }
 }
 
-/** The header that a token is told in. */
+/** The header that carries a token. */
 export function bearer(token: string | undefined): Readonly<Record<string, string>> {
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
 }
 
 interface Sums {
   readonly created: number;
-  /** Only walletd tells it. */
+  /** Only walletd reports it. */
   readonly skipped?: number;
 }
 
-/** In a cluster some are refused while their shard moves: the same lines once more create these, and skip the others. */
+/**
+ * In a cluster some players are refused while their shard moves: repeating the same lines creates these, and skips the
+ * others.
+ */
 async function importSome(
   adminUrl: string,
   usernames: readonly string[],
@@ -170,7 +178,7 @@ async function importSome(
     const text = await response.text();
     const end = text.trim().split('\n').at(-1) as string;
     const { created, skipped = 0 } = response.ok ? (JSON.parse(end) as Sums) : { created: 0 };
-    // Only what has been sent before may be there.
+    // Only players of an earlier attempt may exist already.
     if (created + (attempt === 1 ? 0 : skipped) === usernames.length) return;
     const isHopeless = response.status >= 400 && response.status < 500;
     if (isHopeless || attempt === IMPORTS_MAX) throw new Error(`players are not created: ${response.status} ${end}`);

@@ -11,26 +11,26 @@ export const STORES = ['lmdb', 'redis'] as const;
 export type StoreKind = (typeof STORES)[number];
 
 export const DURABILITIES = ['fsync', 'os'] as const;
-/** What an answer waits for: walletd's `durability`. */
+/** Durability of an answer: walletd's `durability`. */
 export type Durability = (typeof DURABILITIES)[number];
 
 export interface StoreChoice {
   readonly store: StoreKind;
   readonly durability: Durability;
   readonly folder: string;
-  /** The user's own; then the store is Redis, and what is written has a prefix that nobody else has. */
+  /** The user's own Redis; the bench then writes under a unique prefix. */
   readonly redis?: string;
 }
 
-/** Where logs are kept during a bench. */
+/** A store for logs during a bench. */
 export interface Store {
-  /** For people: what a durable write is here. */
+  /** A readable description of a durable write here. */
   readonly durability: string;
   /** Undefined for LMDB. */
   readonly redisUrl: string | undefined;
-  /** What walletd has to be told, to have a log of its own under this name. */
+  /** Settings that give walletd a log of its own under this name. */
   settingsOf(name: string): Readonly<Record<string, string>>;
-  /** Removes what was kept under this name. */
+  /** Removes everything kept under this name. */
   remove(name: string): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ function onRedis(redisUrl: string, durability: Durability, node: Env, prefix: st
   };
 }
 
-/** Whatever ends the bench but kill -9: nothing of it stays in there but walletd's two function libraries. */
+/** Removes everything but walletd's two function libraries, unless kill -9 ends the bench. */
 function onUsersRedis(url: string, durability: Durability, node: Env): Store {
   const prefix = `walletd-bench-${randomBytes(4).toString('hex')}:`;
   const place = must(maybeRedisAddress(url), 'it was checked').name;

@@ -2,18 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { ROOT } from './root.js';
 
-/** Of a package, as it is installed. */
+/** Version of a package as installed. */
 export function packageVersion(name: string): string {
   const description = readFileSync(`${ROOT}node_modules/${name}/package.json`, 'utf8');
   return (JSON.parse(description) as { version: string }).version;
 }
 
-/** Undefined where there is none. */
+/** Undefined when Redis is not installed. */
 export function maybeRedisVersion(): string | undefined {
   return /v=(\S+)/.exec(output('redis-server', ['--version']))?.[1];
 }
 
-/** Of the files in this folder, short; with a `+` when some differ from it. */
+/** Short commit of the files in this folder, with a `+` when some files differ from it. */
 export function commit(): string {
   const isChanged = output('git', ['status', '--porcelain']) !== '';
   return output('git', ['rev-parse', '--short', 'HEAD']) + (isChanged ? '+' : '');

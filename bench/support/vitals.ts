@@ -2,28 +2,31 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { FullCollection } from './gc-watch.js';
 
-/** What happened inside a serving process while it was measured. */
+/** Vitals of a serving process during the measured time. */
 export interface Vitals {
-  /** Collections of the whole heap, in all of its threads; undefined: nobody can see them from here. */
+  /** Collections of the whole heap, in all of its threads. Undefined: not observable from here. */
   readonly fullCollections: number | undefined;
-  /** For which a thread stood still at the end of one; 0 without one. */
+  /** Longest pause of a thread at the end of a full collection; 0 without one. */
   readonly longestPauseMs: number;
-  /** When the measured time began: the players and their open bets are there, and nothing more was played. */
+  /**
+   * Resident bytes at the start of the measured time: the players and their open bets exist, and nothing more was
+   * played.
+   */
   readonly residentBefore: number;
   readonly residentAfter: number;
 }
 
-/** A process that serves, watched from outside. */
+/** A serving process, watched from outside. */
 export interface Serving {
-  /** NaN when nobody tells it. */
+  /** NaN when the process does not report it. */
   residentBytes(): Promise<number>;
-  /** Of these, what is not mapped from files, which the system may drop; all, where it is not told apart. */
+  /** The part of it not mapped from files, which the system may drop. The whole, where the two cannot be separated. */
   ownBytes(): Promise<number>;
-  /** Of this time, in milliseconds since 1970. */
+  /** Full collections in this period, in milliseconds since 1970. */
   collectionsBetween(fromMs: number, toMs: number): Pick<Vitals, 'fullCollections' | 'longestPauseMs'>;
 }
 
-/** One that the bench has started. */
+/** A process that the bench has started. */
 export class ServingProcess implements Serving {
   private readonly collections: FullCollection[] = [];
 
