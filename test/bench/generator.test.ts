@@ -10,7 +10,7 @@ import type { LoadResult } from '../../bench/load/generator.js';
 
 const GENERATOR = fileURLToPath(new URL('../../bench/load/generator.js', import.meta.url));
 
-test('a server that answers nothing is not a fast one: what waits is counted, and each silence fails the run', async () => {
+test('unanswered requests count as waiting, and each silence fails the run', async () => {
   const silent = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
@@ -31,7 +31,7 @@ test('a server that answers nothing is not a fast one: what waits is counted, an
   }
 });
 
-test('in the books a refused bet leaves two balances possible, and an answer may begin with either', () => {
+test('a refused bet leaves two possible balances in the books', () => {
   const play = { player: 0, step: { moves: -10, shows: -10 } } as Play;
   for (const [before, isRight] of [
     [100, true],
@@ -46,7 +46,7 @@ test('in the books a refused bet leaves two balances possible, and an answer may
   }
 });
 
-test('where servers come and go, what broke is sent again, and one that says goodbye breaks nothing', async () => {
+test('a broken request is sent again; an orderly close breaks none', async () => {
   let requests = 0;
   const server = createServer((socket) =>
     socket

@@ -33,7 +33,7 @@ function raced(server: string, players: number, rounds: readonly Round[], rate?:
   };
 }
 
-test('--connections and --rate: either alone, and together both', () => {
+test('--connections and --rate work alone and together', () => {
   const told = (more: Partial<LoadSettings>) =>
     loadsOf({ ...SETTINGS, ...more }).map(({ connections, rate }) => [connections, rate]);
   assert.deepEqual(told({}), [[128, undefined]]);
@@ -52,7 +52,7 @@ test('--connections and --rate: either alone, and together both', () => {
   ]);
 });
 
-test('both kinds of loops have a chapter of their own', () => {
+test('closed and open loops each have a chapter', () => {
   const closed = raced('walletd inline', 10, []);
   const open = raced('walletd inline', 10, [], 6000);
   const chapters = chaptersOf({ durability: '', raced: [closed, open] });
@@ -63,7 +63,7 @@ test('both kinds of loops have a chapter of their own', () => {
   assert.deepEqual(chaptersOf({ durability: '', raced: [open] }), { openLoad: chapters.openLoad });
 });
 
-test('what a million players cost is told beside ten thousand and beside the durable echo, of the same load', () => {
+test('a million players are compared with ten thousand and with the durable echo', () => {
   const races = [
     raced('echo', 10_000, [{ p99Ms: 1, maxMs: 2 }], 6000),
     raced('durable echo', 10_000, [{ p99Ms: 5, maxMs: 20 }], 6000),
@@ -79,7 +79,7 @@ test('what a million players cost is told beside ten thousand and beside the dur
   assert.deepEqual(populationSentences(races.slice(0, 3)), [], 'one population has nothing to be compared with');
 });
 
-test('the longest of all rounds is told, and that a run held no full collection', () => {
+test('the report has the longest answer and warns of no full collection', () => {
   const rounds = [
     { p99Ms: 1, maxMs: 50, fullCollections: 0 },
     { p99Ms: 1, maxMs: 90, fullCollections: 3 },

@@ -10,8 +10,8 @@ import { bet, importPlayers, PlatformClient, type RequestBody, settlement } from
 import { TestNode } from '../support/test-node.js';
 
 /*
- * A race is only fair between servers that do the same: one transcript, played to walletd and to each of its peers. The
- * balances are those before and after; where there are none, the callback fails.
+ * A race is only fair between servers that do the same work: one transcript, played to walletd and to each of its
+ * peers. The balances are those before and after; without balances, the callback fails.
  */
 type Told = readonly [statusCode: number, before?: number, after?: number];
 type Line = readonly [endpoint: string, body: RequestBody, ...told: Told];
@@ -43,7 +43,7 @@ const TRANSCRIPT: readonly Line[] = [
 
 const TWINS = 20;
 
-test('walletd', async () => {
+test('walletd answers the transcript', async () => {
   const node = await TestNode.start();
   try {
     await play(node.callbackUrl, node.adminUrl);
@@ -52,7 +52,7 @@ test('walletd', async () => {
   }
 });
 
-test('Fastify with a Lua script per callback', { skip: whyNoRedis() ?? false }, () =>
+test('Fastify with a Lua script per callback answers alike', { skip: whyNoRedis() ?? false }, () =>
   withCleanUp(async () => {
     const { redisUrl } = await startStore({ store: 'redis', durability: 'fsync', folder: tmpdir() });
     const { url } = await startPeer('lua', 'fastify-lua', [redisUrl as string]);
@@ -60,11 +60,11 @@ test('Fastify with a Lua script per callback', { skip: whyNoRedis() ?? false }, 
   }),
 );
 
-test('Fastify with a function of PostgreSQL per callback', { skip: whyNoPostgres() ?? false }, () =>
+test('Fastify with a function of PostgreSQL per callback answers alike', { skip: whyNoPostgres() ?? false }, () =>
   playOnPostgres('fastify-postgres'),
 );
 
-test('Fastify with several statements per callback', { skip: whyNoPostgres() ?? false }, () =>
+test('Fastify with several statements per callback answers alike', { skip: whyNoPostgres() ?? false }, () =>
   playOnPostgres('fastify-row-lock'),
 );
 

@@ -29,7 +29,7 @@ const RACES = [
   raced('walletd inline', 6000, 10),
 ];
 
-test('a verdict is about the largest load, beside the durable echo of the same load', () => {
+test('a verdict compares the largest load with the durable echo', () => {
   const p99 = (one: Raced) => medianOf(one, ({ p99Ms }) => p99Ms);
   assert.equal(
     latencyVerdict(RACES, '99 of 100 answers', p99),
@@ -58,7 +58,7 @@ test('one round has no ±, several have', () => {
   }
 });
 
-test('a soak says what is the same at its end as after a tenth of it', () => {
+test('a soak compares its end with its first tenth', () => {
   const minute = (n: number): Minute => ({
     ...{ minute: n, answers: n * 1_000_000, p50Ms: 1, p99Ms: n === 7 ? 30 : 5, longestMs: n === 9 ? 80 : 20 },
     ...{ residentBytes: (500 + 50 * n) * 1e6, ownBytes: (500 + n) * 1e6, heapBytes: 1e8, recordBytes: 3e8 },
@@ -77,7 +77,7 @@ test('a soak says what is the same at its end as after a tenth of it', () => {
   assert.match(reportOf({ environment: ENVIRONMENT, soak }), /1\.04 times[\s\S]*p99 of the worst minute/);
 });
 
-test('labels stand where their lines end, apart from each other and inside of the picture', () => {
+test('labels at the ends of lines neither overlap nor leave the picture', () => {
   for (const heights of [
     [100],
     [100, 101, 99, 100],
@@ -98,7 +98,7 @@ test('labels stand where their lines end, apart from each other and inside of th
   assert.deepEqual(apart([50, 150]), [50, 150], 'those that are apart stay');
 });
 
-test('all servers are in one picture, each named once, below a sentence about it', () => {
+test('one picture names each server once, below its verdict', () => {
   const html = reportOf({ environment: ENVIRONMENT, openLoad: { durability: 'd', raced: RACES } });
   const [, picture = ''] =
     /Latency of 99 in 100<\/h3>\s*<p class="verdict">With 6000\/s[^<]+<\/p>\s*(<svg.*?<\/svg>)/s.exec(html) ?? [];
@@ -107,19 +107,19 @@ test('all servers are in one picture, each named once, below a sentence about it
   assert.equal(html.split('<svg').length, html.split('class="verdict"').length, 'a sentence above each picture');
 });
 
-test('the longest answer is that of all rounds, and no median', () => {
+test('the longest answer is the maximum of all rounds, not a median', () => {
   const rounds = [raced('echo', 6000, 1), raced('walletd inline', 6000, 3, 4, 30)];
   const html = reportOf({ environment: ENVIRONMENT, openLoad: { durability: 'd', raced: rounds } });
   assert.match(html, /With 6000\/s, walletd inline had 99 of 100 answers within 4 ms/);
   assert.match(html, /With 6000\/s, walletd inline had every answer within 60 ms/);
 });
 
-test('through one value there is no line', () => {
+test('a single value draws no line', () => {
   const html = reportOf({ environment: ENVIRONMENT, openLoad: { durability: 'd', raced: RACES.slice(3) } });
   assert.ok(html.includes('<svg') && !html.includes('<polyline'));
 });
 
-test('pictures are as wide as a phone: their letters are then as large as they say', () => {
+test('pictures are as wide as a phone, so text keeps its size', () => {
   for (const svg of [
     barChart('ms', [['a', 1]]),
     lineChart({ label: 'x' }, { label: 'y' }, [{ name: 'a', points: [[1, 2]] }]),

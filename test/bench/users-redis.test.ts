@@ -12,32 +12,29 @@ import { startStore } from '../../bench/support/store.js';
 
 const FSYNC = { durability: 'fsync', folder: tmpdir() } as const;
 
-test(
-  "of a user's Redis only the bench's own keys are removed, whatever the others are",
-  { skip: whyNoRedis() ?? false },
-  () =>
-    withCleanUp(async () => {
-      const { redisUrl = '' } = await startStore({ ...FSYNC, store: 'redis' });
-      const redis = new Redis(redisUrl);
-      try {
-        for (const key of ['a*c:1', 'a*c:{2}', 'abc:1', 'x-a*c:1', 'a*c']) await redis.set(key, '');
-        await removeKeys(redisUrl, 'a*c:');
-        assert.deepEqual((await redis.keys('*')).sort(), ['a*c', 'abc:1', 'x-a*c:1']);
-        let during: string[] = [];
-        await withCleanUp(async () => {
-          const store = await startStore({ ...FSYNC, store: 'lmdb', redis: redisUrl });
-          await startWalletd(store, 0);
-          during = await redis.keys('*');
-        });
-        assert.ok(during.some((key) => /^walletd-bench-\w+:walletd-inline:meta$/.test(key)));
-        assert.deepEqual((await redis.keys('*')).sort(), ['a*c', 'abc:1', 'x-a*c:1']);
-      } finally {
-        redis.disconnect();
-      }
-    }),
+test("only the bench's own keys are removed from a user's Redis", { skip: whyNoRedis() ?? false }, () =>
+  withCleanUp(async () => {
+    const { redisUrl = '' } = await startStore({ ...FSYNC, store: 'redis' });
+    const redis = new Redis(redisUrl);
+    try {
+      for (const key of ['a*c:1', 'a*c:{2}', 'abc:1', 'x-a*c:1', 'a*c']) await redis.set(key, '');
+      await removeKeys(redisUrl, 'a*c:');
+      assert.deepEqual((await redis.keys('*')).sort(), ['a*c', 'abc:1', 'x-a*c:1']);
+      let during: string[] = [];
+      await withCleanUp(async () => {
+        const store = await startStore({ ...FSYNC, store: 'lmdb', redis: redisUrl });
+        await startWalletd(store, 0);
+        during = await redis.keys('*');
+      });
+      assert.ok(during.some((key) => /^walletd-bench-\w+:walletd-inline:meta$/.test(key)));
+      assert.deepEqual((await redis.keys('*')).sort(), ['a*c', 'abc:1', 'x-a*c:1']);
+    } finally {
+      redis.disconnect();
+    }
+  }),
 );
 
-test('a target has a plain address and an operator API; what it asks for is in settings of the environment', () => {
+test('a target takes plain addresses, and its secrets from the environment', () => {
   const addresses = { target: 'http://h:3000', operatorApi: 'http://h:3001' };
   const none = { url: 'http://h:3000', operatorApi: 'http://h:3001', token: undefined, signingSecret: undefined };
   assert.deepEqual(targetOf(addresses, {}), none);
@@ -47,7 +44,7 @@ test('a target has a plain address and an operator API; what it asks for is in s
   assert.throws(() => targetOf({ ...addresses, target: 'https://h:3000' }, {}), /https:\/\/h:3000 is not an address/);
 });
 
-test('a report does not have the password of a Redis', () => {
+test('a report does not contain the password of a Redis', () => {
   assert.equal(
     withoutLogins('bench load --redis redis://u:p@h:1/0 --rate 1'),
     'bench load --redis redis://h:1/0 --rate 1',
