@@ -3,29 +3,29 @@ import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import { shardOf } from '../../src/worker/placement.js';
 import type { World } from './world.js';
 
-/** In units of the log: a ten-thousandth. */
+/** Stake in units of the log: one unit is a ten-thousandth. */
 const BET = 10_000;
 const BALANCE = 100_000_000 * BET;
-/** Every so many bets somebody asks for a balance. */
+/** Bets per request for a balance. */
 const ASKED_EVERY = 4;
-/** A platform that has no answer sends again, to whichever node. */
+/** Delay until a platform without an answer sends again, to any node. */
 const RETRY_MS = 50;
 const RETRIES_MAX = 2000;
 const CLOSED_MS = 100;
 
-/** Players who bet and never win, and a dumb account of all that they were told. */
+/** Players who bet and never win, with a naive account of all acknowledged answers. */
 export class Bettors {
   /** First answers, by id of the bet. */
   readonly told = new Map<string, { readonly before: number; readonly after: number }>();
-  /** How long each answered bet took, with all of its attempts. Milliseconds. */
+  /** Milliseconds until each bet was answered, over all of its attempts. */
   readonly tookMs: number[] = [];
-  /** Bets that nobody has answered. */
+  /** Bets without an answer. */
   unanswered = 0;
-  /** Attempts that were answered with something else than success. */
+  /** Attempts with an answer other than success, by kind. */
   readonly failures = new Map<string, number>();
-  /** Balances that somebody was told when asking. */
+  /** Number of balance requests that were answered. */
   asked = 0;
-  /** The lowest balance that anybody has heard of, by player. */
+  /** The lowest balance answered so far, by player. */
   private readonly lowest = new Map<string, number>();
   private bets = 0;
 
@@ -34,7 +34,7 @@ export class Bettors {
     private readonly count: number,
   ) {}
 
-  /** They get their money. */
+  /** Imports the opening balances. */
   async fund(): Promise<void> {
     const { time, settings, living } = this.world;
     let funded = 0;
@@ -52,7 +52,7 @@ export class Bettors {
     await time.until('all players have their money', () => funded === this.count);
   }
 
-  /** Places so many bets a second for a while, through nodes in turn. */
+  /** Places `perSecond` bets for a while, through nodes in turn. */
   bet(perSecond: number, forMs: number): void {
     const { time } = this.world;
     const untilMs = time.nowMs + forMs;
@@ -81,7 +81,7 @@ export class Bettors {
     if (this.bets % ASKED_EVERY === 0) this.ask(username);
   }
 
-  /** Each answered bet is in the log once; balances are what the logs add up to. */
+  /** Each answered bet is in the log once; balances are the sums of the logs. */
   check(): void {
     const { store, settings, living } = this.world;
     const codec = new EntryCodec(store.storeId);
@@ -111,7 +111,7 @@ export class Bettors {
     }
   }
 
-  /** Balances only fall here: one that is above what somebody has heard already is of an owner of the past. */
+  /** Balances only fall here: an answer above an earlier one comes from a former owner. */
   private ask(username: string): void {
     const heard = this.lowest.get(username) ?? BALANCE;
     const text = JSON.stringify({ id: 'q', timestampMillis: 1, productId: 'P', currency: 'THB', username });
@@ -153,7 +153,7 @@ export class Bettors {
     });
   }
 
-  /** An answer that comes late counts as well: somebody may have heard it. */
+  /** A late answer counts as well: its receiver may have read it. */
   private noteAnswer(id: string, before: number, after: number, sinceMs: number): void {
     const first = this.told.get(id);
     if (first === undefined) {

@@ -3,7 +3,7 @@ import { BY_ROUND, type Platform, SKIP } from '../../src/tools/simulate/platform
 import type { Random } from './random.js';
 
 /*
- * Few ids, few rounds, few amounts, on purpose: so that histories are full of repeats, late messages, reused ids and
+ * Few ids, few rounds and few amounts on purpose: histories are then full of repeats, late messages, reused ids and
  * rounds with a past.
  */
 const IDS = ['a', 'a', 'b', 'c', 'd'];
@@ -31,7 +31,7 @@ const KINDS: readonly (readonly [weight: number, draw: Draw])[] = [
 ];
 const WEIGHTS = KINDS.reduce((sum, [weight]) => sum + weight, 0);
 
-/** What a platform may send next. Few are anything but a plain round; some are several elements in one. */
+/** Draws the platform's next message. Few are anything but a plain round; some have several elements. */
 export function drawMessage(platform: Platform, random: Random): Message {
   let left = random.below(WEIGHTS);
   const draw = KINDS.find(([weight]) => {

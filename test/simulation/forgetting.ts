@@ -2,25 +2,26 @@ import { startOfDay } from '../../src/base/time.js';
 import type { Message } from '../../src/tools/simulate/message.js';
 import type { ReferencePlayer } from '../../src/tools/simulate/model/reference-wallet.js';
 
-/** True time and the worst clocks of a run, as far as they bear on forgetting. Milliseconds. */
+/** True time and the worst clock errors of a run, as far as they affect forgetting. Milliseconds. */
 export interface ForgettingTimes {
   readonly nowMs: number;
   readonly retentionMs: number;
-  /** Changes may be stamped so much too early. */
+  /** Most that the stamp of a change may be too early. */
   readonly stampsBehindMs: number;
-  /** Time may be confirmed so far ahead. */
+  /** Most that the confirmed time may be ahead. */
   readonly confirmedAheadMs: number;
 }
 
-/** The one product of all messages. */
+/** Name of a round; all messages have the same product. */
 type Round = string;
 
 /**
- * Knows which ids of one player an operator must still know. A round may be forgotten when nothing of it is open and it last changed
- * before the retention: by docs/decisions.md section 3 it goes as a whole, and nobody says when.
+ * Decides which ids of one player an operator must still know. A round may be forgotten when nothing in it is open and
+ * its last change is older than the retention. By docs/decisions.md section 3 it goes as a whole, at an unspecified
+ * time.
  */
 export class Forgetting {
-  /** When each message was sent first, by its number. */
+  /** Time at which each message was first sent, by its number. */
   private readonly sentMs: number[] = [];
   private firstMs: number | undefined = undefined;
 
@@ -32,12 +33,12 @@ export class Forgetting {
     this.firstMs ??= nowMs;
   }
 
-  /** A change of the message's first attempt may be forgotten by now. */
+  /** Whether a change by the message's first attempt may be forgotten already. */
   isOld({ number }: Message): boolean {
     return this.isExpired(this.sentMs[number] ?? 0);
   }
 
-  /** A change at this time may be forgotten by now. */
+  /** Whether a change at this time may be forgotten already. */
   isExpired(timeMs: number): boolean {
     return timeMs < this.expiredBeforeMs();
   }
@@ -71,7 +72,7 @@ export class Forgetting {
   }
 }
 
-/** The rounds that hold something of these names. */
+/** The rounds that hold something under these names. */
 function namedRounds(world: ReferencePlayer, messages: readonly Message[]): Set<Round> {
   const rounds = new Set<Round>();
   for (const { txns } of messages) {
@@ -97,7 +98,7 @@ function partOf(world: ReferencePlayer, round: Round) {
   };
 }
 
-/** As if the round had never been, but for the money that it has moved. */
+/** The player without the round, as if it had never been, but with the money that it has moved. */
 function without(world: ReferencePlayer, round: Round): ReferencePlayer {
   const isKept = (one: { readonly round: string }) => one.round !== round;
   return {

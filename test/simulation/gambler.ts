@@ -12,7 +12,7 @@ import type { PlanSettings } from './plan.js';
 import type { Random } from './random.js';
 import type { World } from './world.js';
 
-/** The wallet's units, in which the judge compares. */
+/** Decimals of the wallet's units, in which the judge compares. */
 const DECIMALS = 4;
 const UNITS = 10_000;
 const OPENING = 100;
@@ -20,61 +20,61 @@ const FIRST_REST_MS = 20;
 const REST_MAX_MS = 400;
 const NOT_NOW = 50001;
 const STORY_MAX = 60;
-/** Part of the players who come back and send all of it again. */
+/** Share of the players who return and send all their messages again. */
 const RETURNS = 0.2;
 const ABSENCE_MAX_MS = 15_000;
 
-/** A message on its way, until somebody answers it. */
+/** A message on its way until it is answered. */
 interface Exchange {
   readonly message: Message;
-  /** What was told first, when it was carried out: whatever is told later, even too late, is the same. */
+  /** First answer of an executed message; every later answer, even an overdue one, must be the same. */
   accepted?: Told;
 }
 
-/** That a message was sent, or what was answered. */
+/** An event of the story: a message sent, or its answer. */
 interface Note {
   readonly atMs: number;
   readonly message: Message;
   readonly answer: CallbackAnswer | undefined;
 }
 
-/** What a gambler meets. */
+/** The surroundings of a gambler. */
 export interface Table {
   readonly world: World;
   /** Settings that differ from the default. */
   readonly settings: PlanSettings;
-  /** How long he thinks, at most. */
+  /** Longest pause between two messages. */
   readonly thinkMs: number;
-  /** Messages of which he has the answer before he leaves. */
+  /** Answered messages until the gambler leaves. */
   readonly messages: number;
-  /** One more message has its answer. */
+  /** Called when one more message is answered. */
   readonly onAnswered: (at: Gambler, message: Message, told: Told) => void;
-  /** He comes back. */
+  /** Called when the gambler leaves for a while and will return. */
   readonly onRests: (gambler: Gambler) => void;
   readonly onLeft: (gambler: Gambler) => void;
   readonly onWrong: (error: Error) => void;
 }
 
 /**
- * A fresh player, and the platform he plays on: one message after the other, each sent until it is answered; some go at once,
- * twice, or once more long after. The judge follows, and says when no loss and no order explains an answer.
+ * A fresh player, and their platform: one message after the other, each sent until it is answered. Some are sent at
+ * once, twice, or once more long after. The judge follows, and fails when no loss and no order explains an answer.
  */
 export class Gambler {
   readonly player: Player;
-  /** What he has in the end; undefined when so many answers were lost that nobody can say. */
+  /** Final balance; undefined when lost answers leave it open. */
   balance: number | undefined = undefined;
   private readonly judge: Judge;
   private readonly forgetting: Forgetting;
   private readonly platform = new Platform();
   private readonly sent: Message[] = [];
-  /** For people: what he sent last, and what he was told. */
+  /** The last messages and answers, to print after a failure. */
   private readonly story: Note[] = [];
   private answered = 0;
   private isLeaving = false;
   hasReturned = false;
-  /** Ends his absence. */
+  /** Ends the absence. */
   private wake: (() => void) | undefined = undefined;
-  /** Nobody can say any more what he has. */
+  /** The balance can no longer be determined. */
   private isGone = false;
 
   constructor(
@@ -88,13 +88,13 @@ export class Gambler {
     this.judge = new Judge(profile, this.player, (world, messages) => this.forgetting.worldsOf(world, messages));
   }
 
-  /** He gets his money, and plays. */
+  /** Imports the opening balance and begins to play. */
   begin(): void {
     const { world } = this.table;
     const { username, currency } = this.player;
     const command = { type: 'import-player', id: 'fund', username, currency, balance: OPENING * UNITS } as const;
     const sinceMs = world.time.wallMs();
-    // The player stays when the operation is forgotten: then its repeat is a second import.
+    // The player remains when the operation is forgotten: a repeat is then a second import.
     const isRefused = (answer: Answer) =>
       answer.type === 'failed' && answer.failure === 'duplicate-transaction' && this.forgetting.isExpired(sinceMs);
     this.until(
@@ -106,7 +106,7 @@ export class Gambler {
     );
   }
 
-  /** With the answers to what is on its way. */
+  /** Leaves once the pending messages are answered. */
   leave(): void {
     this.isLeaving = true;
     this.wake?.();
@@ -130,7 +130,7 @@ export class Gambler {
     else this.exchange({ message }, () => this.goOn());
   }
 
-  /** At the end of a visit: for good, or until all of it has long been archived. */
+  /** Ends a visit: for good, or until all of it has long been archived. */
   private end(): void {
     const { random, table, isLeaving } = this;
     if (!isLeaving && !this.hasReturned && random.chance(RETURNS)) {
@@ -151,7 +151,7 @@ export class Gambler {
     });
   }
 
-  /** All that was ever sent, in its order. */
+  /** Sends every message of the visit again, in order. */
   private sendAgain([first, ...rest]: readonly Message[]): void {
     if (first === undefined || this.isLeaving) this.end();
     else this.exchange({ message: first }, () => this.sendAgain(rest));
@@ -163,7 +163,7 @@ export class Gambler {
     return message;
   }
 
-  /** All before the first answer; those that get none are sent again, one after the other. */
+  /** Sends all before the first answer; then retries the unanswered ones, one after the other. */
   private atOnce(messages: readonly Message[]): void {
     const exchanges = messages.map((message): Exchange => ({ message }));
     const told: (Told | undefined)[] = messages.map(() => undefined);
@@ -189,7 +189,7 @@ export class Gambler {
     else this.exchange(first, () => this.inTurn(rest, then));
   }
 
-  /** Sends it until it is answered. */
+  /** Sends the message until it is answered. */
   private exchange(exchange: Exchange, then: (told: Told) => void): void {
     const { message } = exchange;
     this.until(
@@ -214,7 +214,7 @@ export class Gambler {
     this.table.onAnswered(this, message, told);
   }
 
-  /** Once; undefined when nobody can say what became of it. */
+  /** Sends the message once; undefined when the outcome is unknown. */
   private attempt(exchange: Exchange, then: (told: Told | undefined) => void): void {
     const { message } = exchange;
     const { world } = this.table;
@@ -232,7 +232,7 @@ export class Gambler {
     });
   }
 
-  /** An answer that comes when nobody waits for it any more counts as well. The repeat of a question for the balance is a new one. */
+  /** A late answer counts as well. A repeated balance request is a new request. */
   private same(exchange: Exchange, told: Told): void {
     if (exchange.message.endpoint === 'checkBalance' || this.forgetting.isOld(exchange.message)) return;
     const first = exchange.accepted;
@@ -241,7 +241,7 @@ export class Gambler {
     this.wrong(`${describe(exchange.message)} was told ${JSON.stringify(told)} after ${JSON.stringify(first)}`);
   }
 
-  /** Again and again, less and less often, until it is done. */
+  /** Tries again, less and less often, until it succeeds. */
   private until(attempt: (done: (isDone: boolean) => void) => void, then: () => void, restMs = FIRST_REST_MS): void {
     let isOver = false;
     attempt((isDone) => {
@@ -281,7 +281,7 @@ export class Gambler {
   }
 }
 
-/** Undefined: not now, and nobody says whether it was carried out. */
+/** Undefined: refused for now, or the outcome is unknown. */
 function toldOf(answer: CallbackAnswer): Told | undefined {
   if (answer.type === 'accepted') return { code: 0, before: answer.before, after: answer.after };
   const code = FAILURES[answer.failure].statusCode;

@@ -3,13 +3,13 @@ import type { Random } from './random.js';
 import type { World } from './world.js';
 
 const HOUR_MS = 3_600_000;
-/** Of a leap, at most: sweeps, confirmed times and what they drop come between. */
+/** Longest single leap: sweeps and confirmed times, and the rounds they drop, come in between. */
 const STEP_MS = 6 * HOUR_MS;
 const STEPS_MAX = 12;
-/** Messages go on meanwhile. */
+/** Pause between leaps in which messages flow. */
 const REST_MS = 120;
 
-/** Hours or weeks go by, in which nobody plays: clocks go on by so much, timers that are due come some times. */
+/** Lets hours or weeks pass without play: clocks move on, and timers that are due fire a few times. */
 export function leap(world: World, random: Random): void {
   const { retentionMs, time } = world;
   const ms = random.pick([HOUR_MS, STEP_MS, DAY_MS, retentionMs / 2, retentionMs + 2 * DAY_MS]);

@@ -5,9 +5,9 @@ import type { SimulatedProcess } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
 
 const REDIAL_MS = 100;
-/** Nothing comes back from a machine that is gone; a link is given up after so long. */
+/** A dead machine sends nothing back; its link is given up after this time. */
 const SILENT_LINK_MS = 4000;
-/** To pack these took a tenth of all. */
+/** Packing these took a tenth of the whole run. */
 const FREQUENT: ReadonlySet<PeerMessage['type']> = new Set(['pulse', 'calls', 'replies', 'copy', 'copied']);
 
 interface Member {
@@ -16,13 +16,13 @@ interface Member {
   readonly links: SimulatedLinks;
 }
 
-/** What lies between processes. Pairs can be cut off from each other; messages take their time, in their order. */
+/** The network between processes. Pairs can be cut off from each other; messages take time and stay in order. */
 export class Network {
   private readonly members = new Map<string, Member>();
   private readonly cuts = new Set<string>();
-  /** For who waits for a message to be on its way. */
+  /** Hook for tests that wait for a message to be sent. */
   onSent: (from: string, to: string, message: PeerMessage) => void = () => {};
-  /** As a message has to be on its way. */
+  /** Messages must be serializable, as on the wire. */
   private readonly packr = new Packr({ useRecords: false, moreTypes: true });
 
   constructor(
@@ -66,7 +66,7 @@ export class Network {
   }
 }
 
-/** What was packed and unpacked would be the same as the copy: plain objects, arrays and bytes. */
+/** A copy equal to packing and unpacking: plain objects, arrays and bytes. */
 function plainCopy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return arrayCopy(value);
@@ -76,7 +76,7 @@ function plainCopy(value: unknown): unknown {
   return copy;
 }
 
-/** Most are columns of numbers and texts. */
+/** Most arrays are columns of numbers and texts. */
 function arrayCopy(items: readonly unknown[]): unknown[] {
   const copy = items.slice();
   for (let i = 0; i < copy.length; i++) {
@@ -89,7 +89,7 @@ function arrayCopy(items: readonly unknown[]): unknown[] {
 /** A link between two processes, as both see it. */
 class Link {
   isBroken = false;
-  /** When the newest message arrives, each way: none overtakes another. */
+  /** Arrival time of the newest message in each direction, so that no message overtakes another. */
   private readonly arrivesMs = new Map<string, number>();
 
   constructor(private readonly network: Network) {}
@@ -107,7 +107,8 @@ class Link {
     const { network } = this;
     const receiver = network.member(to);
     if (this.isBroken || receiver === undefined) return;
-    // A cut loses what is on its way, and with it the order: the link is of no use any more, which shows after a while.
+    // A cut loses messages on their way, and with them the order: the link is useless, and its ends notice after a
+    // while.
     if (network.isCut(from, to)) {
       this.isBroken = true;
       for (const [tag, peer] of [
@@ -167,7 +168,7 @@ export class SimulatedLinks implements PeerLinks {
     for (const tag of [...this.links.keys()]) this.end(tag);
   }
 
-  /** As when the process has ended: the other ends hear of it at once. */
+  /** Breaks the link as the end of a process does: the other ends notice at once. */
   die(): void {
     this.isClosed = true;
     for (const [tag, link] of this.links) {

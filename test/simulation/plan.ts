@@ -2,7 +2,7 @@ import { CHOICES } from '../../src/tools/simulate/profile.js';
 import { Random } from './random.js';
 import { ARCHIVE_NAMES, NAMES, ONE_NODE } from './trouble.js';
 
-/** Something that happens in a run; `seed` decides where, and for how long. */
+/** A kind of fault in a run; `seed` decides its place and duration. */
 export interface Fault {
   readonly atMs: number;
   readonly kind: string;
@@ -21,7 +21,7 @@ const SETTINGS = [
 ] as const;
 export type PlanSettings = Readonly<Partial<Record<(typeof SETTINGS)[number], string | boolean>>>;
 
-/** All of one run: it can be made smaller without the rest becoming another one. */
+/** All parameters of one run: any of them can shrink without changing the others. */
 export interface Plan {
   readonly seed: number;
   readonly nodes: number;
@@ -33,15 +33,15 @@ export interface Plan {
   readonly settings: PlanSettings;
   /** Undefined: there is no archive. */
   readonly memoryMs: number | undefined;
-  /** Days for which ids are remembered; undefined: no run takes as long as that. */
+  /** Days for which ids are remembered; undefined: longer than any run. */
   readonly retentionDays: number | undefined;
-  /** Undefined: every answer waits for the replicas; else for another node, and the replicas are so far behind. */
+  /** Lag of the replicas when answers wait for another node. Undefined: every answer waits for the replicas. */
   readonly replicasBehindMs: number | undefined;
-  /** Who play at the same time. */
+  /** Number of simultaneous players. */
   readonly gamblers: number;
-  /** How long they think, at most. */
+  /** Longest pause between two messages. */
   readonly thinkMs: number;
-  /** Answers until one leaves, and another one comes. */
+  /** Answers until one player leaves, and another one comes. */
   readonly messages: number;
   /** Answers until the run ends. */
   readonly operations: number;
@@ -49,18 +49,21 @@ export interface Plan {
 }
 
 const PLAY_MS = 40_000;
-/** Of each place at the tables: with more of them a short run would be over before much has gone wrong. */
+/** Least answers per player at the same time: otherwise a short run would be over before many faults. */
 const ANSWERS_MIN = 100;
-/** Between two of a kind, on average: from so much up to so many times as much. */
+/** Average time between two faults of a kind: drawn from this minimum up to a multiple of it. */
 const REST_MIN_MS = 300;
 const LEAP_REST_MS = 6000;
 const REST_SPREAD = 50;
 const QUIET_MS = 16_000;
-/** Draws of its own: the other draws of a seed do not depend on it. */
+/** Separate stream of chance: the other draws of a seed do not depend on it. */
 const MONTHS_CHANCE = 0x1b873593;
 const SETTINGS_CHANCE = 0x2c1b3c6d;
 
-/** What a seed says. Only with `hasMonths` time leaps: its judge takes an expired round that comes back for an error. */
+/**
+ * Derives a plan from a seed. Time leaps only with `hasMonths`, because the judge mistakes an expired round that
+ * returns for an error.
+ */
 export function planOf(seed: number, operations: number, hasMonths = false): Plan {
   const random = new Random(seed);
   const isCopied = random.chance(0.15);
@@ -92,7 +95,8 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
             ...NAMES,
             ...(memoryMs === undefined ? [] : ARCHIVE_NAMES),
             'assertion',
-            // A clock ahead that nobody contradicts lets the judge believe that months have gone by.
+            // Only without a retention: an uncontradicted clock ahead would make the judge believe that months have
+            // passed.
             ...(retentionDays === undefined ? ['clock-days'] : []),
           ]),
           ...(retentionDays === undefined ? [] : leaps(months)),
@@ -100,14 +104,14 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
   };
 }
 
-/** Every other run has the default settings; in the others each one is drawn. */
+/** Every other run has the default settings; in the others each setting is drawn. */
 function drawnSettings(random: Random): PlanSettings {
   if (random.chance(0.5)) return {};
   const drawn = SETTINGS.map((name) => [name, random.pick<string | boolean>(CHOICES[name])] as const);
   return Object.fromEntries(drawn.filter(([name, value]) => value !== CHOICES[name][0]));
 }
 
-/** Months, from the first seconds on. */
+/** Leaps of months, from the first seconds on. */
 function leaps(random: Random): Fault[] {
   const faults: Fault[] = [];
   for (let atMs = random.between(0, 2000); atMs < PLAY_MS; atMs += random.between(0, 2 * LEAP_REST_MS)) {
@@ -116,7 +120,7 @@ function leaps(random: Random): Fault[] {
   return faults;
 }
 
-/** Half of these kinds, each as often as is drawn. */
+/** Half of these kinds, each with a drawn frequency. */
 function drawnFaults(random: Random, kinds: readonly string[]): Fault[] {
   const faults: Fault[] = [];
   for (const kind of kinds) {
@@ -130,7 +134,10 @@ function drawnFaults(random: Random, kinds: readonly string[]): Fault[] {
   return faults;
 }
 
-/** Where masters lose what they have answered, one node at a time may fail, and not while it is still felt. */
+/**
+ * Faults for runs in which masters lose acknowledged entries: only one node at a time may fail, and only after the effects of the last
+ * fault.
+ */
 function singleFaults(random: Random): Fault[] {
   const faults: Fault[] = [];
   for (let atMs = 0; atMs < PLAY_MS; atMs += QUIET_MS) {

@@ -1,4 +1,4 @@
-/** Chance that a seed decides: the same seed, the same run. SplitMix32. */
+/** Seeded random numbers: the same seed gives the same run. SplitMix32. */
 export class Random {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** From 0 up to 1, without it. */
+  /** From 0 up to but excluding 1. */
   next(): number {
     this.state = (this.state + 0x9e3779b9) >>> 0;
     let mixed = this.state;
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to `count`, without it. */
+  /** A whole number from 0 up to but excluding `count`. */
   below(count: number): number {
     return Math.floor(this.next() * count);
   }
@@ -37,7 +37,7 @@ export class Random {
     return Array.from({ length: digits }, () => this.below(16).toString(16)).join('');
   }
 
-  /** Another one, whose draws do not depend on how many this one makes. */
+  /** An independent stream, whatever the number of draws from this one. */
   fork(): Random {
     return new Random(this.below(2 ** 32));
   }

@@ -1,11 +1,11 @@
 import type { Plan } from './plan.js';
 
-/** How often it is tried to make a plan smaller. */
+/** Most attempts to make a plan smaller. */
 const TRIES_MAX = 60;
 
 /**
- * The smallest plan it finds that fails as well: without kinds of faults, then with half of what is left of each number, then
- * without single faults.
+ * The smallest plan found that fails as well: first without kinds of faults, then with each remaining number halved,
+ * then without single faults.
  */
 export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
   let smallest = plan;

@@ -13,14 +13,14 @@ import { mustKeep } from '../../src/shard/archive/dropped-day-error.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
 import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
-/** Brings what is asked to the archive's server and its answer back, or not. */
+/** Brings a call to the archive's server and its answer back, or loses either. */
 type Call = <T>(run: () => T) => Promise<T>;
 
 interface Put extends FreshNames {
   readonly lsn: Lsn;
 }
 
-/** What the archive has of one shard. */
+/** Contents of the archive for one shard. */
 interface Kept {
   readonly byPlayer: Map<number, ArchiveRecord[]>;
   fresh: Put[];
@@ -40,9 +40,9 @@ export const EMPTY_ARCHIVE: ArchiveState = { shards: new Map(), marks: new Map()
 /** The archive as nodes share it: one server, in memory. */
 export class SimulatedArchive {
   private readonly shards = new Map<number, Kept>();
-  /** The clock of its server; undefined: it is on the nodes' own machine. */
+  /** The clock of its server; undefined when the archive is on the nodes' own machine. */
   serverMs: (() => number) | undefined = undefined;
-  /** Contents of the right archive while another one has its place. */
+  /** Contents of the right archive while another archive replaces it. */
   private right: ArchiveState | undefined = undefined;
   private readonly marks = new Map<number, ArchiveMark>();
   /** Records that cannot be read. */
@@ -50,7 +50,7 @@ export class SimulatedArchive {
   /** The oldest day that is kept. */
   private firstDay = 0;
 
-  /** What one process has of it. */
+  /** The archive as one process reaches it. */
   for(call: Call): Archive {
     const answer = async function* <T>(run: () => T): AsyncIterable<T> {
       yield await call(run);
@@ -101,7 +101,7 @@ export class SimulatedArchive {
     return { shards, marks: new Map(this.marks), firstDay: this.firstDay };
   }
 
-  /** Answers as an older archive, or an empty one, until `mend`. */
+  /** Answers as an older or empty archive, until `mend`. */
   rollBack({ shards, marks, firstDay }: ArchiveState): void {
     if (this.right !== undefined) return;
     this.right = this.state();
@@ -120,7 +120,10 @@ export class SimulatedArchive {
     }
   }
 
-  /** The right archive is back. The other one stays where it took newer records: then it had all that the log relied on. */
+  /**
+   * Restores the right archive. The other one stays if it took newer records: then it had everything that the log
+   * relied on.
+   */
   mend(): void {
     const { right } = this;
     if (right === undefined) return;
@@ -197,7 +200,7 @@ export class SimulatedArchive {
     return [...days].sort((a, b) => a - b);
   }
 
-  /** False for who had the shard before, and knows less: as the one in PostgreSQL. */
+  /** False for a former owner of the shard, who knows less, as in PostgreSQL. */
   private saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): boolean {
     const kept = this.shard(shard);
     if (kept.fresh.some((one) => one.lsn.epoch > lsn.epoch)) return false;
@@ -234,7 +237,7 @@ function copyOf({ byPlayer, fresh, saved }: Kept): Kept {
   return { byPlayer: records, fresh: [...fresh], saved: new Map(saved) };
 }
 
-/** Of the same shard and player. */
+/** Whether both records are of the same shard and player. */
 function isSame(a: ArchivedPlace['record'], b: ArchivedPlace['record']): boolean {
   return a.day === b.day && a.round === b.round && a.index === b.index && compareLsn(a.lsn, b.lsn) === 0;
 }

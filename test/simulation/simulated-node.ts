@@ -31,7 +31,7 @@ export interface Surroundings {
   readonly network: Network;
   readonly store: SimulatedStore;
   readonly table: SimulatedTable;
-  /** Where its records are, and what brings calls there. */
+  /** The archive's records, and the network that brings calls there. */
   readonly archive: SimulatedArchive;
   readonly archiveServer: SimulatedStore;
   readonly codec: CallbackCodec;
@@ -42,41 +42,41 @@ export interface NodeSettings {
   readonly name: string;
   readonly followers: number;
   readonly expect: number;
-  /** What this node's folder says. */
+  /** Acknowledged positions in this node's folder. */
   readonly acknowledged: ReadonlyMap<number, Position>;
-  /** Entries after which a snapshot of a shard is taken. */
+  /** Entries per snapshot of a shard. */
   readonly snapshotEntries: number;
   /** The newest stored format that it reads. */
   readonly format: number;
   /** Durability is peers:1. */
   readonly isCopied: boolean;
   readonly rules: Rules;
-  /** The newest confirmed time, as this node's folder has it. */
+  /** The newest confirmed time in this node's folder. */
   readonly timeRecord: Pick<TimeRecord, 'confirmedMs' | 'write'>;
-  /** Its clock, which is so far ahead, was its only witness of the time. */
+  /** Reports that the node's own clock, so far ahead, was the only witness of the time. */
   readonly onUnwitnessed: (aheadMs: number) => void;
-  /** How long closed rounds stay in memory; undefined: there is no archive. */
+  /** Time that closed rounds stay in memory; undefined: there is no archive. */
   readonly memoryMs: number | undefined;
 }
 
-/** Servers of the store are named in cuts as processes are. */
+/** Name of a store server in cuts, which name processes too. */
 export function serverName(server: number): string {
   return `server-${server}`;
 }
 
-/** The archive's server in cuts. */
+/** Name of the archive's server in cuts. */
 export const ARCHIVE = 'archive';
-/** What a node may write before it has read a plan. */
+/** Format that a node writes before it has read an assignment. */
 const FIRST_FORMAT = 1;
-/** Memory in pieces of which a few players fill several. */
+/** Small memory pieces, so that a few players fill several. */
 const SMALL: TableSizes = { segmentRows: 64, pageBytes: 4096 };
 const COPY_BYTES_MAX = 1_000_000;
 const TABLE_SERVER = 0;
-/** By then those who send callbacks have seen that it is not ready. */
+/** Time until callers have noticed that the node is not ready. */
 const NOTICED_MS = 5000;
 const READY_POLL_MS = 100;
 
-/** A process of walletd: the code of its shards and of its part in the cluster, on what surrounds it in a simulation. */
+/** A process of walletd: the real code of its shards and of its part in the cluster, in simulated surroundings. */
 export class SimulatedNode {
   readonly tag: string;
   readonly process: SimulatedProcess;
@@ -85,7 +85,7 @@ export class SimulatedNode {
   readonly host: ShardHost;
   private readonly links: SimulatedLinks;
   private readonly timeKeeper: TimeKeeper;
-  /** It takes callbacks. */
+  /** The node takes callbacks. */
   isOpen = true;
   private inFlight = 0;
   private wasBroken = false;
@@ -202,7 +202,7 @@ export class SimulatedNode {
     return witnesses;
   }
 
-  /** `reply` is called once, or never when the process ends before. */
+  /** Calls `reply` once, or never when the process ends before. */
   carryOut(
     callback: Omit<SentCallback, 'deadlineMs'>,
     patienceMs: number,
@@ -210,7 +210,8 @@ export class SimulatedNode {
   ): void {
     const { process, cluster } = this;
     this.inFlight++;
-    // Counted from here: what a stopped process reads late would be carried out after its gambler has given it up and gone on.
+    // Count the deadline from here: otherwise a stopped process would execute a late message after its gambler has
+    // given up and gone on.
     const deadlineMs = process.monotonicMs() + patienceMs;
     process.here(() => {
       const answered = (answer: CallbackReply) => {
@@ -221,7 +222,7 @@ export class SimulatedNode {
     });
   }
 
-  /** A command of the operator. */
+  /** Executes a command of the operator. */
   execute(shard: number, command: Command, patienceMs: number, reply: (answer: Answer) => void): void {
     const { process, cluster } = this;
     const deadlineMs = process.monotonicMs() + patienceMs;
@@ -230,14 +231,14 @@ export class SimulatedNode {
     });
   }
 
-  /** A bug shows: a shard comes upon a command that it cannot decide. */
+  /** Triggers a bug: the shard meets a command that it cannot decide. */
   breakShard(shard: number): void {
     this.wasBroken = true;
     const command = { type: 'no such command', username: 'nobody' } as unknown as Command;
     this.process.here(() => this.host.execute(shard, command, Number.POSITIVE_INFINITY, { reply() {} }));
   }
 
-  /** A shard that has failed twice in a minute stays stopped until somebody restarts the process. */
+  /** A shard that has failed twice in a minute stays stopped until the process is restarted. */
   get needsRestart(): boolean {
     return this.wasBroken && this.states().includes('stopped');
   }
@@ -251,7 +252,7 @@ export class SimulatedNode {
     return this.host.status().flatMap(({ shard, state }) => (state === 'serving' ? [shard] : []));
   }
 
-  /** How long what has waited longest waits for its log. */
+  /** Age of the oldest append in progress. */
   get flightMs(): number {
     return Math.max(...this.host.status().map(({ flightMs }) => flightMs));
   }
@@ -268,7 +269,7 @@ export class SimulatedNode {
     this.links.die();
   }
 
-  /** SIGTERM: as the listeners and the process do it. */
+  /** SIGTERM: ends in the same order as the listeners and the process. */
   async end(drainMs: number): Promise<void> {
     const { process } = this;
     await this.cluster.giveAway(drainMs);

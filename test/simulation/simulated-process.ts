@@ -3,13 +3,12 @@ import type { Cancel, Timers } from '../../src/base/timers.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /**
- * What one process has of the time: it can be stopped for a while, as by SIGSTOP or a long collection, and everything that
- * comes meanwhile comes afterwards, in its order; and it can end, after which nothing comes any more. Its clocks can be
- * wrong.
+ * Timers and clocks of one process. The process can be stopped for a while, as by SIGSTOP or a long collection: events
+ * then come later, in order. It can also end, after which no event comes any more. Its clocks can be wrong.
  */
 export class SimulatedProcess implements Timers, Clock {
   isDead = false;
-  /** What its wall clock is ahead of the true time. Milliseconds. */
+  /** Lead of its wall clock over the true time, in milliseconds. */
   aheadMs = 0;
   /** Time that its monotonic clock has missed. */
   private lostMs = 0;
@@ -27,7 +26,7 @@ export class SimulatedProcess implements Timers, Clock {
     return this.time.wallMs() + this.aheadMs;
   }
 
-  /** Counts from its own start, as no other one does. */
+  /** Counts from the start of this process, unlike the clocks of other processes. */
   monotonicMs(): number {
     return this.time.passedMs - this.startedMs + 1000 - this.lostMs;
   }
@@ -39,7 +38,7 @@ export class SimulatedProcess implements Timers, Clock {
   every(ms: number, run: () => void): Cancel {
     let isDue = false;
     const fire = () => {
-      // One that comes while another one waits is that one.
+      // A request while one is pending joins it.
       if (isDue) return;
       isDue = true;
       this.here(() => {
@@ -72,14 +71,14 @@ export class SimulatedProcess implements Timers, Clock {
     this.time.defer(() => this.here(run));
   };
 
-  /** So much time has gone by at once: what is done again and again was due, each so often at most. */
+  /** Simulates a leap of time: repeated timers fire for the missed periods, each at most `timesMax` times. */
   leapt(ms: number, timesMax: number): void {
     for (let time = 1; time <= timesMax; time++) {
       for (const one of [...this.regular.values()]) if (one.ms * time <= ms) one.fire();
     }
   }
 
-  /** Runs it in this process: now, or when it goes on, or never. */
+  /** Runs a function in this process: now, after the pause, or never. */
   here(run: () => void): void {
     if (this.isDead) return;
     if (this.isStopped) this.backlog.push(run);
@@ -91,7 +90,7 @@ export class SimulatedProcess implements Timers, Clock {
     this.stoppedMs = this.time.passedMs;
   }
 
-  /** `isSuspended`: the monotonic clock has stood still as well, as that of a suspended machine. */
+  /** `isSuspended`: the monotonic clock has stood still as well, like that of a suspended machine. */
   goOn(isSuspended = false): void {
     if (!this.isStopped) return;
     this.isStopped = false;

@@ -19,12 +19,12 @@ import type { Random } from './random.js';
 import type { SimulatedProcess } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
 
-/** One shard as its master has it. */
+/** One shard on its master. */
 interface Stored {
   head: Head;
-  /** What has not been trimmed. */
+  /** Entries not yet trimmed. */
   entries: SealedEntry[];
-  /** What has been trimmed: for a check at the end. */
+  /** Trimmed entries, for a check at the end. */
   readonly trimmed: SealedEntry[];
   readonly snapshots: MemorySnapshots;
   /** Sequence of the newest entry that the replicas have, too. */
@@ -32,15 +32,18 @@ interface Stored {
 }
 
 interface Server {
-  /** Counts up with each failover: what was sent to the one before is lost. */
+  /** Number of failovers: calls sent to an earlier master are lost. */
   life: number;
   isAway: boolean;
-  /** How much slower it is than usual. */
+  /** Factor by which the server is slower than usual. */
   slowness: number;
 }
 
 export interface StoreFaults {
-  /** Of each call: it is lost on its way, or its answer is, or it arrives long after its sender has given up. */
+  /**
+   * Probabilities for each call: the request is lost, the answer is lost, or the request arrives long after its sender
+   * has given up.
+   */
   readonly requestLost: number;
   readonly answerLost: number;
   readonly late: number;
@@ -48,22 +51,23 @@ export interface StoreFaults {
 
 export const NO_FAULTS: StoreFaults = { requestLost: 0, answerLost: 0, late: 0 };
 
-/** A sender does not wait longer. */
+/** Longest wait of a sender. */
 const TIMEOUT_MS = 2000;
 const FAILOVER_MS = 2000;
 const LATE_MS = 5000;
 
 /**
- * The store as several masters of Redis, each with replicas that every answer waits for: a failover loses what was not
- * answered yet. Or answers wait for none, and the replicas are behind: a failover loses what was answered, too.
+ * The store as several masters of Redis, each with replicas. Either every answer waits for the replicas, and a failover
+ * loses only unanswered writes. Or answers wait for none and the replicas lag, and a failover loses answered writes,
+ * too.
  */
 export class SimulatedStore {
   private readonly shards: Stored[];
   private readonly servers: Server[];
   faults = NO_FAULTS;
-  /** For who waits for an append to be on its way. */
+  /** Hook for tests that wait for an append to be sent. */
   onAppend: (append: Append) => void = () => {};
-  /** How long a process has to connect before it can send an append. Milliseconds. */
+  /** Time that a process needs to connect before it can send an append, in milliseconds. */
   connectMs: (process: SimulatedProcess) => number = () => 0;
 
   constructor(
@@ -72,7 +76,7 @@ export class SimulatedStore {
     serverCount: number,
     private readonly time: VirtualTime,
     private readonly random: Random,
-    /** Undefined: answers wait for the replicas. Milliseconds. */
+    /** Lag of the replicas in milliseconds. Undefined: answers wait for the replicas. */
     private readonly behindMs?: number,
   ) {
     this.shards = Array.from({ length: shardCount }, (_, shard) => ({
@@ -89,7 +93,7 @@ export class SimulatedStore {
     return this.servers.length;
   }
 
-  /** Another server takes the place of the master, which was away for so long: what its replicas did not have is gone. */
+  /** Replaces a master that was unreachable for `awayMs`; entries that its replicas lacked are gone. */
   failOver(server: number, awayMs = FAILOVER_MS): void {
     const one = this.server(server);
     one.life++;
@@ -107,7 +111,7 @@ export class SimulatedStore {
     });
   }
 
-  /** It does not answer for a while. */
+  /** Makes a server unreachable for a while. */
   away(server: number, ms: number): void {
     const one = this.server(server);
     one.isAway = true;
@@ -124,7 +128,7 @@ export class SimulatedStore {
     });
   }
 
-  /** All is well again. */
+  /** Ends all faults. */
   calm(): void {
     this.faults = NO_FAULTS;
     for (const server of this.servers) {
@@ -137,13 +141,13 @@ export class SimulatedStore {
     return shard % this.servers.length;
   }
 
-  /** All that ever was in the log and was not lost. */
+  /** All entries ever in the log and not lost. */
   history(shard: number): readonly SealedEntry[] {
     const { trimmed, entries } = this.shard(shard);
     return [...trimmed, ...entries];
   }
 
-  /** What a process has of it. `isCut`: it does not reach this server. */
+  /** The store as one process reaches it. `isCut`: the process cannot reach this server. */
   accessOf(process: SimulatedProcess, isCut: (server: number) => boolean): StoreAccess {
     return new StoreAccess(this, process, isCut);
   }
@@ -154,7 +158,7 @@ export class SimulatedStore {
     server: number,
     isCut: (server: number) => boolean,
     run: () => T,
-    /** How long the answer waits at the server. */
+    /** Time that the answer waits at the server. */
     waitsMs = 0,
   ): Promise<T> {
     const { time, random, faults } = this;
@@ -173,7 +177,7 @@ export class SimulatedStore {
       const isLate = random.chance(faults.late);
       time.after(isLate ? random.between(0, LATE_MS) : this.latencyMs(one), () => {
         if (one.life !== life || one.isAway) {
-          // A connection that is refused fails at once.
+          // A refused connection fails at once.
           if (!isLate) time.after(this.latencyMs(one), () => fail('the connection was lost'));
           return;
         }
@@ -194,7 +198,7 @@ export class SimulatedStore {
     });
   }
 
-  /** How long an answer waits for the replicas. */
+  /** Time that an answer waits for the replicas. */
   waitsMs(server: number): number {
     return this.behindMs === undefined ? this.replicationMs(server) : 0;
   }
@@ -213,7 +217,7 @@ export class SimulatedStore {
     return { type: 'ok' };
   }
 
-  /** The replicas have by then what the master has now. */
+  /** After this wait the replicas have the master's current entries. */
   replicateAfter(shard: number, waitsMs: number): void {
     const ms = this.behindMs ?? waitsMs;
     const stored = this.shard(shard);
@@ -238,7 +242,7 @@ export class SimulatedStore {
     return usual * slowness;
   }
 
-  /** The newest head before an entry that is lost: with nothing left the log is at its beginning. */
+  /** The newest surviving head before a lost entry; with no entry left the log is at its beginning. */
   private headBefore(shard: number, { head }: SealedEntry): Head {
     if (head.lsn.sequence === 1) return genesisHead(this.storeId, shard);
     throw new Error('a log is not trimmed up to what its replicas lack');
@@ -269,7 +273,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
         if (isLate?.()) return { type: 'failed', error: new OverdueError() };
         const waitsMs = store.waitsMs(store.serverOf(append.shard));
         try {
-          // All that is answered has been copied by then.
+          // Every answered entry has been copied before.
           return await this.at(
             append.shard,
             () => this.replicated(append.shard, waitsMs, store.write(append)),
@@ -358,7 +362,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
   }
 }
 
-/** Where the first entry is that is newer. Followers ask for a few entries of a long log again and again. */
+/** Index of the first newer entry. Followers ask for a few entries of a long log again and again. */
 function firstAfter(entries: readonly SealedEntry[], lsn: Lsn): number {
   let [least, most] = [0, entries.length];
   while (least < most) {

@@ -1,7 +1,7 @@
 import type { BeatAnswer, Beats, Claim, ClusterTable, MemberRecord, Plan, TableView } from '../../src/cluster/table.js';
 import type { Random } from './random.js';
 
-/** The table as the function of Redis keeps it: src/store/redis/cluster-function.ts. */
+/** The membership registry as the function of Redis keeps it: src/store/redis/cluster-function.ts. */
 export class SimulatedTable {
   private version = 'none';
   private members = new Map<string, MemberRecord>();
@@ -12,7 +12,7 @@ export class SimulatedTable {
 
   constructor(private readonly random: Random) {}
 
-  /** As after a flush. */
+  /** Loses all contents, as a flush does. */
   lose(): void {
     this.members = new Map();
     this.drained = new Set();
@@ -22,7 +22,7 @@ export class SimulatedTable {
     this.version = 'none';
   }
 
-  /** The calls of one process; `call` brings each to the table and back, or not. */
+  /** The calls of one process; `call` brings each to the registry and back, or loses it. */
   for(call: <T>(run: () => T) => Promise<T>): ClusterTable {
     return {
       join: (tag, record) => call(() => this.join(tag, record)),

@@ -7,7 +7,7 @@ import { ARCHIVE, type SimulatedNode, serverName } from './simulated-node.js';
 import { NO_FAULTS, type StoreFaults } from './simulated-store.js';
 import type { World } from './world.js';
 
-/** Something that goes wrong, or is done; chance decides where, and for how long. */
+/** A fault or an operator's action; chance decides its place and duration. */
 type Trouble = (world: World, random: Random) => void;
 
 const SHORT_MS = 400;
@@ -31,7 +31,7 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
     const node = oneOf(world, random);
     node?.process.stop();
     const ms = random.chance(0.5) ? random.between(10, SHORT_MS) : random.between(SHORT_MS, LONG_MS);
-    // Every other long one is the pause of a machine, and not of the process alone.
+    // Every other long stop suspends the machine, not only the process.
     const isSuspended = ms >= SHORT_MS && Math.floor(ms) % 2 === 0;
     world.time.after(ms, () => node?.process.goOn(isSuspended));
   },
@@ -89,7 +89,7 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   'damage-snapshot': (world, random) => world.damageSnapshot(random.below(world.settings.shards)),
 };
 
-/** What can happen to an archive, where there is one. */
+/** Faults of an archive. */
 const ARCHIVE_TROUBLES: Readonly<Record<string, Trouble>> = {
   'archive-away': (world, random) => world.archiveServer.away(0, random.between(100, LONG_MS)),
   'cut-archive': (world, random) => {
@@ -112,7 +112,7 @@ const ARCHIVE_TROUBLES: Readonly<Record<string, Trouble>> = {
   },
   'archive-rot': (world, random) => {
     const bit = random.below(32);
-    // Rounds of every other player, by chance.
+    // Rounds of a random half of the players.
     world.archive.isRotten = ({ player }) => ((player >>> bit) & 1) === 1;
     world.time.after(random.between(100, LONG_MS), () => {
       world.archive.isRotten = NOTHING_ROTTEN;
@@ -120,7 +120,7 @@ const ARCHIVE_TROUBLES: Readonly<Record<string, Trouble>> = {
   },
 };
 
-/** Kinds that only plans have. */
+/** Faults that only plans have. */
 const PLAN_TROUBLES: Readonly<Record<string, Trouble>> = {
   assertion: (world, random) => oneOf(world, random)?.breakShard(random.below(world.settings.shards)),
   'clock-days': (world, random) => {
@@ -131,7 +131,7 @@ const PLAN_TROUBLES: Readonly<Record<string, Trouble>> = {
   },
 };
 
-/** What can happen where time leaps. */
+/** Events where time leaps. */
 const TIME_TROUBLES: Readonly<Record<string, Trouble>> = { leap };
 
 export const NAMES: readonly string[] = Object.keys(TROUBLES);
@@ -151,7 +151,7 @@ function drawnFaults(random: Random): StoreFaults {
   return { requestLost: drawn(), answerLost: drawn(), late: drawn() };
 }
 
-/** Lets chance do some of it for a while, each kind as often as this run's seed says. Resolves to what was done. */
+/** Causes random faults for a while, each kind as often as this run's seed says. Resolves to a list of them. */
 export async function trouble(world: World, forMs: number): Promise<string[]> {
   const { random, time } = world;
   const kinds = NAMES.filter(() => random.chance(0.5));
@@ -180,8 +180,8 @@ export const ONE_NODE: readonly string[] = [
 const ROUND_MS = 16_000;
 
 /**
- * So many times something happens to one node while a master loses what its replicas do not have; then all is well for a
- * while. Resolves to what was done.
+ * Runs rounds in each of which one node has a fault while a master loses the entries that its replicas lack; each round
+ * ends with a quiet period. Resolves to a list of the faults.
  */
 export async function failOvers(world: World, rounds: number): Promise<string[]> {
   const { random, time } = world;

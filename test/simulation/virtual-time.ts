@@ -2,23 +2,20 @@ import type { Cancel, Timers } from '../../src/base/timers.js';
 
 interface Due {
   readonly atMs: number;
-  /** Of several at one moment the one that was asked for first comes first. */
+  /** Tie-breaker: of several timers due at one moment, the one requested first fires first. */
   readonly order: number;
   readonly run: () => void;
-  /** Its place in the queue; below 0 when it is not there any more. */
+  /** Index in the queue; below 0 once removed. */
   at: number;
 }
 
-/** When a wall clock shows what the monotonic one does not: 2026. */
+/** Wall-clock time at monotonic zero: in 2026. */
 const EPOCH_MS = 1_795_000_000_000;
 
-/**
- * Time that passes as fast as there is something to do: it stands still while anything runs, promises too, and then jumps to
- * what is due next.
- */
+/** Simulated time: it stands still while anything runs, promises too, and then jumps to the next timer that is due. */
 export class VirtualTime implements Timers {
   nowMs = 0;
-  /** Time that went by in leaps: clocks have gone on by it, timers have not. */
+  /** Time skipped in leaps: clocks have moved on by it, timers have not. */
   leapedMs = 0;
   private order = 0;
   /** A heap: the first one is due next. */
@@ -57,7 +54,7 @@ export class VirtualTime implements Timers {
     this.turn.push(run);
   }
 
-  /** Lets so much time pass. */
+  /** Lets `ms` pass. */
   pass(ms: number): Promise<void> {
     const endMs = this.nowMs + ms;
     return new Promise((resolve, reject) => {
@@ -73,7 +70,7 @@ export class VirtualTime implements Timers {
     });
   }
 
-  /** Does what is due next; false when nothing is until then. */
+  /** Runs the next timer that is due before `endMs`; false when there is none. */
   private step(endMs: number): boolean {
     if (this.turn.length > 0) {
       const { turn } = this;
@@ -92,7 +89,7 @@ export class VirtualTime implements Timers {
     return true;
   }
 
-  /** Lets time pass until it is so; throws after `withinMs`. */
+  /** Lets time pass until the condition holds; throws after `withinMs`. */
   async until(what: string, isSo: () => boolean, withinMs = 60_000): Promise<void> {
     const endMs = this.nowMs + withinMs;
     while (!isSo()) {
@@ -155,7 +152,7 @@ function isBefore(a: Due, b: Due): boolean {
 
 const PASSED = Promise.resolve();
 
-/** When no promise has anything left to do: a tick that a promise asks for comes after all of them. */
+/** Runs after all pending promises: a tick that a promise requests comes after all of them. */
 function afterPromises(run: () => void): void {
   void PASSED.then(() => process.nextTick(run));
 }

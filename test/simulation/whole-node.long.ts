@@ -11,14 +11,14 @@ import type { World } from './world.js';
 const OPERATIONS = 1000;
 const NEWEST_MARK = { epoch: 2 ** 32 - 1, sequence: 0, index: 0 };
 const SEEDS = [1, 2, 3, 4, 5, 6];
-/** Among so many seeds a bug is found. */
+/** Seeds within which a planted bug must be found. */
 const SEEDS_MAX = 40;
-/** Bugs that only show where months go by. */
+/** Bug that only shows where months go by. */
 const FORGETTING = 'ids that are forgotten after a quarter of the retention';
 const KEPT_DAYS = 'days that stay after they were dropped';
 
 for (const seed of SEEDS) {
-  test(`a run is as it must be, and the same again, byte for byte (seed ${seed})`, async () => {
+  test(`seed ${seed} passes, and runs again byte for byte`, async () => {
     const plan = planOf(seed, OPERATIONS);
     const [one, other] = [await simulate(plan), await simulate(plan)];
     assert.equal(one.failure, undefined);
@@ -27,13 +27,13 @@ for (const seed of SEEDS) {
   });
 }
 
-test('runs of two seeds are not the same', async () => {
+test('two seeds give different runs', async () => {
   const digests = [];
   for (const seed of [1, 2]) digests.push((await simulate(planOf(seed, 200))).digest);
   assert.notEqual(digests[0], digests[1]);
 });
 
-/** Something that walletd, or a store that breaks its promise, could do wrong. */
+/** Planted bugs of walletd, or of a store that breaks its promise. */
 const BUGS: Readonly<Record<string, Plant>> = {
   'answers before the append': (world) =>
     eachAccess(world, (access) => {
@@ -101,7 +101,7 @@ for (const [bug, plant] of Object.entries(BUGS)) {
   });
 }
 
-test('a failure shrinks to a run with less in it that fails as well', async () => {
+test('a failing run shrinks to a smaller one that fails as well', async () => {
   const plant = BUGS['answers before the append'] as Plant;
   const plan = await firstFailing(plant);
   const fails = async (smaller: Plan) => (await simulate(smaller, plant)).failure !== undefined;

@@ -10,24 +10,24 @@ import { Random } from './random.js';
 import { happen } from './trouble.js';
 import { World } from './world.js';
 
-/** What came of a run; undefined `failure`: all is as it must be. */
+/** Result of a run; `failure` is undefined when the run passed. */
 export interface Outcome {
   readonly failure: Error | undefined;
   readonly operations: number;
-  /** How often each kind of fault happened. */
+  /** Count of each kind of fault. */
   readonly faults: ReadonlyMap<string, number>;
-  /** Of all that happened. */
+  /** Digest of the whole run. */
   readonly digest: string;
   readonly tookMs: number;
 }
 
-/** A bug that is put into a world before it begins. */
+/** A bug to put into a world before it begins. */
 export type Plant = (world: World) => void;
 
 const PLAY_MAX_MS = 60_000;
 const CALM_MAX_MS = 120_000;
 
-/** Plays one run. The same plan comes to the same digest, and to the same failure. */
+/** Plays one run. The same plan gives the same digest, and the same failure. */
 export async function simulate(plan: Plan, plant: Plant = () => {}): Promise<Outcome> {
   return await new Run(plan, plant).play();
 }
@@ -37,7 +37,7 @@ class Run {
   private readonly digest = new Digest();
   private readonly random: Random;
   private readonly playing = new Set<Gambler>();
-  /** What those who have left have in the end; undefined: nobody can say. */
+  /** Final balances of players who have left; undefined where lost answers leave the balance open. */
   private readonly gone = new Map<string, number | undefined>();
   private readonly happened = new Map<string, number>();
   private operations = 0;
@@ -113,7 +113,7 @@ class Run {
     return { failure, operations, faults, digest: digest.toString(), tookMs: world.time.nowMs };
   }
 
-  /** All that happens is noted. */
+  /** Records every event. */
   private watch(): void {
     const { world, digest } = this;
     const note = (what: string) => digest.note(world.time.nowMs, what);
@@ -157,7 +157,7 @@ class Run {
   private left(gambler: Gambler): void {
     this.playing.delete(gambler);
     this.gone.set(gambler.player.username, gambler.balance);
-    // Another one has the place of who has rested.
+    // A new player takes the seat of one who left.
     if (!this.isOver && !gambler.hasReturned) this.come();
   }
 
@@ -165,7 +165,7 @@ class Run {
     await this.world.time.until(what, () => this.failure !== undefined || isSo(), withinMs + 1000);
   }
 
-  /** What players were told, what wallets have, and what the log adds up to are the same. */
+  /** Answers to players, wallets and the sums of the logs agree. */
   private check(): void {
     const { world, plan } = this;
     const books = new Books();
@@ -186,7 +186,7 @@ class Run {
   }
 }
 
-/** All that the logs say, added up by somebody who knows nothing of wallets. */
+/** Sums of all logs, by code that knows nothing of wallets. */
 class Books {
   readonly balances = new Map<string, number>();
   private readonly versions = new Map<string, number>();

@@ -25,38 +25,38 @@ export interface WorldSettings {
   readonly servers: number;
   readonly players: number;
   readonly followers: number;
-  /** Members that a first plan waits for. */
+  /** Members that the first assignment waits for. */
   readonly expect?: number;
   readonly snapshotEntries?: number;
-  /** The newest stored format that nodes read, unless said otherwise. */
+  /** The newest stored format that nodes read by default. */
   readonly format?: number;
-  /** Answers wait for another node, and not for replicas, which are so far behind (milliseconds). */
+  /** Lag of the replicas in milliseconds when answers wait for another node instead of replicas. */
   readonly replicasBehindMs?: number;
   /** Settings that shape decisions, by path, where they differ from the default. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** How long closed rounds stay in memory; without it there is no archive. */
+  /** Time that closed rounds stay in memory; without it there is no archive. */
   readonly memoryMs?: number | undefined;
 }
 
 const STORE_ID = '11111111-2222-3333-4444-555555555555';
 const PATIENCE_MS = 3000;
-/** A platform waits no longer. */
+/** Longest wait of a platform. */
 const GIVE_UP_MS = PATIENCE_MS + 500;
 const LOG_LINES_MAX = 400;
-/** Connections to another archive take so long. */
+/** Time to connect to another archive. */
 const ARCHIVE_AWAY_MS = 50;
-/** Of each timer, in one leap. */
+/** Most times that one timer fires in one leap. */
 const SWEEPS_MAX = 10;
 /** The reference wallet has no limits. */
 const NO_LIMITS = { 'tips.unknownMax': 1_000_000 };
 
-/** What a node keeps over its lives. */
+/** Files of a node that outlive its process. */
 interface Folder {
   readonly acknowledged: Map<number, Position>;
   confirmedMs: number | undefined;
 }
 
-/** Nodes on one store, and whoever sends them something. */
+/** Nodes on one store, and the callers of both. */
 export class World {
   readonly time = new VirtualTime();
   readonly random: Random;
@@ -64,17 +64,17 @@ export class World {
   readonly store: SimulatedStore;
   readonly table: SimulatedTable;
   readonly archive = new SimulatedArchive();
-  /** It has no shards: it brings calls to the archive. */
+  /** Server without shards: brings calls to the archive. */
   readonly archiveServer: SimulatedStore;
   readonly nodes: (SimulatedNode | undefined)[] = [];
   readonly bettors: Bettors;
-  /** The newest lines, for who has to find out why. */
+  /** The newest log lines, to explain a failure. */
   readonly lines: string[] = [];
-  /** For who wants each line as it is written. */
+  /** Hook for each log line as it is written. */
   onLine: (line: string) => void = () => {};
-  /** How far behind the true time a clock has been, at most. */
+  /** Most that a clock has been behind the true time. */
   private stampsBehindMs = 0;
-  /** How far ahead of it a clock has been that nobody could contradict, at most. */
+  /** Most that an unconfirmed clock has been ahead of the true time. */
   private confirmedAheadMs = 0;
   /** Shards one of whose snapshots was damaged. */
   private readonly damaged = new Set<number>();
@@ -82,7 +82,7 @@ export class World {
   private readonly clock = { now: () => this.time.wallMs(), monotonicMs: () => this.time.passedMs };
   private readonly answers = codecOn(this.clock);
   private readonly rules: Rules;
-  /** As the nodes have them. */
+  /** Rules as the nodes have them. */
   nodeRules: Rules;
 
   constructor(readonly settings: WorldSettings) {
@@ -93,7 +93,7 @@ export class World {
     this.store = new SimulatedStore(STORE_ID, shards, servers, time, this.random.fork(), settings.replicasBehindMs);
     this.table = new SimulatedTable(this.random.fork());
     this.bettors = new Bettors(this, settings.players);
-    // With chance of its own: what happens without an archive stays what it was.
+    // Separate stream of chance, so that runs without an archive stay the same.
     this.archiveServer = new SimulatedStore(STORE_ID, 0, 1, time, new Random(~seed));
     // Nodes that share an archive have it on a server.
     if (nodes > 1) this.archive.serverMs = () => time.wallMs();
@@ -102,7 +102,7 @@ export class World {
     for (let i = 0; i < nodes; i++) this.folders.push({ acknowledged: new Map(), confirmedMs: undefined });
   }
 
-  /** Starts all nodes, and gives the bettors their money. */
+  /** Starts all nodes, and imports the bettors' balances. */
   async begin(): Promise<void> {
     for (let i = 0; i < this.settings.nodes; i++) this.startNode(i);
     await this.time.until('all shards are served', () => this.servedOnce());
@@ -138,7 +138,7 @@ export class World {
     });
     this.nodes[i] = node;
     const { process, cluster } = node;
-    // As the recorder does.
+    // Records positions as the recorder does.
     process.every(1000, () => {
       for (const [shard, position] of cluster.acknowledged) folder.acknowledged.set(shard, position);
       if (!node.needsRestart || this.nodes[i] !== node) return;
@@ -163,7 +163,7 @@ export class World {
     this.stampsBehindMs = Math.max(this.stampsBehindMs, -aheadMs);
   }
 
-  /** Another archive takes the place of the right one, with all connections lost; later the right one is back. */
+  /** Replaces the right archive by another one and breaks all connections; restores the right one later. */
   replaceArchive(other: ArchiveState, afterMs: number, forMs: number): void {
     const { time, archive, archiveServer } = this;
     const change = (replace: () => void) => {
@@ -174,7 +174,7 @@ export class World {
     time.after(afterMs + forMs, () => change(() => archive.mend()));
   }
 
-  /** So much time goes by at once. */
+  /** Skips `ms` at once. */
   leap(ms: number): void {
     this.time.leapedMs += ms;
     for (const { process } of this.living) process.leapt(ms, SWEEPS_MAX);
@@ -185,7 +185,7 @@ export class World {
     this.nodes[i] = undefined;
   }
 
-  /** SIGTERM; resolves when it has ended. */
+  /** SIGTERM; resolves when the node has ended. */
   async end(i: number, drainMs = 25_000): Promise<void> {
     const node = this.nodes[i];
     await node?.end(drainMs);
@@ -193,8 +193,8 @@ export class World {
   }
 
   /**
-   * Sends a callback to one of the nodes. `done` gets its answer, undefined when there is none in time, and then perhaps one
-   * that is late.
+   * Sends a callback to one of the nodes. Calls `done` with its answer, or with undefined when none comes in time, and
+   * then perhaps with a late one.
    */
   send(endpoint: Endpoint, text: string, done: (answer: CallbackAnswer | undefined) => void): void {
     const node = this.maybeOpenNode();
@@ -205,7 +205,7 @@ export class World {
     });
   }
 
-  /** A command of the operator, in the same way. */
+  /** Sends a command of the operator in the same way. */
   command(command: Command, done: (answer: Answer | undefined) => void): void {
     const node = this.maybeOpenNode();
     const stopWaiting = this.time.after(GIVE_UP_MS, () => done(undefined));
@@ -215,7 +215,7 @@ export class World {
     });
   }
 
-  /** Some node takes callbacks. */
+  /** At least one node takes callbacks. */
   get isOpen(): boolean {
     return this.living.some(({ isOpen }) => isOpen);
   }
@@ -225,7 +225,7 @@ export class World {
     return open.length === 0 ? undefined : this.random.pick(open);
   }
 
-  /** Everything is in order again. */
+  /** Ends all faults. */
   heal(): void {
     this.network.mend();
     this.store.calm();
@@ -236,26 +236,26 @@ export class World {
     for (const [i, node] of this.nodes.entries()) if (node === undefined) this.startNode(i);
   }
 
-  /** Everything is in order again, and everybody has come to rest. */
+  /** Ends all faults, and waits until all nodes are idle. */
   async calm(): Promise<void> {
     this.heal();
     const isCalm = () => this.bettors.unanswered === 0 && this.servedOnce();
     await this.time.until('every callback is answered, and all shards are served', isCalm, 120_000);
   }
 
-  /** Each shard is served by one node, and no more. */
+  /** Each shard is served by exactly one node. */
   servedOnce(): boolean {
     const serving = this.living.flatMap((node) => node.serving);
     return serving.length === this.settings.shards && new Set(serving).size === serving.length;
   }
 
-  /** For people: the newest lines of all nodes, and where each shard is. */
+  /** A readable report: the newest lines of all nodes, and the place of each shard. */
   describe(): string {
     const states = this.living.map((node) => `${node.settings.name} ${node.tag}: ${node.states().join(' ')}`);
     return [...this.lines.slice(-60), ...states].join('\n');
   }
 
-  /** A byte of a shard's newest snapshot is turned: once, and where there is an older one to fall back on. */
+  /** Flips a byte of a shard's newest snapshot: only once, and only where there is an older one to fall back on. */
   damageSnapshot(shard: number): void {
     const { snapshots } = this.store.shard(shard);
     const whole = snapshots.list().filter(({ manifest }) => manifest !== undefined);

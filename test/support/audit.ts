@@ -6,7 +6,7 @@ import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { imageOf, type WalletImage } from '../../src/wallet/state/wallet-image.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 
-/** All that two shards must agree on: images, and the messages that rounds remember, which images lack. */
+/** Contents on which two shards must agree: wallet images, and the messages that rounds remember, which images lack. */
 export function imagesOf(wallets: Iterable<Wallet>): [WalletImage, RememberedMessage[]][] {
   return [...wallets].map((wallet) => [imageOf(wallet), rememberedBy(wallet)]);
 }
@@ -16,7 +16,10 @@ function rememberedBy(wallet: Wallet): RememberedMessage[] {
   return [...rounds.values()].flatMap(({ remembered }) => remembered);
 }
 
-/** Everything in the tables is reached from a wallet, and found by its key; and nothing is in use that is not reached. */
+/**
+ * Asserts that every table entry is reachable from a wallet and found by its key, and that no unreachable entry is in
+ * use.
+ */
 export function auditTables(wallets: Wallets): void {
   const { tables } = wallets;
   const { players, rounds, transactions, operations, blobs } = tables;
@@ -66,7 +69,7 @@ export function auditTables(wallets: Wallets): void {
   assert.equal(rounds.count, seen.rounds.size);
   assert.equal(transactions.count, seen.transactions);
   assert.equal(operations.count, seen.operations);
-  // A wallet whose tallies have come back to nothing keeps their blob.
+  // A wallet whose rare fields have returned to zero keeps their blob.
   assert.ok(blobs.count >= seen.blobs && blobs.count <= seen.blobs + wallets.count, `${blobs.count} blobs`);
   assert.deepEqual(indexCounts(tables), [wallets.count, seen.rounds.size, seen.named, seen.operationIds]);
 }

@@ -3,7 +3,9 @@ import { after } from 'node:test';
 
 const children = new Set<ChildProcess>();
 
-/** What a test leaves running because it fails would keep its file, and with it the whole run, from ever ending. */
+/**
+ * Ends a child after the tests: a child left by a failed test would keep its file, and so the whole run, from ending.
+ */
 export function endAfterTests<T extends ChildProcess>(child: T): T {
   children.add(child);
   child.once('exit', () => children.delete(child));
@@ -15,5 +17,5 @@ function endChildren(): void {
 }
 
 process.on('exit', endChildren);
-// Not in a program that uses these helpers and is no test.
+// Skip in a program that uses these helpers and is no test.
 if (process.env.NODE_TEST_CONTEXT !== undefined) after(endChildren);

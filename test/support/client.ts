@@ -4,7 +4,7 @@ export interface CallbackAnswer {
   readonly statusCode: number;
   readonly balanceBefore?: number;
   readonly balanceAfter?: number;
-  /** Of checkBalance. */
+  /** Only in the answer to checkBalance. */
   readonly balance?: number;
 }
 
@@ -14,13 +14,13 @@ export class PlatformClient {
 
   constructor(
     private readonly url: string,
-    /** Breaks a connection that is silent for so long; 0: never. */
+    /** Breaks a connection after this long without an answer; 0: never. */
     private readonly silenceMaxMs = 0,
     /** Further headers of a request with this body. */
     private readonly headersOf: (body: string) => Record<string, string> = () => ({}),
   ) {}
 
-  /** Rejects when the connection breaks before the answer is whole. */
+  /** Rejects when the connection breaks before the answer is complete. */
   post(endpoint: string, body: object): Promise<CallbackAnswer> {
     return new Promise((resolve, reject) => {
       const text = JSON.stringify(body);
@@ -79,7 +79,7 @@ export function settlement(username: string, id: string, payoutAmount: number): 
   return { id: `s-${id}`, timestampMillis: 1, productId: 'P', currency: 'THB', username, txns };
 }
 
-/** A round that is placed and settled by one request: it can leave memory at once. */
+/** A round that one request places and settles: it can leave memory at once. */
 export function settledRound(username: string, n: number): RequestBody {
   const fixed = {
     status: 'SETTLED',

@@ -1,4 +1,4 @@
-/** A hash that takes a text unit by unit, each step of which can be undone: FNV-1a, which has no secret. */
+/** A hash that takes a text unit by unit, each step of which is invertible: FNV-1a, which has no secret. */
 export interface Invertible {
   readonly start: number;
   step(hash: number, unit: number): number;
@@ -6,7 +6,7 @@ export interface Invertible {
 }
 
 const PRIME = 0x01000193;
-/** `PRIME` times this is 1 modulo 2^32. */
+/** Inverse of `PRIME` modulo 2^32. */
 const INVERSE = 0x359c449b;
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_'].map((letter) =>
   letter.charCodeAt(0),
@@ -20,14 +20,14 @@ export function fnv(start: number): Invertible {
   };
 }
 
-/** Hashes in the middle that are kept. */
+/** Most intermediate hashes kept in memory. */
 const MIDDLES_MAX = 2 ** 21;
 const BACK_MAX = 3;
 const FORWARD = 4;
 
 /**
- * Texts that each have one of these hashes, found in some hundred milliseconds. Meets in the middle: a few letters back from each
- * target, four letters on from the start.
+ * Finds texts that each have one of these hashes, within some hundred milliseconds. Meet in the middle: a few letters
+ * back from each target, four letters on from the start.
  */
 export function collidingTexts(hash: Invertible, targets: readonly number[], count: number): string[] {
   let back = BACK_MAX;
@@ -49,7 +49,7 @@ export function collidingTexts(hash: Invertible, targets: readonly number[], cou
   return texts;
 }
 
-/** All texts of so many letters, each as a number in base 64; ends when `look` returns false. */
+/** Visits all texts of so many letters, each as a number in base 64; ends when `look` returns false. */
 function walk(
   letters: number,
   start: number,
@@ -74,7 +74,7 @@ function textOf(units: number): string {
   return text;
 }
 
-/** Finds a text by the hash in which it ends. */
+/** Finds a text by its final hash. */
 class Ends {
   private readonly slots: Int32Array;
   private readonly mask: number;
@@ -111,7 +111,7 @@ export function unfinished(value: number): number {
   return hash ^ (hash >>> 16);
 }
 
-/** Modulo 2^32, of an odd number. */
+/** Inverse of an odd number modulo 2^32. */
 function inverseOf(odd: number): number {
   let inverse = odd;
   for (let i = 0; i < 5; i++) inverse = Math.imul(inverse, 2 - Math.imul(odd, inverse));
@@ -128,17 +128,17 @@ export function finished(value: number): number {
 const BASIS = 0x811c9dc5;
 
 /**
- * Names of players that collided while hashes had no key: the index of players hashed the bytes of a name as they are stored, with
- * FNV-1a. `targets`: those hashes.
+ * Names of players that collided while hashes had no key: the index of players hashed the stored bytes of a name with
+ * FNV-1a. `targets`: hashes to reach.
  */
 export function collidingUsernames(targets: readonly number[], count: number): string[] {
-  // A full stop keeps the text in the form that has a byte a unit; see src/wallet/records/bytes.ts.
+  // A full stop keeps the text in the form with one byte per unit; see src/wallet/records/bytes.ts.
   const { step, unstep } = fnv(BASIS);
   const start = [(1 + FORWARD + BACK_MAX) * 3, '.'.charCodeAt(0)].reduce(step, BASIS);
   return collidingTexts({ start, step, unstep }, targets.map(unfinished), count).map((text) => `.${text}`);
 }
 
-/** FNV-1a of a product, from which the stored hash of its names goes on; see src/shard/archive/archive-hash.ts. */
+/** FNV-1a of a product, from which the stored hash of its names continues; see src/shard/archive/archive-hash.ts. */
 function ofProduct(productId: string): Invertible {
   const { start, step, unstep } = fnv(BASIS);
   const product = [...productId].map((letter) => letter.charCodeAt(0)).reduce(step, start);
@@ -151,8 +151,8 @@ export function roundIdsOfOneHash(productId: string, count: number): string[] {
 }
 
 /**
- * Round ids of a player that collided while hashes had no key: sets of archived names hashed the stored hash of a name again, to 31
- * bits. These ids come to different ones of the last `space` hashes.
+ * Round ids of a player that collided while hashes had no key: sets of archived names hashed the stored hash of a name
+ * again, to 31 bits. These ids have different hashes among the last `space` values.
  */
 export function collidingRoundIds(player: number, productId: string, space: number, count: number): string[] {
   const hash = ofProduct(productId);

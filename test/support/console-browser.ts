@@ -5,7 +5,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SERIOUS = ['serious', 'critical'];
-/** Long, because it says when to give up: a machine that does much else takes many times as long as a quiet one. */
+/** Generous, because only a failure waits this long: a busy machine takes many times as long as a quiet one. */
 const WAIT_MS = 120_000;
 
 interface AxeResult {
@@ -16,17 +16,17 @@ interface AxeResult {
   }[];
 }
 
-/** Debian's Chromium, without a screen. */
+/** Debian's Chromium, headless. */
 export class ConsoleBrowser {
   private constructor(private readonly browser: Browser) {}
 
   static async start(): Promise<ConsoleBrowser> {
-    // As root, which a container's tests run as, Chromium has no sandbox.
+    // Chromium has no sandbox as root, and a container's tests run as root.
     const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
     return new ConsoleBrowser(await chromium.launch({ executablePath: '/usr/bin/chromium', args, timeout: WAIT_MS }));
   }
 
-  /** A browser that nobody has used, at the server's console. */
+  /** Opens the server's console in a fresh browser profile. */
   async open(origin: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
     const context = await this.browser.newContext({ locale: 'en-GB', timezoneId: 'Asia/Bangkok', ...options });
     context.setDefaultTimeout(WAIT_MS);
@@ -38,9 +38,9 @@ export class ConsoleBrowser {
   }
 }
 
-/** One visitor's page, and what went wrong in it. */
+/** One visitor's page, and its errors. */
 export class Visit {
-  /** Errors of the page: what its console says, and what nobody caught. */
+  /** Errors of the page: console errors and uncaught exceptions. */
   readonly errors: string[] = [];
   private readonly foreign: string[] = [];
 
@@ -58,7 +58,7 @@ export class Visit {
     });
   }
 
-  /** Goes to a view by its address, as a colleague who was sent it. */
+  /** Opens a view by its address, like a colleague who received the link. */
   async goTo(path: string): Promise<void> {
     await this.page.goto(`${this.origin}/console/${path}`);
   }
@@ -68,18 +68,21 @@ export class Visit {
     await this.page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  /** In the view: the names of all views are always around it. */
+  /** Waits for a text in the view only: the names of all views are always around it. */
   async waitForText(text: string | RegExp): Promise<void> {
     await this.page.locator('main').getByText(text).filter({ visible: true }).first().waitFor();
   }
 
-  /** Everything that was asked for has been answered. */
+  /** Waits until every request has been answered. */
   async waitUntilRead(): Promise<void> {
     await this.page.getByRole('heading', { level: 1 }).waitFor();
     await this.page.locator('.spinner').first().waitFor({ state: 'detached' });
   }
 
-  /** axe-core finds nothing serious. It is put in past the page's policy, which would not let it run. All rules, or these. */
+  /**
+   * Checks that axe-core finds nothing serious, with all rules or these. Injects it past the page's policy, which would
+   * block it.
+   */
   async checkAccessibility(rules?: readonly string[]): Promise<void> {
     const options = rules === undefined ? {} : { runOnly: rules };
     const result = (await this.page.evaluate(`${AXE}; axe.run(${JSON.stringify(options)})`)) as AxeResult;
@@ -91,7 +94,7 @@ export class Visit {
     );
   }
 
-  /** `allowed` are errors of the browser's that the test has brought about. */
+  /** `allowed`: browser errors that the test has caused. */
   async end(allowed: RegExp = /^$/): Promise<void> {
     await this.context.close();
     assert.deepEqual(

@@ -37,7 +37,7 @@ import { settingsWith } from './settings.js';
 const STORE_ID = '00000000-0000-4000-8000-000000000001';
 const SNAPSHOT_ID = 'aaaaaaaaaaaaaaaa';
 
-/** Memory in small pieces, so that a few bets fill several. */
+/** Small memory pieces, so that a few bets fill several. */
 export const TINY: TableSizes = { segmentRows: 4, pageBytes: 1024 };
 
 /** A shard without actor, log or clock: decides and applies, and keeps the events. */
@@ -48,12 +48,12 @@ export class Domain {
 
   constructor(readonly rules: Rules = rulesOf(settingsWith())) {}
 
-  /** Rounds that have been let go, by player and name. */
+  /** Archived rounds, by player and name. */
   private readonly archive = new Map<string, Buffer>();
-  /** By player: events that only moved rounds. */
+  /** Events that only moved rounds, by player. */
   readonly moves = new Map<string, number>();
 
-  /** As a shard with an archive does: what the command names and has been let go comes back first. */
+  /** Like a shard with an archive: first recalls the archived rounds that the command names. */
   runRecalling(command: Command): Decision {
     const wallet = this.wallets.get(command.username);
     if (wallet !== undefined && 'txns' in command) {
@@ -72,7 +72,7 @@ export class Domain {
     return this.run(command);
   }
 
-  /** Brings back the rounds of a player that are wanted. */
+  /** Recalls the wanted rounds of a player. */
   recall(username: string, isWanted: (image: Buffer) => boolean): void {
     const images: Buffer[] = [];
     for (const [key, image] of this.archive) {
@@ -83,7 +83,7 @@ export class Domain {
     this.move({ type: 'restore-rounds', username, images });
   }
 
-  /** Lets go of up to so many closed rounds of each player. */
+  /** Archives up to `limit` closed rounds of each player. */
   letGo(limit: number): void {
     for (const { username } of [...this.wallets]) {
       const archivable = archivableRounds(this.wallet(username), this.nowMs + 1, 0, limit);
@@ -111,7 +111,7 @@ export class Domain {
     return decision;
   }
 
-  /** 0 or the failure's statusCode. */
+  /** 0, or the statusCode of the failure. */
   statusCode(command: Command): number {
     const { answer } = this.run(command);
     return answer.type === 'accepted' ? 0 : FAILURES[answer.failure].statusCode;
@@ -127,12 +127,12 @@ export class Domain {
     return wallet;
   }
 
-  /** Goes on from a snapshot. */
+  /** Continues from a snapshot. */
   restart(): void {
     this.wallets = throughSnapshot(this.wallets);
   }
 
-  /** What comes out when the events go through an entry of a log, byte for byte. */
+  /** Wallets replayed from the events after a byte-for-byte round trip through a log entry. */
   replayed(): Wallets {
     const wallets = new Wallets(TINY);
     for (const event of throughLog(this.events)) apply(wallets, event);
@@ -149,7 +149,7 @@ function namesOf(image: Buffer): RoundName & { ids: string[]; rewardIds: string[
   return { productId, roundId, ids: idsOf('bet', 'tip', 'tombstone'), rewardIds: idsOf('reward') };
 }
 
-/** The same wallets as they come out of a snapshot, byte for byte. */
+/** The same wallets after a byte-for-byte round trip through a snapshot. */
 export function throughSnapshot(wallets: Wallets, chunkBytesMax = 2000): Wallets {
   const codec = new SnapshotCodec(STORE_ID, undefined, TINY);
   const chunks: ReturnType<ChunkWriter['seal']>[] = [];
@@ -183,7 +183,7 @@ type Envelope = Partial<Pick<CallbackCommand, 'id' | 'timestampMillis' | 'produc
 const envelope = { id: 'req', timestampMillis: 1000, productId: 'P1', currency: 'THB', username: 'ann' };
 const game = { gameCode: 'g', playInfo: 'p' };
 
-/** Commands with everything filled in that a test does not care about. */
+/** Commands with defaults for the fields that a test ignores. */
 export const commands = {
   checkBalance: (over: Envelope = {}): CheckBalanceCommand => ({ type: 'checkBalance', ...envelope, ...over }),
   place: (txns: readonly (Partial<PlaceTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({

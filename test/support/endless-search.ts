@@ -1,6 +1,6 @@
 /**
- * In the place of the program that searches a store: says that it has begun, and then nothing. It ends with its channel; told
- * to look for `deaf` it does not.
+ * Replaces the program that searches a store: reports that it has begun, and then falls silent. It ends with its
+ * channel, except when it searches for `deaf`.
  */
 // Without a listener the channel would keep no process alive.
 process.once('disconnect', () => {});

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Bytes that `run` has left behind, which somebody still holds; right to some 100 KB. */
+/** Bytes that stay referenced after `run`, accurate to some 100 KB. */
 export async function heldAfter(run: () => Promise<void>): Promise<number> {
   const before = await heldBytes();
   await run();
@@ -13,7 +13,7 @@ export async function heldAfter(run: () => Promise<void>): Promise<number> {
 }
 
 async function heldBytes(): Promise<number> {
-  // What is outside the heap goes in the background, after the collection that finds it.
+  // Memory outside the heap is freed in the background, after the collection that finds it.
   for (let i = 0; i < 3; i++) {
     await delay(20);
     collect();

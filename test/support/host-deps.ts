@@ -25,7 +25,7 @@ const CODEC_SETTINGS = {
   sessionToken: 'ignore',
   closed: 'own',
 } as const;
-/** One for all: compiling it takes longer than most tests. */
+/** Shared by all: compiling it takes longer than most tests. */
 const REQUESTS = requestCodecs(CODEC_SETTINGS);
 export const CODEC = codecOn(systemClock);
 const SETTINGS = settingsWith();
@@ -56,11 +56,11 @@ interface Needed extends Partial<HostDeps> {
   readonly wal: Wal;
   readonly snapshots: SnapshotStore;
   readonly ownerTag: string;
-  /** So many random hexadecimal digits. */
+  /** Returns `digits` random hexadecimal digits. */
   readonly newHex: (digits: number) => string;
 }
 
-/** What a host takes, without an archive, snapshots only on demand, with the default rules and limits. */
+/** Dependencies of a host without an archive, with snapshots only on demand, and with the default rules and limits. */
 export function hostDeps({ storeId, newHex, ...given }: Needed): HostDeps {
   const clock = given.clock ?? systemClock;
   return {

@@ -3,7 +3,7 @@ import type { ChangingEndpoint, Endpoint } from '../../src/wallet/command.js';
 const bet = { id: 'b1', roundId: 'r1' };
 const BY_TRANSACTION = { transactionType: 'BY_TRANSACTION' };
 
-/** Elements of a platform that sends nothing that decides nothing. */
+/** Elements of a platform that sends only the fields that decide something. */
 export const LEAN_TXNS: Readonly<Record<ChangingEndpoint, Readonly<Record<string, unknown>>>> = {
   placeBets: { ...bet, status: 'OPEN', betAmount: 10 },
   settleBets: { ...bet, status: 'SETTLED', betAmount: 10, payoutAmount: 25, isSingleState: false, ...BY_TRANSACTION },

@@ -1,8 +1,8 @@
 import { openEnvironment } from '../../src/store/lmdb/environment.js';
 
 /**
- * A program of its own: opens the store in a folder and keeps a read transaction, or the lock of the store, for ever.
- * Says `ready` when it does.
+ * A separate program: opens the store in a folder and keeps a read transaction, or the lock of the store, for ever.
+ * Prints `ready` when it holds it.
  */
 const [folder, what] = process.argv.slice(2) as [string, 'reader' | 'lock'];
 const root = openEnvironment(folder);

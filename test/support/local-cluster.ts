@@ -8,18 +8,21 @@ import { until } from './until.js';
 import { UNLAUNCHED, WalletdProcess } from './walletd-process.js';
 
 export interface LocalClusterOptions {
-  /** WALLETD_STORE, and what else all nodes have. */
+  /** WALLETD_STORE, and other settings of all nodes. */
   readonly env: Readonly<Record<string, string>>;
   readonly nodes: number;
   readonly program?: readonly string[];
-  /** The port of the one Redis: each node then reaches it, and is reached by its peers, over a network that can be cut. */
+  /**
+   * The port of the one Redis. Each node then reaches it over a network that can be cut, and its peers reach the node
+   * in the same way.
+   */
   readonly cuttable?: number;
-  /** Where the balancers listen; 0 takes free ports. */
+  /** Ports of the balancers; 0 takes free ones. */
   readonly callbackPort?: number;
   readonly adminPort?: number;
 }
 
-/** As `GET /v1/cluster` answers. */
+/** Answer of `GET /v1/cluster`. */
 export interface SeenCluster {
   readonly nodes: readonly { readonly name: string; readonly state: string; readonly shards: number }[];
   readonly shards: readonly {
@@ -31,17 +34,17 @@ export interface SeenCluster {
   readonly plan: { readonly why: string } | null;
 }
 
-/** What a node of `LocalCluster` is on. */
+/** Networks of a node of `LocalCluster`. */
 interface Networks {
-  /** To Redis. */
+  /** Network to Redis. */
   readonly store: FaultyNetwork;
-  /** From its peers. */
+  /** Network from its peers. */
   readonly peers: FaultyNetwork;
-  /** Its own port for peers. */
+  /** The node's own port for peers. */
   readonly peerPort: number;
 }
 
-/** Real processes of walletd that share a store, and a round-robin balancer before them: all on this machine. */
+/** Real processes of walletd that share a store, behind a round-robin balancer: all on this machine. */
 export class LocalCluster {
   readonly nodes: (WalletdProcess | undefined)[] = [];
   private readonly networks = new Map<number, Networks>();
@@ -66,7 +69,7 @@ export class LocalCluster {
     }
   }
 
-  /** Where the balancer takes callbacks, and requests of operators. */
+  /** Address of the balancer for callbacks and requests of operators. */
   get callbackUrl(): string {
     return this.callbacks.url;
   }
@@ -75,7 +78,7 @@ export class LocalCluster {
     return this.admin.url;
   }
 
-  /** Of the operator API, where the nodes ask for one. */
+  /** Token of the operator API, if the nodes require one. */
   get token(): string | undefined {
     return this.options.env.WALLETD_ADMIN_TOKEN;
   }
@@ -119,7 +122,10 @@ export class LocalCluster {
     return this.nodes.filter((node) => node !== undefined);
   }
 
-  /** Sends a signal that ends the node; resolves to how it ended. The balancer goes on to send to it, until it refuses. */
+  /**
+   * Sends a signal that ends the node; resolves to its exit code or signal. The balancer goes on to send to it, until
+   * it refuses.
+   */
   async end(i: number, signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
     const how = await this.node(i).end(signal);
     this.nodes[i] = undefined;
@@ -127,7 +133,7 @@ export class LocalCluster {
     return how;
   }
 
-  /** Waits for a node that ends by itself; resolves to how it ended. */
+  /** Waits for a node that ends by itself; resolves to its exit code or signal. */
   async gone(i: number): Promise<number | NodeJS.Signals | null> {
     const { child } = this.node(i);
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -140,14 +146,14 @@ export class LocalCluster {
     process.kill(this.node(i).pid, signal);
   }
 
-  /** The network of a node, in a cluster that is cuttable. */
+  /** The network of a node, in a cuttable cluster. */
   network(i: number): Networks {
     const networks = this.networks.get(i);
     if (networks === undefined) throw new Error('the cluster is not cuttable');
     return networks;
   }
 
-  /** As one of them sees it; undefined when none answers. */
+  /** The cluster as one of these nodes sees it; undefined when none answers. */
   async seen(by: readonly WalletdProcess[] = this.living): Promise<SeenCluster | undefined> {
     for (const { adminUrl } of by) {
       const asked = { headers: this.authorization, signal: AbortSignal.timeout(1000) };
@@ -164,7 +170,7 @@ export class LocalCluster {
     return (await this.seen(by))?.shards.map(({ owner }) => owner) ?? [];
   }
 
-  /** Each shard is served by whom the plan wants, and followed. */
+  /** Waits until each shard is served by its assigned owner, and followed. */
   async settled(): Promise<void> {
     await until('every shard is where it should be', async () => {
       const seen = await this.seen();
@@ -173,7 +179,10 @@ export class LocalCluster {
     });
   }
 
-  /** All shards are served, and none by this node. It is not asked: one that is cut off does not know better. */
+  /**
+   * Waits until all shards are served, and none by this node. Does not ask the node: a node that is cut off does not
+   * know better.
+   */
   async servedWithout(i: number): Promise<void> {
     await until('all its shards are served by others', async () => {
       const owners = await this.owners(this.living.filter((node) => node !== this.nodes[i]));
@@ -194,7 +203,7 @@ export class LocalCluster {
   async close(): Promise<void> {
     this.callbacks.close();
     this.admin.close();
-    // One that was stopped does not hear of its end.
+    // A stopped process would not react to another signal.
     await Promise.all(this.living.map((node) => node.end('SIGKILL')));
     for (const { store, peers } of this.networks.values()) {
       store.close();

@@ -13,12 +13,12 @@ import { mustKeep } from '../../src/shard/archive/dropped-day-error.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
 import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
-/** An archive as an array; `isAway` makes it reject, and `damaged` whatever comes to one of these. */
+/** An archive as an array. `isAway` makes it reject calls; reading a record in `damaged` rejects. */
 export class MemoryArchive implements Archive {
   isAway = false;
   records: ArchiveRecord[] = [];
   readonly damaged = new Set<ArchiveRecord>();
-  /** By shard: what was saved. */
+  /** Saved parts, by shard. */
   readonly saved = new Map<number, Map<number, Buffer | undefined>>();
   private readonly fresh: {
     readonly shard: number;
@@ -28,10 +28,10 @@ export class MemoryArchive implements Archive {
   }[] = [];
   /** The oldest day that is kept. */
   private firstDay = 0;
-  /** Names that were looked for. */
+  /** Number of names looked up. */
   looked = 0;
 
-  /** By shard; a test may take one away. */
+  /** Marks by shard; a test may remove one. */
   readonly marks = new Map<number, ArchiveMark>();
 
   async put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void> {
@@ -178,7 +178,7 @@ export class MemoryArchive implements Archive {
     return records;
   }
 
-  /** Later, as any archive. */
+  /** Answers later, as any archive. */
   private async answer(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.isAway) throw new Error('the archive is away');

@@ -15,15 +15,15 @@ import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { MemorySnapshots } from './memory-snapshots.js';
 import { OwnersSnapshots } from './owners-snapshots.js';
 
-/** How the store behaves towards the next writes. */
+/** Behaviour of the store for the next writes. */
 export type Weather =
   | 'fine'
-  /** Nothing is written, and that is reported. */
+  /** The write fails and the store reports the failure. */
   | 'not-written'
-  /** It is written, and the answer gets lost. */
+  /** The write succeeds, and the answer is lost. */
   | 'answer-lost';
 
-/** A store in memory whose weather and speed a test decides. It passes the same contracts as the drivers. */
+/** A store in memory whose fault mode and speed a test decides. It passes the same contracts as the drivers. */
 export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
   weather: Weather = 'fine';
   /** While held, appends wait; `release` lets them through. */
@@ -62,13 +62,13 @@ export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
     this.openGate();
   }
 
-  /** Puts an entry of somebody else at the head, as another process would. */
+  /** Puts a foreign entry at the head, as another process would. */
   intrude(shard: number, append: Append): void {
     const [outcome] = this.write([{ ...append, shard }]);
     if (outcome?.type !== 'ok') throw new Error('the intruder was refused');
   }
 
-  /** Loses the newest entries of a shard, as a failover to a replica that lagged does. */
+  /** Loses the newest entries of a shard, like a failover to a lagging replica. */
   loseTail(shard: number, count: number): void {
     const log = this.logs.get(shard) ?? [];
     log.splice(log.length - count, count);
@@ -136,7 +136,7 @@ export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
     });
   }
 
-  /** What a shard holds of snapshots, for tests that damage it. */
+  /** The snapshots of a shard, for tests that damage them. */
   snapshotsOf(shard: number): MemorySnapshots {
     const snapshots = this.stored.get(shard);
     if (snapshots === undefined) throw new Error(`no shard ${shard}`);

@@ -10,15 +10,15 @@ export interface Operation {
 export const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
 export const NDJSON = 'application/x-ndjson';
 
-/** What came back, as far as the document speaks of it. */
+/** The parts of an answer that the document describes. */
 export interface HttpAnswer {
   readonly status: number;
-  /** The header; '' where there is none. */
+  /** The header; empty when absent. */
   readonly contentType: string;
   readonly text: string;
 }
 
-/** The OpenAPI document of a walletd, which holds requests and answers against its own schemas. */
+/** The OpenAPI document of a walletd, which checks requests and answers against its own schemas. */
 export class OpenApiDocument {
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
   private readonly compiled = new Map<string, ValidateFunction>();
@@ -40,7 +40,10 @@ export class OpenApiDocument {
     return validate;
   }
 
-  /** What is not as the document says about an answer of this operation; undefined: nothing. `path` is the document's. */
+  /**
+   * Describes how an answer of this operation breaks the document; undefined when it conforms. `path` is the
+   * document's.
+   */
   maybeComplaint(method: string, path: string, { status, contentType, text }: HttpAnswer): string | undefined {
     const operation = this.content.paths[path]?.[method];
     if (operation === undefined) return `${method} ${path} is not in the document`;
@@ -57,7 +60,7 @@ export class OpenApiDocument {
   }
 }
 
-/** Undefined: it is not JSON where it should be. */
+/** Undefined: the body should be JSON and is not. */
 function maybeBodies(type: string, text: string): unknown[] | undefined {
   if (type === 'text/plain') return [text];
   const texts = type === NDJSON ? text.trimEnd().split('\n') : [text];

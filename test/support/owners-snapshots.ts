@@ -3,7 +3,7 @@ import type { MemorySnapshots } from './memory-snapshots.js';
 
 type Writes = Pick<SnapshotStore, 'beginSnapshot' | 'writeChunk' | 'publishSnapshot' | 'deleteSnapshot'>;
 
-/** What the owner of a log writes of snapshots; a store says how a write gets there, and to whom it is allowed. */
+/** Snapshot writes of a log's owner. A store implements how a write gets there, and which process may write. */
 export abstract class OwnersSnapshots implements Writes {
   beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
     return this.writeAs(shard, nonce, [], (snapshots) => snapshots.begin(id));
@@ -24,7 +24,7 @@ export abstract class OwnersSnapshots implements Writes {
     });
   }
 
-  /** Runs `run` where the log ends in this nonce and the snapshots that are kept are there; false otherwise. */
+  /** Calls `run` only if the log ends in this nonce and the kept snapshots exist; returns false otherwise. */
   protected abstract writeAs(
     shard: number,
     nonce: string,

@@ -9,19 +9,22 @@ const USER = 'postgres';
 /** Debian's folder for the program is not on the PATH of every user. */
 const FOLDERS = [...onPath(), '/usr/sbin'];
 
-/** Sentence on why no PgBouncer can run here; undefined: one can. */
+/** A sentence on why no PgBouncer can run here; undefined when one can. */
 export function whyNoPgBouncer(): string | undefined {
   return maybeFolder() === undefined ? 'PgBouncer is not installed: apt-get install pgbouncer' : undefined;
 }
 
-/** A real PgBouncer in front of a PostgreSQL. It has two sessions for each database, or 20 where each client keeps its own. */
+/**
+ * A real PgBouncer in front of a PostgreSQL. It has two sessions for each database, or 20 where each client keeps its
+ * own.
+ */
 export class PgBouncer {
   private constructor(
     private readonly folder: ReturnType<typeof makeTempFolder>,
     private readonly child: ChildProcess,
   ) {}
 
-  /** `socketFolder`: where the PostgreSQL listens. */
+  /** `socketFolder`: folder with the socket of the PostgreSQL. */
   static async start(socketFolder: string, poolMode: 'session' | 'transaction' | 'statement'): Promise<PgBouncer> {
     const folder = makeTempFolder();
     const file = `${folder.path}/pgbouncer.ini`;

@@ -13,7 +13,7 @@ export class PostgresDatabases {
     return new URL(this.server.url).searchParams.get('host') as string;
   }
 
-  /** Name of a new, empty database. */
+  /** Creates an empty database; resolves to its name. */
   async create(): Promise<string> {
     const name = `test${this.count++}`;
     await runSql(this.server.url, `CREATE DATABASE ${name}`);
@@ -25,7 +25,7 @@ export class PostgresDatabases {
   }
 }
 
-/** Runs statements on a connection of their own, each by itself; returns the rows of the last one. */
+/** Runs each statement by itself on a new connection; returns the rows of the last one. */
 export async function runSql(url: string, ...statements: readonly string[]): Promise<readonly object[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -38,7 +38,7 @@ export async function runSql(url: string, ...statements: readonly string[]): Pro
   }
 }
 
-/** Copies a database into an empty one, as an operator does who moves it: pg_dump and psql. */
+/** Copies a database into an empty one with pg_dump and psql, as an operator who moves it does. */
 export function copyDatabase(from: string, to: string): void {
   const dump = execFileSync('pg_dump', ['--dbname', from], { maxBuffer: 2 ** 28 });
   execFileSync('psql', ['--quiet', '--no-psqlrc', '--set', 'ON_ERROR_STOP=1', '--dbname', to], { input: dump });

@@ -10,7 +10,7 @@ export function socketOf({ url }: Pick<Postgres, 'url'>): string {
   return `${folderOf(url)}/.s.PGSQL.5432`;
 }
 
-/** A real replica of a PostgreSQL, asynchronous: it streams what the primary has committed. */
+/** A real asynchronous replica of a PostgreSQL: it streams the commits of the primary. */
 export class PostgresStandby {
   private constructor(
     private readonly folder: string,
@@ -33,7 +33,7 @@ export class PostgresStandby {
     return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(this.folder)}`;
   }
 
-  /** It has replayed all that the primary had committed when this was called. */
+  /** Resolves when the replica has replayed all commits that the primary had at the time of the call. */
   async inStep(): Promise<void> {
     const [{ lsn }] = (await runSql(this.primary.url, 'SELECT pg_current_wal_lsn()::text AS lsn')) as [{ lsn: string }];
     await until('the replica is in step', async () => {
@@ -43,7 +43,7 @@ export class PostgresStandby {
     });
   }
 
-  /** It receives nothing more. */
+  /** Stops receiving from the primary. */
   async stopReceiving(): Promise<void> {
     await runSql(this.url, "ALTER SYSTEM SET primary_conninfo = ''", 'SELECT pg_reload_conf()');
     await until('the replica receives nothing', async () => {

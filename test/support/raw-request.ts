@@ -2,18 +2,18 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface RawOptions {
-  /** The address of this machine that it comes from. */
+  /** Local address of the connection. */
   readonly from?: string;
   readonly to?: string;
-  /** Between the parts. */
+  /** Pause between the parts. */
   readonly pauseMs?: number;
-  /** So long nothing more has come when the other side has said something and keeps the connection open. */
+  /** Silence after which an answer counts as complete when the other side keeps the connection open. */
   readonly quietMs?: number;
 }
 
 const SILENT_MAX_MS = 30_000;
 
-/** Writes the parts into one connection; resolves to all that came back until the other side closed, or was quiet. */
+/** Writes the parts into one connection; resolves to all bytes received until the other side closed, or was quiet. */
 export async function rawRequest(
   url: string,
   parts: readonly (string | Buffer)[],
@@ -47,7 +47,7 @@ export function postOf(path: string, body: string, headers: readonly string[] = 
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** HTTP status and statusCode of each answer that came over a connection. */
+/** HTTP status and statusCode of each answer received over a connection. */
 export function answersIn(received: string): [status: number, statusCode: number][] {
   return [...received.matchAll(/HTTP\/1\.1 (\d{3}) [\s\S]*?"statusCode":(\d+)/g)].map(([, status, statusCode]) => [
     Number(status),

@@ -7,7 +7,7 @@ const NODE_TIMEOUT_MS = 1000;
 
 export interface ClusterSize {
   readonly masters: number;
-  /** Of each master. */
+  /** Replicas of each master. */
   readonly replicas: number;
 }
 
@@ -51,12 +51,12 @@ export class RedisCluster {
     return this.servers.slice(0, this.size.masters);
   }
 
-  /** The first replica that one of the first masters began with. */
+  /** The initial first replica of one of the first masters. */
   replicaOf(master: RedisServer): RedisServer {
     return this.servers[this.size.masters + this.masters.indexOf(master)] as RedisServer;
   }
 
-  /** Who has this slot now, according to a server that is asked. */
+  /** The current master of this slot, according to the server `asked`. */
   async masterOf(slot: number, asked = this.servers[0] as RedisServer): Promise<RedisServer> {
     const ranges = (await asked.call('CLUSTER', 'SLOTS')) as readonly [number, number, readonly [string, number]][];
     const port = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1];
@@ -65,7 +65,7 @@ export class RedisCluster {
     return master;
   }
 
-  /** Moves a slot while it is used, key by key as `redis-cli --cluster reshard` does. `onKey` is told of each that has gone. */
+  /** Moves a slot in use, key by key as `redis-cli --cluster reshard` does. Calls `onKey` after each moved key. */
   async moveSlot(slot: number, to: RedisServer, onKey: () => Promise<void> = async () => {}): Promise<void> {
     const from = await this.masterOf(slot);
     const [fromId, toId] = [await idOf(from), await idOf(to)];
@@ -83,7 +83,7 @@ export class RedisCluster {
     }
   }
 
-  /** All replicas are in step, whoever is a master now, and the cluster is whole. */
+  /** Waits until all replicas are in step with their current masters, and the cluster is complete. */
   async inStep(): Promise<void> {
     const { servers, size } = this;
     await until('all replicas are in step, and the cluster is whole', async () => {

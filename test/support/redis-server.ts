@@ -10,7 +10,7 @@ import { makeTempFolder } from './temp-folder.js';
 const START_MS = 30_000;
 const ATTEMPTS = 5;
 
-/** As walletd wants it: every write is on the disk before it is answered, and nothing is thrown away. */
+/** Settings that walletd wants: every write is on the disk before it is answered, and no key is evicted. */
 const PRODUCTION: Readonly<Record<string, string>> = {
   appendonly: 'yes',
   appendfsync: 'always',
@@ -19,12 +19,12 @@ const PRODUCTION: Readonly<Record<string, string>> = {
   save: '',
 };
 
-/** A real Redis on a free port and a folder of its own. */
+/** A real Redis on a free port with a folder of its own. */
 export class RedisServer {
   private readonly folder = makeTempFolder();
   private child: ChildProcess | undefined = undefined;
 
-  /** Variables that each of its processes gets, beside those of the test. */
+  /** Variables for each of its processes, beside those of the test. */
   env: Readonly<Record<string, string>> = {};
 
   private constructor(
@@ -62,7 +62,7 @@ export class RedisServer {
     return this.child?.exitCode !== null || this.child?.signalCode !== null;
   }
 
-  /** Starts it, or starts it again on what it has on its disk. */
+  /** Starts it, or restarts it with the data on its disk. */
   async start(changes: Readonly<Record<string, string>> = {}): Promise<void> {
     const settings = Object.entries({
       bind: '127.0.0.1',
@@ -75,7 +75,7 @@ export class RedisServer {
     this.child = await startRedisServer(args, /Ready to accept connections/, this.env);
   }
 
-  /** Starts it on another port, as a master, on what it has on its disk. */
+  /** Starts it on another port, as a master, with the data on its disk. */
   async startElsewhere(): Promise<void> {
     await withPort(async (port) => {
       this.port = port;
@@ -83,7 +83,7 @@ export class RedisServer {
     });
   }
 
-  /** Starts it again without anything of what it had: its disk is gone. */
+  /** Restarts it without any data, as after the loss of its disk. */
   async startEmpty(): Promise<void> {
     await this.end();
     for (const name of readdirSync(this.folder.path)) {
@@ -128,7 +128,7 @@ export class RedisServer {
   }
 }
 
-/** Starts something on a free port. Somebody else may take the port meanwhile: then it is tried with another. */
+/** Starts a server on a free port, and tries another port if a different process takes it meanwhile. */
 export async function withPort<T>(start: (port: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -139,7 +139,7 @@ export async function withPort<T>(start: (port: number) => Promise<T>): Promise<
   }
 }
 
-/** Resolves when it has said what `ready` matches; rejects, and nothing runs, when it does not. */
+/** Resolves when its output matches `ready`; otherwise ends it and rejects. */
 export async function startRedisServer(
   args: readonly string[],
   ready: RegExp,
@@ -169,7 +169,7 @@ export async function startRedisServer(
   }
 }
 
-/** Resolves when it has ended, also when it was stopped. */
+/** Resolves when the child has ended, even if it was stopped. */
 export async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');

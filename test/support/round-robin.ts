@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * As dumb as a balancer can be: each connection goes to the next server in turn, and to the one after it when nobody listens
- * there. It knows nothing of HTTP.
+ * The simplest possible balancer: each connection goes to the next server in turn, and to the one after it when that
+ * port refuses. It knows nothing of HTTP.
  */
 export class RoundRobin {
   /** Ports on loopback. */

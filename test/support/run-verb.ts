@@ -10,13 +10,13 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** Of the process, to which a server listens as long as that lasts. */
+/** Events of the process that a server listens to while it runs. */
 const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'exit'];
 
 /**
- * Runs a verb in this process, where all of its modules are loaded already: for tests about what it does and says, and
- * not about processes. One at a time. `export` writes to stdout itself, so it needs a process of its own; so does a
- * `serve` that is to serve.
+ * Runs a command in this process, where all of its modules are loaded already: for tests of its effects and output, not
+ * of processes. One at a time. `export` writes to stdout itself, so it needs a process of its own; so does a `serve`
+ * that has to serve.
  */
 export async function runVerb(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
   const printed = { stdout: '', stderr: '' };
@@ -29,7 +29,7 @@ export async function runVerb(args: readonly string[], env: Record<string, strin
   console.error = (text: unknown) => {
     printed.stderr += `${text}\n`;
   };
-  // A server that refuses to start says so in its log too, which goes around the console.
+  // Silences the log: a server that refuses to start also logs the reason, and the log bypasses the console.
   process.env = { ...environment(env), WALLETD_LOG_LEVEL: 'silent' };
   process.exitCode = undefined;
   try {

@@ -5,12 +5,12 @@ type Wanted = Readonly<Record<string, string>>;
 /** One scrape, as a parser of Prometheus' text format reads it. */
 export class Scrape {
   readonly families: readonly ParsedFamily[];
-  /** By the names that queries use: those of histograms have their endings. */
+  /** Samples by the names that queries use, with the suffixes of histograms. */
   private readonly samples = new Map<string, ParsedSample[]>();
 
   constructor(readonly text: string) {
     this.families = parse(text);
-    // Without their types: of a histogram with labels this parser makes one series out of many.
+    // Remove the types: with them this parser merges a histogram with labels into one series.
     for (const { name, metrics } of parse(text.replace(/^# TYPE.*\n/gm, ''))) {
       this.samples.set(name, [...(this.samples.get(name) ?? []), ...metrics]);
     }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { StoreSearches } from '../../src/node/store-searches.js';
 import { settingsWith } from './settings.js';
 
-/** A program of its own that searches for ever; says the process id of its search when that has begun. */
+/** A separate program that searches for ever; prints the process id of its search once that has begun. */
 const program = fileURLToPath(new URL('./endless-search.js', import.meta.url));
 const searches = new StoreSearches(settingsWith({ store: 'lmdb:/nowhere' }), program);
 const search = searches.maybeBegin({ in: 'log', id: 'id', hitsMax: 1 });

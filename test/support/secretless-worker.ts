@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** A worker like every other, unless what it was given holds a secret of the listeners: then it does not start. */
+/** A normal worker, except that it does not start if its data holds a secret of the listeners. */
 const given = inspect(workerData, { depth: Number.POSITIVE_INFINITY, maxStringLength: null, maxArrayLength: null });
 const found = /hush-[a-z-]+/.exec(given)?.[0];
 if (found !== undefined || !given.includes('requestDeadlineMs')) {

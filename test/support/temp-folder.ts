@@ -8,7 +8,7 @@ export function makeTempFolder(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Runs in a new folder, which is removed at the end. */
+/** Runs a function in a new folder, which is removed at the end. */
 export async function inTempFolder(run: (path: string) => Promise<void>): Promise<void> {
   const folder = makeTempFolder();
   try {

@@ -1,7 +1,7 @@
 import { RedisServer } from './redis-server.js';
 import { TestNode } from './test-node.js';
 
-/** A start is given two seconds to connect, for which a machine that does much else may stand still. */
+/** A start has two seconds to connect, and a busy machine may stall for longer. */
 const STARTS_MAX = 3;
 const HAS_STALLED = /connect ETIMEDOUT/;
 
@@ -13,7 +13,7 @@ export class TestCluster {
     private readonly changes: Readonly<Record<string, unknown>>,
   ) {}
 
-  /** Their names are node-0, node-1 and so on. */
+  /** Starts nodes named node-0, node-1 and so on. */
   static async start(count: number, changes: Readonly<Record<string, unknown>> = {}): Promise<TestCluster> {
     const redis = await RedisServer.start();
     const cluster = new TestCluster(redis, [], { 'cluster.expect': count, ...changes });
@@ -32,7 +32,7 @@ export class TestCluster {
     return node;
   }
 
-  /** For a node of it. */
+  /** Settings of one node. */
   settings(i: number): Record<string, unknown> {
     return {
       store: this.redis.url,

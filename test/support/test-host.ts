@@ -52,11 +52,11 @@ export class TestHost {
       archive?: Archive;
       memoryMs?: number;
       idleMs?: number;
-      /** Instead of the log in memory, which the test reaches as `wal`. */
+      /** Store instead of the log in memory, which the test reaches as `wal`. */
       store?: Pick<Store, 'wal' | 'snapshots'> & { readonly storeId: string };
       isShared?: boolean;
       timers?: Timers;
-      /** False: nobody but the test's clock says what time it is. */
+      /** False: only the test's clock confirms the time. */
       isTimeConfirmed?: boolean;
       isClockConfirmed?: boolean;
     } = {},
@@ -129,7 +129,7 @@ export class TestHost {
     return new Promise((resolve) => this.host.ask(shard, query, deadlineMs, { reply: resolve }));
   }
 
-  /** Shard 0 goes to another host of the same log, whose clock stays where it is. */
+  /** Transfers shard 0 to another host of the same log, whose clock stays the same. */
   async handOver(to: TestHost): Promise<void> {
     await this.host.move({ type: 'pause', shard: 0 });
     const result = await to.take();
@@ -137,7 +137,7 @@ export class TestHost {
     await this.host.move({ type: 'release', shard: 0 });
   }
 
-  /** Takes shard 0 over: whatever it ends in, unless said otherwise. */
+  /** Takes shard 0 over: unconditionally by default. */
   take(taking: Partial<Taking> = {}): Promise<MoveResult> {
     const all: Taking = {
       over: undefined,
@@ -150,7 +150,7 @@ export class TestHost {
     return this.host.move({ type: 'take', shard: 0, ...all });
   }
 
-  /** The next command to shard 0, which serves now, meets one. */
+  /** Makes the next command to shard 0, which serves now, hit a bug. */
   plantBug(): void {
     const { shards } = this.host as unknown as { shards: Map<number, Shard> };
     const wallets = shards.get(0)?.source?.wallets as Wallets;
@@ -169,13 +169,13 @@ export class TestHost {
   }
 }
 
-/** What a promise has come to so far, without waiting for it: undefined while it is pending. */
+/** The outcome of a promise so far, without waiting for it: undefined while it is pending. */
 export async function peek<T>(promise: Promise<T>): Promise<T | undefined> {
   await turns(20);
   return await Promise.race([promise, Promise.resolve(undefined)]);
 }
 
-/** Lets the event loop go round. */
+/** Lets the event loop run `count` turns. */
 export async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -5,11 +5,11 @@ import { makeTempFolder } from './temp-folder.js';
 
 export type LogLine = { readonly level: string; readonly message: string; readonly [field: string]: unknown };
 
-/** A whole walletd in this process, on free ports and a folder of its own. */
+/** A whole walletd in this process, on free ports and with a folder of its own. */
 export class TestNode {
-  /** Resolves to the exit code with which it wants to end, because it serves nobody any more. */
+  /** Resolves to the exit code with which the node asks to end, once it can serve no caller any more. */
   readonly useless: Promise<number>;
-  /** What the main thread has logged, `debug` left out. */
+  /** Log lines of the main thread, without `debug`. */
   readonly logLines: LogLine[] = [];
   private readonly folder = makeTempFolder();
   private changes: Record<string, unknown> = {};
@@ -25,14 +25,14 @@ export class TestNode {
     });
   }
 
-  /** `workerEntry` is what worker threads run, where that is not the usual. */
+  /** `workerEntry`: an unusual program for worker threads. */
   static async start(changes: Record<string, unknown> = {}, workerEntry?: URL): Promise<TestNode> {
     const test = new TestNode(undefined, workerEntry);
     await test.restart(changes);
     return test;
   }
 
-  /** Another node on the store of `other`: takes it over. */
+  /** Starts another node on the store of `other`, which takes the store over. */
   static async beside(other: TestNode): Promise<TestNode> {
     const test = new TestNode(other.storeName, undefined);
     await test.restart();

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 10;
 
-/** Long, because it says when to give up and not how fast something is: CI machines stall for seconds. */
+/** A limit for failures, not a measure of speed: CI machines stall for seconds. */
 const PATIENCE_MS = 60_000;
 
-/** Resolves to the first value of `look` that is one; rejects with `what` when none comes. */
+/** Resolves to the first result of `look` that is neither undefined nor false; rejects with `what` when none comes. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,

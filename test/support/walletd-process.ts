@@ -16,12 +16,12 @@ process.on('exit', () => rmSync(NODE_FOLDER, { recursive: true, force: true }));
 
 type LogLine = { msg: string; level: string; [field: string]: unknown };
 
-/** As a user starts it, with the limit of the heap that the settings ask for. */
+/** Starts as a user does, with the heap limit that the settings ask for. */
 export const LAUNCHED = ['sh', LAUNCHER];
-/** Without the launcher, which takes a third of a start. */
+/** Starts without the launcher, which takes a third of a start. */
 export const UNLAUNCHED = [process.execPath, MAIN];
 
-/** A real walletd. */
+/** A real walletd process. */
 export class WalletdProcess {
   readonly log: LogLine[] = [];
   errors = '';
@@ -75,7 +75,7 @@ export class WalletdProcess {
     }
   }
 
-  /** Sends the signal to the server; resolves to how the child ended. */
+  /** Sends the signal to the server; resolves to the exit code or signal of the child. */
   async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
       const exited = once(this.child, 'exit');
@@ -97,7 +97,7 @@ export class WalletdProcess {
   }
 }
 
-/** Runs a verb that ends by itself, in a process of its own: see `runVerb` for one that takes a tenth of the time. */
+/** Runs a command that ends by itself, in a process of its own. `runVerb` takes a tenth of the time. */
 export function runWalletd(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -111,7 +111,7 @@ export function runWalletd(
 
 export function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WALLETD_')));
-  // Beside the store, wherever that is, so that tests leave nothing in the folder they run in.
+  // Beside the store, wherever that is, so that tests leave nothing in their working directory.
   const folder = /^lmdb:(.+)$/.exec(env.WALLETD_STORE ?? '')?.[1];
   const WALLETD_NODE_FOLDER = folder === undefined ? NODE_FOLDER : `${folder}/node`;
   return { ...inherited, WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', WALLETD_NODE_FOLDER, ...env };
@@ -125,7 +125,7 @@ function maybeRead(path: string): string | undefined {
   }
 }
 
-/** A verb that runs while the test goes on. */
+/** A command that runs while the test goes on. */
 export class WalletdCommand {
   stdout = '';
   stderr = '';
@@ -152,12 +152,12 @@ export class WalletdCommand {
     const { pid } = this.child;
     await until(`${program} runs`, () => {
       const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
-      // The launcher starts others before it, which may have ended meanwhile.
+      // The launcher starts other programs before, which may have ended meanwhile.
       return child !== '' && maybeRead(`/proc/${child}/cmdline`)?.includes(program);
     });
   }
 
-  /** Waits until it has said that. */
+  /** Waits until its output matches. */
   async said(words: RegExp): Promise<void> {
     const endMs = Date.now() + READY_MS;
     while (!words.test(this.stdout + this.stderr)) {
@@ -170,7 +170,7 @@ export class WalletdCommand {
   /** Resolves to its exit code; null when a signal ended it. */
   async exit(signal?: NodeJS.Signals): Promise<number | null> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
-      // When the pipes are closed, all that it said has come.
+      // When the pipes are closed, all output has arrived.
       const closed = once(this.child, 'close');
       if (signal !== undefined) this.child.kill(signal);
       await closed;

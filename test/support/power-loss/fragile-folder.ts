@@ -18,10 +18,10 @@ import { readJournal } from './journal.js';
 import { LossyDisk } from './lossy-disk.js';
 
 const SOURCE = fileURLToPath(new URL('../../../../test/support/power-loss/power-loss.c', import.meta.url));
-/** LMDB maps its lock files, and makes them anew when nobody has them open. */
+/** Lock files, which LMDB maps into memory and recreates when no process has them open. */
 const MAPPED = /[/-]lock(\.mdb)?$/;
 
-/** Sentence on why no power can be lost here; undefined: it can. */
+/** A sentence on why power loss cannot be simulated here; undefined when it can. */
 export function whyNoPowerLoss(): string | undefined {
   if (process.platform !== 'linux') return 'only Linux preloads power-loss.c';
   return spawnSync('gcc', ['--version']).status === 0
@@ -29,7 +29,7 @@ export function whyNoPowerLoss(): string | undefined {
     : 'gcc is not installed: apt-get install gcc libc6-dev';
 }
 
-/** A folder on a disk that loses its power. Processes with `env` write to it as always, and what they sync is noted. */
+/** A folder on a disk that loses its power. Processes with `env` write to it normally, and their syncs are recorded. */
 export class FragileFolder {
   readonly path: string;
   private readonly own = makeTempFolder();
@@ -37,7 +37,7 @@ export class FragileFolder {
   private readonly journal = join(this.own.path, 'journal');
   private disk: LossyDisk;
 
-  /** The files that are in it are durable. */
+  /** Treats the existing files as durable. */
   constructor(path: string) {
     mkdirSync(path, { recursive: true });
     this.path = realpathSync(path);
@@ -50,8 +50,8 @@ export class FragileFolder {
   }
 
   /**
-   * To be called when its processes have been killed. Leaves in it only what they had synced; with `random`, some of the
-   * rest too. Returns how many changes had not been synced.
+   * Call after killing its processes. Keeps only synced data in the folder; with `random`, some of the rest too.
+   * Returns the number of unsynced changes.
    */
   losePower(random?: Random): number {
     const disk = this.read();
@@ -69,8 +69,8 @@ export class FragileFolder {
   }
 
   /**
-   * To be called when its processes have ended in good order. Throws when one of them has written something that
-   * power-loss.c has not seen, which would be lost although it was synced.
+   * Call after an orderly end of its processes. Throws when a process has written anything that power-loss.c has not
+   * seen: such data would be lost although it was synced.
    */
   mustHaveSeenAll(): void {
     const { seen } = this.read();
@@ -84,7 +84,7 @@ export class FragileFolder {
     this.begin();
   }
 
-  /** What is in the folder now is durable. */
+  /** Treats the current contents of the folder as durable. */
   private begin(): void {
     rmSync(this.journal, { force: true });
     this.disk = diskOf(this.path);

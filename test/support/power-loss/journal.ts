@@ -1,4 +1,4 @@
-/** As in power-loss.c. */
+/** Same value as in power-loss.c. */
 const HEADER_BYTES = 32;
 const KINDS = [
   'write',
@@ -12,20 +12,20 @@ const KINDS = [
   'sync-folder',
 ] as const;
 
-/** What a process did to a file or a folder. */
+/** One operation of a process on a file or a folder. */
 export interface JournalRecord {
   readonly kind: (typeof KINDS)[number];
   /** Place in the journal. */
   readonly at: number;
   readonly inode: number;
-  /** Place in the file, its new length, or the place in the journal up to which a sync made all durable. */
+  /** Place in the file, its new length, or the place in the journal up to which a sync made everything durable. */
   readonly offset: number;
   readonly path: string;
-  /** What was written; the new path after a rename. */
+  /** The written bytes; the new path after a rename. */
   readonly data: Buffer;
 }
 
-/** Records in order. The last one may have been cut off when its process was killed. */
+/** Records in order. The last one may be cut off because its process was killed. */
 export function* readJournal(bytes: Buffer): Generator<JournalRecord> {
   for (let at = 0; at + HEADER_BYTES <= bytes.length; ) {
     const pathAt = at + HEADER_BYTES;

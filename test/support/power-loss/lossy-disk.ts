@@ -3,7 +3,7 @@ import type { Random } from '../../simulation/random.js';
 import type { JournalRecord } from './journal.js';
 import { LossyFile } from './lossy-file.js';
 
-/** Names that a folder has from now on: the file of a name, or none. */
+/** A change of a folder's names: the file under a name, or none. */
 interface Renaming {
   readonly at: number;
   readonly names: readonly (readonly [path: string, file: LossyFile | undefined])[];
@@ -12,17 +12,17 @@ interface Renaming {
 }
 
 /**
- * Files and their names as processes see them, and as the disk has them. A created file has its name on the disk once it is
- * synced, as on ext4, XFS and Btrfs; what was renamed or removed, once its folder is synced.
+ * Files and their names as processes see them, and as the disk has them. The disk has the name of a created file once
+ * the file is synced, as on ext4, XFS and Btrfs. It has renames and removals once their folder is synced.
  */
 export class LossyDisk {
-  /** As processes see them, by path. */
+  /** Files as processes see them, by path. */
   readonly seen: Map<string, LossyFile>;
   private readonly synced: Map<string, LossyFile>;
   private renamings: Renaming[] = [];
   private readonly inodes: Map<number, LossyFile>;
 
-  /** Files that are there and durable, by path and by inode. */
+  /** Files that exist and are durable, by path and by inode. */
   constructor(files: readonly (readonly [path: string, inode: number, bytes: Buffer])[]) {
     const all = files.map(([path, inode, bytes]) => ({ path, inode, file: new LossyFile(bytes) }));
     this.seen = new Map(all.map(({ path, file }) => [path, file]));
@@ -30,7 +30,7 @@ export class LossyDisk {
     this.inodes = new Map(all.map(({ inode, file }) => [inode, file]));
   }
 
-  /** Changes that the disk need not have. */
+  /** Number of changes that the disk may lack. */
   get unsynced(): number {
     const files = new Set([...this.seen.values(), ...this.synced.values()]);
     return this.renamings.length + [...files].reduce((sum, file) => sum + file.unsynced, 0);
@@ -72,7 +72,7 @@ export class LossyDisk {
     }
   }
 
-  /** Files by path as they are after a loss of power; with `random`, some of what was not synced is there. */
+  /** Files by path after a loss of power; with `random`, some unsynced changes survive. */
   afterLoss(random?: Random): Map<string, Buffer> {
     const kept = random?.below(this.renamings.length + 1) ?? 0;
     const names = new Map(this.synced);

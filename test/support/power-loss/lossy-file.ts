@@ -9,7 +9,7 @@ interface Change {
   readonly at: number;
   readonly offset: number;
   readonly data: Buffer | undefined;
-  /** Its descriptor was opened with O_DSYNC. */
+  /** Whether its descriptor was opened with O_DSYNC. */
   readonly isDurable: boolean;
 }
 
@@ -17,7 +17,7 @@ interface Change {
 export class LossyFile {
   readonly seen: GrowingBytes;
   private readonly synced: GrowingBytes;
-  /** Changes that the disk need not have; among them durable ones that came after such. */
+  /** Changes that the disk may lack, and durable ones that came after such. */
   private changes: Change[] = [];
 
   constructor(bytes: Buffer) {
@@ -36,17 +36,17 @@ export class LossyFile {
     if (isDurable) carryOut(change, this.synced);
   }
 
-  /** Changes before this place of the journal are on the disk. */
+  /** Marks changes before this place of the journal as being on the disk. */
   sync(before: number): void {
     for (const change of this.changes) if (change.at < before) carryOut(change, this.synced);
     this.changes = this.changes.filter(({ at }) => at >= before);
-    // Later ones that are durable have been overwritten just now.
+    // Later durable changes have just been overwritten: apply them again.
     for (const change of this.changes) if (change.isDurable) carryOut(change, this.synced);
   }
 
   /**
-   * What the disk has when its power is lost. With `random` some of what was not synced is there: the beginning of what
-   * was appended, and any sectors of what was overwritten.
+   * Contents of the disk after a loss of power. With `random`, some unsynced bytes survive: the beginning of an append,
+   * and any sectors of an overwrite.
    */
   afterLoss(random?: Random): Buffer {
     if (random === undefined) return this.synced.bytes;
