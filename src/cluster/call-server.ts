@@ -8,7 +8,10 @@ import { isKnown } from './known-requests.js';
 import type { PeerLinks } from './peer-protocol.js';
 import type { LocalShards } from './routed.js';
 
-/** Carries out here what peers send. What is about a shard that is not here is answered `moved`, and not sent on. */
+/**
+ * Executes requests from peers on this node. A request for a shard that is not here is answered `moved`, never
+ * forwarded.
+ */
 export class CallServer {
   private readonly outgoing = new Map<string, OutgoingReplies>();
 
@@ -37,7 +40,7 @@ export class CallServer {
     }
   }
 
-  /** Answers that come from now on are of no use: the peer has been told by the loss of its link. */
+  /** Discards later answers for this peer, which has already handled the lost link. */
   linkLost(tag: string): void {
     this.outgoing.delete(tag);
   }

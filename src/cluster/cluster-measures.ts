@@ -1,25 +1,25 @@
 import type { NodeState } from './cluster-status.js';
 
-/** How the cluster is doing, as one node sees it. */
+/** State of the cluster as one node sees it. */
 export interface ClusterMeasures {
-  /** Members by state, this one too. */
+  /** Members by state, including this one. */
   readonly members: Readonly<Record<NodeState, number>>;
-  /** Names of members that went without a word, and have not come back. */
+  /** Names of members that disappeared without announcing it and have not come back. */
   readonly missing: readonly string[];
-  /** Releases of walletd among them. */
+  /** Number of distinct walletd releases among the members. */
   readonly versions: number;
   readonly links: number;
   readonly seesTable: boolean;
-  /** Shards that nobody is known to serve. */
+  /** Shards without a known owner. */
   readonly unowned: number;
-  /** Shards that the plan has no follower for, though it should. */
+  /** Shards that should have a follower but have none in the assignment. */
   readonly unfollowed: number;
-  /** Shards of others that are followed here: entries that are not here yet, and since when. */
+  /** Shards that this node follows: how many entries it lacks, and for how long. */
   readonly following: readonly { readonly shard: number; readonly entriesBehind: number; readonly behindMs: number }[];
-  /** Requests that wait until somebody serves their shard. */
+  /** Requests that wait until a node serves their shard. */
   readonly parked: number;
   readonly forwarded: number;
   readonly resent: number;
-  /** This machine's clock, compared with the middle of all. Milliseconds. */
+  /** How far this machine's clock is behind the median of all members, in ms. */
   readonly clockBehindMs: number;
 }

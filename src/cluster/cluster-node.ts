@@ -33,14 +33,14 @@ import { Told } from './told.js';
 import { Watch } from './watch.js';
 
 export interface ClusterNodeDeps {
-  /** 8 hexadecimal digits: this process, in the table and in every nonce. */
+  /** 8 hexadecimal digits that identify this process in the membership registry and in every nonce. */
   readonly tag: string;
-  /** What does not change while it runs. */
+  /** Fields of the member record that stay the same while the process runs. */
   readonly about: Omit<
     MemberRecord,
     'port' | 'holdsCopies' | 'isLeaving' | 'isFull' | 'hasRoom' | 'isTimeWrong' | 'unreachable'
   >;
-  /** Where its peers reach it, if that is not where it listens. */
+  /** Port at which peers reach this node, if it differs from the listening port. */
   readonly advertisedPort: number | undefined;
   readonly settings: PlannerSettings;
   readonly shardCount: number;
@@ -50,53 +50,53 @@ export interface ClusterNodeDeps {
   readonly local: Shards;
   readonly makeLinks: (events: PeerEvents) => PeerLinks;
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
-  /** What this node's record says that was told. */
+  /** Newest acknowledged entry of each shard, from this node's record file. */
   readonly acknowledged: ReadonlyMap<number, Position>;
-  /** Bytes that are held of a log for another node; undefined: answers do not wait for other nodes. */
+  /** Maximum bytes of one log held for another node; undefined: answers do not wait for other nodes. */
   readonly copyBytesMax: number | undefined;
   readonly parkedMax: number;
   readonly refusesRepeats: boolean;
   readonly observer: OwnershipObserver;
-  /** All shards are somebody's who is no member: another process has the store. */
+  /** Called when a process that is no member owns all shards: another process has the store. */
   readonly onStrangers: (shard: number, takenBy: string) => void;
-  /** Sessions of the console that were signed out, as far as this node knows. */
+  /** Signed-out console sessions that this node knows. */
   readonly signedOut: { readonly all: readonly SignedOut[]; note(signedOut: readonly SignedOut[]): void };
   readonly clock: Clock;
-  /** Puts the monotonic clock of this process forward, in all its threads. */
+  /** Advances the monotonic clock of this process, in all its threads. */
   readonly addMissedTime: (ms: number) => void;
   readonly timers: Timers;
   readonly log: Logger;
 }
 
 const TICK_MS = 50;
-/** A pair of live members without a link for so long cannot reach each other. */
+/** Two live members without a link for this long cannot reach each other. */
 const UNREACHABLE_MS = 3000;
-/** A member that was full says so for a while: what follows it elsewhere must not come and go. */
+/** A member keeps reporting that it was full for this long, so that shards do not move back and forth. */
 const FULL_MS = 300_000;
 const MOVE_ATTEMPTS = 10;
-/** The id of a question whose answer nobody waits for. */
+/** Question id for a message that expects no answer. */
 const UNASKED = 0;
 const TIME_WARN_MS = 5000;
 const PAUSE_LOG_MS = 10_000;
 const TIME_MAX_MS = 60_000;
 
-/** Why what an operator asked of the cluster is not done. */
+/** Reason why an operator's cluster command is refused. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
-/** Clocks and retentions of the other members, which bear on irreversible acts. */
+/** Clocks and retentions of the other members, which limit irreversible acts. */
 export interface ClusterWitnesses {
-  /** Their wall clocks now. */
+  /** Wall clocks of the other members, now. */
   readonly peersMs: readonly number[];
-  /** How long members keep data; undefined: one that does not say. */
+  /** How long each member keeps data; undefined for a member that does not report it. */
   readonly retentionsMs: readonly (number | undefined)[];
 }
 
-/** What is known of a peer from its newest pulse. */
+/** State of a peer as of its newest heartbeat. */
 interface Peer {
   readonly seesTable: boolean;
 }
 
-/** This node among those that share the shards: it puts the parts together and passes on what they hear. */
+/** This node as a member of the cluster: wires the parts together and routes events between them. */
 export class ClusterNode implements PeerEvents {
   readonly router: Router;
   private readonly watch = new Watch();
@@ -112,19 +112,19 @@ export class ClusterNode implements PeerEvents {
   private readonly callServer: CallServer;
   private readonly snapshots: SnapshotRound;
   private readonly links: PeerLinks;
-  /** Undefined where answers do not wait for other nodes. */
+  /** Undefined when answers do not wait for other nodes. */
   private readonly keeper: CopyKeeper | undefined = undefined;
   private readonly copies: PeerCopies;
   private readonly probation = new Probation();
-  /** Members that know that this node knows them. */
+  /** Members that have been sent `known` over their current link. */
   private readonly greeted = new Set<string>();
   private readonly peers = new Map<string, Peer>();
   private readonly lag = new FollowerLag();
   private readonly history = new MoveHistory();
   private readonly missing = new MissingMembers();
-  /** Since when there has been no link, by tag. */
+  /** When the link to a member went down, by tag. */
   private readonly downSinceMs = new Map<string, number>();
-  /** Tags of all members there have been since the start. */
+  /** Tags of all members seen since this process started. */
   private readonly everMembers = new Set<string>();
   private readonly warned = new Set<string>();
   private cancels: readonly Cancel[] = [];
@@ -220,8 +220,8 @@ export class ClusterNode implements PeerEvents {
   }
 
   /**
-   * Listens for peers and joins; shards come by and by. Rejects when it cannot listen, or not reach the table, or not read
-   * what the others may write.
+   * Listens for peers and joins the cluster; shards are assigned later.
+   * Rejects when the node cannot listen, cannot reach the registry, or cannot read a format that the others may write.
    */
   async start(): Promise<void> {
     const { timers, table, about } = this.deps;
@@ -240,8 +240,9 @@ export class ClusterNode implements PeerEvents {
   }
 
   /**
-   * It can carry out callbacks, or knows who can: it is a member, there is a plan, it sees the table unless nobody does, and it
-   * has links to more than half of the others. To own anything is not asked.
+   * Whether this node can execute or forward callbacks. The node is a member, an assignment exists, and it has links to
+   * more than half of
+   * the others. It also sees the registry, unless no linked peer sees it either. Owning a shard is not required.
    */
   get isReady(): boolean {
     const { view, seesTable } = this.membership;
@@ -252,14 +253,14 @@ export class ClusterNode implements PeerEvents {
     return others.length === 0 || linked.length * 2 > others.length;
   }
 
-  /** Its log has another owner. `takenBy` is for people. */
+  /** Called when another owner has fenced the shard's log. `takenBy` is a description for people. */
   fenced(shard: number, takenBy: string, head: Head): void {
     this.ownership.fenced(shard, head);
     this.deps.log.warn({ code: 'shard-fenced', shard, takenBy }, 'shard fenced by another owner');
     void this.checkStrangers(shard, takenBy, head);
   }
 
-  /** Whom to be for peers from now on. */
+  /** Sets the certificate that new links to peers use. */
   setCertificate(certificate: { readonly cert: Buffer; readonly key: Buffer }): void {
     this.links.setCertificate(certificate);
   }
@@ -268,29 +269,32 @@ export class ClusterNode implements PeerEvents {
     return this.snapshots.take([...this.peers.keys()].filter((tag) => this.links.isUp(tag)));
   }
 
-  /** Sessions of the console that have just been signed out, for all nodes. A node without a link hears of them with its next one. */
+  /**
+   * Tells all nodes which console sessions were just signed out. A node without a link learns of them when its next
+   * link opens.
+   */
   tellSignedOut(signedOut: readonly SignedOut[]): void {
     this.broadcast({ type: 'out', signedOut });
   }
 
-  /** Brings other nodes what this one appends. Does not reject. */
+  /** Sends entries that this node appends to other nodes. Does not reject. */
   putCopies(copies: readonly Copy[]): Promise<readonly CopyOutcome[]> {
     return this.copies.put(copies);
   }
 
-  /** The newest entries that any node may have told of, as far as this one has heard. */
+  /** The newest entry per shard that any node may have acknowledged, as far as this node has heard. */
   get acknowledged(): ReadonlyMap<number, Position> {
     return this.told.all;
   }
 
-  /** Clocks and retentions of the others, for what must not be undone. */
+  /** Clocks and retentions of the other members, for irreversible acts. */
   get witnesses(): ClusterWitnesses {
     const nowMs = this.deps.clock.now();
     const peersMs = this.times.aheadMs.map((aheadMs) => nowMs + aheadMs);
     return { peersMs, retentionsMs: this.retentions.all(this.membership.view) };
   }
 
-  /** Undefined before the table has answered. */
+  /** Undefined before the registry has answered. */
   get status(): ClusterStatus | undefined {
     const { tag, shardCount, clock } = this.deps;
     const { view, seesTable } = this.membership;
@@ -310,7 +314,7 @@ export class ClusterNode implements PeerEvents {
     });
   }
 
-  /** Newest first, as far as this node has seen them. */
+  /** Moves that this node has seen, newest first. */
   get moves(): readonly Move[] {
     return this.history.all;
   }
@@ -340,7 +344,7 @@ export class ClusterNode implements PeerEvents {
     };
   }
 
-  /** An operator's word: the node of this name gives its shards away, or may have some again. Rejects during an outage. */
+  /** Drains the named node, or ends its draining, for an operator. Rejects during an outage. */
   async drain(name: string, isDrained: boolean): Promise<ClusterRefusal | undefined> {
     const tag = this.tagNamed(name);
     if (tag === undefined || !(await this.deps.table.drain(tag, isDrained))) return 'no-such-node';
@@ -348,10 +352,10 @@ export class ClusterNode implements PeerEvents {
     return undefined;
   }
 
-  /** An operator wants the shard on the node of this name. Rejects during an outage. */
+  /** Moves the shard to the named node for an operator. Rejects during an outage. */
   async moveShard(shard: number, name: string, by: string): Promise<ClusterRefusal | undefined> {
     for (let attempt = 1; attempt <= MOVE_ATTEMPTS; attempt++) {
-      // What is known may be a fifth of a second old, and whatever has changed since refuses the plan.
+      // The view may be 200 ms old, and any change since then makes the registry refuse the assignment.
       await this.membership.refresh();
       const tag = this.tagNamed(name);
       const { view } = this.membership;
@@ -363,8 +367,9 @@ export class ClusterNode implements PeerEvents {
   }
 
   /**
-   * Gives all shards away, as far as there is anybody who can have them, and takes none: before the end of the process. Resolves
-   * when none is left, or after `timeoutMs`.
+   * Hands all shards to other nodes before the process ends, and accepts none. Resolves when no shard is left, when no
+   * node can take
+   * one, or after `timeoutMs`.
    */
   async giveAway(timeoutMs: number): Promise<void> {
     const { clock, timers, log } = this.deps;
@@ -381,7 +386,7 @@ export class ClusterNode implements PeerEvents {
     }
   }
 
-  /** The end: what it still serves is let go of for whoever comes, and it is no member any more. Does not reject. */
+  /** Releases every shard that this node still serves, and leaves the cluster. Does not reject. */
   async leave(): Promise<void> {
     const { log } = this.deps;
     for (const cancel of this.cancels) cancel();
@@ -400,12 +405,12 @@ export class ClusterNode implements PeerEvents {
     return this.ownership.heldCount;
   }
 
-  /** Nobody else can have its shards. */
+  /** True when no other node can take this node's shards. */
   get isAlone(): boolean {
     return !this.hasHeirs();
   }
 
-  /** A claim outlives who made it: without a link nobody here can send it anything. */
+  /** An ownership record outlives its member, so the owner counts only while this node has a link to it. */
   private isServedInSight(shard: number): boolean {
     const owner = this.routes.of(shard);
     return owner !== undefined && (owner === this.deps.tag || this.links.isUp(owner));
@@ -416,7 +421,7 @@ export class ClusterNode implements PeerEvents {
     this.membership.look();
   }
 
-  /** Of several with one name the one that lives. */
+  /** Tag of the member with this name; a live member is preferred when several share the name. */
   private tagNamed(name: string): string | undefined {
     const nowMs = this.deps.clock.monotonicMs();
     const named = [...(this.membership.view?.members ?? [])].filter(([, member]) => member.name === name);
@@ -430,7 +435,7 @@ export class ClusterNode implements PeerEvents {
     return view !== undefined && others.some((tag) => this.takesShards(tag, view));
   }
 
-  /** True for a member that lives, and neither gives its shards away nor lacks the archive of the others. */
+  /** True for a live member that is not draining and has the same archive as the others. */
   private takesShards(tag: string, { members, drained, plan }: TableView): boolean {
     const member = members.get(tag);
     if (member === undefined || member.isLeaving || drained.has(tag)) return false;
@@ -461,7 +466,7 @@ export class ClusterNode implements PeerEvents {
     this.links.keep(peers);
     for (const other of peers.keys()) this.greet(other);
     this.watch.keepOnly(new Set(peers.keys()), this.deps.clock.monotonicMs());
-    // A claim outlives whoever made it.
+    // An ownership record outlives its member: ignore records of former members.
     const claims = [...view.claims].filter(([, claim]) => view.members.has(claim.tag));
     this.routes.claims(claims.map(([shard, claim]) => [shard, claim.tag]));
     if (view.plan !== undefined) this.deps.local.allowFormat(view.plan.format);
@@ -570,7 +575,7 @@ export class ClusterNode implements PeerEvents {
     );
     for (const { shard, head } of serving) {
       this.told.note(shard, head);
-      // Who was cut off when it was opened has not heard of that.
+      // The `own` message of this shard may have been lost while the link was down.
       this.owned(tag, shard, head.lsn.epoch);
     }
     this.router.flush();
@@ -581,7 +586,7 @@ export class ClusterNode implements PeerEvents {
     this.ownership.ownedBy(tag, shard, epoch);
   }
 
-  /** A member that has come while logs are being taken over seals them as those who were asked before. */
+  /** Asks a new member to seal the logs that this node is taking over, as the other members already did. */
   private greet(tag: string): void {
     const { links, keeper, deps } = this;
     if (this.greeted.has(tag) || !this.membership.view?.members.has(tag) || !links.isUp(tag)) return;
@@ -606,7 +611,7 @@ export class ClusterNode implements PeerEvents {
     by: string,
     { shard, sequence }: { readonly shard: number; readonly sequence: number },
   ): readonly SealedEntry[] | undefined {
-    // To who holds no copies nobody brings any.
+    // Without copies there is nothing to seal.
     return this.keeper === undefined ? [] : this.keeper.seal(shard, by, sequence, this.deps.clock.monotonicMs());
   }
 
@@ -614,13 +619,13 @@ export class ClusterNode implements PeerEvents {
     return this.membership.view?.members.get(tag)?.holdsCopies === true && this.links.isUp(tag);
   }
 
-  /** Who follows a shard takes it first, and then has what it needs. */
+  /** Followers come first: a follower takes the shard over first, and then already has the entries. */
   private holdersFor(shard: number): readonly string[] {
     const { view } = this.membership;
     const followers = view?.plan?.followers[shard] ?? [];
     const linked = [...(view?.members.keys() ?? [])].filter((tag) => this.canHold(tag));
     const first = shard % Math.max(linked.length, 1);
-    // What nobody follows is shared out among all.
+    // Shards without followers are spread over all linked members.
     const others = [...linked.slice(first), ...linked.slice(0, first)];
     return [...new Set([...followers.filter((tag) => linked.includes(tag)), ...others])];
   }
@@ -629,7 +634,7 @@ export class ClusterNode implements PeerEvents {
     return [...(this.membership.view?.members.values() ?? [])].some(({ holdsCopies }) => holdsCopies);
   }
 
-  /** Those that live and may hold something, also when the table has lost them, or does not have them any more. */
+  /** Live members that may hold copies, including members that the registry has lost. */
   private maybeHolders(nowMs: number): readonly string[] {
     const { members } = this.membership.view ?? {};
     if (members === undefined || !this.hasSeals) return [];
@@ -641,7 +646,7 @@ export class ClusterNode implements PeerEvents {
   private async copiesOf(shard: number, sequence: number): Promise<Gathered> {
     const { tag, clock } = this.deps;
     const nowMs = clock.monotonicMs();
-    // Whom nobody here reaches for long cannot be asked, however long one waits.
+    // A peer that this node has not reached for a while cannot be asked.
     const missed = this.unreachable(nowMs);
     const peers = this.maybeHolders(nowMs).filter((peer) => !missed.includes(peer));
     const here = this.sealHere(tag, { shard, sequence });
@@ -698,7 +703,7 @@ export class ClusterNode implements PeerEvents {
     };
   }
 
-  /** Members that live, as their beats tell, and have had no link to this one for a while. */
+  /** Members whose heartbeats arrive in the registry but that have had no link to this node for a while. */
   private unreachable(nowMs: number): string[] {
     const unreachable: string[] = [];
     for (const tag of this.membership.view?.members.keys() ?? []) {
@@ -714,7 +719,7 @@ export class ClusterNode implements PeerEvents {
     return unreachable.sort();
   }
 
-  /** Members that decide by other rules are named once. */
+  /** Warns once about each member that decides by other rules. */
   private warnOfDifferences({ members }: TableView): void {
     const { about, log, tag } = this.deps;
     for (const [other, { name, rulesHash }] of members) {
@@ -724,7 +729,10 @@ export class ClusterNode implements PeerEvents {
     }
   }
 
-  /** Acts begun before a pause of this machine have run out, here as for the others. */
+  /**
+   * Detects a pause of this machine and advances the clock, so that acts begun before the pause expire here as they do
+   * elsewhere.
+   */
   private checkPause(tag: string, theirMs: number): void {
     const { clock, addMissedTime, log } = this.deps;
     const missedMs = this.pauses.heard(tag, theirMs, clock.monotonicMs());
@@ -733,7 +741,7 @@ export class ClusterNode implements PeerEvents {
     addMissedTime(missedMs);
     this.clocks.forgetAll();
     this.probation.running(clock.monotonicMs());
-    // Pulses that were held back tell of the pause bit by bit.
+    // Heartbeats delayed by the pause reveal it piece by piece.
     if (pausedMs - this.pauseLoggedMs < PAUSE_LOG_MS) return;
     this.pauseLoggedMs = pausedMs;
     log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused, time is put forward');
@@ -751,11 +759,13 @@ export class ClusterNode implements PeerEvents {
     this.isTimeWrong = isWrong;
   }
 
-  /** A process that is no member takes all shards: a walletd without a cluster, or another cluster. */
+  /**
+   * Detects that a process outside the cluster has taken all shards: a walletd without a cluster, or another cluster.
+   */
   private async checkStrangers(shard: number, takenBy: string, head: Head): Promise<void> {
     const { shardCount, headOf, onStrangers } = this.deps;
     if (this.isMember(tagOf(head))) return;
-    // Whoever has just joined is in the table by now, if it is a member.
+    // A new member appears in the registry within this delay.
     await delay(this.deps.timers, 2 * BEAT_MS);
     const heads = await Promise.all(Array.from({ length: shardCount }, (_, other) => headOf(other))).catch(() => []);
     if (heads.length > 0 && heads.every((one) => !this.isMember(tagOf(one)))) onStrangers(shard, takenBy);

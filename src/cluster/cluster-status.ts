@@ -7,7 +7,7 @@ import type { Watch } from './watch.js';
 
 export type NodeState = 'up' | 'draining' | 'leaving' | 'gone';
 
-/** A node, as the one that is asked sees it. */
+/** A node, as seen by the node that answers the request. */
 export interface NodeStatus {
   readonly name: string;
   readonly tag: string;
@@ -16,32 +16,32 @@ export interface NodeStatus {
   readonly zone: string;
   readonly version: string;
   readonly state: NodeState;
-  /** It is the one that is asked. */
+  /** True for the node that answers the request. */
   readonly isThis: boolean;
-  /** There is a link to it; of the one that is asked too. */
+  /** True when this node has a link to it; always true for this node itself. */
   readonly isLinked: boolean;
   readonly isFull: boolean;
-  /** Shards that it serves, as far as it has said. */
+  /** Number of shards that the node is known to serve. */
   readonly shards: number;
 }
 
 export interface ClusterShardStatus {
   readonly shard: number;
-  /** Names of nodes; null: nobody's. */
+  /** Names of nodes; null: no owner. */
   readonly owner: string | null;
   readonly planned: string | null;
   readonly followers: readonly string[];
-  /** Newest entry that any node may have told of. */
+  /** Newest entry that any node may have acknowledged. */
   readonly lsn: string | null;
 }
 
 export interface ClusterStatus {
   readonly name: string;
-  /** False: the table has not answered for a while, and this is how things were then. */
+  /** False: the registry has not answered for a while, and this status is as old as its last answer. */
   readonly seesTable: boolean;
   readonly nodes: readonly NodeStatus[];
   readonly shards: readonly ClusterShardStatus[];
-  /** What made the newest plan; null: there is none. */
+  /** Reason, author and format of the newest assignment; null: there is none. */
   readonly plan: { readonly why: string; readonly by: string; readonly format: number } | null;
 }
 

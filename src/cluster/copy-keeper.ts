@@ -3,19 +3,19 @@ import { RecentEntries } from '../shard/log/recent-entries.js';
 import type { SealedEntry } from '../shard/log/wal.js';
 
 /**
- * For so long after it has asked, whoever takes a log over may begin to write its fence; what it sends then arrives within
- * some seconds, or never.
+ * After asking for seals, a new owner may begin to write its fence for this long. The fence then arrives within some
+ * seconds, or never.
  */
 export const SEAL_USED_MS = 1000;
 const SEALED_MS = 5000;
 
 interface Seal {
-  /** The tag of who takes the log over. */
+  /** Tag of the node that takes the log over. */
   readonly by: string;
   readonly untilMs: number;
 }
 
-/** The newest entries of logs that other nodes write, for whoever takes one of them over. */
+/** Newest entries of logs that other nodes write, kept for a node that takes one of them over. */
 export class CopyKeeper {
   private readonly kept = new Map<number, RecentEntries>();
   private readonly seals = new Map<number, Seal>();
@@ -25,7 +25,7 @@ export class CopyKeeper {
   /** `bytesMax`: of each log. */
   constructor(private readonly bytesMax: number) {}
 
-  /** `none`: it is `from` an owner from whom another one is taking the log, or has taken it. */
+  /** Stores a copy. `none`: another node is taking over, or has taken over, the log of the owner `from`. */
   put({ shard, base, entries, isWhole }: Copy, from: string, nowMs: number): CopyOutcome {
     const kept = this.kept.get(shard);
     const newest = entries.at(-1)?.head ?? base;
@@ -41,8 +41,10 @@ export class CopyKeeper {
   }
 
   /**
-   * What is here of the log behind `sequence`, for who is about to fence it: for a while nobody else can add anything, and so
-   * tell nothing, nor fence it. Undefined while that is so for another one.
+   * Entries held here behind `sequence`, for a node that is about to fence the log. For a while the seal stops every
+   * other node from
+   * adding entries, and so from acknowledging them, and from fencing the log. Undefined while another node has the
+   * seal.
    */
   seal(shard: number, by: string, sequence: number, nowMs: number): readonly SealedEntry[] | undefined {
     if (this.isSealed(shard, by, nowMs)) return undefined;
@@ -55,20 +57,22 @@ export class CopyKeeper {
     );
   }
 
-  /** Logs that this one is about to fence. */
+  /** Logs that the node `by` is about to fence. */
   sealedBy(by: string, nowMs: number): readonly number[] {
     return [...this.seals].flatMap(([shard, seal]) => (seal.by === by && nowMs < seal.untilMs ? [shard] : []));
   }
 
-  /** Who was about to fence the log does not. */
+  /** Removes the seal of a node that does not fence the log after all. */
   unseal(shard: number, by: string): void {
     if (this.seals.get(shard)?.by === by) this.seals.delete(shard);
   }
 
   /**
-   * The log is served in this epoch `by` a member: what an owner before that brings is refused for good. A failover can lose
-   * the fence that stands against him, and the store lets him append then. Word of an older epoch that comes late says nothing
-   * of the one that its member is about to begin.
+   * Records that the member `by` serves the log in this epoch: entries from an earlier owner are refused for good. A
+   * failover can lose
+   * the fence against that owner, and the store then lets it append. A late message about an older epoch is ignored; it
+   * says nothing about
+   * the epoch that its member is about to begin.
    */
   ownedSince(shard: number, epoch: number, by: string): void {
     if (epoch < this.oldestEpoch(shard)) return;
@@ -80,7 +84,7 @@ export class CopyKeeper {
     return Math.max(this.owned.get(shard) ?? 0, this.kept.get(shard)?.newest.lsn.epoch ?? 0);
   }
 
-  /** Somebody else is taking it. */
+  /** Whether another node is taking the log over. */
   private isSealed(shard: number, tag: string, nowMs: number): boolean {
     const seal = this.seals.get(shard);
     return seal !== undefined && nowMs < seal.untilMs && seal.by !== tag;

@@ -7,12 +7,12 @@ interface Lag {
   readonly behindMs: number;
 }
 
-/** How far the shards that are followed here are behind what was told of them. */
+/** How far the standby shards of this node are behind the newest acknowledged entries. */
 export class FollowerLag {
-  /** Since when each has been behind, and up to where it has to come. */
+  /** Per shard: since when the follower has been behind, and which sequence it must reach to have caught up. */
   private readonly behind = new Map<number, { readonly sinceMs: number; readonly sequence: number }>();
 
-  /** To be asked now and then: so it knows since when. */
+  /** Call regularly: the times are as exact as the calls are frequent. */
   of(shards: readonly ShardStatus[], told: Told, nowMs: number): Lag[] {
     const lags: Lag[] = [];
     for (const { shard, state, head } of shards) {
@@ -23,7 +23,7 @@ export class FollowerLag {
         continue;
       }
       const known = this.behind.get(shard);
-      // Once it has come to what it lacked then, it lacks other entries.
+      // A follower that has reached the recorded sequence has caught up; anything it lacks now starts a new lag.
       if (at >= (known?.sequence ?? 0)) this.behind.delete(shard);
       if (toldTo > at && !this.behind.has(shard)) this.behind.set(shard, { sinceMs: nowMs, sequence: toldTo });
       const sinceMs = this.behind.get(shard)?.sinceMs ?? nowMs;

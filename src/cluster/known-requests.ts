@@ -33,7 +33,7 @@ const COMMANDS: { readonly [Type in OperatorCommand['type']]: true } = {
   'restore-rounds': true,
 };
 
-/** False for what only a newer walletd asks: no shard may be at a loss over it. */
+/** False for a request that only a newer walletd knows: no shard may see a type that it cannot handle. */
 export function isKnown(request: WireRequest): boolean {
   return 'command' in request
     ? Object.hasOwn(COMMANDS, request.command.type)

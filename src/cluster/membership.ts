@@ -9,10 +9,10 @@ export interface MembershipDeps {
   readonly tag: string;
   readonly table: ClusterTable;
   readonly watch: Watch;
-  /** What this member says of itself, as it is now. */
+  /** Current record of this member. */
   readonly record: () => MemberRecord;
   readonly onView: (view: TableView) => void;
-  /** Others have taken it for gone, and may have taken its shards. */
+  /** Called when other members have removed this one as dead, and may have taken its shards. */
   readonly onGone: () => void;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -20,22 +20,25 @@ export interface MembershipDeps {
 }
 
 export const BEAT_MS = 200;
-/** When a member may be gone, its beat is looked at more often. */
+/** The registry is read this often while a member is suspected dead. */
 const HASTE_MS = 50;
-/** What this member says of itself is written again so often at the most. */
+/** Minimum time between two writes of this member's record. */
 const RECORD_MS = 1000;
-/** A table that has not answered for so long has not been seen. */
+/** After this long without an answer the registry counts as unseen. */
 const SEEN_MS = 5000;
 
-/** This node's place in the table: joins, beats, and hears what has changed. A lost table is joined again. */
+/**
+ * This node's membership: joins the registry, writes heartbeats, and reads changes. Joins again when the registry was
+ * lost.
+ */
 export class Membership {
-  /** The newest that was seen. */
+  /** Newest view that this node has read. */
   view: TableView | undefined = undefined;
   private seenMs = Number.NEGATIVE_INFINITY;
   private beats = 0;
   private askedMs = Number.NEGATIVE_INFINITY;
   private asking: Promise<void> | undefined = undefined;
-  /** Somebody has said that there is something new. */
+  /** A peer has announced a change. */
   private isHasty = false;
   private written = '';
   private writtenMs = Number.NEGATIVE_INFINITY;
@@ -45,31 +48,31 @@ export class Membership {
 
   constructor(private readonly deps: MembershipDeps) {}
 
-  /** Rejects when the table cannot be reached. */
+  /** Rejects when the registry cannot be reached. */
   async join(): Promise<void> {
     await this.write();
     await this.ask();
     this.stopTicking = this.deps.timers.every(HASTE_MS, () => this.tick());
   }
 
-  /** The table has answered lately. */
+  /** Whether the registry has answered within the last 5 s. */
   get seesTable(): boolean {
     return this.deps.clock.monotonicMs() - this.seenMs < SEEN_MS;
   }
 
-  /** Resolves when it has looked, from now on. */
+  /** Resolves after a read of the registry that began after this call. */
   async refresh(): Promise<void> {
     await this.asking;
     await (this.asking ?? this.ask());
   }
 
-  /** There may be something new: looks at once. */
+  /** Reads the registry at once, because something may have changed. */
   look(): void {
     this.isHasty = true;
     this.tick();
   }
 
-  /** Says at once what has changed about this member. */
+  /** Writes this member's record at once. */
   async tell(): Promise<void> {
     await this.write();
   }
@@ -80,7 +83,7 @@ export class Membership {
     await this.deps.table.leave(this.deps.tag);
   }
 
-  /** Ends without a word. */
+  /** Stops without leaving the registry. */
   stop(): void {
     this.hasLeft = true;
     this.stopTicking();
@@ -124,7 +127,7 @@ export class Membership {
       this.seenMs = nowMs;
       if (answer.type === 'gone') {
         log.warn({ code: 'node-suspected-dead' }, 'this node was suspected dead, rejoining');
-        // First: a write can have got through although it fails, and others answer to it at once.
+        // Confirm ownership first: a write can succeed although it reports failure, and the others react to it at once.
         this.deps.onGone();
         await this.write();
         this.isHasty = true;

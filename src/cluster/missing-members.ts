@@ -1,14 +1,15 @@
 import type { TableView } from './table.js';
 
-/** A cluster that is larger than this has more than this to say. */
+/** Limit of reported names. A cluster with more missing members has worse problems than this list. */
 const MISSING_MAX = 100;
 
 /**
- * Names of members that went without saying that they leave, and have not come back: a node that died or hangs is missing, one
- * that was stopped or drained is not. A restarted node comes back under its name.
+ * Names of members that disappeared without announcing that they leave, and have not come back. A node that died or
+ * hangs is missing;
+ * a node that was stopped or drained is not. A restarted node comes back under its name.
  */
 export class MissingMembers {
-  /** By name: whether its last word was that it leaves. */
+  /** By name: whether the member's last record said that it leaves. */
   private known = new Map<string, boolean>();
   private readonly names = new Set<string>();
 
@@ -16,7 +17,7 @@ export class MissingMembers {
     return [...this.names].sort();
   }
 
-  /** To be called with each view of the table, and from time to time: a member that is gone may stay in the table. */
+  /** Call with each view of the registry, and from time to time: a dead member may stay in the registry. */
   look({ members }: Pick<TableView, 'members'>, isGone: (tag: string) => boolean): void {
     const present = new Map<string, boolean>();
     for (const [tag, { name, isLeaving }] of members) if (!isGone(tag)) present.set(name, isLeaving === true);

@@ -3,16 +3,16 @@ import type { Claim, Plan, TableView } from './table.js';
 /** A shard that went from one node to another. */
 export interface Move {
   readonly shard: number;
-  /** Names of nodes; null: nobody had it, as far as was seen. */
+  /** Names of nodes; null: no known owner. */
   readonly from: string | null;
   readonly to: string;
-  /** Of the log, since its new owner has it. */
+  /** Epoch in which the new owner serves the log. */
   readonly epoch: number;
-  /** When it was seen to be served there: milliseconds since 1970. */
+  /** When this node saw the new owner serve it, in ms since 1970. */
   readonly timeMs: number;
-  /** Since the plan wanted it there; null where no plan was seen to. */
+  /** Time since the assignment changed, in ms; null when the change was not seen. */
   readonly tookMs: number | null;
-  /** What made that plan, and who; null as above. */
+  /** Reason and author of that assignment; null as above. */
   readonly why: string | null;
   readonly by: string | null;
 }
@@ -22,7 +22,7 @@ interface Owner {
   readonly claim: Claim;
 }
 
-/** Who is to have a shard, and since when; undefined: since before it was looked at. */
+/** Assigned owner of a shard, and since when; undefined: since before this process looked. */
 interface Planned extends Pick<Plan, 'why' | 'by'> {
   readonly tag: string;
   readonly sinceMs: number | undefined;
@@ -30,7 +30,10 @@ interface Planned extends Pick<Plan, 'why' | 'by'> {
 
 const MOVES_MAX = 500;
 
-/** The newest moves that a member has seen in the table since it joined, for people. They are kept nowhere else. */
+/**
+ * Newest moves that this member has seen in the registry since it joined, for people. The history is kept in memory
+ * only.
+ */
 export class MoveHistory {
   private readonly moves: Move[] = [];
   private readonly owners = new Map<number, Owner>();
@@ -42,7 +45,7 @@ export class MoveHistory {
     return this.moves.toReversed();
   }
 
-  /** Looks at what is new in the table. Times of the system: people compare them. */
+  /** Records changes in the registry. Takes wall-clock times, because people compare them. */
   note(view: TableView, nowMs: number): void {
     this.notePlan(view.plan, nowMs);
     for (const [shard, claim] of view.claims) this.noteClaim(shard, claim, view, nowMs);
@@ -59,7 +62,7 @@ export class MoveHistory {
 
   private noteClaim(shard: number, claim: Claim, { members }: TableView, nowMs: number): void {
     const former = this.owners.get(shard);
-    // Who lets go of a shard had it until somebody else has.
+    // A releasing owner counts as the owner until another member owns the shard.
     if (claim.tag === '' || claim.epoch <= (former?.claim.epoch ?? 0)) return;
     const name = members.get(claim.tag)?.name ?? claim.tag;
     this.owners.set(shard, { name, claim });

@@ -14,11 +14,11 @@ import type { Claim, TableView } from './table.js';
 import type { Told } from './told.js';
 import { STUCK_MS, type Watch } from './watch.js';
 
-/** What became of shards, for metrics. */
+/** Outcomes of takeovers and handovers, for metrics. */
 export interface OwnershipObserver {
-  /** It serves the shard since `tookMs` after it began to take it. */
+  /** This node took the shard over, `tookMs` after it began. */
   taken(shard: number, how: 'handed-over' | 'taken', tookMs: number): void;
-  /** It has paused the shard for so long: `isHanded` says whether another one has it now. */
+  /** This node paused the shard for `pausedMs`; `isHanded`: the new owner has it now. */
   paused(shard: number, pausedMs: number, isHanded: boolean): void;
 }
 
@@ -28,28 +28,28 @@ export interface OwnershipDeps {
   readonly local: Pick<Shards, 'move' | 'status' | 'isMemoryFull'>;
   readonly watch: Watch;
   readonly told: Told;
-  /** Undefined before the table has answered. */
+  /** Undefined before the registry has answered. */
   readonly view: () => TableView | undefined;
   readonly isLinked: (tag: string) => boolean;
   readonly send: (tag: string, message: PeerMessage) => boolean;
   readonly broadcast: (message: PeerMessage) => void;
-  /** Shards of one lane are on one server; see `Wal.laneOf`. */
+  /** Append queue of the shard. Shards with the same queue are on one server; see `Wal.laneOf`. */
   readonly laneOf: (shard: number) => number;
-  /** Its head, now; rejects during an outage. */
+  /** Reads the current head of the shard's log; rejects during an outage. */
   readonly headOf: (shard: number) => Promise<Head>;
-  /** A time of this node's monotonic clock on that of a peer; undefined before its first pulse. */
+  /** Converts a time of this node's monotonic clock to a peer's; undefined before the peer's first heartbeat. */
   readonly toTheirClock: (tag: string, ourMs: number) => number | undefined;
   readonly claim: (shard: number, claim: Claim) => Promise<void>;
   readonly release: (shard: number, claim: Claim) => Promise<void>;
-  /** What is held of a log that is about to be fenced, behind `sequence`. */
+  /** Copies of a log that is about to be fenced, behind `sequence`. */
   readonly copiesOf: (shard: number, sequence: number) => Promise<Gathered>;
-  /** This node does not fence it after all. */
+  /** Withdraws the seals of a log that this node does not fence after all. */
   readonly unseal: (shard: number) => void;
-  /** Some nodes hold copies, and seal those of a log that is about to be fenced. */
+  /** Whether some nodes hold copies, and seal those of a log that is about to be fenced. */
   readonly hasSeals: () => boolean;
-  /** False while this node's time cannot be trusted: it takes nothing then. */
+  /** False while this node's clock cannot be trusted; the node then takes no shards. */
   readonly isClockSane: () => boolean;
-  /** This node serves a shard, or does not any more. */
+  /** Called when this node begins to serve a shard (with its epoch) or stops serving it. */
   readonly onServed: (shard: number, epoch: number | undefined) => void;
   readonly observer: OwnershipObserver;
   readonly clock: Clock;
@@ -57,77 +57,80 @@ export interface OwnershipDeps {
   readonly log: Logger;
 }
 
-/** One shard, as this node deals with it. */
+/** This node's state for one shard. */
 interface Dealing {
   readonly shard: number;
-  /** A step is on its way. */
+  /** An action for this shard is running. */
   isBusy: boolean;
-  /** It is being read, and how. */
+  /** How the shard is being loaded; undefined when it is not. */
   reading: 'follow' | 'bring' | undefined;
-  /** Of the last hand-over that its heir did not take. */
+  /** When the last handover ended without its new owner taking the shard. */
   keptMs: number;
-  /** Since when it could take the shard; undefined while it could not. */
+  /** Since when this node could take the shard; undefined while it could not. */
   readySinceMs: number | undefined;
-  /** Since when it leaves the shard to an owner that lives, because it lacks the names of the archive. */
+  /** Since when this node leaves the shard to a live owner because the archive's key filter is unknown here. */
   namelessSinceMs: number | undefined;
-  /** Since when it is to take the shard, and its log does not answer; undefined while it does. */
+  /** Since when this node should take the shard but the log does not answer; undefined while it answers. */
   unseenSinceMs: number | undefined;
-  /** Since when its log lacks what was told. */
+  /** Since when the log has lacked acknowledged entries. */
   shortSinceMs: number | undefined;
-  /** Since when it cannot be taken because somebody who may hold a part of its log does not answer. */
+  /** Since when the takeover has waited for a silent node that may hold copies. */
   uncopiedSinceMs: number | undefined;
-  /** Times in a row that its log could not be continued: it may have been trimmed meanwhile, or be about to be mended. */
+  /** Consecutive failures to continue the log: it may have been trimmed meanwhile, or be under repair. */
   failures: number;
-  /** Since when its heir lives and cannot be reached. */
+  /** Since when the new owner has been alive but without a link to this node. */
   heirAwaySinceMs: number | undefined;
-  /** When its thread ended, which served it. */
+  /** When the thread that served the shard ended. */
   lostMs: number;
-  /** The head that its log had when it was stopped here. */
+  /** Head of the log when the shard was stopped here. */
   stoppedAt: Head | undefined;
-  /** When it was looked at last. */
+  /** When the head was last read. */
   lookedMs: number;
-  /** When it was asked for last. */
+  /** When a handover was last requested. */
   wantedMs: number;
-  /** Called when a peer says that it serves the shard, since this epoch. */
+  /** Called when a peer announces that it serves the shard since this epoch. */
   onOwn: ((tag: string, epoch: number) => void) | undefined;
-  /** A problem that has been logged. */
+  /** The last logged problem; not logged again. */
   problem: string | undefined;
 }
 
 type Take = Extract<Move, { readonly type: 'take' }>;
 
-/** Of the hexadecimal digits of a nonce those that tell its process from every other. */
+/** Number of leading hexadecimal digits of a nonce that identify its process. */
 const TAG_LENGTH = 8;
-/** Entries that an heir may lack: what it reads while the owner pauses. */
+/** Maximum number of entries that the new owner may still lack; it reads them while the old owner is paused. */
 const LAG_MAX = 64;
 const HANDOVERS_MAX = 2;
-/** A flight that takes so long says something about its server. */
+/** An append that takes this long shows that its server is slow. */
 const WAITING_MS = 500;
-/** An offer is good for so long: who made it goes on before, which shows in the log, or in what others hold of it. */
+/** Validity of a handover offer. Afterwards the old owner resumes, which the log or the copies show. */
 const OFFER_MS = 500;
 const WANT_MS = 200;
-/** Whose heir was too slow serves for so long before the next pause: it would be paused most of the time otherwise. */
+/**
+ * After a failed handover the owner serves this long before the next pause; otherwise the shard would be paused most of
+ * the time.
+ */
 const KEPT_MS = 1000;
 const LOOK_MS = 50;
-/** An owner that lost its log's tail in a failover puts it back itself. */
+/** Time for an owner that lost its log's tail in a failover to append it again. */
 const SHORT_WAIT_MS = 5000;
-/** Who lives and does not answer for so long is not waited for: a log loses its end in a failover only. */
+/** A live but silent holder of copies is not waited for any longer: a log loses its end only in a failover. */
 const UNCOPIED_MS = 3000;
 const FAILURES_MAX = 4;
-/** Names of an archive that answers are known sooner. */
+/** An archive that answers delivers its key filter sooner than this. */
 const NAMELESS_MS = 3000;
-/** In the place of a time: the log has it. */
+/** Stands for a time once the problem has been logged. */
 const TOLD = Number.NEGATIVE_INFINITY;
-/** For so long it is left to those who follow it. */
+/** After its thread ends, a shard is left to its followers for this long. */
 const LOST_MS = 3000;
 const PERMANENT_REST_MS = 1500;
 
-/** Takes, hands over, follows and leaves shards, so that this node has what the plan says. */
+/** Takes, hands over, follows and unloads shards until this node matches the shard assignment. */
 export class Ownership {
   private readonly dealings: readonly Dealing[];
-  /** The epoch since which each shard is served here. */
+  /** Epoch in which each shard is served here. */
   private readonly served = new Map<number, number>();
-  /** Of each shard that was let go of the epoch that it was served in, until the table says so. */
+  /** Epoch of each released shard, until the registry records the release. */
   private readonly released = new Map<number, number>();
   private handovers = 0;
   private hasEnded = false;
@@ -158,12 +161,12 @@ export class Ownership {
     return this.served.has(shard);
   }
 
-  /** Those that it serves, and those that are on their way to another node. */
+  /** Number of shards that this node serves or is handing over. */
   get heldCount(): number {
     return this.deps.local.status().filter(({ state }) => state === 'serving' || state === 'handing').length;
   }
 
-  /** Something has changed, or some time has passed. Without a plan everything stays as it is. */
+  /** Runs after every change and periodically. Without an assignment nothing happens. */
   tick(): void {
     const view = this.deps.view();
     if (view === undefined || this.hasEnded) return;
@@ -182,7 +185,7 @@ export class Ownership {
     }
   }
 
-  /** It is to own the shard, and has read its log up to `sequence`. */
+  /** Handles a handover request from the assigned new owner, which has read the log up to `sequence`. */
   wanted(shard: number, by: string, sequence: number): void {
     const { view, local } = this.deps;
     const dealing = this.dealings[shard];
@@ -194,7 +197,7 @@ export class Ownership {
     void this.handOver(dealing, by);
   }
 
-  /** Its owner has stopped at `head`, for this node to take it before `untilMs`. */
+  /** Handles a handover offer: the owner has stopped at `head`, and this node may take the shard before `untilMs`. */
   offered(shard: number, head: Head, untilMs: number): void {
     const dealing = this.dealings[shard];
     if (dealing === undefined || dealing.isBusy || this.roleIn(shard, this.deps.view()) !== 'owner') return;
@@ -202,8 +205,9 @@ export class Ownership {
   }
 
   /**
-   * Who hands over has told nothing that the offer does not say, but goes on when the fence is slow: what it tells then must not
-   * be held by somebody who was not asked.
+   * Takes an offered shard. The old owner has acknowledged nothing beyond the offer, but resumes when the fence is
+   * slow. Entries that it
+   * then acknowledges must not be held by a node that this node did not ask for its copies.
    */
   private async takeOffered(dealing: Dealing, head: Head, untilMs: number): Promise<void> {
     const { clock, hasSeals, copiesOf, unseal } = this.deps;
@@ -213,40 +217,41 @@ export class Ownership {
     const isOver = () => clock.monotonicMs() >= untilMs;
     if (isOver()) return;
     const gathered = await copiesOf(dealing.shard, behind);
-    // A seal that nothing comes of would hold up the owner.
+    // An unused seal would hold up the owner.
     if (gathered === 'sealed' || gathered.isSilent || isOver()) unseal(dealing.shard);
     else await this.fence(dealing, { ...offer, copies: gathered.copies });
   }
 
-  /** A peer serves the shard, since the fence of this epoch. */
+  /** Handles a peer's announcement that it serves the shard since the fence of this epoch. */
   ownedBy(tag: string, shard: number, epoch: number): void {
     const dealing = this.dealings[shard];
     if (dealing === undefined) return;
     dealing.onOwn?.(tag, epoch);
     const mine = this.served.get(shard);
     if (mine === undefined || mine >= epoch || dealing.isBusy) return;
-    // Its log is not asked: a failover that has lost the other one's fence would say that it is still ours.
+    // Do not confirm with the log: after a failover that lost the other owner's fence, the log would still name this
+    // node.
     void this.move({ type: 'abandon', shard });
   }
 
-  /** Its log has another owner, as this one found when it appended. */
+  /** Handles a conflict found by an append: the log has another owner. */
   fenced(shard: number, head: Head): void {
     this.deps.watch.headSeen(shard, head, this.deps.clock.monotonicMs());
     this.setServed(shard, undefined);
   }
 
-  /** Looks whether the logs still are its own. */
+  /** Checks that each served log still belongs to this node. */
   confirmAll(): void {
     for (const shard of this.served.keys()) void this.move({ type: 'confirm', shard });
   }
 
-  /** Lets go of everything that it serves, for whoever is to have it, and takes nothing any more. */
+  /** Releases all served shards to their next owners, and takes none any more. */
   async end(): Promise<void> {
     this.hasEnded = true;
     await Promise.all([...this.served.keys()].map((shard) => this.releaseNow(this.dealing(shard))));
   }
 
-  /** Shards that it serves, or is to take, and whose logs do not answer. */
+  /** Shards that this node serves or should take and whose logs do not answer. */
   stuck(): number[] {
     const nowMs = this.deps.clock.monotonicMs();
     return this.deps.local.status().flatMap(({ shard, flightMs }) => {
@@ -255,7 +260,7 @@ export class Ownership {
     });
   }
 
-  /** Shards that it is to take, and has found no memory for. */
+  /** Shards that this node should take but has no memory for. */
   refused(): number[] {
     const { local, view } = this.deps;
     if (!local.isMemoryFull) return [];
@@ -265,7 +270,7 @@ export class Ownership {
     });
   }
 
-  /** Shards of this node whose thread has ended a moment ago: who follows them has them sooner than this node. */
+  /** Shards whose thread on this node has just ended: a follower can serve them sooner than this node. */
   lost(): number[] {
     const nowMs = this.deps.clock.monotonicMs();
     return this.dealings.flatMap((dealing) => (this.isLost(dealing, nowMs) ? [dealing.shard] : []));
@@ -278,8 +283,9 @@ export class Ownership {
   }
 
   /**
-   * Whether this node could serve the shard, whoever has it now: its log answers, and no flight to the same server waits, as
-   * they all do when that server or its replicas are slow.
+   * Whether this node could serve the shard, regardless of its current owner. The log must answer, and no append to the
+   * same server may be
+   * waiting: all of them wait when that server or its replicas are slow.
    */
   reaches(shard: number): boolean {
     const { watch, clock, local, laneOf } = this.deps;
@@ -288,7 +294,7 @@ export class Ownership {
     return !local.status().some((other) => laneOf(other.shard) === lane && other.flightMs >= WAITING_MS);
   }
 
-  /** Writes again what the table does not know: what is served here, and what was let go of. */
+  /** Rewrites ownership records and releases that the registry lacks. */
   reclaim({ claims }: TableView): void {
     const { tag, claim } = this.deps;
     for (const [shard, epoch] of this.released) {
@@ -307,7 +313,7 @@ export class Ownership {
     return this.dealings[shard] as Dealing;
   }
 
-  /** Follows what the shard has done by itself: it may have failed and come back, or be gone with its thread. */
+  /** Picks up changes that the shard made on its own: it may have failed and recovered, or be gone with its thread. */
   private noteStatus({ shard, state, head }: ShardStatus): void {
     if (head !== undefined && state === 'serving') this.deps.told.note(shard, head);
     const epoch = state === 'serving' ? head?.lsn.epoch : undefined;
@@ -325,11 +331,11 @@ export class Ownership {
     this.released.delete(shard);
     onServed(shard, epoch);
     broadcast({ type: 'own', shard, epoch });
-    // One that gets lost is written again when the table is seen to lack it.
+    // A lost record is written again by `reclaim`.
     claim(shard, { epoch, tag }).catch(() => {});
   }
 
-  /** Where an owner may be gone it saves time to know already that its log is still. */
+  /** Reads the head early when the owner may be dead: knowing already that the log is idle saves time. */
   private lookAhead(dealing: Dealing, { claims }: TableView, nowMs: number): void {
     const { shard } = dealing;
     const { watch, tag } = this.deps;
@@ -344,7 +350,7 @@ export class Ownership {
     return view?.plan?.followers[shard]?.includes(tag) ? 'follower' : 'none';
   }
 
-  /** It is to be served here, and nothing has kept its wallets from coming so far. */
+  /** Whether this node should serve the shard and is loading it without problems so far. */
   private isOwnOnTheWay({ shard, state }: ShardStatus, view: TableView): boolean {
     return state === 'away' && this.dealing(shard).problem === undefined && this.roleIn(shard, view) === 'owner';
   }
@@ -378,7 +384,7 @@ export class Ownership {
     };
   }
 
-  /** An owner that lives takes new bets, which this node could not. */
+  /** Notes how long the shard stays with a live owner, which can take new bets while this node cannot. */
   private noteNames(dealing: Dealing, isLeft: boolean, nowMs: number): void {
     const sinceMs = dealing.namelessSinceMs;
     dealing.namelessSinceMs = isLeft ? (sinceMs ?? nowMs) : undefined;
@@ -390,7 +396,7 @@ export class Ownership {
     );
   }
 
-  /** Since it was stopped. */
+  /** Whether the log has moved since the shard was stopped here. */
   private hasMoved(dealing: Dealing, { state }: ShardStatus): boolean {
     const head = this.deps.watch.headOf(dealing.shard);
     dealing.stoppedAt = state === 'stopped' ? (dealing.stoppedAt ?? head) : undefined;
@@ -447,7 +453,7 @@ export class Ownership {
     }
   }
 
-  /** One step at a time; the next one follows at once. */
+  /** Runs one action at a time per shard, and looks for the next one at once. */
   private async busily(dealing: Dealing, run: () => Promise<void>): Promise<void> {
     dealing.isBusy = true;
     try {
@@ -481,18 +487,18 @@ export class Ownership {
     if (head !== undefined) this.deps.send(tagOf(head), { type: 'want', shard, sequence });
   }
 
-  /** The sequence up to which its log is here; 0: nothing of it. */
+  /** Sequence up to which the shard's log is loaded here; 0: not loaded. */
   private readUpTo(shard: number): number {
     return this.deps.local.status()[shard]?.head?.lsn.sequence ?? 0;
   }
 
   private async change({ shard }: Dealing, type: 'resume' | 'leave'): Promise<void> {
     const result = await this.move({ type, shard });
-    // Its thread has ended: without a rest it would be asked for nothing else any more.
+    // The thread has ended: without a pause this action would repeat endlessly and block all others.
     if (result.type === 'failed') await delay(this.deps.timers, WANT_MS);
   }
 
-  /** It is to serve a shard that nobody serves: callbacks wait for it. */
+  /** Whether callbacks wait for this shard: this node should serve it, and no live owner does. */
   private isAwaited({ shard }: Dealing): boolean {
     const { tag, watch, clock } = this.deps;
     const view = this.deps.view();
@@ -502,7 +508,7 @@ export class Ownership {
     return watch.isGone(owner, clock.monotonicMs()) || watch.isStuck(owner, shard);
   }
 
-  /** Its owner has gone while it was read with rests. */
+  /** Ends the throttling of a load whose shard has just lost its owner. */
   private hurry(dealing: Dealing): void {
     dealing.reading = 'bring';
     void this.move({ type: 'bring', shard: dealing.shard });
@@ -530,7 +536,7 @@ export class Ownership {
       return;
     }
     dealing.uncopiedSinceMs = undefined;
-    // Without seals the log alone says who may tell: a slow one is fenced as well as any other.
+    // Without seals the log alone decides who may acknowledge entries: a slow log is fenced like any other.
     const untilMs = this.deps.hasSeals() ? startedMs + SEAL_USED_MS : Number.POSITIVE_INFINITY;
     await this.fence(dealing, { over, copies, untilMs, behind, how: 'taken' });
   }
@@ -556,7 +562,7 @@ export class Ownership {
       }
       case 'conflict':
         watch.headSeen(shard, result.head, clock.monotonicMs());
-        // Its owner has gone on.
+        // The old owner has resumed.
         if (how === 'handed-over') this.deps.unseal(shard);
         return;
       case 'short':
@@ -571,7 +577,9 @@ export class Ownership {
     }
   }
 
-  /** Undefined while it is worth waiting for somebody who may hold what the log has lost. */
+  /**
+   * Copies of the log. Undefined while the takeover should wait for a node that may hold entries that the log has lost.
+   */
   private async maybeCopies(
     dealing: Dealing,
     behind: number,
@@ -588,7 +596,10 @@ export class Ownership {
     return gathered.copies;
   }
 
-  /** Who has told of more may still live, and puts it back. */
+  /**
+   * Waits for the node that acknowledged more entries: it may be alive and append them again. Stops the shard after
+   * `SHORT_WAIT_MS`.
+   */
   private async noteShort(dealing: Dealing, head: Head): Promise<void> {
     const { clock, told } = this.deps;
     const nowMs = clock.monotonicMs();
@@ -624,7 +635,7 @@ export class Ownership {
     await delay(this.deps.timers, isPermanent ? PERMANENT_REST_MS : WANT_MS);
   }
 
-  /** Stops at the head that the log has then, and lets the other one fence over exactly that. */
+  /** Pauses the shard at its current head, and lets the new owner fence exactly that head. */
   private async handOver(dealing: Dealing, to: string): Promise<void> {
     const { shard } = dealing;
     const { clock, observer, timers } = this.deps;
@@ -657,7 +668,7 @@ export class Ownership {
     this.handovers--;
   }
 
-  /** For an heir that has no link to this node, or is not known yet. */
+  /** Releases the shard for a new owner that has no link to this node or is not known yet. */
   private async releaseNow(dealing: Dealing): Promise<void> {
     const { shard } = dealing;
     const { log } = this.deps;
@@ -666,7 +677,8 @@ export class Ownership {
     await this.busily(dealing, async () => {
       this.setServed(shard, undefined);
       const paused = await this.move({ type: 'pause', shard });
-      // What waits for its log for so long may wait for ever where nobody else can be reached to hold it.
+      // A shard that has waited this long for its log may wait for ever when no other node can be reached to hold a
+      // copy.
       const otherwise = this.stuck().includes(shard) ? 'abandon' : 'resume';
       const type = paused.type === 'still' ? 'release' : otherwise;
       await this.move({ type, shard });
@@ -681,7 +693,10 @@ export class Ownership {
     });
   }
 
-  /** The table takes the word of who has claimed it, and a claim may have got lost. */
+  /**
+   * Records the release. The registry accepts a release only from the recorded owner, and that record may have been
+   * lost.
+   */
   private async writeReleased(shard: number, epoch: number): Promise<void> {
     const { tag, claim, release } = this.deps;
     await claim(shard, { epoch, tag });
@@ -689,7 +704,7 @@ export class Ownership {
   }
 }
 
-/** Its owner's: each nonce begins with it. */
+/** Tag of the owner that wrote this head: every nonce begins with it. */
 export function tagOf({ nonce }: Head): string {
   return nonce.slice(0, TAG_LENGTH);
 }

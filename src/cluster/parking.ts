@@ -2,13 +2,14 @@ import { OVERLOADED, TOO_LATE } from '../shard/request.js';
 import type { Routed } from './routed.js';
 
 /**
- * Requests for shards that nobody is known to serve, those with the earliest deadline first: that is the order in which they
- * came in, also of one that somebody has refused meanwhile.
+ * Requests for shards without a known owner, earliest deadline first. Deadlines keep the order of arrival, even for a
+ * request that a
+ * node has refused meanwhile.
  */
 export class Parking {
   private readonly byShard = new Map<number, Routed[]>();
 
-  /** `spaces`: for each shard. */
+  /** `spaces`: maximum number of parked requests per shard. */
   constructor(private readonly spaces: number) {}
 
   get length(): number {
@@ -27,10 +28,11 @@ export class Parking {
     waiting.splice(placeOf(routed, waiting), 0, routed);
   }
 
-  /** Sends on what can go; `trySend` is false for one that cannot, and then neither can those behind it. */
+  /** Sends parked requests. When `trySend` returns false, the requests behind that one wait too. */
   flush(nowMs: number, trySend: (routed: Routed) => boolean): void {
     for (const [shard, waiting] of [...this.byShard]) {
-      // What is refused at once is parked again meanwhile, before those that are left, and waits for the next time.
+      // A request that is refused at once is parked again during this loop, ahead of the rest, and waits for the next
+      // flush.
       this.byShard.delete(shard);
       let gone = 0;
       for (const routed of waiting) {
@@ -44,7 +46,7 @@ export class Parking {
   }
 }
 
-/** Behind all whose deadlines are not later. */
+/** Position behind all requests with the same or an earlier deadline. */
 function placeOf({ deadlineMs }: Routed, waiting: readonly Routed[]): number {
   let [least, most] = [0, waiting.length];
   while (least < most) {

@@ -1,40 +1,46 @@
-/** A shorter pause is no more than a busy machine. */
+/** A shorter pause counts as a busy machine. */
 export const PAUSE_MIN_MS = 500;
-/** The first pulses of a link may be late, and make a peer's clock look behind. */
+/** The first heartbeats of a link may be late, and then make the peer's clock look behind. */
 const FIRST_PULSES = 5;
 /**
- * How fast what is believed of a peer's clock may rise: clocks drift by far less. Pulses that were held back during a pause come
- * together after it, each a little further ahead.
+ * Maximum rate at which the estimate of a peer's clock may rise; real clocks drift far less. Heartbeats that were held
+ * back during a
+ * pause arrive together after it, each showing a little more of the pause.
  */
 const DRIFT = 0.01;
-/** A peer that stays behind for so many pulses (30 s) was paused itself, and has not noticed. */
+/** After this many heartbeats behind (30 s) the peer itself was paused and has not noticed. */
 const BEHIND_PULSES = 150;
-/** A peer that stays ahead for so many, while others do not, has another reason than our pause. */
+/** After this many heartbeats ahead, while other peers are not, the reason is not a pause of this machine. */
 const AHEAD_PULSES = 25;
 
-/** Peers, among them processes that have ended. */
+/** Maximum number of remembered peers, including processes that have ended. */
 const KEPT_MAX = 256;
 
 interface Seen {
-  /** Theirs less ours: of the pulse heard last, and the most that is believed. A late pulse comes to less. */
+  /**
+   * Peer's clock minus ours, in ms: from the latest heartbeat, and the highest trusted value. A late heartbeat gives a
+   * lower value.
+   */
   latest: number;
   most: number;
   pulses: number;
   heardMs: number;
   isUp: boolean;
-  /** Pulses in a row that were far from the most. */
+  /** Consecutive heartbeats that differed from `most` by at least `PAUSE_MIN_MS`. */
   apart: number;
 }
 
 /**
- * A suspended or restored machine stops its monotonic clock, and nothing on it notices: leases, seals and deadlines would
- * count from before the pause. The peers' clocks have gone on. When most of them are ahead by more than ever, this
- * one has missed time.
+ * Detects a pause of this machine. A suspended or restored machine stops its monotonic clock and does not notice:
+ * leases, seals and
+ * deadlines would count from before the pause. The peers' clocks have gone on. When most peers are ahead by more than
+ * ever before, this
+ * machine has missed time.
  */
 export class PauseWatch {
   private readonly seen = new Map<string, Seen>();
 
-  /** A pulse; returns how much this machine's monotonic clock has missed, for it to be put forward. Milliseconds. */
+  /** Handles a heartbeat. Returns how many ms this machine's monotonic clock has missed and must be advanced by. */
   heard(tag: string, clockMs: number, nowMs: number): number {
     const latest = clockMs - nowMs;
     const seen = this.seen.get(tag) ?? { latest, most: latest, pulses: 0, heardMs: nowMs, isUp: true, apart: 0 };
@@ -54,12 +60,12 @@ export class PauseWatch {
     return this.missedMs();
   }
 
-  /** Keeps the facts about the peer's clock: peers drop the link to a paused machine, and make it anew afterwards. */
+  /** Keeps the estimate of the peer's clock: peers drop the link to a paused machine and open a new one afterwards. */
   linkLost(tag: string): void {
     const seen = this.seen.get(tag);
     if (seen === undefined) return;
     seen.isUp = false;
-    // The one kept longest goes first.
+    // Evict the peer that lost its link first.
     this.seen.delete(tag);
     this.seen.set(tag, seen);
     for (const [other, { isUp }] of this.seen) {
@@ -75,7 +81,7 @@ export class PauseWatch {
     seen.apart = 0;
   }
 
-  /** The least that more than half of the peers agree on. */
+  /** The smallest jump, when more than half of the peers show one; else 0. */
   private missedMs(): number {
     const all = [...this.seen.values()].filter(({ isUp }) => isUp);
     const jumps = all.map(({ latest, most }) => latest - most).filter((ms) => ms >= PAUSE_MIN_MS);

@@ -11,23 +11,23 @@ import { type Refusal, type Routed, RoutedCallback, type RoutedRequest, refusalO
 export interface PeerCallsDeps {
   readonly clocks: PeerClocks;
   readonly timers: Timers;
-  /** False when there is no link. */
+  /** False without a link. */
   readonly send: (message: PeerMessage) => boolean;
-  /** The peer has not carried it out, or perhaps not. */
+  /** Called when the peer did not execute the request, or may not have. */
   readonly onRefused: (routed: Routed, refusal: Refusal) => void;
 }
 
-/** More are not sent before some of them are answered. */
+/** Maximum number of unanswered requests to one peer. */
 const WAITING_MAX = 100_000;
-/** Callbacks of one message, and their characters: a peer has other work too. */
+/** Limits of one message, in callbacks and in characters: the peer has other work too. */
 const PER_MESSAGE = 256;
 const MESSAGE_LENGTH = 1_000_000;
 
-/** What this node has sent to one peer to be carried out there. What comes in one turn of the event loop travels together. */
+/** Requests that this node has sent to one peer. All requests of one event-loop turn travel in one message. */
 export class PeerCalls {
   private readonly callbacks = new Map<number, RoutedCallback>();
   private readonly requests = new Map<number, RoutedRequest>();
-  /** Those of this turn, the newest of `callbacks`, so that their ids follow one another. */
+  /** Callbacks of this turn: the newest of `callbacks`, so that their ids are consecutive. */
   private newCallbacks: RoutedCallback[] = [];
   private newRequests: WireRequest[] = [];
   private isScheduled = false;
@@ -43,7 +43,7 @@ export class PeerCalls {
     return this.callbacks.size + this.requests.size;
   }
 
-  /** False when it cannot be sent now. */
+  /** False when the request cannot be sent now. */
   trySend(routed: Routed): boolean {
     const { clocks, timers } = this.deps;
     const deadlineMs = clocks.toTheirs(this.tag, routed.deadlineMs);
@@ -61,7 +61,7 @@ export class PeerCalls {
     return true;
   }
 
-  /** `nowMs` is our monotonic clock. */
+  /** `nowMs`: this node's monotonic clock. */
   replied(replies: ReplyColumns, nowMs: number): void {
     for (const [i, id] of replies.ids.entries()) {
       const routed = take(this.callbacks, id);
@@ -84,7 +84,7 @@ export class PeerCalls {
     }
   }
 
-  /** What was sent and not answered has been carried out or not. */
+  /** Refuses all unanswered requests as unsure: the peer may or may not have executed them. */
   lost(): void {
     const all = [...this.callbacks.values(), ...this.requests.values()];
     this.callbacks.clear();
@@ -94,7 +94,11 @@ export class PeerCalls {
     for (const routed of all) this.deps.onRefused(routed, 'unsure');
   }
 
-  /** Their senders do not wait any more. One that was sent elsewhere before can be older than those in front of it. */
+  /**
+   * Answers requests past their deadline, whose senders no longer wait. A request that was sent elsewhere before can be
+   * older than those
+   * ahead of it.
+   */
   dropLate(nowMs: number): void {
     for (const waiting of [this.callbacks, this.requests] as readonly Map<number, Routed>[]) {
       for (const [id, routed] of waiting) {

@@ -1,9 +1,10 @@
 /**
- * The monotonic clocks of peers, as far as their pulses tell. A pulse has taken some time to come, so a peer's clock is at
- * least what this says: a deadline that is put into it comes early by that time, and never late.
+ * Monotonic clocks of peers, estimated from their heartbeats. A heartbeat takes time to arrive, so the peer's clock is
+ * at least this
+ * estimate. A converted deadline expires early by that delay, and never late.
  */
 export class PeerClocks {
-  /** Theirs less ours, by tag. */
+  /** Peer's clock minus ours, by tag. */
   private readonly ahead = new Map<string, number>();
 
   heard(tag: string, clockMs: number, nowMs: number): void {
@@ -14,12 +15,12 @@ export class PeerClocks {
     this.ahead.delete(tag);
   }
 
-  /** Our clock has leapt: what was heard before says nothing of it. */
+  /** Discards all estimates after this node's clock has jumped. */
   forgetAll(): void {
     this.ahead.clear();
   }
 
-  /** Undefined before its first pulse. */
+  /** Undefined before the peer's first heartbeat. */
   toTheirs(tag: string, ourMs: number): number | undefined {
     const ahead = this.ahead.get(tag);
     return ahead === undefined ? undefined : ourMs + ahead;

@@ -4,28 +4,29 @@ import type { SealedEntry } from '../shard/log/wal.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { PeerQuestions } from './peer-questions.js';
 
-/** Who has not answered by then may hold it or not; somebody else is asked the next time. */
+/** After this time a silent holder may or may not have the entries; the next attempt asks another one. */
 const PUT_MS = 300;
 const SEAL_MS = 500;
 
 export interface PeerCopiesDeps {
-  /** It has a link, and holds copies. */
+  /** Whether the member has a link and holds copies. */
   readonly canHold: (tag: string) => boolean;
-  /** All who can hold the log of a shard, best first. */
+  /** Members that can hold the shard's log, best first. */
   readonly candidates: (shard: number) => readonly string[];
   readonly send: (tag: string, message: PeerMessage) => boolean;
   readonly timers: Timers;
 }
 
 /**
- * What others hold of a log, each its entries in order; `isSilent`: one that lives does not answer. `sealed`: another node is
+ * Entries of a log that other members hold, in order per member. `isSilent`: a live member does not answer. `sealed`:
+ * another node is
  * about to fence the log.
  */
 export type Gathered = { readonly copies: readonly (readonly SealedEntry[])[]; readonly isSilent: boolean } | 'sealed';
 
-/** Brings peers what this node appends, and asks them for what others had brought them. */
+/** Sends peers the entries that this node appends, and asks them for the entries of other owners. */
 export class PeerCopies {
-  /** Who holds the log of each shard. */
+  /** Holder of each shard's log. */
   private readonly holders = new Map<number, string>();
   private readonly puts: PeerQuestions<readonly CopyOutcome[]>;
   private readonly seals: PeerQuestions<readonly SealedEntry[] | 'sealed'>;
@@ -51,7 +52,9 @@ export class PeerCopies {
     return outcomes;
   }
 
-  /** What these peers hold of a log behind `sequence`: nobody but this node adds anything to it for a while. */
+  /**
+   * Entries of a log that these peers hold behind `sequence`. For a while only this node can add entries to the log.
+   */
   async sealAt(peers: readonly string[], shard: number, sequence: number): Promise<Gathered> {
     const answers = await Promise.all(
       peers.map((tag) => this.seals.ask(tag, SEAL_MS, (id) => ({ type: 'seal', id, shard, sequence }))),
@@ -90,7 +93,7 @@ export class PeerCopies {
     }
   }
 
-  /** It stays the same one for as long as it answers: another one begins with nothing. */
+  /** The holder stays the same as long as it answers: a new holder begins with nothing. */
   private maybeHolder(shard: number): string | undefined {
     const holder = this.holders.get(shard);
     if (holder !== undefined && this.deps.canHold(holder)) return holder;

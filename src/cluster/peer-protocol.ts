@@ -4,42 +4,49 @@ import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { CallbackColumns, ReplyColumns } from '../worker/columns.js';
 import type { WireRequest, WireResult } from '../worker/protocol.js';
 
-/** A shard that a member serves, and the newest entry that it may have told of. */
+/** A shard that a member serves, and the newest entry that the member may have acknowledged. */
 export interface Serving {
   readonly shard: number;
   readonly head: Head;
 }
 
-/** A sign of life, and what those need who send callbacks or take over. Times are the sender's. */
+/**
+ * Heartbeat over a link, with the facts that peers need to forward callbacks or take shards over. Times are the
+ * sender's.
+ */
 export interface Pulse {
   readonly type: 'pulse';
-  /** Of its monotonic clock. */
+  /** Sender's monotonic clock. */
   readonly clockMs: number;
   readonly nowMs: number;
   readonly serving: readonly Serving[];
-  /** Shards that it serves, or is to take, and whose logs it has not reached for a while, or that it has no memory for. */
+  /**
+   * Shards that the sender serves or should take but cannot: their logs have not answered for a while, or memory is
+   * full.
+   */
   readonly stuck: readonly number[];
-  /** The table has answered it lately. */
+  /** Whether the registry has answered the sender lately. */
   readonly seesTable: boolean;
 }
 
 /**
- * What members tell each other. Nothing depends on any of it arriving, or arriving once: the table and the logs decide.
+ * Messages between members. Each may be lost or arrive twice: only the registry and the logs decide.
  *
- *   pulse    each 200 ms
- *   calls    callbacks for shards of the other one; deadlines are of the other one's clock. Answered by `replies`
- *   asks     commands and queries of operators, likewise. Answered by `results`
- *   want     I am to own it, and have read its log up to `sequence`
- *   take     I have stopped, all I told is up to `head`: fence over exactly this, before `untilMs` of the other one's clock
- *   own      I serve it, since the fence of this epoch
- *   look     the table has changed
- *   snap     take snapshots of what you serve. Answered by `snapped`
- *   copy     hold this of the logs that I write. Answered by `copied`
- *   seal     I am about to fence this log: take nothing from anybody else, and tell what you hold behind `sequence`.
- *            Answered by `sealed`, without entries while another one is about to
- *   unseal   I do not fence it, and nothing of mine is on its way to it
- *   known    from now on I ask you, too, before I fence a log; what I am about to fence you have been told
- *   out      these sessions of the console have been signed out
+ *   `pulse`    heartbeat, every 200 ms
+ *   `calls`    callbacks for the receiver's shards; deadlines are on the receiver's clock. Answered by `replies`
+ *   `asks`     operators' commands and queries, likewise. Answered by `results`
+ *   `want`     handover request: I am the assigned owner, and have read the log up to `sequence`
+ *   `take`     handover offer: I am paused, and acknowledged nothing behind `head`. Fence exactly this head before `untilMs` on the
+ *              receiver's clock
+ *   `own`      I serve the shard since the fence of this epoch
+ *   `look`     the registry has changed
+ *   `snap`     take snapshots of the shards that you serve. Answered by `snapped`
+ *   `copy`     hold these entries of the logs that I write. Answered by `copied`
+ *   `seal`     I am about to fence this log: accept entries from no other node, and send me those you hold behind `sequence`.
+ *              Answered by `sealed`, without entries while another node is about to fence the log
+ *   `unseal`   I do not fence the log after all, and no fence of mine is on its way
+ *   `known`    hello: from now on I ask you, too, before I fence a log; seals for pending fences have been sent to you
+ *   `out`      these console sessions have been signed out
  */
 export type PeerMessage =
   | Pulse
@@ -61,7 +68,7 @@ export type PeerMessage =
   | { readonly type: 'known' }
   | { readonly type: 'out'; readonly signedOut: readonly SignedOut[] };
 
-/** Sessions of an operator at the console: see src/admin/console/signed-out-sessions.ts. */
+/** Signed-out console sessions of an operator: see src/admin/console/signed-out-sessions.ts. */
 export interface SignedOut {
   readonly name: string;
   readonly untilMs: number;
@@ -76,22 +83,22 @@ export interface PeerAddress {
 export interface PeerEvents {
   onMessage(tag: string, message: PeerMessage): void;
   onUp(tag: string): void;
-  /** What was on its way may have arrived or not. */
+  /** The link is down; messages in transit may or may not have arrived. */
   onDown(tag: string): void;
-  /** Nobody listens at its address, or somebody else does. */
+  /** No process listens at the member's address, or another process does. */
   onRefused(tag: string): void;
 }
 
-/** Links between members: one for each pair, kept up by both. */
+/** Links between members: one per pair, kept up by both ends. */
 export interface PeerLinks {
-  /** Resolves to the port. Rejects when it cannot listen there. */
+  /** Resolves to the port. Rejects when the node cannot listen there. */
   listen(): Promise<number>;
-  /** Keeps links to these members, and to no others. */
+  /** Keeps links to exactly these members. */
   keep(peers: ReadonlyMap<string, PeerAddress>): void;
   isUp(tag: string): boolean;
-  /** False when there is no link. */
+  /** False without a link. */
   send(tag: string, message: PeerMessage): boolean;
-  /** Whom to be from now on, for links that are made from now on. */
+  /** Sets the certificate for new links. */
   setCertificate(certificate: { readonly cert: Buffer; readonly key: Buffer }): void;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ interface Question<T> {
   readonly answer: (answer: T | undefined) => void;
 }
 
-/** What peers are asked, each question with an id, and answer once or not at all. */
+/** Questions to peers. Each has an id and gets one answer or none. */
 export class PeerQuestions<T> {
   private readonly waiting = new Map<number, Question<T>>();
   private nextId = 1;
@@ -16,7 +16,7 @@ export class PeerQuestions<T> {
     private readonly timers: Timers,
   ) {}
 
-  /** Undefined when there is no answer in time, or the link is lost before. */
+  /** Undefined without an answer in time, or when the link is lost first. */
   async ask(tag: string, waitMs: number, messageOf: (id: number) => PeerMessage): Promise<T | undefined> {
     const id = this.nextId++;
     let cancel: Cancel = () => {};

@@ -12,30 +12,35 @@ export interface PlanMember
 
 export interface PlanInput {
   readonly shards: number;
-  /** Those that live. */
+  /** Live members. */
   readonly members: readonly PlanMember[];
-  /** Who serves a shard, as far as anybody knows. */
+  /** Known current owner of a shard. */
   readonly ownerOf: (shard: number) => string | undefined;
   readonly before: Owners | undefined;
-  /** Followers of each shard, where there are members enough. */
+  /** Wanted followers per shard, if there are enough members. */
   readonly followers: number;
-  /** Nothing has changed for a while and nothing is on its way: shards may move for balance alone. */
+  /** No member or owner has changed for a while: a shard may move for balance alone. */
   readonly isCalm: boolean;
-  /** Shards that their owners cannot serve, because they do not reach the logs. */
+  /** Shards whose owners cannot reach the logs. */
   readonly stuck: ReadonlySet<number>;
-  /** Shards that who is to have them has no memory for, or does not reach. */
+  /** Shards whose assigned owner has no memory for them or cannot reach their logs. */
   readonly refused: ReadonlySet<number>;
-  /** Id of the archive that logs may rely on. Undefined: none that is known. */
+  /** Id of the archive that logs may rely on; undefined when none is known. */
   readonly archiveId: string | undefined;
 }
 
 export const NOBODY = '';
 
 /**
- * Who should have which shard. A member that lives keeps what it has; a shard without an owner goes to a follower, else to
- * who has least and has memory for it, and has had it for a while if there is such a one; members that drain keep theirs
- * only when no other lives. A member without the archive that logs rely on, or with another one, gets nothing. For balance one
- * shard moves at a time. Without members nobody has anything.
+ * Assigns an owner and followers to each shard.
+ *
+ * A live member keeps its shards. A shard without an owner goes to a follower, else to the least loaded member with
+ * memory for it,
+ * preferably one that has had free memory for a while. Draining members keep shards only when no other member is alive.
+ * A member
+ * gets nothing when it lacks the archive that logs rely on, or has another one. At most one shard moves for balance at
+ * a time.
+ * Without members no shard has an owner.
  */
 export function makePlan(input: PlanInput): Owners {
   const { shards, before, stuck, refused, archiveId } = input;
@@ -65,7 +70,7 @@ export function makePlan(input: PlanInput): Owners {
     const roomy = others.filter(({ isFull }) => !isFull);
     const roomyAgain = others.filter(({ hasRoom }) => hasRoom);
     const candidates = [followers, roomy, roomyAgain].find(({ length }) => length > 0) ?? [];
-    // Nobody else: it may reach its log again, or have memory.
+    // No other candidate: the former owner may reach its log again, or have memory again.
     const mayTryAgain = (tag: string | undefined) => isHost(tag) && (tag === former || suits(tag));
     const owner = least(candidates, shard, load) ?? [former, refusing].find(mayTryAgain);
     owners[shard] = owner ?? NOBODY;
@@ -76,7 +81,7 @@ export function makePlan(input: PlanInput): Owners {
   return { owners, followers: followersOf(owners, hosts, input), pinned };
 }
 
-/** Who may have shards. */
+/** Members that may own shards. */
 function hostsOf({ members, shards, ownerOf, archiveId }: PlanInput): readonly PlanMember[] {
   const serving = new Set(Array.from({ length: shards }, (_, shard) => ownerOf(shard)));
   const cutOff = cutOffOf(members, (tag) => serving.has(tag));
@@ -85,8 +90,11 @@ function hostsOf({ members, shards, ownerOf, archiveId }: PlanInput): readonly P
 }
 
 /**
- * Of two that do not reach each other one has to go: who reaches fewer, or serves nothing, or has the greater tag. It is
- * enough that one of the two says so: a newcomer has not noticed yet.
+ * Members to exclude because of missing links. Of two members that cannot reach each other, the one that misses more
+ * members is
+ * excluded, then the one that serves nothing, then the one with the greater tag. A report by one of the two is enough:
+ * a newcomer may
+ * not have noticed yet.
  */
 function cutOffOf(members: readonly PlanMember[], isServing: (tag: string) => boolean): Set<string> {
   const missed = new Map(members.map(({ tag }) => [tag, new Set<string>()]));
@@ -105,7 +113,7 @@ function cutOffOf(members: readonly PlanMember[], isServing: (tag: string) => bo
   return cutOff;
 }
 
-/** Of these the one with least; a hash of name and shard decides between equals. */
+/** The least loaded of these members; a hash of name and shard breaks ties. */
 function least(members: readonly PlanMember[], shard: number, load: ReadonlyMap<string, number>): string | undefined {
   const rank = ({ tag, name }: PlanMember) => [load.get(tag) ?? 0, hashString(`${name} ${shard}`), tag] as const;
   return members.map((member) => rank(member)).sort(compareRanks)[0]?.[2];
@@ -115,7 +123,11 @@ function compareRanks(a: readonly [number, number, string], b: readonly [number,
   return a[0] - b[0] || a[1] - b[1] || (a[2] < b[2] ? -1 : 1);
 }
 
-/** Moves one shard from who has most to who has least, if they differ by two: one that is followed there already first. */
+/**
+ * Moves one shard from the most to the least loaded member if their loads differ by at least two. A shard that is
+ * already followed there
+ * goes first.
+ */
 function balance(
   owners: string[],
   hosts: readonly PlanMember[],
@@ -132,7 +144,10 @@ function balance(
   if (moved !== undefined) owners[moved] = poorest;
 }
 
-/** Who follows goes on to, as far as it can; the others are spread, in other zones than the owner first. */
+/**
+ * Keeps existing followers where possible, and spreads the remaining shards over members, preferring a zone other than
+ * the owner's.
+ */
 function followersOf(
   owners: readonly string[],
   hosts: readonly PlanMember[],
@@ -144,7 +159,7 @@ function followersOf(
   const followers = owners.map((owner, shard) => {
     const others = owner === NOBODY ? [] : roomy.filter(({ tag }) => tag !== owner).map(({ tag }) => tag);
     const former = before?.owners[shard];
-    // Who hands a shard over has its wallets.
+    // The former owner still has the shard's wallets in memory.
     const had = [...(before?.followers[shard] ?? []), ...(former === undefined ? [] : [former])];
     const kept = [...new Set(had)].filter((tag) => others.includes(tag)).slice(0, wanted);
     for (const tag of kept) load.set(tag, (load.get(tag) ?? 0) + 1);

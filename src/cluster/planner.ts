@@ -7,9 +7,9 @@ import type { Plan, TableView } from './table.js';
 import type { Watch } from './watch.js';
 
 export interface PlannerSettings {
-  /** Of each shard, where there are members enough. */
+  /** Wanted followers per shard, if there are enough members. */
   readonly followers: number;
-  /** Members that the first plan waits for. */
+  /** Number of members that the first assignment waits for. */
   readonly expect: number;
 }
 
@@ -21,50 +21,54 @@ export interface PlannerDeps {
   readonly watch: Watch;
   /** Whether this node could serve the shard. */
   readonly reaches: (shard: number) => boolean;
-  /** False when somebody else has changed the table meanwhile. */
+  /** False when another member has changed the registry meanwhile. */
   readonly putPlan: (version: string, plan: Plan, gone: readonly string[]) => Promise<boolean>;
-  /** There is a new one. */
+  /** Called after an attempt to write an assignment. */
   readonly onPlan: () => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Between two members that see the same and would both propose. */
+/** Delay per rank, so that members with the same view do not all propose an assignment. */
 const RANK_MS = 100;
-/** A first member must not load everything while others start, or join again. */
+/** The first member must not load every shard while others start or rejoin. */
 const SETTLE_MS = 2000;
 const EXPECT_MS = 60_000;
-/** No shard moves for balance alone before members have been the same for so long. */
+/** Members must stay the same for this long before a shard moves for balance alone. */
 const CALM_MS = 10_000;
-/** Who follows a shard has it by then, full or not. */
+/** Time in which a follower can serve its shard, whether or not its memory is full. */
 const REFUSED_MS = 5000;
-/** All members have read a format for so long before it is written: one that was rolled back must not meet it. */
+/**
+ * All members must read a format for this long before it is written: a member that is rolled back must not meet the new
+ * format.
+ */
 const FORMAT_CALM_MS = 600_000;
 
-/** What has to change. */
+/** A new assignment, and dead members to remove with it. */
 interface Proposal {
   readonly plan: Plan;
   readonly gone: readonly string[];
 }
 
 /**
- * Sees to it that the plan in the table suits the members that live. Every member does; the one with the least tag comes
- * first, and what it writes the others find right.
+ * Keeps the assignment in the registry in line with the live members. Every member runs a planner. The member with the
+ * lowest tag acts
+ * first, and the others then find nothing to change.
  */
 export class Planner {
   private readonly startedMs: number;
   private proposedMs: number | undefined = undefined;
   private isWriting = false;
-  /** The members that live, as one text, and since when. */
+  /** Tags of the live members, joined, and since when they have been the same. */
   private living = '';
   private livingSinceMs: number;
-  /** Since when there has been no plan; undefined while there is one. */
+  /** Since when there has been no assignment; undefined while there is one. */
   private planlessSinceMs: number | undefined = undefined;
-  /** It was there before the owners went: there is nobody to wait for. */
+  /** True once this member has seen an assigned owner alive: the first-start wait no longer applies. */
   private hasSeenOwner = false;
-  /** By shard, who is to have it and does not serve it, and since when. */
+  /** Per shard: the assigned owner that is not serving yet, and since when. */
   private readonly unserved = new Map<number, { readonly owner: string; readonly sinceMs: number }>();
-  /** Since when all members read the same newest format. */
+  /** Newest format that all members read, and since when. */
   private format = 0;
   private formatSinceMs: number;
 
@@ -90,14 +94,14 @@ export class Planner {
     void this.write(view, proposal);
   }
 
-  /** An operator wants the shard there. False when the table has changed meanwhile. */
+  /** Assigns the shard to a member for an operator. False when the registry has changed meanwhile. */
   async moveShard(view: TableView, shard: number, to: string, by: string): Promise<boolean> {
     const { plan } = view;
     if (plan === undefined) return false;
     const former = plan.owners[shard] as string;
     const owners = plan.owners.with(shard, to);
     const followers = (plan.followers[shard] ?? []).filter((tag) => tag !== to);
-    // Who hands it over has its wallets.
+    // The former owner still has the shard's wallets in memory.
     if (former !== NOBODY && !followers.includes(former)) followers.unshift(former);
     const pinned = [...plan.pinned.filter((other) => other !== shard), shard];
     const why = `shard ${shard} was moved by an operator`;
@@ -107,7 +111,7 @@ export class Planner {
     });
   }
 
-  /** Those that live, by tag. */
+  /** Live members, sorted by tag. */
   private membersIn({ members, drained }: TableView, nowMs: number): PlanMember[] {
     const { tag: here, watch } = this.deps;
     return [...members]
@@ -150,13 +154,13 @@ export class Planner {
     const living = new Set(members.map(({ tag }) => tag));
     this.hasSeenOwner ||= plan?.owners.some((owner) => owner === tag || watch.hasLived(owner)) === true;
     this.planlessSinceMs = plan === undefined ? (this.planlessSinceMs ?? nowMs) : undefined;
-    // A table that was lost fills again: who serves and who lives is in it by then.
+    // A lost registry refills within this time: members and owners write their records again.
     if (this.hasSeenOwner && nowMs - (this.planlessSinceMs ?? Number.NEGATIVE_INFINITY) < SETTLE_MS) return undefined;
     if (!this.hasSeenOwner && !this.mayBegin(members, nowMs)) return undefined;
     const gone = [...view.members.keys()].filter((tag) => !living.has(tag));
     const [stuck, refused] = [this.stuckShards(view, lost), this.refusedShards(view, nowMs)];
     const before = this.hasSeenOwner && plan?.owners.length === shardCount ? plan : undefined;
-    // After all have been away the archive may have been accepted as lost, and another one be in its place.
+    // After a full restart the old archive may have been accepted as lost and replaced.
     const archiveId = archiveOf(
       members.map((member) => member.archiveId),
       before?.archiveId,
@@ -186,7 +190,10 @@ export class Planner {
     return { plan: { ...planned, format, archiveId, why, by: name }, gone };
   }
 
-  /** Makes a first plan, or one after all have been away: one, once it is known of every member whether it lives. */
+  /**
+   * Whether the first assignment, or the one after a full restart, may be made: once every registered member is known
+   * to be alive or dead.
+   */
   private mayBegin(members: readonly PlanMember[], nowMs: number): boolean {
     const { settings, watch, tag: here } = this.deps;
     const sinceMs = nowMs - this.startedMs;
@@ -201,20 +208,20 @@ export class Planner {
     return plan.owners.every((owner, shard) => claims.get(shard)?.tag === owner);
   }
 
-  /** Those that their owners cannot serve, and others can. */
+  /** Shards whose owners cannot reach the logs while this node can, plus `lost`. */
   private stuckShards({ claims }: TableView, lost: readonly number[]): Set<number> {
     const { watch, tag, shardCount, reaches } = this.deps;
     const stuck = new Set<number>(lost);
     for (let shard = 0; shard < shardCount; shard++) {
       const owner = claims.get(shard)?.tag;
       if (owner === undefined || owner === NOBODY || owner === tag) continue;
-      // Where this node does not reach the log either, nobody may.
+      // If this node cannot reach the log either, perhaps no member can.
       if (watch.isStuck(owner, shard) && reaches(shard)) stuck.add(shard);
     }
     return stuck;
   }
 
-  /** Who has no memory for a shard that it has been given, or does not reach its log, does not get it by trying again. */
+  /** Shards whose assigned owner has no memory or cannot reach the log; retrying there would not help. */
   private refusedShards({ plan, claims, members }: TableView, nowMs: number): Set<number> {
     const { watch, reaches } = this.deps;
     const refused = new Set<number>();
@@ -266,7 +273,7 @@ function isSame(a: Owners, b: Owners): boolean {
   );
 }
 
-/** For people. */
+/** Reason for a new assignment, for people. */
 function whyOf(
   { plan, members, drained }: TableView,
   gone: readonly string[],

@@ -1,9 +1,11 @@
 import type { TableView } from './table.js';
 
 /**
- * How long the members keep data. A member that is down still wants its data kept: its number counts until a member of the
- * same name says another one, or this process ends. Silence counts only while the silent member is in the table: an
- * older walletd that has been replaced must not stop forgetting for good.
+ * How long the members keep data. A member that is down still wants its data kept: its number counts until a member of
+ * the same name
+ * reports another number, or this process ends. A member that reports no number counts only while it is in the
+ * registry: an older
+ * walletd that has been replaced must not stop forgetting for good.
  */
 export class Retentions {
   /** By name, since nodes get a new tag with each start. */
@@ -15,7 +17,10 @@ export class Retentions {
     }
   }
 
-  /** Undefined for a member that does not say, and for all of them before the table has answered. */
+  /**
+   * Retention per member name. Undefined for a member that reports none, and the only element before the registry has
+   * answered.
+   */
   all(view: TableView | undefined): readonly (number | undefined)[] {
     if (view === undefined) return [undefined];
     const silent = [...view.members.values()].filter(({ retentionMs }) => retentionMs === undefined);

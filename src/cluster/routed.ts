@@ -7,23 +7,23 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import type { NewRequest, WireResult } from '../worker/protocol.js';
 import type { Shards } from '../worker/shards.js';
 
-/** The shards that are on this node. They answer `moved` for all others. */
+/** Shards on this node. Requests for other shards are answered `moved`. */
 export type LocalShards = Pick<Shards, 'carryOut' | 'execute' | 'ask'>;
 
-/** `moved`: surely not done. `unsure`: done or not. */
+/** `moved`: not executed. `unsure`: perhaps executed. */
 export type Refusal = 'moved' | 'unsure';
 
-/** Where a request goes that whoever was asked has not carried out, or perhaps not. */
+/** Handles requests that a node has refused. */
 export interface Rerouter {
   readonly log: Logger;
   refusedHere(routed: Routed, refusal: Refusal): void;
 }
 
-/** A request on its way to whoever serves its shard, for as long as nobody has answered it. */
+/** A request on its way to the owner of its shard, until it is answered. */
 export interface Routed {
   shard: number;
   readonly deadlineMs: number;
-  /** Somebody may have carried it out: another attempt can be a repeat. */
+  /** A node may have executed the request: another attempt may be a repeat. */
   isDoubtful: boolean;
   carryOutHere(local: LocalShards): void;
   answerBusy(answer: BusyAnswer): void;
@@ -33,7 +33,7 @@ export class RoutedCallback implements Routed, Replier<CallbackReply> {
   isDoubtful = false;
 
   constructor(
-    /** As guessed, until somebody has read all of it. */
+    /** A guess, until the text has been parsed. */
     public shard: number,
     readonly callback: SentCallback,
     readonly replier: AnswerOnce<CallbackReply>,
@@ -45,7 +45,7 @@ export class RoutedCallback implements Routed, Replier<CallbackReply> {
   }
 
   carryOutHere(local: LocalShards): void {
-    // A second answer to this attempt must not start another one beside the next.
+    // A second answer to this attempt must not start another attempt.
     local.carryOut(this.callback, new AnswerOnce(this, this.rerouter.log));
   }
 
@@ -95,7 +95,7 @@ export class RoutedRequest implements Routed, Replier<WireResult> {
   }
 }
 
-/** Undefined for everything that goes to the sender. */
+/** Undefined for every answer that goes to the sender. */
 export function refusalOf(answer: { readonly type: string; readonly failure?: unknown }): Refusal | undefined {
   if (answer.type !== 'failed') return undefined;
   return answer.failure === 'moved' || answer.failure === 'unsure' ? answer.failure : undefined;

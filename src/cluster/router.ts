@@ -32,21 +32,24 @@ export interface RouterDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Logger;
-  /** For each shard, requests that wait until somebody serves it. */
+  /** Maximum number of parked requests per shard. */
   readonly parkedMax: number;
-  /** A repeat is refused: what may have been carried out is not sent again, because its sender has not repeated it. */
+  /**
+   * The platform's repeats are refused, so a request that may have been executed is not sent again: its sender has not
+   * repeated it.
+   */
   readonly refusesRepeats: boolean;
 }
 
 const TICK_MS = 50;
 
 /**
- * Brings callbacks and operators' requests to the node that serves their shard, wherever they come in. What was surely not
- * done is sent again; what may have been done too, because it is a repeat then, and gets the first answer.
+ * Routes callbacks and operators' requests to the node that serves their shard, wherever they arrive. A request that was surely not
+ * executed is sent again. So is one that may have been executed: it then counts as a repeat, and gets the first answer.
  *
- *   here ── moved ──┐            ┌── link lost, unsure: may have been done
+ *   here ── moved ──┐            ┌── link lost, unsure: may have been executed
  *   peer ── moved ──┴─> route ─<─┘
- *                         └─ nobody serves it ─> parked ─> until somebody does, or its deadline
+ *                         └─ no known owner ─> parked ─> until there is an owner, or until its deadline
  */
 export class Router implements LocalShards, Rerouter {
   private readonly parking: Parking;
@@ -54,7 +57,7 @@ export class Router implements LocalShards, Rerouter {
   readonly log: Logger;
   private readonly stopTicking: Cancel;
   private isFlushing = false;
-  /** Requests that went to a peer, and attempts that had to be made again. */
+  /** Requests forwarded to a peer, and attempts that had to be repeated. */
   forwarded = 0;
   resent = 0;
 
@@ -87,7 +90,7 @@ export class Router implements LocalShards, Rerouter {
     this.request({ shard, deadlineMs, query }, replier as Replier<WireResult>);
   }
 
-  /** Somebody serves what nobody did, or can be reached again. */
+  /** Sends parked requests after a change: a shard may have a new owner, or an owner may be reachable again. */
   flush(): void {
     if (this.isFlushing) return;
     this.isFlushing = true;
@@ -99,7 +102,7 @@ export class Router implements LocalShards, Rerouter {
     this.again(routed, refusal);
   }
 
-  /** Answers of a peer. */
+  /** Handles answers from a peer. */
   receive(tag: string, message: PeerMessage): void {
     const nowMs = this.deps.clock.monotonicMs();
     if (message.type === 'replies') this.peers.get(tag)?.replied(message.replies, nowMs);
@@ -121,12 +124,15 @@ export class Router implements LocalShards, Rerouter {
 
   private route(routed: Routed): void {
     if (this.tryDeliver(routed)) return;
-    // A guess is good enough for who is there to correct it.
+    // A node that gets a wrongly guessed callback corrects the guess; here no node did, so parse the text.
     if (routed instanceof RoutedCallback && this.settled(routed)) return;
     this.parking.park(routed);
   }
 
-  /** True when the callback could go all the same, or needed nobody: it is about another shard, or about nothing. */
+  /**
+   * Parses the callback. True when it was answered as malformed, or turned out to belong to another shard and could be
+   * delivered.
+   */
   private settled(routed: RoutedCallback): boolean {
     const { endpoint, text } = routed.callback;
     const address = this.deps.codec.addressOf(endpoint, text);
@@ -161,7 +167,7 @@ export class Router implements LocalShards, Rerouter {
     } else if (routed.isDoubtful && this.deps.refusesRepeats) {
       routed.answerBusy(UNSURE);
     } else if (!(routed instanceof RoutedCallback && this.settled(routed))) {
-      // Whoever refused it may still be thought to serve it: a moment later that will be clear.
+      // The node that refused may still be listed as the owner for a moment: park until that is clear.
       this.parking.park(routed);
     }
   }

@@ -1,15 +1,17 @@
 /**
- * Who serves which shard, as its servers say: each pulse tells all that a member serves, `own` tells one that it has just
- * opened. Where two say so, the higher epoch has it. Until anybody says anything, the claims of the table stand in.
+ * Owner of each shard, from the owners' announcements. A heartbeat lists all shards that a member serves; `own` names
+ * one that it has just
+ * opened. When two members claim a shard, the higher epoch wins. Until any member speaks, the registry's ownership
+ * records are used.
  */
 export class Routes {
-  /** By tag, then by shard: the epoch. */
+  /** Announced epochs, by tag, then by shard. */
   private readonly said = new Map<string, Map<number, number>>();
   private readonly claimed = new Map<number, string>();
-  /** Worked out from these, when it is asked for. */
+  /** Cache of the result, computed on demand. */
   private readonly known = new Map<number, string | undefined>();
 
-  /** All that it serves now. */
+  /** Replaces the member's announcements with its current shards. */
   pulsed(tag: string, serving: Iterable<readonly [shard: number, epoch: number]>): void {
     this.said.set(tag, new Map(serving));
     this.known.clear();
@@ -22,7 +24,7 @@ export class Routes {
     this.known.clear();
   }
 
-  /** It says itself that it does not serve it. */
+  /** The member has said that it does not serve the shard. */
   denied(tag: string, shard: number): void {
     this.said.get(tag)?.delete(shard);
     if (this.claimed.get(shard) === tag) this.claimed.delete(shard);
@@ -40,7 +42,7 @@ export class Routes {
     this.known.clear();
   }
 
-  /** Undefined while nobody is known to serve it. */
+  /** Owner of the shard; undefined while none is known. */
   of(shard: number): string | undefined {
     if (!this.known.has(shard)) this.known.set(shard, this.find(shard));
     return this.known.get(shard);
@@ -54,7 +56,7 @@ export class Routes {
       if (epoch !== undefined && epoch > bestEpoch) [best, bestEpoch] = [tag, epoch];
     }
     const claimed = this.claimed.get(shard);
-    // Who has spoken, and not of this shard, does not serve it.
+    // A member that has announced its shards without this one does not serve it, whatever the registry says.
     return best ?? (claimed !== undefined && !this.said.has(claimed) ? claimed : undefined);
   }
 }

@@ -3,10 +3,10 @@ import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { PeerQuestions } from './peer-questions.js';
 
-/** A peer whose snapshots take longer is not waited for; it takes them all the same. */
+/** A peer whose snapshots take longer is not waited for, but still takes them. */
 const WAIT_MS = 300_000;
 
-/** Snapshots of the shards of all members. */
+/** Takes snapshots of the shards of all members. */
 export class SnapshotRound {
   private readonly questions: PeerQuestions<readonly SnapshotResult[]>;
 
@@ -18,14 +18,14 @@ export class SnapshotRound {
     this.questions = new PeerQuestions(send, timers);
   }
 
-  /** `peers`: tags of those who are linked. One that is lost meanwhile has no results. */
+  /** `peers`: tags of linked members. A peer whose link is lost meanwhile contributes no results. */
   async take(peers: readonly string[]): Promise<readonly SnapshotResult[]> {
     const there = peers.map((tag) => this.questions.ask(tag, WAIT_MS, (id) => ({ type: 'snap', id })));
     const results = await Promise.all([this.takeHere(), ...there]);
     return results.flatMap((some) => some ?? []).sort((a, b) => a.shard - b.shard);
   }
 
-  /** A peer asks for them. */
+  /** Answers a peer's request for snapshots. */
   async asked(tag: string, id: number): Promise<void> {
     this.send(tag, { type: 'snapped', id, results: await this.takeHere() });
   }

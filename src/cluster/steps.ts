@@ -1,60 +1,60 @@
 import type { ShardState } from '../shard/shard.js';
 
-/** What the plan wants of this node, for one shard. */
+/** This node's part in the assignment, for one shard. */
 export type Role = 'owner' | 'follower' | 'none';
 
 /**
- * Who has written the newest fence of the log, as this node sees it.
+ * Writer of the log's newest fence, as this node sees it.
  *
- *   unknown   the head has not been read
- *   nobody    there is none, or it has let go
- *   stuck     it says itself that it does not reach the log
+ *   `unknown`  the head has not been read
+ *   `nobody`   there is no fence, or its writer has released the shard
+ *   `stuck`    the writer reports that it cannot reach the log
  */
 export type Holder = 'unknown' | 'nobody' | 'me' | 'alive' | 'stuck' | 'gone';
 
 export interface ShardFacts {
   readonly role: Role;
   readonly local: ShardState;
-  /** Shards that this node is to serve are being read from their snapshots and logs. */
+  /** This node is loading shards that it should serve. */
   readonly bringsOwn: boolean;
   readonly holder: Holder;
   /** The head has not moved for a while. */
   readonly isStill: boolean;
-  /** New bets could not be taken here: which rounds its archive has is not known, and the archive does not answer. */
+  /** This node could not take new bets: the archive's key filter is unknown here, and the archive does not answer. */
   readonly lacksNames: boolean;
-  /** How long this node could have taken it. */
+  /** How long this node has been able to take the shard. */
   readonly readyForMs: number;
-  /** Its log has gone on since it was stopped here: somebody has mended it, or another node has it. */
+  /** The log has grown since the shard was stopped here: an operator has repaired it, or another node owns it. */
   readonly hasMoved: boolean;
-  /** How long its heir has been alive without a link to this node. */
+  /** How long the new owner has been alive without a link to this node. */
   readonly heirAwayForMs: number;
 }
 
 /**
- *   follow    bring its wallets here
- *   look      read the head of its log
- *   take      fence over the head that was seen
- *   want      ask the owner for it
- *   force     fence over whatever head there is
- *   resume    go on with what was paused
- *   release   let go of it, for whoever is to have it
- *   leave     drop what is here of it
+ *   follow    load the shard's wallets, and keep them up to date
+ *   look      read the head of the log
+ *   take      fence over the head that was read last
+ *   want      request a handover from the owner
+ *   force     fence over any head
+ *   resume    end the pause
+ *   release   relinquish the shard to its new owner
+ *   leave     unload the shard
  */
 export type Step = 'follow' | 'look' | 'take' | 'want' | 'force' | 'resume' | 'release' | 'leave';
 
-/** An owner that has not handed over by then is fenced. */
+/** An owner that has not handed over after this long is fenced. */
 const FORCE_MS = 5000;
-/** An heir that cannot be reached finds the shard released in the table. */
+/** After this long without a link, the shard is released in the registry, where the new owner finds it. */
 const HEIR_AWAY_MS = 400;
 
-/** What to do next about a shard; undefined: nothing. It is asked again and again, and nothing depends on one answer. */
+/** The next action for a shard; undefined: none. Called repeatedly, so no single result matters. */
 export function nextStep(facts: ShardFacts): Step | undefined {
   switch (facts.role) {
     case 'owner':
       return asOwner(facts);
     case 'follower':
       if (facts.local !== 'away') return asFormerOwner(facts);
-      // After a start of all nodes nobody waits for followers, and everybody for owners.
+      // After a full restart, owners load first: callbacks wait for owners, and for no follower.
       return facts.bringsOwn ? undefined : 'follow';
     case 'none':
       return facts.local === 'following' ? 'leave' : asFormerOwner(facts);
@@ -74,7 +74,7 @@ function asOwner({ local, holder, isStill, lacksNames, readyForMs, hasMoved }: S
     case 'stuck':
       return isStill ? 'take' : 'look';
     case 'alive':
-      // The owner takes new bets meanwhile, which this node could not.
+      // Meanwhile the owner can take new bets, which this node could not.
       if (lacksNames) return 'look';
       return readyForMs >= FORCE_MS ? 'force' : 'want';
     case 'unknown':

@@ -1,6 +1,6 @@
 import type { MemberRecord, Plan } from './table.js';
 
-/** What a record says that its walletd does not know to write, because it is an older one. */
+/** Values of fields that an older walletd does not write. */
 const UNSAID_OF_MEMBER: Omit<MemberRecord, 'name' | 'host' | 'port' | 'version' | 'format'> = {
   zone: '',
   rulesHash: '',
@@ -22,8 +22,9 @@ const UNSAID_OF_PLAN: Omit<Plan, 'owners' | 'followers' | 'format'> = {
 };
 
 /*
- * The table outlives every walletd that writes to it, and nodes of several versions share it: what one does not know is not
- * there, or is left alone.
+ * The registry outlives every walletd that writes to it, and nodes of several versions share it. A field that a version
+ * does not know
+ * is treated as absent, or left alone.
  */
 
 export function memberOf(json: string): MemberRecord {

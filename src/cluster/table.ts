@@ -1,98 +1,106 @@
-/** What a member tells the others of itself. */
+/** Record of a member in the registry. */
 export interface MemberRecord {
-  /** Survives restarts, for people. */
+  /** Node name: survives restarts, for people. */
   readonly name: string;
-  /** Where its peers reach it. */
+  /** Address at which peers reach the member. */
   readonly host: string;
   readonly port: number;
-  /** Who follows a shard is in another zone than its owner, if that can be; empty: none. */
+  /** Availability zone; empty: none. Followers are placed outside the owner's zone if possible. */
   readonly zone: string;
   readonly version: string;
-  /** The newest stored format that it reads. */
+  /** Newest stored format that the member reads. */
   readonly format: number;
-  /** Members that decide by other rules are warned of. */
+  /** Hash of the decision rules; a difference is logged as a warning. */
   readonly rulesHash: string;
-  /** It holds what others write, and what it writes others hold (`peers:1`). */
+  /** The member holds copies for others, and others hold copies for it (`peers:1`). */
   readonly holdsCopies: boolean;
-  /** It gives its shards away and gets none, because its process is to end. */
+  /** The member hands its shards over and gets none, because its process is about to end. */
   readonly isLeaving: boolean;
-  /** It has no memory for another shard, or had none a while ago. */
+  /** The member has no memory for another shard, or had none a while ago. */
   readonly isFull: boolean;
-  /** It has memory for another shard now. An older walletd does not say. */
+  /** The member has memory for another shard now. An older walletd does not report it. */
   readonly hasRoom: boolean;
-  /** Its clock is off, as most others see it: it takes no shard until somebody sets it. */
+  /** The member's clock differs from most others: it takes no shard until an operator sets the clock. */
   readonly isTimeWrong: boolean;
-  /** How long it keeps closed rounds and ids. Undefined: an older walletd, which does not say. */
+  /** How long the member keeps closed rounds and ids. Undefined for an older walletd, which does not report it. */
   readonly retentionMs: number | undefined;
-  /** Id of its archive; null: it has none; empty: it has not seen its archive yet. Undefined: an older walletd, which does not say. */
+  /**
+   * Id of the member's archive; null: no archive; empty: the archive has not answered yet. Undefined for an older
+   * walletd, which does not
+   * report it.
+   */
   readonly archiveId: string | null | undefined;
-  /** Tags of members that live and that it has no link to. */
+  /** Tags of live members that this member has no link to. */
   readonly unreachable: readonly string[];
 }
 
-/** Who should have which shard. Which member has it, the logs say. */
+/** Shard assignment: which member should serve each shard. The logs decide which member actually does. */
 export interface Plan {
-  /** By shard: the owner's tag; empty where nobody can have it. */
+  /** By shard: the owner's tag; empty when no member can own it. */
   readonly owners: readonly string[];
-  /** By shard: tags of those that follow. */
+  /** By shard: tags of the followers. */
   readonly followers: readonly (readonly string[])[];
-  /** Shards that an operator has put where they are: they do not move for balance. */
+  /** Shards that an operator has placed: they do not move for balance. */
   readonly pinned: readonly number[];
-  /** The newest stored format that may be written: all members read it. Never lowered. */
+  /** Newest stored format that may be written: all members read it. Never lowered. */
   readonly format: number;
-  /** Id of the archive that logs may rely on, as `MemberRecord` has it; undefined: no member has told of one. */
+  /** Id of the archive that logs may rely on, as in `MemberRecord`; undefined: no member has reported one. */
   readonly archiveId: string | undefined;
-  /** For people: what made it, and who. */
+  /** Reason and author, for people. */
   readonly why: string;
   readonly by: string;
 }
 
-/** A shard that a member serves, since its fence of this epoch; with an empty tag it has let go of it. */
+/**
+ * Ownership record: the member serves the shard since its fence of this epoch. With an empty tag the shard has been
+ * released.
+ */
 export interface Claim {
   readonly epoch: number;
   readonly tag: string;
 }
 
 export interface TableView {
-  /** Another one whenever anything but a beat has changed. Compared for equality only. */
+  /** Changes with every change of the registry except heartbeats. Compared for equality only. */
   readonly version: string;
   /** By tag. */
   readonly members: ReadonlyMap<string, MemberRecord>;
-  /** Tags of members that an operator has told to give their shards away. */
+  /** Tags of members that an operator is draining. */
   readonly drained: ReadonlySet<string>;
-  /** Undefined before the first one. */
+  /** Undefined before the first assignment. */
   readonly plan: Plan | undefined;
   /** By shard. */
   readonly claims: ReadonlyMap<number, Claim>;
 }
 
-/** By tag: any change is life. */
+/** Heartbeat counters by tag; any change is a sign of life. */
 export type Beats = ReadonlyMap<string, string>;
 
 export type BeatAnswer =
-  /** It is no member, or none any more. */
+  /** The caller is not a member, or not any more. */
   | { readonly type: 'gone' }
   /** `view`: undefined while nothing has changed. */
   | { readonly type: 'member'; readonly beats: Beats; readonly view: TableView | undefined };
 
 /**
- * Where members of a cluster see each other. Soft state: what is lost is written again, and nothing that was told depends
- * on it. Everything rejects during an outage.
+ * Membership registry of a cluster. Soft state: lost records are written again, and no acknowledgement depends on it.
+ * All calls reject
+ * during an outage.
  */
 export interface ClusterTable {
-  /** Also replaces what it has said of itself before. */
+  /** Writes the member's record, or replaces it. */
   join(tag: string, record: MemberRecord): Promise<void>;
-  /** `known`: the version of the view that it has. */
+  /** Writes a heartbeat and reads changes. `known`: version of the caller's view. */
   beat(tag: string, beat: string, known: string): Promise<BeatAnswer>;
-  /** False when the table has changed since `version`. Members that are gone are removed with it. */
+  /** Writes an assignment, and removes the dead members `gone`. False when the registry has changed since `version`. */
   putPlan(version: string, plan: Plan, gone: readonly string[]): Promise<boolean>;
-  /** A claim of a higher epoch wins. */
+  /** Writes an ownership record. A higher epoch wins. */
   claim(shard: number, claim: Claim): Promise<void>;
-  /** Who has claimed it lets go of it: it appends nothing more. */
+  /** Releases the caller's ownership record: the caller appends nothing more. */
   release(shard: number, claim: Claim): Promise<void>;
-  /** An operator's word. False when there is no such member. */
+  /** Drains a member, or ends its draining, for an operator. False when there is no such member. */
   drain(tag: string, isDrained: boolean): Promise<boolean>;
   leave(tag: string): Promise<void>;
-  /** What is there, for those who are no members. */
+  /** Reads the registry without being a member. */
   read(): Promise<{ readonly beats: Beats; readonly view: TableView }>;
 }

@@ -1,20 +1,21 @@
 import type { Head, Position } from '../shard/log/wal.js';
 
 /**
- * The newest entry of each shard that any member may have told of, as far as this one has heard: a log that ends before it
- * has lost something.
+ * Newest entry of each shard that any member may have acknowledged, as far as this member has heard. A log that ends
+ * before it has lost
+ * entries.
  */
 export class Told {
   private readonly byShard: Map<number, Position>;
 
-  /** `before`: what this node's record says. */
+  /** `before`: positions from this node's record file. */
   constructor(before: ReadonlyMap<number, Position>) {
     this.byShard = new Map(before);
   }
 
   note(shard: number, head: Head): void {
     const known = this.byShard.get(shard);
-    // A sequence goes on over epochs.
+    // Sequences continue across epochs.
     if (known === undefined || head.lsn.sequence >= known.lsn.sequence) this.byShard.set(shard, head);
   }
 

@@ -1,58 +1,59 @@
 import { type Head, isSameHead } from '../shard/log/wal.js';
 import type { Beats } from './table.js';
 
-/** A member whose beat and link have been silent for so long is gone. */
+/** A member whose heartbeat and link are silent for this long is suspected dead. */
 const SILENT_MS = 1000;
-/** Beats that have to be read meanwhile. */
+/** Number of unchanged reads that the silence needs. */
 const SILENT_READS = 4;
-/** Of one whose address refuses connections. */
+/** The same limits for a member whose address refuses connections. */
 const REFUSED_MS = 400;
 const REFUSED_READS = 2;
-/** Whoever is silent for so long is looked at more closely. */
+/** A member that is silent for this long is watched more closely. */
 const SUSPECT_MS = 500;
-/** A log whose head has not moved for so long is still. */
+/** A log whose head has not moved for this long is idle. */
 const QUIET_MS = 300;
-/** An owner whose flights wait for so long cannot reach the log. */
+/** An owner whose appends wait this long cannot reach the log. */
 export const STUCK_MS = 1500;
-/** A head that was read before is none that can be reached now. */
+/** A head read longer ago than this does not show that the log can be reached. */
 const REACHED_MS = 500;
 
-/** By then who reached it before has said so, if he does again. */
+/** Time in which a former owner that reaches the log again has reported it. */
 const STEADY_MS = 500;
 
 interface SeenBeat {
   readonly beat: string;
   readonly sinceMs: number;
   readonly reads: number;
-  /** Another one has been read before. */
+  /** The counter has changed since this member began to watch. */
   readonly hasMoved: boolean;
 }
 
-/** How the link to a member is. */
+/** State of the link to a member. */
 interface SeenLink {
   readonly heardMs: number;
-  /** Its address answers that nobody listens, or as somebody else. */
+  /** No process listens at the member's address, or another process does. */
   readonly isRefused: boolean;
 }
 
 interface SeenHead {
   readonly head: Head;
   readonly sinceMs: number;
-  /** Since when the log has answered each time. */
+  /** Since when every read of the log has succeeded. */
   readonly reachedMs: number;
   readonly seenMs: number;
 }
 
 /**
- * What a member sees of the others, and concludes from it: by its own clock alone, and only of what it could have seen. A
- * member is gone when neither its beat nor its link gives a sign of life; its shards may be taken when their logs are
- * still, too.
+ * Failure detector. Judges the other members by this member's own clock alone, and only for time in which it could have
+ * seen them. A
+ * member is suspected dead when neither heartbeat nor link shows life. Its shards may be taken when their logs are
+ * idle, too.
  */
 export class Watch {
   private readonly beats = new Map<string, SeenBeat>();
   private readonly links = new Map<string, SeenLink>();
   private readonly heads = new Map<number, SeenHead>();
-  /** By tag, the shards whose logs it says that it does not reach. */
+  /** By tag: shards whose logs the member reports that it cannot reach. */
   private readonly stuck = new Map<string, ReadonlySet<number>>();
 
   beatsRead(beats: Beats, nowMs: number): void {
@@ -64,7 +65,7 @@ export class Watch {
     for (const tag of this.beats.keys()) if (!beats.has(tag)) this.beats.delete(tag);
   }
 
-  /** The table did not answer: nobody's silence has been seen meanwhile, nor that of a log. */
+  /** The registry did not answer: the silence of members and logs begins anew. */
   tableSilent(nowMs: number): void {
     for (const [tag, seen] of this.beats) this.beats.set(tag, { ...seen, sinceMs: nowMs, reads: 0 });
     for (const [shard, seen] of this.heads) this.heads.set(shard, { ...seen, sinceMs: nowMs });
@@ -80,7 +81,7 @@ export class Watch {
     this.links.set(tag, { heardMs, isRefused: true });
   }
 
-  /** Forgets who is no member any more, and has not been heard for long. */
+  /** Forgets former members that have been silent for a while. */
   keepOnly(tags: ReadonlySet<string>, nowMs: number): void {
     for (const tag of this.links.keys()) {
       if (tags.has(tag) || this.isHeard(tag, nowMs)) continue;
@@ -99,17 +100,17 @@ export class Watch {
     this.heads.delete(shard);
   }
 
-  /** The newest that was seen; undefined since it could not be read. */
+  /** Newest head read; undefined since the last read failed. */
   headOf(shard: number): Head | undefined {
     return this.heads.get(shard)?.head;
   }
 
-  /** Its log answers this node. */
+  /** Whether the log answers this node. */
   isReached(shard: number, nowMs: number): boolean {
     return nowMs - (this.heads.get(shard)?.seenMs ?? Number.NEGATIVE_INFINITY) < REACHED_MS;
   }
 
-  /** And it has for a while: after an outage others reach it a little later. */
+  /** Whether the log has answered for a while: after an outage other members reach it a little later. */
   isReachedSteadily(shard: number, nowMs: number): boolean {
     return this.isReached(shard, nowMs) && nowMs - (this.heads.get(shard)?.reachedMs ?? nowMs) >= STEADY_MS;
   }
@@ -119,17 +120,17 @@ export class Watch {
     return seen !== undefined && seen.seenMs - seen.sinceMs >= QUIET_MS && this.isReached(shard, nowMs);
   }
 
-  /** It has given a sign of life since this member looks. */
+  /** Whether the member has shown life since this member began to watch. */
   hasLived(tag: string): boolean {
     return this.beats.get(tag)?.hasMoved === true || this.heardMs(tag) > Number.NEGATIVE_INFINITY;
   }
 
-  /** Tags of those that have been heard a moment ago, members or not. */
+  /** Tags heard over a link within the last second, members or not. */
   heardLately(nowMs: number): readonly string[] {
     return [...this.links.keys()].filter((tag) => this.isHeard(tag, nowMs));
   }
 
-  /** It may be gone. */
+  /** Whether the member may be dead. */
   isSuspect(tag: string, nowMs: number): boolean {
     return this.isRefused(tag) || nowMs - this.heardMs(tag) >= SUSPECT_MS;
   }
@@ -138,7 +139,7 @@ export class Watch {
     return this.stuck.get(tag)?.has(shard) === true;
   }
 
-  /** Whether a member gives no sign of life; one that is not in the table has left. */
+  /** Whether a member shows no sign of life; a silent one without a heartbeat entry has left. */
   isGone(tag: string, nowMs: number): boolean {
     const beat = this.beats.get(tag);
     if (beat === undefined) return this.isRefused(tag) || !this.isHeard(tag, nowMs);
@@ -147,7 +148,7 @@ export class Watch {
     return silentMs >= SILENT_MS && beat.reads >= SILENT_READS && !this.isHeard(tag, nowMs);
   }
 
-  /** Its link has been heard lately. */
+  /** Whether the link has been heard within the last second. */
   private isHeard(tag: string, nowMs: number): boolean {
     return nowMs - this.heardMs(tag) < SILENT_MS;
   }
