@@ -6,27 +6,30 @@ const KEY_BYTES = 32;
 const TAG_BYTES = 16;
 const COUNTER_BYTES = 6;
 
-/** A frame that does not carry the peer's tag, or stands at another place than the peer gave it. */
+/** Error for a frame without the peer's authentication tag, or at another position than the peer sent it. */
 export class ForgedFrame extends Error {
   override readonly name = 'ForgedFrame';
 }
 
-/** Frames of one link, of both directions. */
+/** Encrypts and decrypts the frames of one link, in both directions. */
 export interface Channel {
   encrypt(plain: Buffer): Buffer;
-  /** Throws a `ForgedFrame`, after which nothing of the link can be believed. */
+  /** Throws a `ForgedFrame`; afterwards nothing on the link can be trusted. */
   decrypt(frame: Buffer): Buffer;
 }
 
 /**
- * AES-256-GCM with a key for each direction and a counter for each frame. The counter is not sent: a frame that is missing, repeated,
- * or out of order has the wrong one. HMAC-SHA-256 would cost the same (5 us for a frame of 1000 bytes, both ends) and hide nothing.
+ * AES-256-GCM with a key per direction and a counter per frame. The counter is not sent: a frame that is missing,
+ * repeated or out of order
+ * fails to decrypt. HMAC-SHA-256 would cost the same (5 us for a frame of 1000 bytes, both ends) and hide nothing.
  */
 export class EncryptedChannel implements Channel {
   private readonly outgoing: Direction;
   private readonly incoming: Direction;
 
-  /** `greetings`: the bytes of both greetings, the listener's first. A key is made of all that was said before it. */
+  /**
+   * `greetings`: the bytes of both hellos, the listener's first. The keys are derived from the secret and both hellos.
+   */
   constructor(secret: string, side: Side, greetings: readonly Buffer[]) {
     const salt = Buffer.concat(greetings);
     const directionOf = (sender: Side) => new Direction(keyOf(secret, salt, sender));
@@ -57,14 +60,14 @@ export class EncryptedChannel implements Channel {
   }
 }
 
-/** Frames one way: no counter is used twice with a key. */
+/** One direction of a link. A key never uses a counter twice. */
 class Direction {
   private readonly counter = Buffer.alloc(12);
   private count = 0;
 
   constructor(readonly key: Buffer) {}
 
-  /** Good until the next call. */
+  /** Valid until the next call. */
   nextCounter(): Buffer {
     this.counter.writeUIntBE(this.count++, this.counter.length - COUNTER_BYTES, COUNTER_BYTES);
     return this.counter;

@@ -5,31 +5,32 @@ import { OldHandshake } from './old-handshake.js';
 import type { Side } from './side.js';
 
 /**
- * Version of the links' protocol. Raised when members say something that an older one would misread. Both ends send the newest that
- * they speak, and the keys of a link are made of these bytes: nobody between them can lower one.
+ * Version of the link protocol. Raised when members send messages that an older version would misread. Both ends send
+ * the newest version
+ * that they speak, and the keys of a link are derived from these bytes: a relay between them cannot lower the version.
  */
 export const WIRE = 2;
-/** A WebSocket is asked for under this path by members that wait for the listener's greeting. Those of WIRE 1 ask for `/`. */
+/** Path of the WebSocket request by members that wait for the listener's hello. Members of WIRE 1 request `/`. */
 export const LINK_PATH = '/2';
 
 const NONCE_BYTES = 32;
 const HELLO_BYTES = 1 + NONCE_BYTES;
 
-/** The end that dials says which member it means. */
+/** Member record of the dialling end, which also names the member that it dials. */
 interface DiallingMember extends Member {
   readonly dialled?: string;
 }
 
 /**
- * Both ends prove that they know the secret. Nothing else is heard before, and a stranger learns nothing but the version.
+ * Both ends prove that they know the secret before any message is read. An unknown process learns nothing but the version.
  *
- *   who dials                                          who listens
+ *   dialling end                                       listening end
  *                                                 <──  version, nonce
  *   version, nonce, encrypted {member, dialled}   ──>
  *                                                 <──  encrypted {member}
  *
- * Frames are encrypted with keys made of the secret and both greetings, so that the first one is a proof for this link alone. The
- * listener proves nothing before the dialling end has: a stranger that dials two members gets no proof from either of them to show
+ * The keys are derived from the secret and both hellos, so the first encrypted frame is a proof for this link alone. The
+ * listener proves nothing before the dialling end has: an unknown process that dials two members gets no proof from one to show
  * to the other.
  */
 export function newHandshake(deps: LinkDeps, dialled: string | undefined): Handshake {
@@ -91,7 +92,7 @@ function newHello(): Buffer {
   return Buffer.concat([Buffer.from([WIRE]), randomBytes(NONCE_BYTES)]);
 }
 
-/** Throws where this end does not speak the version. */
+/** Throws when this end does not speak the version. */
 function helloOf(frame: Buffer, isBytes: boolean): Buffer {
   const wire = frame[0];
   if (!isBytes || frame.length < HELLO_BYTES) throw new Error('it does not greet as a node of walletd does');

@@ -6,45 +6,45 @@ export interface LinkDeps {
   readonly storeId: string;
   readonly tag: string;
   readonly secret: string;
-  /** Whether the table names a member with this tag. */
+  /** Whether the registry lists a member with this tag. */
   readonly isMember: (tag: string) => boolean;
 }
 
 export type Frame = Buffer | string;
 
-/** The peer knows the secret. */
+/** A peer that has proved that it knows the secret. */
 export interface Proven {
   readonly tag: string;
   readonly channel: Channel;
-  /** The peer is of the release before, and its frames are not authenticated. */
+  /** The peer runs the previous release, and its frames are not authenticated. */
   readonly isOld: boolean;
 }
 
-/** Answers to one frame of the other end. */
+/** Result of one frame from the other end. */
 export interface Heard {
   readonly send: readonly Frame[];
-  /** Among them is the proof of the end that dials, which a peer with another secret does not take. */
+  /** `send` contains the dialling end's proof, which a peer with another secret rejects. */
   readonly hasProved?: true;
-  /** The handshake is over. */
+  /** The handshake has succeeded. */
   readonly proven?: Proven;
-  /** The handshake is over, without a link; for people. */
+  /** The handshake has ended without a link; the reason is for people. */
   readonly refusal?: string;
 }
 
 export interface Handshake {
-  /** Frames that this end says by itself. */
+  /** Frames that this end sends first, unasked. */
   readonly greeting: readonly Frame[];
-  /** Throws where the frame is none of a member's. */
+  /** Handles one frame. Throws when the frame does not come from a member. */
   hear(frame: Buffer, isBytes: boolean): Heard;
 }
 
-/** A member, to another one that has proved to know the secret. */
+/** Identity that a member shows to a peer that has proved that it knows the secret. */
 export interface Member {
   readonly storeId: string;
   readonly tag: string;
 }
 
-/** For people: the reason why there is no link to a peer that knows the secret. */
+/** Reason to refuse a peer that knows the secret, for people; undefined to accept. */
 export function refusalOf(theirs: Member, { storeId, tag }: LinkDeps): string | undefined {
   if (!TAG.test(theirs.tag)) return 'it does not greet as a node of walletd does';
   if (theirs.storeId !== storeId) return `it serves another store, ${theirs.storeId}`;

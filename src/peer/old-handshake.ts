@@ -11,17 +11,17 @@ const NONCE_BYTES = 16;
 const PLAIN_CHANNEL: Channel = { encrypt: (plain) => plain, decrypt: (frame) => frame };
 
 /**
- * A link with a member of the release before, for the time of an upgrade. WIRE 1 authenticates no frame. The
+ * Handshake with a member of the previous release, during an upgrade. WIRE 1 authenticates no frame. The
  * listener proves nothing before the dialling end has.
  *
- *   who dials                               who listens
+ *   dialling end                            listening end
  *   hello {wire, storeId, tag, nonce}  ──>  <──  hello
  *   proof "…"                          ──>
  *                                      <──  proof "…"
  *
- * Either end of WIRE 2 says its hello only after that of the other one. Two of them therefore never get a link of WIRE 1, whatever a
- * relay tells them: the hello that it invents for the first is not the one that the proof of the second covers. A listener also wants
- * a hello that names the store and a member: strangers learn nothing.
+ * An end of WIRE 2 sends its WIRE 1 hello only after the other end's. Two ends of WIRE 2 therefore never get a link of WIRE 1, whatever a
+ * relay sends: the hello that a relay invents for one end is not the hello that the other end's proof covers. A listener also requires
+ * a hello that names the store and a member: unknown processes learn nothing.
  */
 export class OldHandshake implements Handshake {
   readonly greeting = [];

@@ -7,30 +7,32 @@ import type { Frame, Handshake, Heard, Proven } from './handshake.js';
 
 const GREETING_MS = 2000;
 const GREETING_BYTES_MAX = 1024;
-/** A peer says something five times a second. Of a machine that is gone, or cut off, TCP itself says nothing for minutes. */
+/**
+ * A peer sends at least five messages a second. TCP itself reports a dead or disconnected machine only after minutes.
+ */
 const LOOK_MS = 1000;
 const SILENT_LOOKS_MAX = 3;
 const CLOSED = 'the connection was closed';
-/** A peer that does not read is as one that is not there. */
+/** A peer that does not read this many bytes counts as disconnected. */
 const BUFFERED_MAX = 64 * 1024 * 1024;
 
 export interface LinkEvents {
-  /** The peer has proved that it is one. */
+  /** The peer has proved that it is a member. */
   onOpen(link: PeerLink, peer: Proven): void;
   onMessage(tag: string, message: PeerMessage): void;
-  /** A frame of an open link is none of the peer's: a relay between the ends made it. */
+  /** A frame on an open link was not made by the peer: a relay between the ends made it. */
   onForged(tag: string): void;
-  /** `tag` is that of a peer that has proved to be one; `reason` is for people. */
+  /** `tag`: the peer's tag once it has proved to be a member. `reason` is for people. */
   onClose(link: PeerLink, tag: string | undefined, reason: string): void;
 }
 
-/** One connection to a peer: a handshake, then messages, each in a frame of its own. */
+/** One connection to a peer: a handshake, then messages, one per frame. */
 export class PeerLink {
   private readonly packr = new Packr({ useRecords: false, moreTypes: true });
   private peer: Proven | undefined = undefined;
   private reason = CLOSED;
   private hasEnded = false;
-  /** How often in a row nothing had come since the look before. */
+  /** Consecutive looks without any frame since the previous look. */
   private silentLooks = 0;
   private timer: NodeJS.Timeout;
 
@@ -53,7 +55,7 @@ export class PeerLink {
     else socket.on('open', () => this.sendAll(handshake.greeting));
   }
 
-  /** False when the peer does not take it. */
+  /** False when the message cannot be sent. */
   send(message: PeerMessage): boolean {
     if (this.peer === undefined || this.hasEnded || this.socket.readyState !== this.socket.OPEN) return false;
     if (this.socket.bufferedAmount > BUFFERED_MAX) {
@@ -75,7 +77,7 @@ export class PeerLink {
   }
 
   private receive(data: RawData, isBytes: boolean): void {
-    // Frames can come after the one that ended the link: they were read together.
+    // Frames that were read together with the one that ended the link still arrive here.
     if (this.hasEnded) return;
     const bytes = data as Buffer;
     this.silentLooks = 0;
@@ -94,7 +96,7 @@ export class PeerLink {
     if (refusal !== undefined) {
       this.reason = refusal;
       this.hasEnded = true;
-      // The peer reads the last frame and closes; the timer ends the connection where the peer does not.
+      // The peer reads the last frame and closes; the timer ends the connection if the peer does not.
       this.socket.close();
     } else if (proven !== undefined) {
       this.reason = CLOSED;
@@ -117,7 +119,7 @@ export class PeerLink {
     this.events.onMessage(tag, message);
   }
 
-  /** Counted, and not timed: where this thread was stopped itself, one look is all that was missed. */
+  /** Ends a silent link. Counts looks instead of time: a pause of this thread costs one look at most. */
   private look(): void {
     if (this.silentLooks++ >= SILENT_LOOKS_MAX) this.end('it does not say anything any more');
   }

@@ -1,2 +1,2 @@
-/** Whether it has dialled, or has been dialled. */
+/** End of a link: the dialling or the listening one. */
 export type Side = 'dials' | 'listens';

@@ -14,13 +14,13 @@ import { OldHandshake } from './old-handshake.js';
 import { PeerLink } from './peer-link.js';
 
 const REDIAL_MS = 100;
-/** A packet to a machine that is gone is not answered at all. */
+/** A dead machine answers no packet at all. */
 const DIAL_MAX_MS = 500;
-/** A callback can be as long as `limits.bodyBytesMax` allows at most, and some more. */
+/** Covers a callback of the greatest allowed `limits.bodyBytesMax`, with some margin. */
 const FRAME_BYTES_MAX = 32 * 1024 * 1024;
-/** Connections whose peer has not yet proved to be one. */
+/** Limits for connections whose peer has not yet proved to be a member. */
 const STRANGER_LIMITS = { connectionsMax: 64, perAddressMax: 32 };
-/** What one of them may send: a request for a WebSocket, and its greeting. */
+/** Bytes that such a connection may send: a WebSocket request and its hello. */
 const STRANGER_BYTES_MAX = 16 * 1024;
 
 const LISTENER_TLS = { ciphers: TLS_CIPHERS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, requestCert: true };
@@ -28,7 +28,7 @@ const LISTENER_TLS = { ciphers: TLS_CIPHERS, handshakeTimeout: HANDSHAKE_TIMEOUT
 const OLD_PEER = 'peer of an older release, frames are not authenticated until it is upgraded';
 const FORGED = 'forged frame between two nodes, link closed';
 
-/** PEM. Each end shows its certificate, and takes any that one of these authorities has signed. */
+/** PEM. Each end shows its certificate, and accepts any certificate signed by one of these authorities. */
 export interface PeerTls {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -47,20 +47,20 @@ interface Dialled {
   readonly tag: string;
   readonly address: PeerAddress;
   timer: NodeJS.Timeout | undefined;
-  /** Logged once, however often it is dialled. */
+  /** Last logged problem; the same one is not logged again. */
   trouble: string | undefined;
 }
 
-/** Links over WebSockets. Of two members the one with the greater tag dials, and both use it. */
+/** Links over WebSockets. Of two members, the one with the greater tag dials, and both use the link. */
 export class SocketLinks implements PeerLinks {
   private readonly links = new Map<string, PeerLink>();
   private readonly dialled = new Map<string, Dialled>();
   private peers: ReadonlyMap<string, PeerAddress> = new Map();
-  /** Peers that should dial this node and do not, whose addresses are asked. */
+  /** Peers that should dial this node and do not; their addresses are probed. */
   private readonly knocked = new Set<string>();
-  /** Those that have not greeted yet. */
+  /** Links that have not completed the handshake. */
   private readonly strangers = new Set<PeerLink>();
-  /** Connections of links that this node has not dialled. */
+  /** Sockets of incoming links. */
   private readonly streams = new WeakMap<PeerLink, Socket>();
   private readonly linkDeps: LinkDeps;
   private readonly server: Server;
@@ -152,7 +152,7 @@ export class SocketLinks implements PeerLinks {
       handshakeTimeout: DIAL_MAX_MS,
       maxPayload: FRAME_BYTES_MAX,
       perMessageDeflate: false,
-      // Nodes are known by the secret, and by an authority of their own; their addresses come and go.
+      // Nodes are identified by the secret and a private authority, because their addresses change.
       ...(tls !== undefined && { ...tls, checkServerIdentity: () => false }),
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -166,8 +166,9 @@ export class SocketLinks implements PeerLinks {
   }
 
   /**
-   * Who waits to be dialled cannot see by that that a peer is gone, and would wait for its silence: it asks the address
-   * until nobody listens there, or there is a link again.
+   * Probes the address of a peer that should dial this node. Without the probe, this node would notice a dead peer only
+   * by its silence.
+   * The probe repeats until the address refuses connections or a link is up.
    */
   private knock(tag: string): void {
     const address = this.peers.get(tag);
@@ -201,7 +202,9 @@ export class SocketLinks implements PeerLinks {
     return link;
   }
 
-  /** A frame is heard when it is whole: that of a stranger must not fill memory before. */
+  /**
+   * A frame is delivered only when complete, so limit the bytes: an unknown process must not fill the memory before.
+   */
   private limit(link: PeerLink, stream: Socket): void {
     const look = () => {
       if (!this.strangers.has(link)) stream.off('data', look);
@@ -239,7 +242,11 @@ export class SocketLinks implements PeerLinks {
     this.deps.log.warn({ code: 'link-forged', peer: tag, page: 'docs/security.md' }, FORGED);
   }
 
-  /** A member can go and come again while it is dialled: two who dialled it in turn would end each other's links for ever. */
+  /**
+   * False for a dial that a newer one replaced: a member can leave and return while it is dialled, and two dials would
+   * keep ending each
+   * other's links.
+   */
   private isWanted(dialled: Dialled): boolean {
     return this.dialled.get(dialled.tag) === dialled;
   }
@@ -263,7 +270,7 @@ export class SocketLinks implements PeerLinks {
   }
 }
 
-/** Whoever wants anything but a WebSocket is not left waiting, with a connection of ours. */
+/** Refuses every request that is not for a WebSocket, so that it does not occupy a connection. */
 function refuse(_: IncomingMessage, response: ServerResponse): void {
   response.writeHead(426, { connection: 'close' }).end();
 }
