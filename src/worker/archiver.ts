@@ -11,57 +11,60 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import type { SpareTime } from './spare-time.js';
 
 const TURN_MS = 20;
-/** Merging what is known of an archive: nobody waits longer for it. */
+/** Slice for merging the key filter of an archive: the longest wait it causes. */
 const SLICE_MS = 1;
 /** A pass over all players takes this share of the time that rounds stay in memory. */
 const PASS_SHARE = 1 / 8;
 const PASS_MIN_MS = 10;
-/** Players that are looked at in one turn. */
+/** Players that one query examines at most. */
 const PLAYERS_MAX = 2000;
-/** Rounds that are put into the archive at once, about. */
+/** Rounds that one archive write contains, about. */
 const ROUNDS_MAX = 500;
-/** Rounds that leave memory in one turn of the event loop: some hundred microseconds. */
+/** Rounds that leave memory in one event-loop turn: some hundred microseconds. */
 const ROUNDS_PER_TURN = 32;
 const NOBODY: Replier<Answer> = { reply() {} };
 const START: ArchivablePlace = { position: 0, rounds: 0 };
 const SWEEP_MS = 60_000;
-/** Between two times that what is known of the archive is saved. */
+/** Time between two saves of the key filter. */
 const SAVE_MS = 600_000;
 
 export interface ArchiverDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly spareTime: SpareTime;
-  /** How long a round of which nothing is open stays in memory after its last change. */
+  /** How long a closed round stays in memory after its last change. */
   readonly memoryMs: number;
-  /** Drops what the archive has of days before this one. */
+  /** Drops all days of the archive before this one. */
   readonly dropBefore: (day: number) => Promise<void>;
-  /** Changed last before this moment: may be dropped, as far as this thread knows. Undefined: nothing may be dropped. */
+  /**
+   * Moment before which last changes may be dropped, as far as this thread knows. Undefined: nothing may be dropped.
+   */
   readonly expiredBeforeMs: (serverMs: number | undefined) => number | undefined;
-  /** The clock of the archive's server; undefined without one. Rejects during an outage. */
+  /** Clock of the archive's server; undefined without one. Rejects during an outage. */
   readonly serverMs: () => Promise<number | undefined>;
 }
 
 interface Member {
   readonly shard: Shard;
   readonly archive: ShardArchive;
-  /** Players that should have been looked at by now. */
+  /** Players due for examination. */
   due: number;
   place: ArchivablePlace;
   isBusy: boolean;
 }
 
-/** What can go of some players, as it was told. */
+/** Archivable rounds of some players, as one query found them. */
 interface Leaving {
-  /** Of the shard's newest fence at that time. */
+  /** Nonce of the shard's newest fence at that time. */
   readonly nonce: string | undefined;
   readonly beforeMs: number;
   readonly players: readonly ArchivablePlayer[];
 }
 
 /**
- * Moves rounds of which nothing is open from memory into the archive, player by player: what it has been told durably is put
- * there, and when that is durable, too, the shard lets go of it, unless it has changed.
+ * Moves closed rounds from memory into the archive, player by player. Durable rounds are put into the archive; once
+ * that write is durable
+ * too, the shard drops them from memory, unless they have changed.
  */
 export class Archiver {
   private readonly members: readonly Member[];
@@ -89,7 +92,7 @@ export class Archiver {
     ];
   }
 
-  /** For the next start. */
+  /** Saves the key filters for the next start. */
   async save(): Promise<void> {
     for (const { archive } of this.members) await archive.save();
   }
@@ -100,8 +103,9 @@ export class Archiver {
   }
 
   /**
-   * The archive has dropped all days before this moment, and takes none of their rounds any more. What memory forgets is older: else
-   * a put that was on its way would bring a forgotten round back, beside new ones with its ids.
+   * All days before this moment are dropped from the archive, which accepts none of their rounds any more. Memory
+   * forgets older rounds only:
+   * else a pending put would bring a forgotten round back, beside new rounds with its ids.
    */
   get droppedBeforeMs(): number {
     return this.members.length === 0 ? Number.POSITIVE_INFINITY : this.keptSinceMs;
@@ -114,7 +118,7 @@ export class Archiver {
     this.lastMs = nowMs;
     for (const member of this.members) {
       const { playerCount } = member.shard;
-      // At least one now and then: there may be few players.
+      // At least one player a second, even in a shard with few players.
       const due = member.due + Math.max((playerCount * elapsedMs) / this.passMs, elapsedMs / 1000);
       member.due = Math.min(due, playerCount);
       if (member.due >= 1 && !member.isBusy) void this.move(member);
@@ -123,7 +127,7 @@ export class Archiver {
     for (const { archive } of this.members) while (archive.work() && this.deps.clock.monotonicMs() < endMs);
   }
 
-  /** Looks at the players that are due, and moves what can go: many rounds share one durable write. */
+  /** Examines the due players and moves their archivable rounds: many rounds share one durable write. */
   private async move(member: Member): Promise<void> {
     member.isBusy = true;
     while (member.due >= 1) {
@@ -134,7 +138,7 @@ export class Archiver {
     member.isBusy = false;
   }
 
-  /** What it tells is durable. Undefined while the shard does not serve. */
+  /** Archivable rounds of the due players, all durable. Undefined while the shard does not serve. */
   private async leaving(member: Member): Promise<Leaving | undefined> {
     const { shard } = member;
     const nonce = shard.source?.head.nonce;
@@ -146,36 +150,36 @@ export class Archiver {
       const scanned = await this.deps.spareTime.run(() => scan(shard, query));
       if (scanned === undefined) return undefined;
       const { position, rounds: told } = scanned.next;
-      // Who has more to go than is told at once is not done with.
+      // A player with more archivable rounds than one query returns stays due.
       member.due -= position === 0 && told === 0 ? count : position - member.place.position;
       member.place = scanned.next;
       players.push(...scanned.players);
       for (const player of scanned.players) rounds += player.rounds.length;
     }
-    // What was told is gone when the next ones are looked for.
+    // The returned rounds have left memory before the next query.
     member.place = { ...member.place, rounds: 0 };
     return { nonce, beforeMs, players };
   }
 
   private async moveRounds({ shard, archive }: Member, { nonce, beforeMs, players }: Leaving): Promise<void> {
     const { spareTime } = this.deps;
-    // Another node may have had the shard meanwhile, and it can be back by now, with the very wallets.
+    // Another node may have owned the shard meanwhile, and this node may own it again, with the same wallets.
     const isSameOwner = () => nonce !== undefined && shard.source?.head.nonce === nonce;
-    // What the other one has put would be older than these images.
+    // Rounds that the other owner has archived would be newer than these.
     if (!isSameOwner()) return;
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
     const put = await spareTime.run(() => archive.put(lsn, players));
     for (let next = 0; next < put.players.length; ) {
-      // The other one's clock may have been behind: what it changed may look older than it is.
+      // The other owner's clock may have been behind: its changes may look older than they are.
       if (!isSameOwner()) return;
       next = await spareTime.run(() => letGoFrom(shard, put, next, beforeMs));
     }
   }
 
-  /** Days are dropped for good, also those that other nodes have put there: an outage of the archive delays it. */
+  /** Drops expired days for good, including days that other nodes wrote. An outage of the archive delays it. */
   private async sweep(): Promise<void> {
     await Promise.all(this.members.map(({ archive }) => archive.check()));
-    // An archive that is behind the log may be another one: the right one would keep its days.
+    // An archive that is behind the log may be the wrong one: the right one would keep its days.
     if (this.members.some(({ archive }) => archive.measures.isBehind)) return;
     if (this.deps.expiredBeforeMs(undefined) === undefined) return;
     let serverMs: number | undefined;
@@ -186,12 +190,13 @@ export class Archiver {
     }
     const beforeMs = this.deps.expiredBeforeMs(serverMs);
     if (beforeMs === undefined) return;
-    // A day's slice holds what was changed until its end.
+    // A day's slice holds rounds changed until the end of that day.
     const day = dayOf(beforeMs - DAY_MS);
     try {
       await this.deps.dropBefore(day);
     } catch {
-      // Names without their day would let a forgotten round come back beside a new one with its ids. The next sweep tries again.
+      // Keep the keys: keys without their day would let a forgotten round come back beside a new one with its ids. The
+      // next sweep tries again.
       return;
     }
     this.keptSinceMs = Math.max(this.keptSinceMs, day * DAY_MS);
@@ -199,7 +204,7 @@ export class Archiver {
   }
 }
 
-/** Undefined while the shard does not serve. */
+/** Runs the query. Undefined while the shard does not serve. */
 async function scan(
   shard: Shard,
   query: Extract<Query, { type: 'list-archivable' }>,
@@ -210,7 +215,7 @@ async function scan(
   return result.type === 'archivable' ? result : undefined;
 }
 
-/** Lets go of some of them, from the one with this index on; returns the index of the next one. */
+/** Drops some archived rounds from memory, beginning with the player at index `from`; returns the next index. */
 function letGoFrom(shard: Shard, { players, mark }: Put, from: number, beforeMs: number): number {
   let next = from;
   for (let gone = 0; gone < ROUNDS_PER_TURN && next < players.length; next++) {

@@ -6,15 +6,16 @@ const JUMP_MS = 60_000;
 const REST_MS = 3_600_000;
 
 /**
- * Whether the time can be trusted to decide what is old: not for an hour after a start or a jump, which is how long
- * people and programs have to set a clock right.
+ * Decides whether the wall clock can be trusted to expire data. It cannot for an hour after a start or a jump, which
+ * gives people and
+ * programs time to correct the clock.
  */
 export class ClockWatch {
-  /** Wall clock less monotonic clock: constant, unless the wall clock is set. */
+  /** Wall clock minus monotonic clock: constant unless the wall clock is set. */
   private offsetMs: number;
   private trustedFromMs: number;
 
-  /** `clock` is the machine's, as it is. */
+  /** `clock`: the machine's own, uncorrected. */
   constructor(
     private readonly clock: Clock,
     private readonly log: Logger,
@@ -23,7 +24,7 @@ export class ClockWatch {
     this.trustedFromMs = clock.monotonicMs() + REST_MS;
   }
 
-  /** Must be called again and again: that is how a jump is noticed. */
+  /** Call regularly: a jump is noticed between two calls. */
   isTrusted(): boolean {
     const { clock, log } = this;
     const offsetMs = offsetOf(clock);

@@ -2,7 +2,7 @@ import type { Copy, CopyOutcome, PutCopies } from '../shard/log/copies.js';
 import type { SealedEntry } from '../shard/log/wal.js';
 import type { FromWorker, Port } from './protocol.js';
 
-/** A worker's way to other nodes: the main thread has the links. */
+/** Sends a worker's copies to other nodes through the main thread, which has the links. */
 export class CopyPort {
   private readonly waiting = new Map<number, (outcomes: readonly CopyOutcome[]) => void>();
   private nextId = 1;
@@ -31,7 +31,7 @@ export function withBuffers(entries: readonly SealedEntry[]): readonly SealedEnt
   return entries.map(withBuffer);
 }
 
-/** What was a Buffer in one thread is a plain array of bytes in another. */
+/** Restores Buffers, which arrive from another thread as plain byte arrays. */
 export function withBuffer({ head, bytes }: SealedEntry): SealedEntry {
   return { head, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }

@@ -2,9 +2,9 @@ import { type HashKey, keyedHash } from '../base/keyed-hash.js';
 import { ENDPOINTS } from '../callback/callbacks.js';
 import type { Endpoint } from '../wallet/command.js';
 
-/** A generation takes bodies for this part of the window. */
+/** A generation accepts bodies for this fraction of the window. */
 const WINDOW_PARTS = 8;
-/** Generations that the window spans, the newest and the oldest only in part, and one to spare. */
+/** Generations that the window spans, the newest and the oldest only in part, plus one spare. */
 const GENERATIONS_MAX = WINDOW_PARTS + 2;
 /** Half of a generation's slots stay free, and a slot has 9 bytes: 2.25 MiB at most. */
 const GENERATION_BODIES_MAX = 131_072;
@@ -13,17 +13,20 @@ const SCRATCH_BYTES_MIN = 4096;
 
 export interface FirstEndpointsMeasures {
   readonly bodies: number;
-  /** How far back the memory reaches, in milliseconds: less than the window after a start, or when it was full. */
+  /** How far back the memory reaches, in ms: less than the window after a start, or after the memory was full. */
   readonly spanMs: number;
 }
 
 /**
- * Remembers the endpoint that each body was first sent to, for as long as its signature can be used. The platform signs the body
- * and the time, and not the path: whoever has captured a request can send it to another endpoint, where the same fields mean
- * something else.
+ * Remembers the endpoint that each body was first sent to, for as long as its signature can be used. The platform signs
+ * the body and the
+ * time, but not the path. An attacker who has captured a request could send it to another endpoint, where the same
+ * fields mean something
+ * else.
  *
- * Bodies are known by a keyed hash of 64 bits. A thread remembers at least its last 1,179,648 bodies of the window, in at most
- * 23 MiB. The memory is the thread's: after a crash, a restart or a move of the shard it begins anew.
+ * Bodies are identified by a keyed hash of 64 bits. A thread remembers at least its last 1,179,648 bodies of the
+ * window, in at most 23 MiB.
+ * The memory belongs to the thread: after a crash, a restart or a move of the shard it starts empty.
  */
 export class FirstEndpoints {
   /** Oldest first. */
@@ -34,11 +37,11 @@ export class FirstEndpoints {
   constructor(
     private readonly windowMs: number,
     private readonly key: HashKey,
-    /** Nothing that came before is remembered. On the clock that `first` is asked with. */
+    /** Earlier bodies are not remembered. On the clock of the `nowMs` that `first` gets. */
     private reachesToMs: number,
   ) {}
 
-  /** The endpoint that this body came to first: `endpoint` itself, or another one. */
+  /** Endpoint that this body was first sent to: `endpoint` itself, or another one. */
   first(endpoint: Endpoint, body: string, nowMs: number): Endpoint {
     const byteLength = this.write(body);
     const low = keyedHash(this.key, 0, 0, this.scratch, 0, byteLength, this.upper);
@@ -82,14 +85,14 @@ export class FirstEndpoints {
       this.generations.shift();
       this.reachesToMs = Math.max(this.reachesToMs, this.generations[0]?.beganMs ?? nowMs);
     }
-    // Traffic is much the same from one to the next: as large from the beginning, it never grows on the way.
+    // Traffic hardly differs between generations: starting at the previous size avoids growing.
     const next = new Generation(nowMs, newest?.slots ?? SLOTS_MIN);
     this.generations.push(next);
     return next;
   }
 }
 
-/** Hashes of bodies with the number of an endpoint, in open addressing with linear probing. */
+/** Body hashes with endpoint numbers, in open addressing with linear probing. */
 class Generation {
   bodies = 0;
   private lows: Uint32Array;
@@ -110,7 +113,7 @@ class Generation {
     return this.endpoints.length;
   }
 
-  /** The number that was added with this hash, or 0. */
+  /** Endpoint number stored with this hash, or 0. */
   find(low: number, high: number): number {
     return this.endpoints[this.slotOf(low, high)] as number;
   }
@@ -128,7 +131,7 @@ class Generation {
     this.endpoints[slot] = endpoint;
   }
 
-  /** The hash's slot, or the free one in which it belongs. */
+  /** Slot of the hash, or the free slot for it. */
   private slotOf(low: number, high: number): number {
     const mask = this.slots - 1;
     let slot = low & mask;

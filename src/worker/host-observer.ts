@@ -5,16 +5,17 @@ import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Endpoint } from '../wallet/command.js';
 
 /**
- * Another process took a shard over: `head` is what its log ends in, `takenBy` is for people. Alone this process must end and
- * not fight back; among nodes that share the shards it has given that one up.
+ * Called when another process took a shard over. `head`: the end of the shard's log; `takenBy`: for people. A single
+ * process must end and
+ * not fight back; among nodes that share the shards it has given up this shard only.
  */
 export type OnFenced = (shard: number, takenBy: string, head: Head) => void;
 
-/** Hears what a host does, beside what its shards do. */
+/** Observes a host, in addition to its shards. */
 export interface HostObserver extends ShardObserver, ArchiveObserver {
   snapshotEnded(result: SnapshotResult): void;
-  /** A body that came to the endpoint `first` was sent to `endpoint`, and refused. */
+  /** A body that was first sent to `first` arrived at `endpoint`, and was refused. */
   replayed(first: Endpoint, endpoint: Endpoint): void;
-  /** Another owner has the shard's log. `nowMs` is of the monotonic clock. */
+  /** Another owner has the shard's log. `nowMs`: monotonic clock. */
   fenced(shard: number, nowMs: number): void;
 }

@@ -2,27 +2,27 @@ import type { Clock } from '../base/clock.js';
 import type { Cancel, Timers } from '../base/timers.js';
 import type { Shard } from '../shard/shard.js';
 
-/** A slice's length: nobody waits longer for it, and all of them take a twentieth of the thread's time at the most. */
+/** Length of a slice: the longest wait it causes. All slices together take at most a twentieth of the thread's time. */
 const SLICE_MS = 1;
 const TURN_MS = 20;
-/** So many turns fit into one slice as long as few players are due: a thread that does little is not woken for each. */
+/** Turns that fit into one slice while few players are due, so that an idle thread is woken less often. */
 const TURNS_AT_LEISURE = 5;
 
 /**
- * Keeps the memory of a thread's shards small: packs who has not been asked for in a while, and gives up pages that are
- * sparse. In slices, between callbacks.
+ * Keeps the memory of a thread's shards small: hibernates idle wallets and frees sparse pages, in slices between
+ * callbacks.
  */
 export class Housekeeper {
   private stopLeisure: Cancel = () => {};
-  /** While a slice is too short for what is due: each turn has its own. */
+  /** Set while one slice is too short for the due players: each turn then has its own slice. */
   private stopHaste: Cancel | undefined = undefined;
-  /** Turns in haste that left time over, one after the other. */
+  /** Consecutive hasty turns that had time left over. */
   private easyTurns = 0;
   private turn = 0;
-  /** By shard: players that should have been looked at by now. */
+  /** By shard: players due for examination. */
   private readonly due: number[];
 
-  /** `idleMs`: who is not asked for so long is packed, after twice as long at the latest. */
+  /** `idleMs`: a wallet that is idle for this long is hibernated, after twice as long at the latest. */
   constructor(
     private readonly shards: readonly Shard[],
     private readonly idleMs: number,
@@ -59,12 +59,12 @@ export class Housekeeper {
     this.stopHaste = undefined;
   }
 
-  /** A turn: of one shard, so that each has its own after as many turns as there are shards. False: not all was done. */
+  /** One turn, for one shard; the shards take turns. False when time ran out before the due players did. */
   private keep(endMs: number): boolean {
     const index = this.turn++ % this.shards.length;
     const shard = this.shards[index] as Shard;
     const sinceMs = TURN_MS * this.shards.length;
-    // What could not be done in time is left out when the next round comes.
+    // Cap the backlog at one pass over the players.
     let due = Math.min((this.due[index] as number) + (shard.playerCount * sinceMs) / this.idleMs, shard.playerCount);
     while (due >= 1 && this.clock.monotonicMs() < endMs) {
       shard.packNext();

@@ -3,15 +3,16 @@ import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { type Cancel, systemTimers } from '../base/timers.js';
 
 /**
- * Shares of the room above which nothing new is opened, and below which it is again: of records and of the heap. What is
- * left of the records' is for closing what is open.
+ * Shares of the record limit and of the usable heap: above FULL nothing new is opened, below FREE it is again. The
+ * remaining record space
+ * is for closing open rounds.
  */
 const RECORDS_FULL_SHARE = 0.9;
 const RECORDS_FREE_SHARE = 0.88;
 const RECORDS_HALF_SHARE = 0.5;
 const FULL_SHARE = 0.75;
 const FREE_SHARE = 0.7;
-/** Above this share the heap counts as full whatever part of it is garbage: V8 would have collected it by now. */
+/** Above this share the heap counts as full regardless of garbage: V8 would have collected the garbage by now. */
 const HARD_SHARE = 0.95;
 const SAMPLE_MS = 100;
 
@@ -24,16 +25,19 @@ export interface MemoryLimits {
 }
 
 /**
- * Watches this thread's records and heap. Of the heap, used bytes alone say little, because V8 lets garbage lie until it needs the room; so what
- * counts is what was left after the last major collection.
+ * Watches this thread's records and heap. Used heap bytes alone say little, because V8 keeps garbage until it needs the
+ * space. The measure
+ * is therefore the size after the last major collection.
  *
- * The room is the limit without the two halves of the young generation: where the old one leaves no room for them, V8
- * does nothing but collect all of the heap, and ends the process when four collections in a row took most of the time
- * and have left more than 0.8 of the limit.
+ * The usable heap is the limit without the two halves of the young generation. When the old generation leaves no space
+ * for them, V8 does
+ * nothing but collect the whole heap. It ends the process when four collections in a row took most of the time and left
+ * more than 0.8 of
+ * the limit in use.
  */
 export class MemoryGuard {
   isFull = false;
-  /** Of the records: what can leave memory is not to wait for a better moment. */
+  /** Records are half full: rounds that can leave memory do so at once. */
   isHalfFull = false;
   private liveBytes = 0;
   private readonly roomBytes: number;
@@ -62,7 +66,7 @@ export class MemoryGuard {
     return this.limits.heapMaxBytes;
   }
 
-  /** `recordBytes`: of the records in use. */
+  /** `recordBytes`: bytes of the records in use. */
   watch(recordBytes: () => number): void {
     this.recordBytes = recordBytes;
   }
@@ -87,7 +91,7 @@ export class MemoryGuard {
   }
 }
 
-/** Used by all but the young generation. */
+/** Bytes used by all heap spaces except the young generation. */
 function oldBytes(): number {
   let bytes = 0;
   for (const space of getHeapSpaceStatistics()) {

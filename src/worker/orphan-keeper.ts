@@ -9,22 +9,22 @@ export interface OrphanKeeperDeps {
   readonly format: EntryFormat;
   readonly log: Logger;
   readonly timers: Timers;
-  /** Writes what the log has lost for good to a file; resolves to its path. */
+  /** Writes entries that the log has lost for good to a file; resolves to its path. */
   readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
 }
 
-/** The process is probably shutting down: do not wait long. */
+/** The process is probably shutting down: wait only briefly. */
 const READ_MS = 1000;
 
-/** Keeps acknowledged entries that the logs do not hold any more: they must not end with this process. */
+/** Saves acknowledged entries that the logs no longer hold, so that they survive this process. */
 export class OrphanKeeper {
-  /** On their way to their files, by shard: this process must not end before they are there. */
+  /** Writes in progress, by shard: this process must not end before they complete. */
   private readonly writing = new Map<number, Promise<void>>();
   private readonly inFiles = new WeakSet<SealedEntry>();
 
   constructor(private readonly deps: OrphanKeeperDeps) {}
 
-  /** May be called again: each entry goes into one file, and a log may lose more later. */
+  /** May be called repeatedly: each entry goes into one file, and a log may lose more later. */
   keep(shard: Shard): Promise<void> {
     const before = this.writing.get(shard.id) ?? Promise.resolve();
     const written = before.then(() => this.write(shard));
@@ -65,7 +65,7 @@ export class OrphanKeeper {
   }
 }
 
-/** Rejects when it takes too long; what it waited for may go on. */
+/** Rejects after `READ_MS`; the awaited call may go on. */
 async function inTime<T>(timers: Timers, result: Promise<T>): Promise<T> {
   let cancel: Cancel = () => {};
   const late = new Promise<never>((_, reject) => {

@@ -7,14 +7,19 @@ export interface OutgoingResults {
   readonly results: readonly WireResult[];
 }
 
-/** Undefined: there are none of these. `readyMs`: since when they may leave; one time stands for all. */
+/**
+ * `replies` and `results` are undefined when there are none. `readyMs`: since when they may leave; one time stands for
+ * all.
+ */
 export type SendReplies = (
   replies: ReplyColumns | undefined,
   results: OutgoingResults | undefined,
   readyMs: number | undefined,
 ) => void;
 
-/** Replies of one round come in one stretch of code, and leave in one message at its end. */
+/**
+ * Collects replies: those of one group commit are added in one synchronous run, and leave in one message at its end.
+ */
 export class OutgoingReplies {
   private ids: number[] = [];
   private results: WireResult[] = [];

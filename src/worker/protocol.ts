@@ -13,11 +13,11 @@ import type { CallbackColumns, ReplyColumns } from './columns.js';
 import type { Move, MoveResult, ShardStatus } from './shards.js';
 
 /*
- * What the main thread and a worker tell each other. All travels in batches: a message costs about as much as what is
- * in it, and waking the other thread costs 45 us whatever it carries.
+ * Messages between the main thread and a worker. Everything is batched: a message costs about as much as its
+ * contents, and waking the other thread costs 45 us regardless of size.
  *
  *   main thread ──callbacks──> worker ──replies──> main thread
- *   main thread ──requests───> worker ──results──> main thread      of operators
+ *   main thread ──requests───> worker ──results──> main thread      (operators)
  */
 
 interface Addressed {
@@ -42,11 +42,11 @@ export type ToWorker =
   | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
   | { readonly type: 'close-shards' };
 
-/** What comes with answers. */
+/** Fields that accompany replies and results. */
 interface Durable {
-  /** The newest entries of the shards: what is answered here is in the log up to them. */
+  /** Newest durable entry of each shard: it covers everything that this message answers. */
   readonly durable: readonly (readonly [shard: number, lsn: Lsn])[];
-  /** Since when they may leave. They come in one stretch of code, so one time stands for all. */
+  /** Since when the answers may leave. They are added in one synchronous run, so one time stands for all. */
   readonly readyMs: number | undefined;
 }
 
@@ -55,14 +55,14 @@ export type FromWorker =
   | { readonly type: 'open-failed'; readonly message: string }
   | (Durable & { readonly type: 'replies'; readonly replies: ReplyColumns })
   | (Durable & { readonly type: 'results'; readonly ids: readonly number[]; readonly results: readonly WireResult[] })
-  /** The main thread only guesses whom a callback is about; here is where it belongs. */
+  /** The main thread only guesses the player of a callback; the worker returns a wrong guess with the right shard. */
   | {
       readonly type: 'misplaced-callback';
       readonly id: number;
       readonly shard: number;
       readonly callback: SentCallback;
     }
-  /** Metrics come with every tenth. */
+  /** Metrics are in every tenth status. */
   | {
       readonly type: 'status';
       readonly shards: readonly ShardStatus[];

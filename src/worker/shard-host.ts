@@ -44,7 +44,7 @@ import { SnapshotQueue } from './snapshot-queue.js';
 import { SpareTime } from './spare-time.js';
 import { TurnWatch } from './turn-watch.js';
 
-/** How one of its shards is doing. */
+/** Measures of one shard of this host. */
 export interface HostMeasures extends ShardMeasures {
   readonly snapshot: NewestSnapshot | undefined;
   /** Undefined without an archive. */
@@ -53,34 +53,34 @@ export interface HostMeasures extends ShardMeasures {
 
 export interface HostDeps {
   readonly codec: CallbackCodec;
-  /** Shards of the store; this thread may have fewer. */
+  /** Number of shards in the store; this thread may have fewer. */
   readonly shardCount: number;
-  /** Other nodes have some of the shards: this one begins without any, and goes on when it loses one. */
+  /** Whether nodes share the shards: this node then starts without any, and keeps running when it loses one. */
   readonly isShared: boolean;
-  /** Throws a `RecoveryError` when the store is another one than the process was started on. */
+  /** Throws a `RecoveryError` when the store is not the one that the process was started on. */
   readonly checkStore: () => Promise<void>;
-  /** These measures, and what the thread has counted. */
+  /** Metrics from these measures and from the thread's counters. */
   readonly metrics: (shards: readonly HostMeasures[], firstEndpoints: FirstEndpointsMeasures) => readonly Metric[];
   readonly onClose: () => Promise<void>;
   readonly wal: Wal;
-  /** Brings another node what is appended, before it counts; undefined: the log alone is enough. */
+  /** Copies entries to another node before they count as durable; undefined: the log alone is enough. */
   readonly putCopies: PutCopies | undefined;
   readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
   readonly snapshotFormat: SnapshotFormat;
-  /** How memory is cut, by `snapshotFormat` too; undefined: for many players. */
+  /** Table sizes, also used by `snapshotFormat`; undefined: sizes for many players. */
   readonly tableSizes?: TableSizes;
   /** See `Shards.allowFormat`. */
   readonly allowFormat: (format: number) => void;
   readonly policy: SnapshotPolicy;
   /** 16 random hexadecimal digits. */
   readonly newSnapshotId: () => string;
-  /** What this node's record says it has acknowledged. */
+  /** Newest acknowledged position of a shard, from this node's record file. */
   readonly acknowledged: (shard: number) => Position | undefined;
   readonly genesis: (shard: number) => Head;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Wall clock less monotonic clock, as the process believes. */
+  /** Wall clock minus monotonic clock, as the process assumes it. */
   readonly clockOffsetMs: number;
   readonly log: Logger;
   readonly rules: Rules;
@@ -88,41 +88,41 @@ export interface HostDeps {
   readonly memory: { readonly isFull: boolean; readonly isHalfFull: boolean };
   readonly observer: HostObserver;
   readonly owner: Owner;
-  /** 8 random hexadecimal digits: begin the nonce of each fence of this process, and of no other one. */
+  /** 8 random hexadecimal digits, unique to this process, with which the nonce of each of its fences begins. */
   readonly ownerTag: string;
   readonly newNonce: () => string;
   /** See `TakeOverDeps`. */
   readonly isClockConfirmed?: (nowMs: number) => boolean;
   readonly onFenced: OnFenced;
-  /** Writes what the log has lost for good to a file; resolves to its path. */
+  /** Writes entries that the log has lost for good to a file; resolves to its path. */
   readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
   /** How long this thread has waited for events since it began. */
   readonly loopIdleMs: () => number;
-  /** Who is not asked for so long is packed. */
+  /** A wallet that is idle for this long is hibernated. */
   readonly idleMs: number;
-  /** How long a body stays bound to the endpoint that it came to first. */
+  /** How long a body stays bound to the endpoint that it was first sent to. */
   readonly replayWindowMs: number;
-  /** Where rounds go that are closed; undefined: all of them stay in memory. */
+  /** Archive for closed rounds; undefined: all rounds stay in memory. */
   readonly archive: Archive | undefined;
-  /** Files of the archive's names for the next start; undefined where the archive is on this machine. */
+  /** File that saves the archive's key filter for the next start; undefined when the archive is on this machine. */
   readonly names: NamesFile | undefined;
-  /** How long they stay in memory before. */
+  /** How long closed rounds stay in memory before they are archived. */
   readonly memoryMs: number;
   /** Whether callbacks can be traced. */
   readonly isTracing: boolean;
-  /** Bytes of durable entries that are kept per shard, for a store that can lose them. */
+  /** Bytes of durable entries kept per shard, for a store that can lose them. */
   readonly recentBytesMax: number;
 }
 
 const SWEEP_MS = 1000;
-/** A sweep comes round to every player about once an hour. */
+/** The sweeps reach every player about once an hour. */
 const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
-/** At the end: the next start can also read all names. */
+/** Time limit at shutdown: without the saved file the next start reads the whole key filter from the archive. */
 const SAVE_NAMES_MS = 1000;
 const SNAPSHOT_ATTEMPTS = 5;
 
-/** The shards of one thread: who gets a request, when they fly, when they are swept. Its observer does the counting. */
+/** Shards of one thread: routes requests, schedules appends and sweeps. The observer does the counting. */
 export class ShardHost implements ThreadShards {
   private readonly shards = new Map<number, Shard>();
   private readonly snapshots: SnapshotQueue;
@@ -132,15 +132,15 @@ export class ShardHost implements ThreadShards {
   private readonly turns: TurnWatch | undefined;
   private readonly firstEndpoints: FirstEndpoints;
   private stopSweeping: Cancel = () => {};
-  /** What the logs get. */
+  /** Steady clock, which logs and wallets use. */
   private readonly clock: Clock;
   private readonly clockWatch: ClockWatch;
-  /** Undefined until the process has said so: nothing is dropped or forgotten before. */
+  /** Confirmed time; undefined until the process sets it. Nothing is dropped or forgotten before. */
   private confirmed: ConfirmedTime | undefined = undefined;
   private readonly housekeeper: Housekeeper;
   private readonly archives: ReadonlyMap<number, ShardArchive>;
   private readonly archiver: Archiver;
-  /** All shards were recovered once. */
+  /** True after all shards have recovered once. */
   private hasBegun = false;
 
   constructor(
@@ -189,14 +189,14 @@ export class ShardHost implements ThreadShards {
     this.restarts = new ShardRestarts(this.shards, {
       ...deps,
       hasArchive,
-      // Restart budgets count real time, logs get the steady one.
+      // Restart budgets count real time; logs use the steady clock.
       realClock: deps.clock,
       clock,
       delay: delayed,
       yieldTurn,
       onRecovered: (shard, recovered) => {
         this.snapshots.recovered(shard, recovered);
-        // A shard that recovers later knows its names already.
+        // A shard that recovers later already has its key filter.
         if (!this.hasBegun) void this.archives.get(shard)?.load(recovered.left);
       },
       orphans: this.orphans,
@@ -259,9 +259,11 @@ export class ShardHost implements ThreadShards {
   }
 
   /**
-   * For a thread that takes the place of one that died. It takes over from this process only: where another owner came
-   * meanwhile, that one stays. `acknowledged` are the newest entries whose answers have left this process: it rejects when
-   * a log ends before them, because it has lost what nobody can put back. An outage is waited out.
+   * Starts a thread that replaces one that died. It takes shards over from this process only; a shard that got another
+   * owner meanwhile
+   * stays with that owner. `acknowledged`: newest entries whose answers have left this process. Rejects when a log ends
+   * before them,
+   * because the lost entries cannot be restored. Waits out an outage.
    */
   async resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
     await this.restarts.resume(acknowledged);
@@ -322,7 +324,7 @@ export class ShardHost implements ThreadShards {
     const { endpoint, text, deadlineMs, isTraced } = callback;
     const { codec, shardCount } = this.deps;
     const request = codec.read(endpoint, text);
-    // The waiting replier keeps these, and not what was read.
+    // Keep only these fields in the waiting replier, and not the whole request.
     const { id, productId, currency, username, command } = request;
     if (command === undefined) {
       replier.reply(codec.malformed(request, request.refusal));
@@ -347,7 +349,7 @@ export class ShardHost implements ThreadShards {
     return undefined;
   }
 
-  /** True for a body that came to another endpoint first. */
+  /** True for a body that was first sent to another endpoint. */
   private isReplayed(endpoint: Endpoint, text: string): boolean {
     const first = this.firstEndpoints.first(endpoint, text, this.deps.clock.monotonicMs());
     if (first === endpoint) return false;
@@ -355,7 +357,7 @@ export class ShardHost implements ThreadShards {
     return true;
   }
 
-  /** Tells the replier when the turn was, too. */
+  /** Adds the turn's times to the reply. */
   private tracing(command: Command, replier: Replier<CallbackReply>): Replier<CallbackReply> {
     const { turns } = this;
     if (turns === undefined) return replier;
@@ -394,7 +396,7 @@ export class ShardHost implements ThreadShards {
   }
 
   measures(): HostMeasures[] {
-    // What is another node's is measured there.
+    // Another node's shards are measured there.
     const here = [...this.shards.values()].filter(({ state }) => state !== 'away');
     return here.map((shard) => {
       const archive = this.archives.get(shard.id)?.measures;
@@ -410,7 +412,7 @@ export class ShardHost implements ThreadShards {
     return this.deps.metrics(this.measures(), this.firstEndpoints.measures(this.deps.clock.monotonicMs()));
   }
 
-  /** The newest durable entry of each shard. */
+  /** Newest durable entry of each shard. */
   durable(): [shard: number, lsn: Lsn][] {
     return [...this.shards.values()].flatMap(({ id, durableHead }) =>
       durableHead === undefined ? [] : [[id, durableHead.lsn]],
@@ -465,7 +467,7 @@ export class ShardHost implements ThreadShards {
   }
 
   private sweep(): void {
-    // Read also while nothing is logged: a jump of the clock is believed when it has been watched.
+    // Read the clock even without new entries: a clock jump is accepted only after it has been observed for a while.
     this.clock.now();
     for (const shard of this.shards.values()) {
       shard.confirmOwnership();
@@ -488,7 +490,7 @@ export class ShardHost implements ThreadShards {
     else this.archives.get(id)?.follow(left);
   }
 
-  /** Undefined while nothing may be dropped or forgotten. */
+  /** Moment before which data is expired; undefined while nothing may be dropped or forgotten. */
   private expiredBeforeMs(serverMs: number | undefined): number | undefined {
     if (!this.clockWatch.isTrusted()) return undefined;
     return expiredBeforeMs(this.clock.now(), this.deps.rules.retentionMs, this.confirmed, serverMs);

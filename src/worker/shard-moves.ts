@@ -19,41 +19,45 @@ export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax
   readonly onRecovered: (shard: number, recovered: Recovered) => void;
 }
 
-/** How often the logs of others are read on. */
+/** Polling interval for the logs of followed shards. */
 const FOLLOW_MS = 50;
-/** A log in which there was nothing new in so many rounds is read on in each third only, together with its like. */
+/**
+ * A log without news for this many rounds is quiet: it is polled in every third round only, together with the other
+ * quiet logs.
+ */
 const QUIET_ROUNDS = 20;
 const QUIET_EVERY = 3;
-/** Logs that are read from a snapshot at the same time: others wait for their turn. */
+/** Maximum number of shards loaded from snapshots at the same time; the others queue. */
 const RECOVERING_MAX = 2;
 /**
- * Between two slices of 2 ms of such a reading, as long as nobody waits for it: two of them take half of the thread's time.
- * Without rests, answers of a rolling restart with a million players took seconds where the nodes shared two cores.
+ * Pause between two 2 ms slices of a load for which no callback waits: two such loads take half of the thread's time.
+ * Without pauses,
+ * answers took seconds during a rolling restart with a million players whose nodes shared two cores.
  */
 const REST_MS = 6;
 
-/** Between two that are not followed any more for want of memory: what one has given back is measured before the next. */
+/** Time between two evictions of followed shards for lack of memory: the effect of one is measured before the next. */
 const ROOM_REST_MS = 2000;
 
 const DONE: MoveResult = { type: 'done' };
 
-/** What a shard of several nodes does on its way from one to another, as far as one thread is concerned. */
+/** One thread's part in moving shards between nodes. */
 export class ShardMoves {
   private readonly deps: RecoveryDeps & TakeOverDeps & MoveDeps;
   private stopFollowing: Cancel = () => {};
   private isReading = false;
   private round = 0;
-  /** In which round each log had something new. */
+  /** Round in which each log last had news. */
   private readonly newsAt = new Map<number, number>();
-  /** Shards that are on their way from `away` to `following`. */
+  /** Loads in progress, from `away` to `following`. */
   private readonly warming = new Map<number, Promise<MoveResult>>();
-  /** How many are read from a snapshot now; the others wait until one of these ends. */
+  /** Number of shards being loaded from a snapshot; the others wait in `queue`. */
   private recovering = 0;
   private readonly queue: { readonly shard: number; readonly begin: () => void }[] = [];
-  /** Those of them that callbacks wait for. */
+  /** Loading shards that callbacks wait for. */
   private readonly awaited = new Set<number>();
   private readonly handovers = new Map<number, Cancel>();
-  /** Shards that are about to be served here. */
+  /** Shards that this node is taking over. */
   private readonly taking = new Set<number>();
   private madeRoomMs = Number.NEGATIVE_INFINITY;
 
@@ -115,7 +119,7 @@ export class ShardMoves {
     }
   }
 
-  /** Brings the wallets of a shard here, and keeps them up to date. */
+  /** Loads the shard's wallets and keeps them up to date. */
   private follow(shard: Shard): Promise<MoveResult> {
     const begun = this.warming.get(shard.id);
     if (begun !== undefined) return begun;
@@ -131,7 +135,7 @@ export class ShardMoves {
 
   private async warm(shard: Shard): Promise<MoveResult> {
     if (shard.state !== 'away') return DONE;
-    // While its server does not answer it takes no place of those whose servers do.
+    // A shard whose server does not answer must not take a loading slot from the others.
     await this.deps.wal.head(shard.id);
     if (this.recovering < RECOVERING_MAX) this.recovering++;
     else await new Promise<void>((begin) => this.queue.push({ shard: shard.id, begin }));
@@ -151,7 +155,7 @@ export class ShardMoves {
     }
   }
 
-  /** Fences the shard's log, and serves it. */
+  /** Fences the shard's log and serves the shard. */
   private async take(shard: Shard, taking: Taking): Promise<MoveResult> {
     if (shard.state === 'serving') return { type: 'taken', head: must(shard.durableHead, 'who serves has a log') };
     await this.bring(shard);
@@ -168,7 +172,7 @@ export class ShardMoves {
       this.deps.onRecovered(shard.id, recovered);
       return { type: 'taken', head: recovered.head };
     } catch (error) {
-      // What it has read does not lead to what is there: from a snapshot it may.
+      // The entries read so far do not lead to the log's present content; a snapshot may.
       if (
         isPermanent(error) &&
         !(error instanceof FencedError || error instanceof ToldError || error instanceof OverdueError) &&
@@ -191,17 +195,17 @@ export class ShardMoves {
       : { type: 'still', head };
   }
 
-  /** Another owner has fenced what was paused here: its wallets are kept, and follow. */
+  /** Another owner has fenced the paused shard: keep its wallets and follow the new owner. */
   private release(shard: Shard): MoveResult {
     this.endHandover(shard);
     const reached = shard.maybeReached();
     if (reached !== undefined) shard.follow(new Follower(shard.id, reached));
-    // It went on: its next append finds the other owner's fence, if there is one.
+    // The shard has resumed: its next append finds the other owner's fence, if there is one.
     else shard.confirmOwnership();
     return DONE;
   }
 
-  /** Its log cannot be continued by anybody. */
+  /** Stops a shard whose log no node can continue. */
   private stopShard(shard: Shard, reason: string): void {
     if (shard.state === 'following') shard.leave();
     if (shard.state !== 'away') return;
@@ -217,7 +221,7 @@ export class ShardMoves {
     this.handovers.delete(id);
   }
 
-  /** One round for all that follow; the next begins when it is over. */
+  /** Polls all followed logs once; rounds do not overlap. */
   private async readOn(): Promise<void> {
     if (this.isReading) return;
     this.isReading = true;
@@ -233,7 +237,7 @@ export class ShardMoves {
     return !isQuiet || this.round % QUIET_EVERY === 0;
   }
 
-  /** What is served comes first: the largest that only follows goes. */
+  /** Frees memory for served shards: unloads the largest shard that is only followed. */
   private makeRoom(following: readonly Shard[]): void {
     const spare = following.filter(({ id }) => !this.taking.has(id));
     const [largest] = spare.sort((a, b) => b.recordBytes.all - a.recordBytes.all);

@@ -21,12 +21,12 @@ import type { HostObserver, OnFenced } from './host-observer.js';
 import type { OrphanKeeper } from './orphan-keeper.js';
 
 export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
-  /** The machine's, as it is: restart budgets count real time, whatever the logs are told. */
+  /** The machine's uncorrected clock: restart budgets count real time, regardless of the logs' clock. */
   readonly realClock: Clock;
-  /** Throws a `RecoveryError` when the store is another one than the process was started on. */
+  /** Throws a `RecoveryError` when the store is not the one that the process was started on. */
   readonly checkStore: () => Promise<void>;
   readonly genesis: (shard: number) => Head;
-  /** Begins the nonce of each fence of this process, and of no other one. */
+  /** Prefix of the nonce of every fence of this process, and of no other process. */
   readonly ownerTag: string;
   readonly observer: HostObserver;
   readonly isShared: boolean;
@@ -35,17 +35,17 @@ export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attempts
   readonly orphans: OrphanKeeper;
 }
 
-/** What was missing is there again as soon as it is read: another look will do. */
+/** Delay before the log is read again: a failover's missing entries return quickly. */
 const SHORT_LOG_MS = 200;
 
 /**
- * Brings shards back: at a start, after a thread that died, after an assertion that failed. This is where a shard is
- * found to have a log that cannot be continued, and stops.
+ * Recovers shards: at a start, after a thread that died, after a failed assertion. A shard whose log cannot be
+ * continued is stopped here.
  */
 export class ShardRestarts {
-  /** A start is waited for, and must report an outage of the store. */
+  /** A start must report an outage of the store, so its attempts are limited. */
   private readonly atStart: RecoveryDeps & TakeOverDeps;
-  /** Later an outage is waited out, however long. */
+  /** Later recoveries wait out an outage of any length. */
   private readonly later: RecoveryDeps & TakeOverDeps;
   private readonly budgets = new Map<number, RestartBudget>();
 
@@ -80,7 +80,7 @@ export class ShardRestarts {
       for (const takeover of await fenceAgain(heads, this.later)) await this.recover(takeover, this.later);
     } catch (error) {
       if (!(error instanceof FencedError)) throw error;
-      // The last append of the dead thread can still arrive; then its head is the one to go on from.
+      // The last append of the dead thread can still arrive; continue from its head.
       if (!this.isOurs(error.head)) await this.giveUp(error.shard, error.head);
       await this.resume(acknowledged);
     }
@@ -95,7 +95,7 @@ export class ShardRestarts {
     throw new FencedError(shard, head);
   }
 
-  /** A log that cannot be continued stops its shard; the others serve. Rejects during an outage. */
+  /** Recovers one shard. A log that cannot be continued stops its shard only. Rejects during an outage. */
   private async recover(takeover: Takeover, deps: RecoveryDeps & TakeOverDeps): Promise<void> {
     const shard = must(this.shards.get(takeover.shard), 'a fence is for a shard of this thread');
     try {
@@ -107,14 +107,17 @@ export class ShardRestarts {
       if (!isPermanent(error)) throw error;
       const { message } = error as Error;
       shard.stop(message);
-      // Another owner has new snapshots by now and trims the log: nothing is lost.
+      // Another owner has newer snapshots and trims the log: nothing is lost.
       const head = await headOf(shard.id, deps);
       if (head.lsn.epoch >= takeover.entry.head.lsn.epoch && !this.isOurs(head)) return await this.fenced(shard, head);
       this.logFailure(shard, message);
     }
   }
 
-  /** A shard that failed an assertion recovers by itself, once; twice in a minute means that it would go on so. */
+  /**
+   * Recovers a shard after a failed assertion, once. A second failure within a minute stops it: further restarts would
+   * fail, too.
+   */
   async restart(shard: Shard): Promise<void> {
     if (!this.budgetOf(shard).failed(this.deps.realClock.monotonicMs())) {
       shard.stop('it failed twice in a minute');
@@ -126,7 +129,7 @@ export class ShardRestarts {
       return;
     }
     try {
-      // The head this owner knows, or a later one of its own: a foreign one must not be fenced over.
+      // Fence over the head that this owner knows, or a later one of its own, never over another owner's head.
       const known = must(shard.durableHead, 'a shard that served knows its head');
       const found = await headOf(shard.id, this.later);
       const previous = this.isOurs(found) && found.lsn.sequence > known.lsn.sequence ? found : known;
@@ -155,7 +158,7 @@ export class ShardRestarts {
     return budget;
   }
 
-  /** A store that fails over meanwhile can lose the fence, and what was before it: it goes in again. */
+  /** Recovers the shard. A failover meanwhile can lose the fence and earlier entries: write them again, and retry. */
   private async rebuilt(shard: Shard, takeover: Takeover, deps: RecoveryDeps & TakeOverDeps): Promise<Recovered> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -181,7 +184,7 @@ export class ShardRestarts {
     this.deps.observer.healed(shard.id, lost);
   }
 
-  /** The shard's log is another owner's from `head` on. */
+  /** Handles a shard whose log has another owner from `head` on. */
   async fenced(shard: Shard, head: Head): Promise<void> {
     this.deps.observer.fenced(shard.id, this.deps.clock.monotonicMs());
     const takenBy = await this.nameOwner(shard.id, head);
@@ -189,7 +192,7 @@ export class ShardRestarts {
       await this.deps.orphans.keep(shard);
       if (shard.state === 'fenced') shard.leave();
     } else {
-      // An owner that takes one shard takes all, also those that have not noticed yet.
+      // An owner that takes one shard takes all, including shards that have not noticed yet.
       await this.keepOrphans();
     }
     this.deps.onFenced(shard.id, takenBy, head);

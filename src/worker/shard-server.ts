@@ -13,7 +13,7 @@ import type { Move, ThreadShards } from './shards.js';
 const STATUS_MS = 100;
 const STATUSES_PER_METRICS = 10;
 
-/** The worker's end of the wire: carries requests to the shards of this thread, and their results back. */
+/** Worker's end of the thread protocol: passes requests to the shards of this thread, and results back. */
 export class ShardServer {
   private readonly outgoing = new OutgoingReplies((...outgoing) => this.send(...outgoing));
   private timer: NodeJS.Timeout | undefined = undefined;
@@ -25,7 +25,7 @@ export class ShardServer {
     private readonly onClose: () => Promise<void>,
   ) {}
 
-  /** Without fences this thread takes the place of one that died, after entries up to `acknowledged` had been. */
+  /** Without fences this thread replaces one that died after acknowledging the entries in `acknowledged`. */
   async start(fences: readonly Takeover[] | undefined, acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
     try {
       await (fences === undefined
@@ -108,7 +108,10 @@ export class ShardServer {
     this.port.postMessage({ type: 'snapshots-taken', results: await this.shards.takeSnapshots(pace) });
   }
 
-  /** Its state first: what is sent when the result is known goes by it. */
+  /**
+   * Moves the shard. Sends the status before the result, because the main thread acts on the status once the result is
+   * known.
+   */
   private async move(id: number, move: Move): Promise<void> {
     const result = await this.shards.move(
       move.type === 'take' ? { ...move, copies: move.copies.map(withBuffers) } : move,

@@ -18,23 +18,33 @@ export interface ShardStatus {
   readonly state: ShardState;
   readonly players: number;
   readonly waiting: number;
-  /** What is durable. */
+  /** Newest durable entry. */
   readonly head: Head | undefined;
-  /** Log time: no entry is newer. 0 before the log was read. Milliseconds since 1970. */
+  /** Log time: upper bound of all entry timestamps; 0 before the log was read. Milliseconds since 1970. */
   readonly timeMs: number;
-  /** How long what it has decided waits for its log; 0 when nothing does. Milliseconds. */
+  /** How long the oldest pending append has waited; 0 without one. Milliseconds. */
   readonly flightMs: number;
-  /** Why it is stopped. */
+  /** Why the shard is stopped. */
   readonly reason: string | undefined;
-  /** The names of its archive are not known here, and the archive does not answer: no new bet is taken where it serves. */
+  /**
+   * The archive's key filter is unknown here, and the archive does not answer: while serving, the shard accepts no new
+   * bet.
+   */
   readonly lacksNames: boolean;
 }
 
 /**
- * What is asked of a shard that several nodes share. `bring`: follow its log, without rests, since nobody serves it. `take`: fence
- * its log and serve it. `pause`: decide nothing more; it goes on by itself when it is not released soon. `release`: another owner has
- * fenced it, follow that one. `confirm`: look whether the log is still ours. `abandon`: it is another node's, which cannot be looked
- * up. `stop`: its log cannot be continued.
+ * Commands for a shard that nodes share.
+ *   `follow`   load the shard, and follow its log
+ *   `bring`    follow without throttling, since no node serves the shard
+ *   `take`     fence the log and serve the shard
+ *   `pause`    decide nothing more; the shard resumes by itself unless it is released soon
+ *   `resume`   end the pause
+ *   `release`  another owner has fenced the paused shard: follow it
+ *   `leave`    unload the shard
+ *   `confirm`  check whether this node still owns the log
+ *   `abandon`  another node owns the shard, but the log cannot confirm it
+ *   `stop`     no node can continue the log
  */
 export type Move =
   | ({ readonly type: 'take'; readonly shard: number } & Taking)
@@ -45,60 +55,67 @@ export type Move =
     };
 
 /**
- * What is paused for another node goes on when nobody has it by then. To go on while the other one is fencing costs more than to
- * wait: with 150 ms many hand-overs of a rolling restart ended like that where nodes and disks were busy.
+ * A paused shard resumes after this long without a new owner. Resuming while the new owner is fencing costs more than
+ * waiting: with
+ * 150 ms many handovers of a rolling restart ended like that on busy nodes and disks.
  */
 export const HANDOVER_MS = 400;
 
 export type MoveResult =
   | { readonly type: 'done' }
-  /** It is paused, and all that it told is in the log up to `head`. */
+  /** Paused: every acknowledged entry is in the log up to `head`. */
   | { readonly type: 'still'; readonly head: Head }
-  /** It serves since the fence `head`. */
+  /** Serving since the fence `head`. */
   | { readonly type: 'taken'; readonly head: Head }
-  /** Not taken: the log lacks what was told, which is not here either. */
+  /** Not taken: the log lacks acknowledged entries, and this node does not have them either. */
   | { readonly type: 'short'; readonly head: Head }
   /** Not taken: the log has this head. */
   | { readonly type: 'conflict'; readonly head: Head }
   | { readonly type: 'failed'; readonly reason: string; readonly isPermanent: boolean };
 
-/** The shards of a process, in its own thread or in workers. */
+/** Shards of a process, in its own thread or in workers. */
 export interface Shards {
-  /** Recovers all shards, which have been taken over. One whose log cannot be continued is stopped, and says why. */
+  /**
+   * Recovers all shards, which have been taken over. A shard whose log cannot be continued is stopped and reports why.
+   */
   start(fences: readonly Takeover[]): Promise<void>;
-  /** The replier is called once; after `deadlineMs` (of the monotonic clock) what has not been begun is not begun. */
+  /**
+   * Executes a command. The replier is called once. A command that has not begun by `deadlineMs` (monotonic clock) does
+   * not begin.
+   */
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
   /**
-   * Reads a callback, executes its command where its player is, and writes the answer; else like `execute`. Its text is
-   * kept no longer than it takes to read it.
+   * Parses a callback, executes its command in the player's shard, and writes the answer; otherwise like `execute`. The
+   * text is not kept
+   * after it has been parsed.
    */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void;
   status(): readonly ShardStatus[];
-  /** What its threads have counted, each metric once per thread. Of workers it is a second old at the most. */
+  /** Metrics of all threads, each metric once per thread. Worker metrics are at most a second old. */
   metrics(): readonly Metric[];
-  /** Resolves when nothing waits any more, or after `timeoutMs`; says which. */
+  /** Resolves to true when no request waits any more, or to false after `timeoutMs`. */
   drain(timeoutMs: number): Promise<boolean>;
-  /** Takes one of each shard that serves and has changed. */
+  /** Takes a snapshot of each serving shard that has changed. */
   takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]>;
   /** Does not reject. */
   move(move: Move): Promise<MoveResult>;
-  /** Events and snapshots of this format may be written from now on: every node that shares the store reads them. */
+  /** Allows events and snapshots of this format from now on: every node that shares the store reads them. */
   allowFormat(format: number): void;
-  /** Confirmed time: irreversible acts of all threads count from it, and wait for the first one. */
+  /** Sets confirmed time: irreversible acts of all threads count from it, and wait for the first one. */
   confirmTime(confirmed: ConfirmedTime): void;
-  /** Nothing new is opened or followed for want of memory. */
+  /** True while nothing new is opened or followed for lack of memory. */
   readonly isMemoryFull: boolean;
-  /** After another process has taken over: puts what only this one still has where people find it. */
+  /** Saves entries that only this process still has, after another process has taken over. */
   keepOrphans(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The shards of one thread, which can also take the place of some that died with theirs; see `ShardHost.resume`. */
+/** Shards of one thread, which can also replace a thread that died; see `ShardHost.resume`. */
 export interface ThreadShards extends Shards {
   resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void>;
-  /** The newest durable entry of each shard. */
+  /** Newest durable entry of each shard. */
   durable(): readonly (readonly [shard: number, lsn: Lsn])[];
-  /** As `carryOut`, but a callback for a shard of another thread is left alone: returns that shard. */
+  /** Like `carryOut`, but does not execute a callback for another thread's shard: returns that shard. */
   maybeCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined;
 }

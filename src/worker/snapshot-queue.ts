@@ -22,15 +22,15 @@ export interface SnapshotQueueDeps {
   readonly observer: { snapshotEnded(result: SnapshotResult): void };
 }
 
-/** After one that failed, whatever is due: what failed then will mostly fail now. */
+/** Pause after a failed snapshot, whatever is due: the next one would mostly fail, too. */
 const REST_MS = 10_000;
 const END_MS = 500;
 
-/** The snapshots of one thread's shards, one after the other: when they are due, or on demand. */
+/** Snapshots of one thread's shards, one after the other: when due, or on demand. */
 export class SnapshotQueue {
   private last: Promise<unknown> = Promise.resolve();
   private isTaking = false;
-  /** When each shard was recovered, or a snapshot of it tried last. Of the monotonic clock. */
+  /** When each shard was recovered or its last snapshot attempted. Monotonic clock. */
   private readonly triedMs = new Map<number, number>();
   private readonly restsUntilMs = new Map<number, number>();
 
@@ -39,19 +39,19 @@ export class SnapshotQueue {
     private readonly deps: SnapshotQueueDeps,
   ) {}
 
-  /** A shard serves (again); its log has these snapshots. */
+  /** Notes that a shard serves (again), with the snapshots in its log. */
   recovered(shard: number, { marks, damaged, snapshotMs }: Recovered): void {
     this.deps.snapshotter.recovered(shard, marks, damaged, snapshotMs);
     this.triedMs.set(shard, this.deps.clock.monotonicMs());
   }
 
-  /** A shard that came from another node, which may have taken newer ones. */
+  /** Notes a shard that came from another node, which may have taken newer snapshots. */
   async takenOver(shard: number, recovered: Recovered): Promise<void> {
     this.recovered(shard, recovered);
     const manifest = await this.deps.snapshotter.maybeNewest(shard).catch(() => undefined);
     if (manifest === undefined) return;
     this.recovered(shard, { ...recovered, marks: manifest.marks, snapshotMs: manifest.timeMs });
-    // By its age: a shard that moves now and then would never have one.
+    // Count from the snapshot's age: a shard that moves now and then would otherwise never get one.
     const { clock } = this.deps;
     this.triedMs.set(shard, clock.monotonicMs() - Math.max(0, clock.now() - manifest.timeMs));
   }
@@ -60,23 +60,25 @@ export class SnapshotQueue {
     return this.deps.snapshotter.newestOf(shard);
   }
 
-  /** Takes one of each shard that serves and has changed. A deadline also speeds up the one being taken. */
+  /** Takes a snapshot of each serving shard that has changed. A deadline also speeds up the snapshot in progress. */
   async takeAll(pace: Pace): Promise<readonly SnapshotResult[]> {
     const { memory, log, snapshotter } = this.deps;
     const shards = [...this.shards.values()].filter(({ isElsewhere }) => !isElsewhere);
     if (!Number.isFinite(pace.deadlineMs)) return await this.queued(shards, pace);
     if (memory.isFull) {
-      // Without pauses V8 collects such a heap all the time, and may end the process for it. The log has all of it.
+      // Without pauses V8 collects such a heap all the time, and may end the process. The log has everything.
       log.warn({ code: 'urgent-snapshots-skipped' }, 'memory is nearly full, skipped urgent snapshots');
       return [];
     }
     snapshotter.hurry(pace);
-    // Snapshots in a hurry leave out shards that do not serve.
+    // Snapshots with a deadline skip shards that do not serve.
     const serving = shards.filter(({ source }) => source !== undefined);
     return await this.queued(serving, pace);
   }
 
-  /** All that are due: the first of them alone would be due again before the others had their turn. */
+  /**
+   * Takes all due snapshots in one batch: the first shard alone would be due again before the others had their turn.
+   */
   takeDue(): void {
     if (this.isTaking) return;
     const nowMs = this.deps.clock.monotonicMs();
@@ -88,7 +90,10 @@ export class SnapshotQueue {
     if (due.length > 0) void this.queued(due, BACKGROUND);
   }
 
-  /** A snapshot that is still being taken ends at its next step, before its store is closed; unless the store is away. */
+  /**
+   * Ends the snapshot in progress at its next step, before the store is closed. Does not wait long for an unreachable
+   * store.
+   */
   async close(): Promise<void> {
     this.deps.snapshotter.hurry({ restMs: 0, deadlineMs: Number.NEGATIVE_INFINITY });
     if (!this.isTaking) return;

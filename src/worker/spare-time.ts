@@ -1,11 +1,11 @@
 import type { Timers } from '../base/timers.js';
 
-/** Of the thread's time, callbacks have so much to themselves: what is idle beyond that is spare. */
+/** Share of the thread's time reserved for callbacks; idle time beyond it is spare. */
 const RESERVED_SHARE = 0.15;
-/** Also of a thread that is never idle. */
+/** Minimum share, even on a thread that is never idle. */
 const LEAST_SHARE = 0.01;
 const URGENT_SHARE = 0.5;
-/** What is not used at once is lost, or nobody would wait after a quiet night. */
+/** Maximum saved-up budget: otherwise a quiet night would save up time for one long interruption. */
 const BUDGET_MAX_MS = 10;
 
 export interface SpareTimeDeps {
@@ -13,22 +13,24 @@ export interface SpareTimeDeps {
   /** How long the thread has waited for events since it began. */
   readonly loopIdleMs: () => number;
   readonly defer: Timers['defer'];
-  /** True: what waits has waited for too long already. */
+  /** True when the waiting work has waited too long. */
   readonly isUrgent: () => boolean;
 }
 
 /**
- * Time of a thread for work that can wait, in pieces of a fraction of a millisecond: as much as it would be idle, less a reserve.
- * A piece is done when a flight has departed because no further request came, and now and then anyway. To look for such
- * moments turn by turn instead keeps the event loop from sleeping: it then wakes for every request by itself, and a callback
- * took half as much again.
+ * Runs work that can wait, in pieces of a fraction of a millisecond, in a thread's idle time minus a reserve.
+ *
+ * A piece runs after an append has started because no further request came, and now and then regardless. Polling for
+ * idle moments in
+ * every turn would keep the event loop from sleeping. The loop then wakes for every single request, and a callback took
+ * half as long again.
  */
 export class SpareTime {
   private readonly waiting: (() => void)[] = [];
   private budgetMs = BUDGET_MAX_MS;
   private earnedMs: number;
   private idleMs: number;
-  /** Since time was earned last. */
+  /** Time spent on pieces since time was last earned. */
   private spentMs = 0;
 
   constructor(private readonly deps: SpareTimeDeps) {
@@ -36,12 +38,12 @@ export class SpareTime {
     this.idleMs = deps.loopIdleMs();
   }
 
-  /** Carries a piece of work out when there is time for it. */
+  /** Runs a piece of work when there is time for it. */
   run<T>(work: () => T): Promise<T> {
     return new Promise((resolve) => this.waiting.push(() => resolve(work())));
   }
 
-  /** To be called regularly. */
+  /** Call regularly. */
   earn(): void {
     const { monotonicMs, loopIdleMs, isUrgent } = this.deps;
     const elapsedMs = monotonicMs() - this.earnedMs;
@@ -55,7 +57,7 @@ export class SpareTime {
     this.offer();
   }
 
-  /** The thread has nothing else to do just now. */
+  /** Runs a waiting piece; called when the thread has nothing else to do. */
   offer(): void {
     if (this.budgetMs <= 0) return;
     const work = this.waiting.shift();
@@ -65,7 +67,7 @@ export class SpareTime {
     const tookMs = this.deps.monotonicMs() - startedMs;
     this.budgetMs -= tookMs;
     this.spentMs += tookMs;
-    // Nobody offers anything where each turn brings requests.
+    // A thread that gets requests in every turn is never offered idle time.
     if (this.deps.isUrgent()) this.deps.defer(() => this.offer());
   }
 }

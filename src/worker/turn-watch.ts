@@ -2,7 +2,7 @@ import type { TurnTimes } from '../callback/sent-callback.js';
 import type { Landing, ShardObserver, Turn } from '../shard/shard-observer.js';
 import type { Command } from '../wallet/command.js';
 
-/** Notes when the turns of the commands were that a trace follows; there only where traces are sent. */
+/** Records the turn times of traced commands; used only when traces are sent. */
 export class TurnWatch implements ShardObserver {
   private readonly turns = new Map<Command, TurnTimes | undefined>();
 
@@ -12,7 +12,7 @@ export class TurnWatch implements ShardObserver {
     this.turns.set(command, undefined);
   }
 
-  /** Undefined when it had no turn. */
+  /** Undefined when the command had no turn. */
   take(command: Command): TurnTimes | undefined {
     const times = this.turns.get(command);
     this.turns.delete(command);

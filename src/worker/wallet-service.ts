@@ -10,18 +10,22 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import { shardOf } from './placement.js';
 import type { Shards } from './shards.js';
 
-/** Whether a new bet can be taken, and why not. */
+/** Whether a new bet can be accepted, and why not. */
 export type Readiness = 'ready' | 'starting' | 'archive-unknown';
 
 /**
- * All wallets of this process, wherever their shards live: what the operator's listener talks to. It knows players; which
- * shard a player is in is known here.
+ * All wallets of this process, in any shard: the interface that the operator's listener uses. Callers name players;
+ * this class finds their
+ * shards.
  */
 export class WalletService {
-  /** Every shard has recovered once, till the end begins: a single shard that stops does not take the node out. */
+  /**
+   * True from the first recovery of every shard until the shutdown begins: a single shard that stops does not take the
+   * node out.
+   */
   isServing = false;
   private snapshotting: Promise<unknown> = Promise.resolve();
-  /** The callers that have asked since the running one was begun. */
+  /** Next round of snapshots, shared by all callers since the running round began. */
   private nextSnapshots: Promise<readonly SnapshotResult[]> | undefined = undefined;
 
   constructor(
@@ -29,7 +33,7 @@ export class WalletService {
     readonly shardCount: number,
     private readonly clock: Clock,
     private readonly deadlineMs: number,
-    /** Of several nodes that share the shards: whether this one is in their midst. */
+    /** Among nodes that share the shards: whether this node is connected to the cluster. */
     private readonly isConnected: () => boolean = () => true,
   ) {}
 
@@ -37,14 +41,14 @@ export class WalletService {
     return this.readiness === 'ready';
   }
 
-  /** `archive-unknown`: a shard does not know which names its archive has, and nobody tells it. */
+  /** `archive-unknown`: a shard lacks its archive's key filter, and the archive does not answer. */
   get readiness(): Readiness {
     if (!this.isServing || !this.isConnected()) return 'starting';
     const isUnknown = this.shards.status().some(({ state, lacksNames }) => state === 'serving' && lacksNames);
     return isUnknown ? 'archive-unknown' : 'ready';
   }
 
-  /** Resolves by the deadline; then with `not-durable-in-time`: the outcome is unknown. */
+  /** Resolves by the deadline; `not-durable-in-time` then means that the outcome is unknown. */
   async operate(command: OperatorCommand): Promise<Answer> {
     return await this.inTime<Answer>((replier) => {
       this.shards.execute(this.shardOf(command.username), command, this.deadline(), replier);
@@ -61,7 +65,9 @@ export class WalletService {
     });
   }
 
-  /** One at a time. Calls that come meanwhile share the next one: the one that runs may lack what was just done. */
+  /**
+   * Runs one round at a time. Calls during a round share the next one: the running round may lack the latest changes.
+   */
   takeSnapshots(): Promise<readonly SnapshotResult[]> {
     this.nextSnapshots ??= this.snapshotting
       .catch(() => {})
@@ -74,7 +80,7 @@ export class WalletService {
     return this.nextSnapshots;
   }
 
-  /** For people: the place of a head says enough. */
+  /** Status for people: the LSN is enough of a head. */
   status(): readonly object[] {
     return this.shards.status().map(({ shard, state, players, waiting, head, reason }) => ({
       shard,

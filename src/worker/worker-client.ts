@@ -20,47 +20,48 @@ import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from '
 import type { Move, MoveResult, ShardStatus } from './shards.js';
 
 export interface WorkerEvents {
-  /** All its shards serve. */
+  /** All shards of the worker serve. */
   onOpened(): void;
   readonly onFenced: OnFenced;
-  /** It has a callback of a shard that it does not have. */
+  /** The worker has returned a callback for a shard that it does not have. */
   onMisplaced(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void;
   readonly putCopies: PutCopies;
-  /** The thread has ended by itself. */
+  /** The thread has ended unexpectedly. */
   onDied(error: Error): void;
 }
 
 const CLOSE_MS = 1000;
 const ORPHANS_MS = 2000;
 const NO_THREAD: MoveResult = { type: 'failed', reason: 'its thread has ended', isPermanent: false };
-/** A thread that says nothing for so long will not say anything any more. */
+/** A thread that is silent for this long counts as hung. */
 const SILENCE_MAX_SECONDS = 10;
 const WAITING_MAX = 100_000;
 
 /**
- * The main thread's end of the wire to one worker. When the worker dies, every waiting replier is told to come again: what
- * became of it is unknown, and a repeat finds out.
+ * Main thread's end of the protocol with one worker. When the worker dies, every waiting replier is asked to retry: the
+ * outcome is unknown,
+ * and a repeat finds out.
  */
 export class WorkerClient {
   status: readonly ShardStatus[] = [];
   isMemoryFull = false;
-  /** As of its last message. */
+  /** Metrics as of the worker's last message. */
   metrics: readonly Metric[] = [];
   private readonly waiting = new Map<number, Replier<WireResult>>();
-  /** Repliers that wait for the reply to a callback; its text is not kept. */
+  /** Repliers waiting for callbacks; the callback's text is not kept. */
   private readonly callbacks = new Map<number, Replier<CallbackReply>>();
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: Error) => void } | undefined = undefined;
   private onDrained: ((isEmpty: boolean) => void) | undefined = undefined;
   private onOrphansKept: (() => void) | undefined = undefined;
-  /** In the order in which they were asked for. */
+  /** Pending snapshot requests, in order. */
   private readonly onSnapshots: ((results: readonly SnapshotResult[] | undefined) => void)[] = [];
   private readonly moves = new Map<number, (result: MoveResult) => void>();
   private readonly exited: Promise<void>;
-  /** Once its shards serve, because then it tells its status ten times a second. */
+  /** Set once the shards serve, because the worker then sends its status ten times a second. */
   private watchdog: Watchdog | undefined = undefined;
   private requests: WireRequest[] = [];
-  /** The callbacks of this turn, the newest of `callbacks`, so that their ids follow one another. */
+  /** Callbacks of this turn: the newest of `callbacks`, so that their ids are consecutive. */
   private newCallbacks: SentCallback[] = [];
   private isScheduled = false;
   private nextId = 1;
@@ -72,7 +73,7 @@ export class WorkerClient {
   constructor(
     private readonly worker: Worker,
     private readonly events: WorkerEvents,
-    /** The newest entries whose answers have come, by shard; the places of a worker keep them over its lives. */
+    /** Newest entries whose answers have arrived, by shard; worker slots keep them across restarts. */
     private readonly acknowledged: Map<number, Lsn>,
     private readonly log: Logger,
   ) {
@@ -93,12 +94,12 @@ export class WorkerClient {
     });
   }
 
-  /** Resolves when all its shards serve. */
+  /** Resolves when all shards of the worker serve. */
   open(): Promise<void> {
     return this.opened;
   }
 
-  /** Callbacks and requests of one turn of the event loop travel in one message each. */
+  /** Submits a callback. Callbacks and requests of one event-loop turn travel in one message each. */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
     if (this.busy !== undefined) {
       replier.reply({ answer: this.busy, body: '' });
@@ -120,7 +121,7 @@ export class WorkerClient {
     this.schedule();
   }
 
-  /** Why it takes nothing now; undefined when it does. */
+  /** Why the worker accepts nothing now; undefined when it does. */
   private get busy(): BusyAnswer | undefined {
     if (this.hasEnded) return STARTING;
     return this.waiting.size + this.callbacks.size >= WAITING_MAX ? OVERLOADED : undefined;
@@ -137,7 +138,7 @@ export class WorkerClient {
     return isEmpty && this.waiting.size + this.callbacks.size === 0;
   }
 
-  /** Undefined when its thread has ended. */
+  /** Undefined when the thread has ended. */
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[] | undefined> {
     if (this.hasEnded) return undefined;
     return await new Promise((resolve) => {
@@ -181,7 +182,7 @@ export class WorkerClient {
     clearTimeout(timer);
   }
 
-  /** After its end: what it had counted goes on in the sums; how its thread was doing does not. */
+  /** Counters that stay in the sums after the worker has ended; gauges are dropped. */
   takeCounted(): Metric[] {
     const counted = lastingMetrics(this.metrics);
     this.metrics = [];
@@ -239,9 +240,10 @@ export class WorkerClient {
         this.metrics = message.metrics ?? this.metrics;
         return;
       case 'shards-opened':
-        // Its end is told like any other.
+        // Termination is reported like any other end of the thread.
         this.watchdog = new Watchdog(SILENCE_MAX_SECONDS, () => void this.worker.terminate());
-        // Before the promise: it may have ended already, and what is waiting to be heard behind this would be heard first.
+        // Call this before resolving: the thread may have ended already, and its exit event would then be handled
+        // first.
         this.events.onOpened();
         this.settleOpened?.resolve();
         return;
@@ -298,7 +300,7 @@ export class WorkerClient {
   }
 }
 
-/** Removes it: a second reply of the same id finds nobody. */
+/** Removes and returns the entry: a second reply with the same id finds none. */
 function take<T>(waiting: Map<number, T>, id: number): T | undefined {
   const one = waiting.get(id);
   waiting.delete(id);

@@ -28,7 +28,10 @@ import { WorkerClient } from './worker-client.js';
 export interface PoolDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Starts a thread for these shards. Without fences it takes the place of one that died, after entries up to `acknowledged`. */
+  /**
+   * Starts a thread for these shards. Without fences the thread replaces one that died after acknowledging the entries
+   * in `acknowledged`.
+   */
   readonly spawn: (
     worker: number,
     shards: readonly number[],
@@ -36,36 +39,39 @@ export interface PoolDeps {
     acknowledged: ReadonlyMap<number, Lsn>,
   ) => Worker;
   readonly onFenced: OnFenced;
-  /** Brings other nodes what threads append, where answers wait for that. */
+  /** Copies entries of all threads to other nodes, when answers wait for copies. */
   readonly putCopies: PutCopies;
-  /** Other nodes have some of the shards: threads begin without any, and each gets the next one to come. */
+  /** Whether nodes share the shards: threads then start without any, and the least loaded one gets the next shard. */
   readonly isShared: boolean;
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
 }
 
-/** What a shard that no thread has is given one for. */
+/** Moves that place a shard in a thread. */
 const PLACED_FOR: ReadonlySet<Move['type']> = new Set(['follow', 'bring', 'take']);
 
-/** What one worker has, over the lives of its threads. Its state is the thread's, and stands above that of its shards. */
+/**
+ * A worker's place in the pool, kept across restarts of its thread. While the thread does not serve, its state
+ * overrides the shards' states.
+ */
 interface WorkerSlot {
   readonly worker: number;
-  /** All that its thread may have. */
+  /** All shards that the thread may have. */
   readonly shards: readonly number[];
-  /** The newest entry of each shard whose answers have come. */
+  /** Newest entry of each shard whose answers have arrived. */
   readonly acknowledged: Map<number, Lsn>;
   client: WorkerClient | undefined;
   state: ShardState;
-  /** Why it is stopped. */
+  /** Why the worker is stopped. */
   reason: string | undefined;
   readonly restarts: RestartBudget;
-  /** What its threads that have died had counted. */
+  /** Counters of its threads that have died. */
   counted: readonly Metric[];
 }
 
 const THREAD_ENDED = 'its thread has ended';
 const NOT_HERE: MoveResult = { type: 'failed', reason: 'it is not on this node', isPermanent: false };
 const NO_THREADS: MoveResult = { type: 'failed', reason: THREAD_ENDED, isPermanent: false };
-/** Of a shard that no thread has told of. */
+/** Status fields of a shard that no thread has reported. */
 const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'timeMs' | 'flightMs' | 'lacksNames'> = {
   players: 0,
   waiting: 0,
@@ -76,16 +82,17 @@ const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'timeMs' | 'fl
 };
 
 /**
- * Shards on worker threads. A worker that dies is started again and recovers its shards while the others serve; one
- * that dies twice in a minute stays dead, and its shards stopped.
+ * Shards on worker threads. A worker that dies is restarted and recovers its shards while the others serve. A worker
+ * that dies twice in a
+ * minute stays dead, and its shards stay stopped.
  */
 export class WorkerPool implements Shards {
   private readonly slots: WorkerSlot[];
-  /** What threads were allowed to write last, also ones that begin later; undefined: what they begin with. */
+  /** Newest format that threads may write, also for threads that start later; undefined: the format they start with. */
   private format: number | undefined = undefined;
-  /** Confirmed time for threads that start later. */
+  /** Confirmed time, also for threads that start later. */
   private confirmed: ConfirmedTime | undefined = undefined;
-  /** Where each shard is; one that is another node's is nowhere. */
+  /** Slot of each shard; a shard of another node has none. */
   private readonly byShard = new Map<number, WorkerSlot>();
 
   constructor(
@@ -120,7 +127,7 @@ export class WorkerPool implements Shards {
   }
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
-    // One worker has all shards. A wrong guess makes the callback travel twice.
+    // A single worker has all shards. A wrong guess makes the callback travel twice.
     const [only, second] = this.slots;
     const slot = second === undefined ? only : this.byShard.get(shardOf(guessUsername(callback.text), this.shardCount));
     if (slot?.state === 'serving') slot.client?.carryOut(callback, replier);
@@ -142,7 +149,7 @@ export class WorkerPool implements Shards {
     });
   }
 
-  /** How a shard is that is in no thread: no shard can come to a process that has none left. */
+  /** Status of a shard in no thread: without threads, this process cannot serve it. */
   private get elsewhere(): Pick<ShardStatus, 'state' | 'reason'> {
     if (this.hasThreads) return { state: 'away', reason: undefined };
     return { state: 'stopped', reason: this.slots[0]?.reason };
@@ -162,7 +169,7 @@ export class WorkerPool implements Shards {
 
   async drain(timeoutMs: number): Promise<boolean> {
     const endMs = this.deps.clock.monotonicMs() + timeoutMs;
-    // What one worker gives back goes to another, which may have been empty a moment ago.
+    // A callback returned by one worker goes to another, which may already have been empty.
     for (let leftMs = timeoutMs; leftMs > 0; leftMs = endMs - this.deps.clock.monotonicMs()) {
       const drained = await Promise.all(this.slots.map(({ client }) => client?.drain(leftMs) ?? true));
       if (drained.every(Boolean)) return true;
@@ -192,7 +199,7 @@ export class WorkerPool implements Shards {
     return result ?? { type: 'failed', reason, isPermanent: false };
   }
 
-  /** The thread that has the fewest is to have it, too. */
+  /** Places the shard in the thread with the fewest shards. */
   private place(shard: number): WorkerSlot {
     const serving = this.slots.filter(({ state }) => state === 'serving');
     const [emptiest] = (serving.length > 0 ? serving : this.slots).toSorted(
@@ -208,7 +215,7 @@ export class WorkerPool implements Shards {
     return client?.status.find((status) => status.shard === shard)?.state ?? 'starting';
   }
 
-  /** Those that are in it now. */
+  /** Shards that the thread has now. */
   private shardsOf(slot: WorkerSlot): number[] {
     return [...this.byShard].flatMap(([shard, other]) => (other === slot ? [shard] : []));
   }
@@ -238,7 +245,7 @@ export class WorkerPool implements Shards {
     else replier.reply({ answer: busyIn(slot), body: '' });
   }
 
-  /** A worker that does not serve cannot tell that the guess was wrong, or that there is nothing to carry out. */
+  /** Parses the callback here: a worker that does not serve cannot report a wrong guess or a malformed callback. */
   private forwardExactly(callback: SentCallback, replier: Replier<CallbackReply>): void {
     const address = this.deps.codec.addressOf(callback.endpoint, callback.text);
     if ('username' in address) this.forward(callback, shardOf(address.username, this.shardCount), replier);
@@ -273,7 +280,7 @@ export class WorkerPool implements Shards {
   private async fenced(...fenced: Parameters<OnFenced>): Promise<void> {
     const [shard] = fenced;
     if (this.deps.isShared) this.byShard.delete(shard);
-    // An owner that takes one shard takes all, also those of workers that have not noticed yet.
+    // An owner that takes one shard takes all, including shards of workers that have not noticed yet.
     else await this.keepOrphans();
     this.deps.onFenced(...fenced);
   }
@@ -282,7 +289,7 @@ export class WorkerPool implements Shards {
     const { worker } = slot;
     const shards = this.shardsOf(slot);
     const at = { worker, shards, error: error.stack ?? error.message };
-    // They may come back on another thread, or another node.
+    // The shards may come back on another thread, or another node.
     if (this.deps.isShared) for (const shard of shards) this.byShard.delete(shard);
     slot.counted = mergeMetrics([...slot.counted, ...(slot.client?.takeCounted() ?? [])]);
     if (!slot.restarts.failed(this.deps.clock.monotonicMs())) {
@@ -315,7 +322,7 @@ export class WorkerPool implements Shards {
   }
 }
 
-/** What a shard answers whose thread does not serve, or that is in none. */
+/** Answer for a shard in no thread, or in a thread that does not serve. */
 function busyIn(slot: WorkerSlot | undefined): BusyAnswer {
   if (slot === undefined) return MOVED;
   return slot.state === 'starting' ? STARTING : STOPPED;
