@@ -220,8 +220,8 @@ export class ClusterNode implements PeerEvents {
   }
 
   /**
-   * Listens for peers and joins the cluster; shards are assigned later.
-   * Rejects when the node cannot listen, cannot reach the registry, or cannot read a format that the others may write.
+   * Listens for peers and joins the cluster; shards are assigned later. Rejects when the node cannot listen, cannot
+   * reach the registry, or cannot read a format that the others may write.
    */
   async start(): Promise<void> {
     const { timers, table, about } = this.deps;
@@ -241,8 +241,8 @@ export class ClusterNode implements PeerEvents {
 
   /**
    * Whether this node can execute or forward callbacks. The node is a member, an assignment exists, and it has links to
-   * more than half of
-   * the others. It also sees the registry, unless no linked peer sees it either. Owning a shard is not required.
+   * more than half of the others. It also sees the registry, unless no linked peer sees it either. Owning a shard is
+   * not required.
    */
   get isReady(): boolean {
     const { view, seesTable } = this.membership;
@@ -368,8 +368,7 @@ export class ClusterNode implements PeerEvents {
 
   /**
    * Hands all shards to other nodes before the process ends, and accepts none. Resolves when no shard is left, when no
-   * node can take
-   * one, or after `timeoutMs`.
+   * node can take one, or after `timeoutMs`.
    */
   async giveAway(timeoutMs: number): Promise<void> {
     const { clock, timers, log } = this.deps;

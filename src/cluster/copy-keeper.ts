@@ -42,9 +42,8 @@ export class CopyKeeper {
 
   /**
    * Entries held here behind `sequence`, for a node that is about to fence the log. For a while the seal stops every
-   * other node from
-   * adding entries, and so from acknowledging them, and from fencing the log. Undefined while another node has the
-   * seal.
+   * other node from adding entries, and so from acknowledging them, and from fencing the log. Undefined while another
+   * node has the seal.
    */
   seal(shard: number, by: string, sequence: number, nowMs: number): readonly SealedEntry[] | undefined {
     if (this.isSealed(shard, by, nowMs)) return undefined;
@@ -69,10 +68,8 @@ export class CopyKeeper {
 
   /**
    * Records that the member `by` serves the log in this epoch: entries from an earlier owner are refused for good. A
-   * failover can lose
-   * the fence against that owner, and the store then lets it append. A late message about an older epoch is ignored; it
-   * says nothing about
-   * the epoch that its member is about to begin.
+   * failover can lose the fence against that owner, and the store then lets it append. A late message about an older
+   * epoch is ignored; it says nothing about the epoch that its member is about to begin.
    */
   ownedSince(shard: number, epoch: number, by: string): void {
     if (epoch < this.oldestEpoch(shard)) return;

@@ -5,8 +5,7 @@ const MISSING_MAX = 100;
 
 /**
  * Names of members that disappeared without announcing that they leave, and have not come back. A node that died or
- * hangs is missing;
- * a node that was stopped or drained is not. A restarted node comes back under its name.
+ * hangs is missing; a node that was stopped or drained is not. A restarted node comes back under its name.
  */
 export class MissingMembers {
   /** By name: whether the member's last record said that it leaves. */

@@ -206,8 +206,7 @@ export class Ownership {
 
   /**
    * Takes an offered shard. The old owner has acknowledged nothing beyond the offer, but resumes when the fence is
-   * slow. Entries that it
-   * then acknowledges must not be held by a node that this node did not ask for its copies.
+   * slow. Entries that it then acknowledges must not be held by a node that this node did not ask for its copies.
    */
   private async takeOffered(dealing: Dealing, head: Head, untilMs: number): Promise<void> {
     const { clock, hasSeals, copiesOf, unseal } = this.deps;
@@ -284,8 +283,7 @@ export class Ownership {
 
   /**
    * Whether this node could serve the shard, regardless of its current owner. The log must answer, and no append to the
-   * same server may be
-   * waiting: all of them wait when that server or its replicas are slow.
+   * same server may be waiting: all of them wait when that server or its replicas are slow.
    */
   reaches(shard: number): boolean {
     const { watch, clock, local, laneOf } = this.deps;

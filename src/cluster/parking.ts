@@ -3,8 +3,7 @@ import type { Routed } from './routed.js';
 
 /**
  * Requests for shards without a known owner, earliest deadline first. Deadlines keep the order of arrival, even for a
- * request that a
- * node has refused meanwhile.
+ * request that a node has refused meanwhile.
  */
 export class Parking {
   private readonly byShard = new Map<number, Routed[]>();

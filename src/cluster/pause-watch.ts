@@ -4,8 +4,7 @@ export const PAUSE_MIN_MS = 500;
 const FIRST_PULSES = 5;
 /**
  * Maximum rate at which the estimate of a peer's clock may rise; real clocks drift far less. Heartbeats that were held
- * back during a
- * pause arrive together after it, each showing a little more of the pause.
+ * back during a pause arrive together after it, each showing a little more of the pause.
  */
 const DRIFT = 0.01;
 /** After this many heartbeats behind (30 s) the peer itself was paused and has not noticed. */
@@ -32,10 +31,8 @@ interface Seen {
 
 /**
  * Detects a pause of this machine. A suspended or restored machine stops its monotonic clock and does not notice:
- * leases, seals and
- * deadlines would count from before the pause. The peers' clocks have gone on. When most peers are ahead by more than
- * ever before, this
- * machine has missed time.
+ * leases, seals and deadlines would count from before the pause. The peers' clocks have gone on. When most peers are
+ * ahead by more than ever before, this machine has missed time.
  */
 export class PauseWatch {
   private readonly seen = new Map<string, Seen>();

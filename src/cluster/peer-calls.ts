@@ -96,8 +96,7 @@ export class PeerCalls {
 
   /**
    * Answers requests past their deadline, whose senders no longer wait. A request that was sent elsewhere before can be
-   * older than those
-   * ahead of it.
+   * older than those ahead of it.
    */
   dropLate(nowMs: number): void {
     for (const waiting of [this.callbacks, this.requests] as readonly Map<number, Routed>[]) {

@@ -1,7 +1,6 @@
 /**
  * Monotonic clocks of peers, estimated from their heartbeats. A heartbeat takes time to arrive, so the peer's clock is
- * at least this
- * estimate. A converted deadline expires early by that delay, and never late.
+ * at least this estimate. A converted deadline expires early by that delay, and never late.
  */
 export class PeerClocks {
   /** Peer's clock minus ours, by tag. */

@@ -19,8 +19,7 @@ export interface PeerCopiesDeps {
 
 /**
  * Entries of a log that other members hold, in order per member. `isSilent`: a live member does not answer. `sealed`:
- * another node is
- * about to fence the log.
+ * another node is about to fence the log.
  */
 export type Gathered = { readonly copies: readonly (readonly SealedEntry[])[]; readonly isSilent: boolean } | 'sealed';
 

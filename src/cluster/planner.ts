@@ -52,8 +52,7 @@ interface Proposal {
 
 /**
  * Keeps the assignment in the registry in line with the live members. Every member runs a planner. The member with the
- * lowest tag acts
- * first, and the others then find nothing to change.
+ * lowest tag acts first, and the others then find nothing to change.
  */
 export class Planner {
   private readonly startedMs: number;

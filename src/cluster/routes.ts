@@ -1,8 +1,7 @@
 /**
  * Owner of each shard, from the owners' announcements. A heartbeat lists all shards that a member serves; `own` names
- * one that it has just
- * opened. When two members claim a shard, the higher epoch wins. Until any member speaks, the registry's ownership
- * records are used.
+ * one that it has just opened. When two members claim a shard, the higher epoch wins. Until any member speaks, the
+ * registry's ownership records are used.
  */
 export class Routes {
   /** Announced epochs, by tag, then by shard. */

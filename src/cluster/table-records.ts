@@ -23,8 +23,7 @@ const UNSAID_OF_PLAN: Omit<Plan, 'owners' | 'followers' | 'format'> = {
 
 /*
  * The registry outlives every walletd that writes to it, and nodes of several versions share it. A field that a version
- * does not know
- * is treated as absent, or left alone.
+ * does not know is treated as absent, or left alone.
  */
 
 export function memberOf(json: string): MemberRecord {

@@ -26,8 +26,7 @@ export interface MemberRecord {
   readonly retentionMs: number | undefined;
   /**
    * Id of the member's archive; null: no archive; empty: the archive has not answered yet. Undefined for an older
-   * walletd, which does not
-   * report it.
+   * walletd, which does not report it.
    */
   readonly archiveId: string | null | undefined;
   /** Tags of live members that this member has no link to. */
@@ -84,8 +83,7 @@ export type BeatAnswer =
 
 /**
  * Membership registry of a cluster. Soft state: lost records are written again, and no acknowledgement depends on it.
- * All calls reject
- * during an outage.
+ * All calls reject during an outage.
  */
 export interface ClusterTable {
   /** Writes the member's record, or replaces it. */

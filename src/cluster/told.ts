@@ -2,8 +2,7 @@ import type { Head, Position } from '../shard/log/wal.js';
 
 /**
  * Newest entry of each shard that any member may have acknowledged, as far as this member has heard. A log that ends
- * before it has lost
- * entries.
+ * before it has lost entries.
  */
 export class Told {
   private readonly byShard: Map<number, Position>;

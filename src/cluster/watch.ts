@@ -45,9 +45,8 @@ interface SeenHead {
 
 /**
  * Failure detector. Judges the other members by this member's own clock alone, and only for time in which it could have
- * seen them. A
- * member is suspected dead when neither heartbeat nor link shows life. Its shards may be taken when their logs are
- * idle, too.
+ * seen them. A member is suspected dead when neither heartbeat nor link shows life. Its shards may be taken when their
+ * logs are idle, too.
  */
 export class Watch {
   private readonly beats = new Map<string, SeenBeat>();

@@ -20,8 +20,8 @@ export interface Channel {
 
 /**
  * AES-256-GCM with a key per direction and a counter per frame. The counter is not sent: a frame that is missing,
- * repeated or out of order
- * fails to decrypt. HMAC-SHA-256 would cost the same (5 us for a frame of 1000 bytes, both ends) and hide nothing.
+ * repeated or out of order fails to decrypt. HMAC-SHA-256 would cost the same (5 us for a frame of 1000 bytes, both
+ * ends) and hide nothing.
  */
 export class EncryptedChannel implements Channel {
   private readonly outgoing: Direction;

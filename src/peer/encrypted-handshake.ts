@@ -6,8 +6,8 @@ import type { Side } from './side.js';
 
 /**
  * Version of the link protocol. Raised when members send messages that an older version would misread. Both ends send
- * the newest version
- * that they speak, and the keys of a link are derived from these bytes: a relay between them cannot lower the version.
+ * the newest version that they speak, and the keys of a link are derived from these bytes: a relay between them cannot
+ * lower the version.
  */
 export const WIRE = 2;
 /** Path of the WebSocket request by members that wait for the listener's hello. Members of WIRE 1 request `/`. */

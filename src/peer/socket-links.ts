@@ -167,8 +167,7 @@ export class SocketLinks implements PeerLinks {
 
   /**
    * Probes the address of a peer that should dial this node. Without the probe, this node would notice a dead peer only
-   * by its silence.
-   * The probe repeats until the address refuses connections or a link is up.
+   * by its silence. The probe repeats until the address refuses connections or a link is up.
    */
   private knock(tag: string): void {
     const address = this.peers.get(tag);
@@ -244,8 +243,7 @@ export class SocketLinks implements PeerLinks {
 
   /**
    * False for a dial that a newer one replaced: a member can leave and return while it is dialled, and two dials would
-   * keep ending each
-   * other's links.
+   * keep ending each other's links.
    */
   private isWanted(dialled: Dialled): boolean {
     return this.dialled.get(dialled.tag) === dialled;

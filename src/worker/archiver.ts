@@ -63,8 +63,7 @@ interface Leaving {
 
 /**
  * Moves closed rounds from memory into the archive, player by player. Durable rounds are put into the archive; once
- * that write is durable
- * too, the shard drops them from memory, unless they have changed.
+ * that write is durable too, the shard drops them from memory, unless they have changed.
  */
 export class Archiver {
   private readonly members: readonly Member[];
@@ -104,8 +103,7 @@ export class Archiver {
 
   /**
    * All days before this moment are dropped from the archive, which accepts none of their rounds any more. Memory
-   * forgets older rounds only:
-   * else a pending put would bring a forgotten round back, beside new rounds with its ids.
+   * forgets older rounds only: else a pending put would bring a forgotten round back, beside new rounds with its ids.
    */
   get droppedBeforeMs(): number {
     return this.members.length === 0 ? Number.POSITIVE_INFINITY : this.keptSinceMs;

@@ -7,8 +7,7 @@ const REST_MS = 3_600_000;
 
 /**
  * Decides whether the wall clock can be trusted to expire data. It cannot for an hour after a start or a jump, which
- * gives people and
- * programs time to correct the clock.
+ * gives people and programs time to correct the clock.
  */
 export class ClockWatch {
   /** Wall clock minus monotonic clock: constant unless the wall clock is set. */

@@ -6,9 +6,8 @@ import type { Endpoint } from '../wallet/command.js';
 
 /*
  * Column layout for callbacks and replies between threads; bodies stay text. Copying parsed objects takes 5 us per
- * callback, this layout
- * 0.5 us. Bytes would be as fast, but lie outside the heap, and V8 would collect the whole heap more often because of
- * them.
+ * callback, this layout 0.5 us. Bytes would be as fast, but lie outside the heap, and V8 would collect the whole heap
+ * more often because of them.
  */
 
 export interface CallbackColumns {

@@ -19,14 +19,12 @@ export interface FirstEndpointsMeasures {
 
 /**
  * Remembers the endpoint that each body was first sent to, for as long as its signature can be used. The platform signs
- * the body and the
- * time, but not the path. An attacker who has captured a request could send it to another endpoint, where the same
- * fields mean something
- * else.
+ * the body and the time, but not the path. An attacker who has captured a request could send it to another endpoint,
+ * where the same fields mean something else.
  *
  * Bodies are identified by a keyed hash of 64 bits. A thread remembers at least its last 1,179,648 bodies of the
- * window, in at most 23 MiB.
- * The memory belongs to the thread: after a crash, a restart or a move of the shard it starts empty.
+ * window, in at most 23 MiB. The memory belongs to the thread: after a crash, a restart or a move of the shard it
+ * starts empty.
  */
 export class FirstEndpoints {
   /** Oldest first. */

@@ -6,8 +6,7 @@ import type { Endpoint } from '../wallet/command.js';
 
 /**
  * Called when another process took a shard over. `head`: the end of the shard's log; `takenBy`: for people. A single
- * process must end and
- * not fight back; among nodes that share the shards it has given up this shard only.
+ * process must end and not fight back; among nodes that share the shards it has given up this shard only.
  */
 export type OnFenced = (shard: number, takenBy: string, head: Head) => void;
 

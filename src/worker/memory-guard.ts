@@ -4,8 +4,7 @@ import { type Cancel, systemTimers } from '../base/timers.js';
 
 /**
  * Shares of the record limit and of the usable heap: above FULL nothing new is opened, below FREE it is again. The
- * remaining record space
- * is for closing open rounds.
+ * remaining record space is for closing open rounds.
  */
 const RECORDS_FULL_SHARE = 0.9;
 const RECORDS_FREE_SHARE = 0.88;
@@ -26,14 +25,11 @@ export interface MemoryLimits {
 
 /**
  * Watches this thread's records and heap. Used heap bytes alone say little, because V8 keeps garbage until it needs the
- * space. The measure
- * is therefore the size after the last major collection.
+ * space. The measure is therefore the size after the last major collection.
  *
  * The usable heap is the limit without the two halves of the young generation. When the old generation leaves no space
- * for them, V8 does
- * nothing but collect the whole heap. It ends the process when four collections in a row took most of the time and left
- * more than 0.8 of
- * the limit in use.
+ * for them, V8 does nothing but collect the whole heap. It ends the process when four collections in a row took most of
+ * the time and left more than 0.8 of the limit in use.
  */
 export class MemoryGuard {
   isFull = false;

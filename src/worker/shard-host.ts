@@ -260,10 +260,8 @@ export class ShardHost implements ThreadShards {
 
   /**
    * Starts a thread that replaces one that died. It takes shards over from this process only; a shard that got another
-   * owner meanwhile
-   * stays with that owner. `acknowledged`: newest entries whose answers have left this process. Rejects when a log ends
-   * before them,
-   * because the lost entries cannot be restored. Waits out an outage.
+   * owner meanwhile stays with that owner. `acknowledged`: newest entries whose answers have left this process. Rejects
+   * when a log ends before them, because the lost entries cannot be restored. Waits out an outage.
    */
   async resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
     await this.restarts.resume(acknowledged);

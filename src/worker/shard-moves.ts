@@ -31,8 +31,7 @@ const QUIET_EVERY = 3;
 const RECOVERING_MAX = 2;
 /**
  * Pause between two 2 ms slices of a load for which no callback waits: two such loads take half of the thread's time.
- * Without pauses,
- * answers took seconds during a rolling restart with a million players whose nodes shared two cores.
+ * Without pauses, answers took seconds during a rolling restart with a million players whose nodes shared two cores.
  */
 const REST_MS = 6;
 

@@ -56,8 +56,7 @@ export type Move =
 
 /**
  * A paused shard resumes after this long without a new owner. Resuming while the new owner is fencing costs more than
- * waiting: with
- * 150 ms many handovers of a rolling restart ended like that on busy nodes and disks.
+ * waiting: with 150 ms many handovers of a rolling restart ended like that on busy nodes and disks.
  */
 export const HANDOVER_MS = 400;
 
@@ -86,8 +85,7 @@ export interface Shards {
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
   /**
    * Parses a callback, executes its command in the player's shard, and writes the answer; otherwise like `execute`. The
-   * text is not kept
-   * after it has been parsed.
+   * text is not kept after it has been parsed.
    */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void;

@@ -21,9 +21,8 @@ export interface SpareTimeDeps {
  * Runs work that can wait, in pieces of a fraction of a millisecond, in a thread's idle time minus a reserve.
  *
  * A piece runs after an append has started because no further request came, and now and then regardless. Polling for
- * idle moments in
- * every turn would keep the event loop from sleeping. The loop then wakes for every single request, and a callback took
- * half as long again.
+ * idle moments in every turn would keep the event loop from sleeping. The loop then wakes for every single request, and
+ * a callback took half as long again.
  */
 export class SpareTime {
   private readonly waiting: (() => void)[] = [];

@@ -15,8 +15,7 @@ export type Readiness = 'ready' | 'starting' | 'archive-unknown';
 
 /**
  * All wallets of this process, in any shard: the interface that the operator's listener uses. Callers name players;
- * this class finds their
- * shards.
+ * this class finds their shards.
  */
 export class WalletService {
   /**

@@ -39,8 +39,7 @@ const WAITING_MAX = 100_000;
 
 /**
  * Main thread's end of the protocol with one worker. When the worker dies, every waiting replier is asked to retry: the
- * outcome is unknown,
- * and a repeat finds out.
+ * outcome is unknown, and a repeat finds out.
  */
 export class WorkerClient {
   status: readonly ShardStatus[] = [];

@@ -83,8 +83,7 @@ const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'timeMs' | 'fl
 
 /**
  * Shards on worker threads. A worker that dies is restarted and recovers its shards while the others serve. A worker
- * that dies twice in a
- * minute stays dead, and its shards stay stopped.
+ * that dies twice in a minute stays dead, and its shards stay stopped.
  */
 export class WorkerPool implements Shards {
   private readonly slots: WorkerSlot[];
