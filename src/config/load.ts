@@ -65,8 +65,8 @@ export function loadWithSources(env: NodeJS.ProcessEnv, unread: readonly string[
 
 /**
  * Settings of a running server, with the callers and operators that `fresh` allows. The listeners keep their addresses.
- * With its own addresses, `fresh`
- * could bind loopback from the next start on and need no keys. This server would meanwhile be open to all. Throws a `ConfigError`.
+ * With its own addresses, `fresh` could bind loopback from the next start on and need no keys. This server would
+ * meanwhile be open to all. Throws a `ConfigError`.
  */
 export function withCallersOf(running: Settings, { insecure, signature, allow, admin }: Settings): Settings {
   const { token, tokens } = admin;

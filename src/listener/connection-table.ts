@@ -24,8 +24,8 @@ export class Place<C> {
  * Connections of one listener, and the next to close when there are too many. The victim is never a newcomer while
  * another connection is inactive. The first victim is the oldest connection without a request, then the oldest idle
  * one. If an address has more inactive connections than an eighth of the limit, the victim is the oldest of the largest
- * such address. Busy connections stay. A balancer with many idle connections therefore loses none to strangers that only connect.
- * Its own burst of new connections gets no preference over theirs.
+ * such address. Busy connections stay. A balancer with many idle connections therefore loses none to strangers that
+ * only connect. Its own burst of new connections gets no preference over theirs.
  */
 export class ConnectionTable<C> {
   private readonly resting: { readonly silent: Ranking<C>; readonly idle: Ranking<C> };

@@ -52,7 +52,7 @@ describe('money by hand that waits for another operator', () => {
     call(name, 'POST', `${player}/deposits`, { id, amount });
   const balance = async (player: string) => (await call('auditor', 'GET', player)).body.balance;
 
-  test('202 names the approval; another operator approves, however often, once', async () => {
+  test('202 names the approval, which another operator carries out exactly once', async () => {
     const player = await newPlayer();
     const asked = await deposit('anna', player, 'big', 100.5);
     assert.equal(asked.status, 202);
@@ -89,7 +89,7 @@ describe('money by hand that waits for another operator', () => {
     assert.deepEqual((await call('auditor', 'GET', '/v1/approvals')).body, { approvals: [], next: null });
   });
 
-  test('a refusal survives a restart from a snapshot, and so does a request', async () => {
+  test('requests and refusals survive a restart from a snapshot', async () => {
     const player = await newPlayer();
     const no = await deposit('anna', player, 'no', 200);
     const later = await deposit('anna', player, 'later', 300);
@@ -125,7 +125,7 @@ describe('money by hand that waits for another operator', () => {
     assert.deepEqual(seen, ['p3', 'p2', 'p1']);
   });
 
-  test('what is approved is of the day of the operator who asked', async () => {
+  test("approved money counts toward the asking operator's day", async () => {
     await node.restart();
     const player = await newPlayer();
     // 100.5 and 300 are done.
@@ -137,12 +137,12 @@ describe('money by hand that waits for another operator', () => {
     assert.equal((await deposit('anna', player, 'more', 600)).body.code, 'hand-day-limit');
   });
 
-  test('ids of approvals that name nothing are 404', async () => {
+  test('approval ids that name nothing are 404', async () => {
     const ids = ['x', 'YQ', 'YQ.', '.YQ', 'YQ.YQ.YQ', 'YQ.YQ', 'YQ==.YQ', `${'YQ'.repeat(700)}.YQ`];
     for (const id of ids) assert.equal((await call('ben', 'POST', `/v1/approvals/${id}/approve`)).status, 404, id);
   });
 
-  test('a shop of one person that asks for two is warned', () => {
+  test('an approval limit with a single operator is warned about', () => {
     const one = { ...settings, 'admin.tokens': settings['admin.tokens'].slice(0, 1) };
     assert.deepEqual(
       [settings, one].map((changes) => handConcerns(settingsWith(changes)).map(({ code }) => code)),

@@ -43,7 +43,7 @@ async function all(node: TestNode, query: Record<string, string> = {}): Promise<
 
 const named = ({ username, type, id, by }: Item) => `${by?.name} ${type} ${username} ${id ?? ''}`.trim();
 
-test('an audit has what every operator did to every player, newest first, in pages of any size', async () => {
+test('an audit lists every operation on every player, newest first, in pages', async () => {
   const node = await TestNode.start(SETTINGS);
   try {
     const players = ['p1', 'p2', 'p3', 'p4', 'p5'];
@@ -76,7 +76,7 @@ test('an audit has what every operator did to every player, newest first, in pag
     );
     assert.deepEqual(await all(node, { beforeMillis: String(first) }), []);
 
-    // From a snapshot players come packed.
+    // Players loaded from a snapshot are hibernated.
     await node.restart();
     assert.deepEqual(await all(node), whole);
     await operate(node, TOKENS.anna, 'POST', '/v1/snapshots');
@@ -87,7 +87,7 @@ test('an audit has what every operator did to every player, newest first, in pag
   }
 });
 
-test('whoever has no token is told nothing, and a cursor of another list is refused', async () => {
+test('an audit needs a token, and refuses a cursor of another list', async () => {
   const node = await TestNode.start(SETTINGS);
   try {
     assert.equal((await fetch(`${node.adminUrl}/v1/operations`)).status, 401);

@@ -22,7 +22,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** `fetch` would put the headers of a browser into an order of its own, and forbids some. */
+/** Used because `fetch` would reorder a browser's headers, and forbids some. */
 function ask(url: string, method: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers }, (response) => {
@@ -63,7 +63,7 @@ describe('sessions of the console', () => {
   const put = (name: string, headers: Record<string, string>) =>
     ask(`${node.adminUrl}/v1/players/${name}`, 'PUT', { ...JSON_TYPE, ...headers }, '{"currency":"THB"}');
 
-  test('a cookie that no script and no other site gets, with an end', async () => {
+  test('the session cookie is hidden from scripts and other sites, and expires', async () => {
     const { status, headers } = await signIn(ANNA);
     assert.equal(status, 200);
     const attributes = `; Path=/; Max-Age=${SESSION_MS / 1000}; HttpOnly; SameSite=Strict`;
@@ -72,13 +72,13 @@ describe('sessions of the console', () => {
     assert.match(behindTls.headers.get('set-cookie') ?? '', /^__Host-walletd-.*; Secure$/);
   });
 
-  test('a wrong token, and one that a page of another site sends, begin nothing', async () => {
+  test("a wrong token, or one sent by another site's page, begins no session", async () => {
     assert.equal((await signIn('wrong')).status, 401);
     const foreign = await signIn(ANNA, { Origin: 'http://evil.example' });
     assert.deepEqual([foreign.status, foreign.headers.get('set-cookie')], [403, null]);
   });
 
-  test('a session reads; it changes something only with its CSRF token, and from its own page', async () => {
+  test('a session reads; changes also need its CSRF token and own page', async () => {
     const { cookie, csrf } = await sessionOf(ANNA);
     const other = await sessionOf(ANNA);
     assert.equal((await ask(`${node.adminUrl}/v1/players`, 'GET', { Cookie: cookie })).status, 200);
@@ -93,12 +93,12 @@ describe('sessions of the console', () => {
     assert.match(text, /"name":"anna"/);
   });
 
-  test('the role read changes nothing, with its CSRF token either', async () => {
+  test('the role read changes nothing, even with its CSRF token', async () => {
     const { cookie, csrf } = await sessionOf(AUDITOR);
     assert.equal((await put('rea', { Cookie: cookie, 'X-Walletd-Csrf': csrf })).status, 403);
   });
 
-  test('who signs in and out, and from where, is in the log; the token and the cookie are not', async () => {
+  test('the log has each sign-in and sign-out with its address, but no secret', async () => {
     const lines = () => node.logLines.filter(({ message }) => /signed (in|out)/.test(message));
     const before = lines().length;
     const from = { 'X-Forwarded-For': '198.51.100.7' };
@@ -117,7 +117,7 @@ describe('sessions of the console', () => {
     assert.ok(!text.includes(ANNA) && !text.includes(cookie.slice(cookie.indexOf('=') + 1)));
   });
 
-  test('a cookie that was changed is none', async () => {
+  test('a changed cookie is invalid', async () => {
     const { cookie } = await sessionOf(AUDITOR);
     const [name = '', value = ''] = cookie.split('=', 2);
     const [payload = '', signature = ''] = value.split('.');
@@ -129,7 +129,7 @@ describe('sessions of the console', () => {
     }
   });
 
-  test('nothing but the page and the sign-in is there for strangers, however a path is written', async () => {
+  test('strangers reach only the page and the sign-in, however a path is written', async () => {
     for (const path of ['/console/live', '/console/%6Cive', '/console/../v1/players', '/console/%2e%2e/v1/players']) {
       const { status, text } = await ask(node.adminUrl + path, 'GET');
       assert.ok(status === 401 || text.startsWith('<!doctype html>'), `${path}: ${status} ${text}`);
@@ -138,7 +138,7 @@ describe('sessions of the console', () => {
     assert.equal((await ask(`${node.adminUrl}/console/benchmark-report`, 'GET')).status, 401);
   });
 
-  test('the page lets nothing in from elsewhere; its files are kept, and have new names when they change', async () => {
+  test('the page loads nothing from elsewhere, and its files are cached by content', async () => {
     const page = await ask(`${node.adminUrl}/console/players?prefix=x`, 'GET');
     const policy = page.headers.get('content-security-policy') ?? '';
     assert.match(policy, /default-src 'none'.*frame-ancestors 'none'/);
@@ -159,7 +159,7 @@ describe('sessions of the console', () => {
   });
 });
 
-test('without tokens the console is for this machine, and no web site', async () => {
+test('without tokens the console serves this machine, and no web site', async () => {
   const node = await TestNode.start();
   const { port } = new URL(node.adminUrl);
   const session = (headers: Record<string, string>) => ask(`${node.adminUrl}/console/session`, 'GET', headers);
@@ -171,7 +171,7 @@ test('without tokens the console is for this machine, and no web site', async ()
   await node.close();
 });
 
-test('a session ends with its time, with its token, and is of no use elsewhere', () => {
+test('a session ends with its time or its token, and is useless elsewhere', () => {
   let nowMs = 1_000_000;
   const clock = { now: () => nowMs, monotonicMs: () => nowMs };
   const sessions = new Sessions(TOKENS, 'store-1', clock, NONE_SIGNED_OUT);
@@ -191,7 +191,7 @@ test('a session ends with its time, with its token, and is of no use elsewhere',
   assert.equal(sessions.maybeRead(cookie), undefined);
 });
 
-test('nothing is measured while nobody looks, and once however many do; a stop ends the streams', async (t) => {
+test('the live feed measures once for all viewers, and never without one', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   let measured = 0;
   const source = {
@@ -238,7 +238,7 @@ test('nothing is measured while nobody looks, and once however many do; a stop e
   assert.equal(measured, before);
 });
 
-test('a report of benchmarks is told of and served when there is one', () =>
+test('a benchmark report is announced and served when there is one', () =>
   inTempFolder(async (folder) => {
     const file = `${folder}/report.html`;
     assert.deepEqual([benchmarkTime(file), await maybeBenchmarkReport(file)], [null, undefined]);

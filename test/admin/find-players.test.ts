@@ -8,7 +8,7 @@ interface Page {
   readonly next: string | null;
 }
 
-/** More than two shards look at in one turn each. */
+/** More players than two shards look at in one turn each. */
 const MANY = 21_000;
 
 describe('players are found by the beginning of their names', () => {
@@ -48,20 +48,20 @@ describe('players are found by the beginning of their names', () => {
     assert.deepEqual((await all('prefix=vip-2050')).sort(), ['vip-2050', 'vip-20500']);
   };
 
-  test('each is found once, over all shards and pages', check);
+  test('each player is found once, over all shards and pages', check);
 
-  test('so are those that came with a snapshot, and are packed', async () => {
+  test('hibernated players from a snapshot are found too', async () => {
     await node.restart();
     await check();
   });
 
-  test('a page shows players as they are, and no more than were asked for', async () => {
+  test('a page shows current players, and no more than requested', async () => {
     const { body } = await ask('prefix=vip-0&limit=1');
     assert.deepEqual(body.players, [{ username: 'vip-0', currency: 'THB', balance: 10, status: 'active' }]);
     assert.equal((await ask('limit=3')).body.players.length, 3);
   });
 
-  test('all pages but the last have as many as were asked for, however far one has read', async () => {
+  test('all pages but the last are full, however far the reader is', async () => {
     let after = '';
     for (let left = MANY; left > 0; left -= 1000) {
       const { players, next } = (await ask(`limit=1000${after}`)).body;
@@ -70,7 +70,7 @@ describe('players are found by the beginning of their names', () => {
     }
   });
 
-  test('what is wrong in the query is said', async () => {
+  test('an error in the query is explained', async () => {
     for (const [query, detail] of [
       ['after=x', /^after must be the `next` of an earlier page/],
       ['limit=0', /limit must be a whole number from 1 to 1000/],

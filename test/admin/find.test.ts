@@ -28,7 +28,7 @@ async function find(adminUrl: string, query: string): Promise<Line[]> {
 const END = { type: 'end', isCut: false, notes: [] };
 const seen = (lines: readonly Line[]) => lines.map(({ username, kind, what, type }) => [type, username, kind, what]);
 
-describe('who has an id is found without knowing the player', () => {
+describe('an id is found without knowing the player', () => {
   let node: TestNode;
   before(async () => {
     node = await TestNode.start();
@@ -40,7 +40,7 @@ describe('who has an id is found without knowing the player', () => {
   });
   after(() => node.close());
 
-  test('in memory, over all shards', async () => {
+  test('an id is found in memory, over all shards', async () => {
     assert.deepEqual(seen(await find(node.adminUrl, 'id=r-bet-1')), [
       ['hit', 'ann', 'round', 'round'],
       ['end', undefined, undefined, undefined],
@@ -48,24 +48,24 @@ describe('who has an id is found without knowing the player', () => {
     assert.deepEqual(await find(node.adminUrl, 'id=nothing'), [END]);
   });
 
-  test('in the log, by the id of the request too', async () => {
+  test("an id is found in the log, a request's id too", async () => {
     const lines = await find(node.adminUrl, 'id=s-bet-1&in=log');
     assert.deepEqual(seen(lines).slice(0, -1), [['hit', 'ann', 'request', 'bet-settled']]);
     assert.deepEqual(lines.at(-1), END);
   });
 
-  test('in the archive, which this store has and is empty', async () => {
+  test('an id is not found in an empty archive', async () => {
     assert.deepEqual(await find(node.adminUrl, 'id=bet-1&in=archive'), [END]);
   });
 
-  test('no more than a thousand hits are told, and that there are more', async () => {
+  test('a search sends at most a thousand hits, and says when there are more', async () => {
     for (const place of ['memory', 'log']) {
       const lines = await find(node.adminUrl, `id=open&in=${place}`);
       assert.deepEqual([lines.length, lines.at(-1)], [1001, { ...END, isCut: true }], place);
     }
   });
 
-  test('one search of the store is under way at a time: another gets 409, until the client of the first has gone', async () => {
+  test("a second search gets 409 until the first one's client has gone", async () => {
     const leave = new AbortController();
     await fetch(`${node.adminUrl}/v1/find?id=bet-1&in=log`, { signal: leave.signal });
     const { status, body } = await fetch(`${node.adminUrl}/v1/find?id=bet-1&in=archive`);
@@ -85,7 +85,7 @@ describe('who has an id is found without knowing the player', () => {
     assert.deepEqual([await head('/v1/transactions'), await head('/readyz')], [200, 200]);
   });
 
-  test('a search under way ends when the node stops', async () => {
+  test('a running search ends when the node stops', async () => {
     const response = await fetch(`${node.adminUrl}/v1/find?id=bet-1&in=log`);
     const [text] = await Promise.all([response.text(), node.restart()]);
     assert.match(text, /"type":"(failed|end)"/);
@@ -111,7 +111,7 @@ test('a round that has left memory is found in the archive', async () => {
   }
 });
 
-test('any node of a cluster looks through the memory of all, and through the log they share', async () => {
+test('any node of a cluster searches the memory of all, and the shared log', async () => {
   const cluster = await TestCluster.start(2);
   try {
     const [first, second] = cluster.nodes as [TestNode, TestNode];

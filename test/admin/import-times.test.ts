@@ -6,10 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TIMES } from '../../src/admin/admin-server.js';
 import { TestNode } from '../support/test-node.js';
 
-/*
- * The operator API itself, with its limits of time a thousand times shorter: the former one of ten minutes for a request would be 600 ms,
- * and the one of a minute for a body is 60 ms. Headers have less than 600 ms, because Node takes the shorter of the two limits for
- * headers and the longer one for the request, whichever is named which.
+/**
+ * The operator API with its time limits a thousand times shorter: the former limit of ten minutes for a request would
+ * be 600 ms, and the limit of a minute for a body is 60 ms. Headers have less than 600 ms: Node applies the shorter of
+ * its two limits to headers and the longer one to the request, whatever their names.
  */
 const FASTER = 1000;
 const LONGER_MS = 1500;
@@ -31,11 +31,11 @@ after(async () => {
 
 const line = (n: number) => `${JSON.stringify({ id: 'o', username: `p${n}`, currency: 'THB', balance: 1 })}\n`;
 
-/** Begins a request with a body in chunks. `ended` resolves with all that was answered once the connection has ended. */
+/** Begins a request with a chunked body. `ended` resolves to everything received once the connection has ended. */
 async function begin(path: string, type: string) {
   const { hostname, port } = new URL(node.adminUrl);
   const socket = connect(Number(port), hostname);
-  // The end may be a reset, as more is on its way.
+  // The connection may end with a reset, as more data is on its way.
   socket.on('error', () => {});
   await once(socket, 'connect');
   let text = '';
@@ -51,7 +51,7 @@ async function begin(path: string, type: string) {
 
 const lastLineOf = (text: string) => JSON.parse(/.*(\{.*\})/s.exec(text)?.[1] ?? 'null');
 
-test('an import that goes on outlasts every limit for a request', async () => {
+test('an import with progress outlasts every limit for a request', async () => {
   const { socket, send, ended } = await begin('/v1/players:import', 'application/x-ndjson');
   let lines = 0;
   for (const beganMs = performance.now(); performance.now() - beganMs < LONGER_MS && !socket.destroyed; lines++) {
@@ -69,7 +69,7 @@ test('an import without progress is cut, and its last line says so', async () =>
   assert.deepEqual([last.lines, last.cut], [BATCH, 'nothing came for too long']);
 });
 
-test('another body is cut at its limit, however it goes on', async () => {
+test('any other body is cut at its limit, even with progress', async () => {
   const { send, ended } = await begin('/v1/players/p0/deposits', 'application/json');
   const timer = setInterval(() => send(' '), 10);
   const text = await ended;

@@ -39,7 +39,7 @@ describe('money by hand has limits', () => {
     return { status: response.status, body: (isImport ? { text } : JSON.parse(text)) as Record<string, unknown> };
   }
 
-  /** A player of their own, and a path to them. */
+  /** Creates a new player; returns the path. */
   async function newPlayer(currency = 'THB'): Promise<string> {
     const path = `/v1/players/p${count++}`;
     assert.equal((await call('ben', 'PUT', path, { currency })).status, 201);
@@ -49,7 +49,7 @@ describe('money by hand has limits', () => {
   const deposit = (name: Name, player: string, amount: number, id = `d${count++}`) =>
     call(name, 'POST', `${player}/deposits`, { id, amount });
 
-  /** The limits of a day are the operator's: each test begins one. */
+  /** Restarts without limits of a day, which belong to the operator and would add up over the tests. */
   const nextDay = () => node.restart({ 'money.byHand': { ...settings['money.byHand'], dayMaxima: {} } });
 
   test('an operation beyond its limit names limit, rest and setting', async () => {
@@ -71,7 +71,7 @@ describe('money by hand has limits', () => {
     );
   });
 
-  test('200 deposits at once never exceed the sum of a day, also after a restart', async () => {
+  test('200 concurrent deposits never exceed the sum of a day, even after restarts', async () => {
     const player = await newPlayer();
     const answers = await Promise.all(Array.from({ length: 200 }, () => deposit('anna', player, 1.5)));
     const done = answers.filter(({ status }) => status === 200).length;
@@ -84,7 +84,7 @@ describe('money by hand has limits', () => {
     assert.equal((await deposit('ben', player, 1.5)).status, 200, 'another operator has limits of their own');
   });
 
-  test('a repeat beyond all limits gets its first answer, and says so', async () => {
+  test('a repeat beyond all limits gets its first answer, marked as repeat', async () => {
     await nextDay();
     const player = await newPlayer();
     const first = await deposit('anna', player, 90, 'once');
@@ -127,7 +127,7 @@ describe('money by hand has limits', () => {
   });
 });
 
-test('sums that are read again leave out nothing that was done meanwhile', async () => {
+test('reloaded sums include everything done meanwhile', async () => {
   const account = new HandAccount(1);
   const move = (amount: number) => {
     account.begin('THB', amount, undefined);

@@ -12,7 +12,7 @@ const READ_TOKEN = 'a-token-of-the-auditor';
 const ENVELOPE = { timestampMillis: 1, productId: 'P', currency: 'THB', username: 'ann' };
 const GAME = { gameCode: 'g', playInfo: 'p' };
 
-/** One request of each endpoint that is accepted or rejected by the domain, never for its shape. */
+/** One request per endpoint, with a valid form; the domain accepts or rejects it. */
 const CALLBACKS: Readonly<Record<string, object>> = {
   placeBets: bet('ann', 'b1', 10),
   settleBets: settlement('ann', 'b1', 25),
@@ -54,7 +54,7 @@ const CALLBACKS: Readonly<Record<string, object>> = {
 describe('GET /openapi.json', () => {
   let node: TestNode;
   let document: OpenApiDocument;
-  /** What has been answered in the words of the document, as `operation status`. */
+  /** Answers that matched the document so far, as `operation status`. */
   const seen = new Set<string>();
 
   before(async () => {
@@ -92,13 +92,13 @@ describe('GET /openapi.json', () => {
     return await check('post', `/${endpoint}`, await fetch(`${node.callbackUrl}/${endpoint}`, init));
   }
 
-  test('is a valid document of OpenAPI 3.1', async () => {
+  test('the document is valid OpenAPI 3.1', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document.content) as never);
     assert.ok(valid, JSON.stringify(errors));
     assert.match((document.content as unknown as { openapi: string }).openapi, /^3\.1\./);
   });
 
-  test('a linter of OpenAPI finds nothing to say', async () => {
+  test('an OpenAPI linter has no complaints', async () => {
     const { createConfig, lintFromString } = await import('@redocly/openapi-core');
     const config = await createConfig({ extends: ['recommended'] });
     const source = JSON.stringify(document.content);
@@ -109,7 +109,7 @@ describe('GET /openapi.json', () => {
     );
   });
 
-  test('a bet of 0 is valid in it, and it tells that decimals are bounded', () => {
+  test('the document allows a bet of 0, and bounds decimals', () => {
     const isValid = document.schemaAt('components', 'schemas', 'PlaceBets');
     const placed = bet('ann', 'b1', 0);
     assert.deepEqual(
@@ -125,7 +125,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('its examples of callbacks are accepted as they are', async () => {
+  test("the document's callback examples are accepted unchanged", async () => {
     const funded = await TestNode.start();
     try {
       await importPlayers(funded.adminUrl, ['ann'], 1000);
@@ -140,7 +140,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('has every callback; the routes of the operator API are those that it is made of', () => {
+  test("the document has every callback, and exactly the operator API's routes", () => {
     const paths = Object.keys(document.content.paths);
     assert.deepEqual(
       paths.filter((path) => !/^\/(v1|livez|readyz|metrics|openapi)/.test(path)),
@@ -148,7 +148,7 @@ describe('GET /openapi.json', () => {
     );
   });
 
-  test('the operator API answers as it says', async () => {
+  test('the operator API answers as documented', async () => {
     const player = '/v1/players/{username}';
     await admin('put', player, '/v1/players/ann', '{"currency":"THB"}');
     await admin('put', player, '/v1/players/ann', '{"currency":"THB"}');
@@ -227,7 +227,7 @@ describe('GET /openapi.json', () => {
       await admin('get', path, path);
   });
 
-  test('an approval by another operator is as it says', async () => {
+  test('an approval by another operator is answered as documented', async () => {
     const tokens = { anna: 'a-token-of-anna-alone', ben: 'a-token-of-ben-alone' };
     const byHand = { amountMaxima: {}, dayMaxima: {}, perMinute: 2, approveAbove: { THB: 10 }, approvalHours: 1 };
     const two = await TestNode.start({
@@ -256,7 +256,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('the callbacks answer as it says: accepted, rejected, repeated, unreadable, too large, by another method', async () => {
+  test('callbacks are answered as documented, in success and in every failure', async () => {
     for (const [endpoint, body] of Object.entries(CALLBACKS)) {
       const text = JSON.stringify(body);
       await callback(endpoint, text);
@@ -268,7 +268,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('transactions of every kind and state are as it says', async () => {
+  test('transactions of every kind and state are as documented', async () => {
     await admin('get', '/v1/products', '/v1/products');
     await callback('placeBets', JSON.stringify(bet('ann', 'open', 1)));
     const path = '/v1/players/{username}/transactions';
@@ -303,7 +303,7 @@ describe('GET /openapi.json', () => {
     await admin('get', '/v1/transactions', '/v1/transactions?openSince=settle');
   });
 
-  test('without the token it answers as it says, and so does a server that is full', async () => {
+  test('missing tokens and a full server are answered as documented', async () => {
     const token = 'a-long-enough-token';
     const changes = {
       'admin.tokens': [{ name: 'auditor', role: 'read', token: READ_TOKEN }],
@@ -342,7 +342,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('who is not signed, or comes from elsewhere, is answered as it says', async () => {
+  test('unsigned and foreign callers are answered as documented', async () => {
     for (const [changes, status] of [
       [{ 'signature.keys': 'platform:a-secret-of-the-platform' }, 401],
       [{ 'allow.networks': '192.0.2.0/24', 'allow.proxies': '127.0.0.1' }, 403],
@@ -359,7 +359,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('what the document asks of a request is what is read: 400 where it says no', async () => {
+  test('the document and the server agree on which requests are valid', async () => {
     for (const [endpoint, body] of Object.entries(CALLBACKS)) {
       const validate = document.schemaAt(
         'paths',
@@ -394,7 +394,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('what is asked of a cluster is answered as it says; of a node that is alone, that it is none', async () => {
+  test('cluster calls are answered as documented, also by a lone node', async () => {
     await admin('get', '/v1/cluster', '/v1/cluster');
     await admin('get', '/v1/cluster/moves', '/v1/cluster/moves');
     const cluster = await TestCluster.start(1);
@@ -426,7 +426,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('every operation has been seen to succeed', () => {
+  test('every operation has succeeded at least once', () => {
     for (const item of Object.values(document.content.paths)) {
       for (const { operationId } of METHODS.flatMap((method) => item[method] ?? [])) {
         assert.ok(

@@ -55,7 +55,7 @@ describe('operators have names and roles', () => {
     ['POST', '/v1/players:import', { id: 'o', username: 'imp', currency: 'THB', balance: 5 }],
   ];
 
-  test('no request chooses the id of an undo', async () => {
+  test('no request may choose the id of an undo', async () => {
     const reserved = { id: 'walletd:undo:deposit:-10:d', amount: 1 };
     await call(TOKENS.anna, 'PUT', '/v1/players/uma', { currency: 'THB' });
     for (const path of ['deposits', 'withdrawals', 'corrections']) {
@@ -69,7 +69,7 @@ describe('operators have names and roles', () => {
     assert.match(imported.body, /"result":"refused","reason":"id must be .* does not begin with walletd:"/);
   });
 
-  test('an undo has an id of kind, amount and target, and moves once', async () => {
+  test("an undo's id has kind, amount and target, and moves once", async () => {
     await call(TOKENS.anna, 'PUT', '/v1/players/una', { currency: 'THB' });
     const undo = (undoes: object, more: object = {}) =>
       call(TOKENS.anna, 'POST', '/v1/players/una/corrections', { undoes, amount: 2.5, reason: 'a slip', ...more });
@@ -90,7 +90,7 @@ describe('operators have names and roles', () => {
     }
   });
 
-  test('read may GET, and nothing else: 403 as a problem', async () => {
+  test('the role read may only GET: 403 as a problem', async () => {
     for (const [method, path, body] of [
       ...CHANGES,
       ['POST', '/v1/snapshots'],
@@ -105,7 +105,7 @@ describe('operators have names and roles', () => {
     assert.equal((await call(TOKENS.auditor, 'HEAD', '/v1/transactions')).status, 200);
   });
 
-  test('who is not known gets 401 as a problem, whatever is asked', async () => {
+  test('unknown callers get 401 as a problem on every route', async () => {
     for (const token of [undefined, 'wrong', `${TOKENS.anna}x`, TOKENS.anna.slice(1)]) {
       for (const [method, path, body] of [...CHANGES, ['GET', '/v1/players/pia/operations']] as typeof CHANGES) {
         const answer = await call(token, method, path, body);
@@ -116,7 +116,7 @@ describe('operators have names and roles', () => {
     assert.equal((await call(undefined, 'GET', '/livez')).status, 200);
   });
 
-  test('who was refused, why and from where is in the log, in few lines, and no token is', () => {
+  test('refusals are in the log with reason and address, in few lines', () => {
     const [first, ...more] = node.logLines.filter(({ code }) => code === 'operator-api-refused');
     assert.deepEqual(first, {
       level: 'warn',
@@ -129,7 +129,7 @@ describe('operators have names and roles', () => {
     assert.doesNotMatch(JSON.stringify(node.logLines), /a-token-of/);
   });
 
-  test('the API shows who did what, when, from where and why; a repeat by another adds nothing', async () => {
+  test("the API shows each operation's author, time, address and reason", async () => {
     const startMs = Date.now();
     for (const [method, path, body] of CHANGES) {
       const first = await call(TOKENS.anna, method, path, body);
@@ -186,7 +186,7 @@ describe('operators have names and roles', () => {
     assert.equal(typeof body.next, 'string');
   });
 
-  test('who did it survives a restart', async () => {
+  test("an operation's author survives a restart", async () => {
     await call(TOKENS.anna, 'PUT', '/v1/players/sue', { currency: 'THB' });
     await node.restart();
     const { body } = await call(TOKENS.auditor, 'GET', '/v1/players/sue/operations');
@@ -208,7 +208,7 @@ test('without a token the operator is called local', async () => {
   }
 });
 
-test('without a token no web site can ask through a browser of this machine, under whatever name; health is open', async () => {
+test('without a token no web site can use a browser of this machine', async () => {
   const node = await TestNode.start();
   try {
     const { host } = new URL(node.adminUrl);

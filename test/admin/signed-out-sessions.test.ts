@@ -31,7 +31,7 @@ async function signOut({ adminUrl }: TestNode, cookie: string): Promise<void> {
   assert.equal(status, 200);
 }
 
-test('a sign-out ends a stolen cookie at once, also after a restart', async () => {
+test('a sign-out ends a stolen cookie at once, even after a restart', async () => {
   const node = await TestNode.start(SETTINGS);
   try {
     const [stolen, other] = [await signIn(node), await signIn(node)];
@@ -45,7 +45,7 @@ test('a sign-out ends a stolen cookie at once, also after a restart', async () =
       await statusOf(node, other),
     ];
     assert.deepEqual(await seen(), [401, 401, 401, 200]);
-    await live.text(); // The stream ends.
+    await live.text(); // waits for the end of the stream
     await node.restart();
     assert.deepEqual(await seen(), [401, 401, 401, 200]);
   } finally {
@@ -53,7 +53,7 @@ test('a sign-out ends a stolen cookie at once, also after a restart', async () =
   }
 });
 
-test('a sign-out reaches all nodes, also one that joins later', async () => {
+test('a sign-out reaches all nodes, later ones included', async () => {
   const cluster = await TestCluster.start(2, SETTINGS);
   try {
     const [first, second] = cluster.nodes as [TestNode, TestNode];
@@ -77,7 +77,7 @@ function sessionsOf(known: readonly SignedOut[] = []) {
   return { sessions, told, time };
 }
 
-test('a filled memory of sign-outs forgets none, and costs its operator alone', () => {
+test('a full memory of sign-outs forgets none, and costs only its operator', () => {
   const { sessions } = sessionsOf();
   sessions.add('bob', 'of-bob', 2000);
   for (let n = 0; n < 10_000; n++) sessions.add('anna', `s${n}`, 100_000 + n);
@@ -96,7 +96,7 @@ test('sign-outs are forgotten when their sessions would have ended', () => {
   assert.deepEqual(sessions.all, []);
 });
 
-test('nodes tell only what is new to them', () => {
+test('nodes forward only sign-outs that are new to them', () => {
   const [first, second] = [sessionsOf(), sessionsOf()];
   first.sessions.add('anna', 'a', 5000);
   second.sessions.note(first.told);

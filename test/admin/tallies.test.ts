@@ -14,7 +14,7 @@ describe('money by day and products, of all shards', () => {
   let node: TestNode;
   let platform: PlatformClient;
   const text = async (path: string) => await (await fetch(`${node.adminUrl}/v1/${path}`)).text();
-  /** The day can change while the test runs: sums of both. */
+  /** Sums over two days, because the day can change while the test runs. */
   const sums = async () => {
     const { days } = JSON.parse(await text('money?days=2')) as Money;
     const all = new Map<string, { credited: number; debited: number }>();
@@ -40,7 +40,7 @@ describe('money by day and products, of all shards', () => {
 
   const EXPECTED = ['THB deposits +401 -0', 'THB payouts +25 -0', 'THB stakes +0 -31.5'];
 
-  test('a repeat counts once; sums are digit by digit', async () => {
+  test('a repeat counts once; sums are exact to the digit', async () => {
     assert.deepEqual(await sums(), EXPECTED);
     const rich = '{"id":"rich","amount":9007199254.7409}';
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: rich };
@@ -53,7 +53,7 @@ describe('money by day and products, of all shards', () => {
     await fetch(`${node.adminUrl}/v1/players/dan/withdrawals`, back);
   });
 
-  test('they outlive a start from a snapshot, and one from a snapshot and the log after it', async () => {
+  test('the sums survive a start from a snapshot, with and without later log entries', async () => {
     const [money, products] = [await sums(), await text('products')];
     await node.restart();
     assert.deepEqual([await sums(), await text('products')], [money, products]);
@@ -67,7 +67,7 @@ describe('money by day and products, of all shards', () => {
     assert.equal((JSON.parse(later) as Money).sinceMillis, null);
   });
 
-  test('products are told with what came of them, by their names', async () => {
+  test('products are listed by name with their changes', async () => {
     const { products } = JSON.parse(await text('products')) as { products: { productId: string; changes: object }[] };
     assert.deepEqual(
       products.map(({ productId, changes }) => [productId, changes]),
@@ -79,14 +79,14 @@ describe('money by day and products, of all shards', () => {
     );
   });
 
-  test('a number of days that is none is refused', async () => {
+  test('an invalid number of days is refused', async () => {
     for (const days of ['0', '36', 'x']) {
       assert.equal((await fetch(`${node.adminUrl}/v1/money?days=${days}`)).status, 400);
     }
   });
 });
 
-test('no more than four readings are under way at once', async () => {
+test('at most four readings run at once', async () => {
   const service = { shardCount: 1, askShard: () => new Promise(() => {}) };
   const [money] = talliesRoutes({ service } as unknown as AdminDeps);
   const read = money?.handle as unknown as (request: object) => Promise<unknown>;

@@ -27,7 +27,7 @@ const read = async (node: TestNode) => JSON.parse(await readText(node)) as Answe
 const ended = async (node: TestNode) =>
   await until('the verification has ended', async () => (await read(node)).running === null);
 
-/** Process ids of what this process has started, as Linux tells. */
+/** Process ids of this process's children, from Linux. */
 const children = () =>
   readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
 
@@ -47,11 +47,11 @@ describe('a store is verified beside the node that serves it', () => {
     await node.close();
   });
 
-  test('before the first time there is no result', async () => {
+  test('before the first verification there is no result', async () => {
     assert.deepEqual(await read(node), { running: null, last: null });
   });
 
-  test('its books are those of all that moved, digit by digit; players are compared with what is served', async () => {
+  test('the books match all movements exactly, and players match the served state', async () => {
     const rich = '{"id":"rich","amount":9007199254.7409}';
     await fetch(`${node.adminUrl}/v1/players/bob/deposits`, { method: 'POST', headers: JSON_TYPE, body: rich });
     const response = await begin(node);
@@ -68,7 +68,7 @@ describe('a store is verified beside the node that serves it', () => {
     assert.match(text, /"balances":9007199469\.7409,"difference":0\}/);
   });
 
-  test('one at a time: who comes meanwhile gets 409, and callbacks are answered meanwhile', async () => {
+  test('a second verification gets 409, and callbacks are answered meanwhile', async () => {
     assert.equal((await begin(node, '{"deep":true}')).status, 202);
     assert.deepEqual((await read(node)).running?.deep, true);
     const second = await begin(node);
@@ -79,7 +79,7 @@ describe('a store is verified beside the node that serves it', () => {
     assert.deepEqual([(await read(node)).last?.deep, (await read(node)).last?.report?.found], [true, 0]);
   });
 
-  test('what it does not know is refused, and begins nothing', async () => {
+  test('unknown options are refused, and begin nothing', async () => {
     assert.equal((await begin(node, '{"deep":"yes"}')).status, 400);
     assert.equal((await begin(node, '{"fast":true}')).status, 400);
     assert.equal((await read(node)).running, null);
@@ -96,7 +96,7 @@ test('the role read sees the result, and begins nothing', async () => {
   await node.close();
 });
 
-test('it ends with the node', async () => {
+test('a verification ends with the node', async () => {
   const node = await TestNode.start();
   const before = children();
   assert.equal((await begin(node)).status, 202);
@@ -105,7 +105,7 @@ test('it ends with the node', async () => {
   assert.deepEqual(children(), before);
 });
 
-test('what has failed says why', async () => {
+test('a failed verification gives the reason', async () => {
   const node = await TestNode.start();
   await begin(node);
   const child = children().at(-1) as string;

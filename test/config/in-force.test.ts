@@ -5,7 +5,7 @@ import { loadWithSources } from '../../src/config/load.js';
 
 const of = (settings: ReturnType<typeof inForce>, wanted: string) => settings.find(({ setting }) => setting === wanted);
 
-test('a running server has the settings of its start, but for those that SIGHUP changes', () => {
+test("a running server keeps its start's settings except those that SIGHUP changes", () => {
   const running = new RunningSettings(loadWithSources({ WALLETD_SHARDS: '2', WALLETD_LOG_LEVEL: 'warn' }));
   running.haveBeenReadAgain(
     loadWithSources({

@@ -31,7 +31,7 @@ function withFile<T>(content: string, run: (file: string) => T): T {
   }
 }
 
-test('the defaults are the ones that users rely on', () => {
+test('the defaults are those that users rely on', () => {
   const settings = loadSettings({});
   assert.deepEqual([settings.host, settings.port], ['127.0.0.1', 3000]);
   const { host, port, token } = settings.admin;
@@ -57,7 +57,7 @@ test('the environment overrides the file, and the file overrides the defaults', 
   });
 });
 
-test('every single setting has a variable, and these are the names that users rely on', () => {
+test('every single-valued setting has a variable with the documented name', () => {
   const variables = scalarPaths(loadSettings({})).map(variableOf);
   for (const name of [
     'HOST',
@@ -75,7 +75,7 @@ test('every single setting has a variable, and these are the names that users re
   assert.ok(variables.includes('WALLETD_VOID_ALLOW_NEGATIVE_BALANCE'));
 });
 
-test('variables are read as what the setting is: numbers, truth values, text; empty means not set', () => {
+test('variables become numbers, booleans or text; an empty one is not set', () => {
   const settings = loadSettings({
     WALLETD_VOID_ALLOW_NEGATIVE_BALANCE: 'false',
     WALLETD_MONEY_AMOUNT_MAX: '12.5',
@@ -94,7 +94,7 @@ test('the schema of the settings is a JSON Schema', () => {
   new Ajv({ strict: true, allowUnionTypes: true }).compile(settingsSchema);
 });
 
-test('a table in the environment is refused with its place', () => {
+test('a table in the environment is refused, with the right place', () => {
   assert.equal(
     refused({ WALLETD_MONEY_SCALES: '{"BTC": 8}' }),
     'money.scales can only be set in a file, which WALLETD_CONFIG names (from WALLETD_MONEY_SCALES)',
@@ -111,7 +111,7 @@ test('an unknown setting stops the start and is named', () => {
   });
 });
 
-test('what is no group of settings, where one belongs, is said of the file and not of a variable', () => {
+test('a wrong settings group is blamed on the file, not on a variable', () => {
   for (const value of ['5', 'null', '[]']) {
     withFile(`{"admin": ${value}}`, (file) => {
       const environment = { WALLETD_CONFIG: file, WALLETD_ADMIN_PORT: '0' };
@@ -123,13 +123,13 @@ test('what is no group of settings, where one belongs, is said of the file and n
   });
 });
 
-test('a product that is listed twice stops the start: the second would undo that the first is blocked', () => {
+test('a product that is listed twice stops the start', () => {
   withFile('{"products": {"list": [{"id": "P", "blocked": true}, {"id": "P"}]}}', (file) => {
     assert.equal(refused({ WALLETD_CONFIG: file }), 'products.list names P twice');
   });
 });
 
-test('a token is what a header can carry, and the name of an operator what a log can hold', () => {
+test("tokens must fit a header, operators' names must fit a log", () => {
   for (const token of ['pässwörtpässwört', 'with a blank in it', 'short']) {
     assert.equal(
       refused({ WALLETD_ADMIN_TOKEN: token }),
@@ -147,7 +147,7 @@ test('a token is what a header can carry, and the name of an operator what a log
   }
 });
 
-test('who has no use for a secret does not need the file that holds it', () => {
+test('a secret that is not needed does not need its file', () => {
   withFile('{"signature": {"keysFile": "/nowhere/keys"}}', (file) => {
     assert.match(refused({ WALLETD_CONFIG: file }), /cannot read \/nowhere\/keys/);
     assert.equal(loadSettings({ WALLETD_CONFIG: file }, ['signature.keys']).signature.keys, null);
@@ -158,7 +158,7 @@ test('a file may begin with a byte order mark', () => {
   withFile('\uFEFF{"port": 4000}', (file) => assert.equal(loadSettings({ WALLETD_CONFIG: file }).port, 4000));
 });
 
-test('a wrong value stops the start; the sentence names the setting, the value, where it is from and what it should be', () => {
+test('a wrong value stops the start with setting, value, source and expectation', () => {
   assert.equal(refused({ WALLETD_PORT: 'abc' }), 'port cannot be "abc" (from WALLETD_PORT): it must be integer');
   assert.equal(refused({ WALLETD_PORT: '70000' }), 'port cannot be 70000 (from WALLETD_PORT): it must be <= 65535');
   assert.match(refused({ WALLETD_DUPLICATES: 'maybe' }), /duplicates cannot be "maybe" .* one of replay, reject/);
@@ -176,7 +176,7 @@ test('a file that is missing or not JSON stops the start', () => {
   withFile('[]', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /must hold a JSON object/));
 });
 
-test('what others can reach must be protected, or the risk said aloud', () => {
+test('listeners open to others need protection, or an explicit risk', () => {
   assert.match(refused({ WALLETD_HOST: '0.0.0.0' }), /callbacks are not authenticated/);
   assert.equal(loadSettings({ WALLETD_HOST: '0.0.0.0', WALLETD_INSECURE: 'true' }).host, '0.0.0.0');
   assert.match(refused({ WALLETD_ADMIN_HOST: '0.0.0.0' }), /set admin\.token/);
@@ -194,11 +194,11 @@ test('what others can reach must be protected, or the risk said aloud', () => {
   for (const host of ['127.evil.example', '::', '10.0.0.1']) refused({ WALLETD_HOST: host });
 });
 
-test('a secret is not repeated in the sentence about it', () => {
+test('the message about a secret does not repeat it', () => {
   assert.doesNotMatch(refused({ WALLETD_ADMIN_TOKEN: 'hunter2' }), /hunter2/);
 });
 
-test('operators have a name, a role and a token of their own; a secret among them is not repeated either', () => {
+test('operators have names, roles and tokens, and no error repeats a token', () => {
   const anna = { name: 'anna', role: 'operate', token: 'a-token-of-anna-alone' };
   const bert = { name: 'bert', role: 'read', token: 'a-token-of-bert-alone' };
   const withTokens = <T>(tokens: unknown, run: (env: NodeJS.ProcessEnv) => T) =>
@@ -229,7 +229,7 @@ test('operators have a name, a role and a token of their own; a secret among the
   }
 });
 
-test('no sentence and no source of a secret repeats it, wherever it was put by mistake', () => {
+test('no message and no source repeats a secret, even one put elsewhere by mistake', () => {
   const secret = 'hunter2';
   for (const text of [
     `{"admin": "${secret}"}`,
@@ -245,7 +245,7 @@ test('no sentence and no source of a secret repeats it, wherever it was put by m
   assert.doesNotMatch(refused({ WALLETD_STORE: `mysql://x:${secret}@y` }), /hunter2/);
 });
 
-test('each secret can be in a file instead, whose name is a setting', () => {
+test('each secret can come from a file that a setting names', () => {
   for (const [path, variable, value] of [
     ['admin.token', 'WALLETD_ADMIN_TOKEN_FILE', 'a-token-of-operators'],
     ['signature.keys', 'WALLETD_SIGNATURE_KEYS_FILE', 'a:0123456789abcdef\nb:0123456789abcdef'],
@@ -266,7 +266,7 @@ test('each secret can be in a file instead, whose name is a setting', () => {
   }
 });
 
-test('a file with a secret wins over its value, a variable with the value over the name of a file in a file', () => {
+test("in one source a secret's file beats its value; variables beat files", () => {
   withFile('from-the-file-of-it', (secret) => {
     withFile(JSON.stringify({ admin: { token: 'from-the-same-file', tokenFile: secret } }), (file) => {
       assert.equal(loadSettings({ WALLETD_CONFIG: file }).admin.token, 'from-the-file-of-it');
@@ -277,7 +277,7 @@ test('a file with a secret wins over its value, a variable with the value over t
   });
 });
 
-test('all bodies together must have room for the largest one', () => {
+test('the limit for all bodies must have room for the largest one', () => {
   const limits = { WALLETD_LIMITS_BODY_BYTES_MAX: '2000', WALLETD_LIMITS_IN_FLIGHT_BYTES_MAX: '1999' };
   assert.match(refused(limits), /^limits.inFlightBytesMax is 1999, but one body may have 2000/);
   assert.equal(loadSettings({ ...limits, WALLETD_LIMITS_IN_FLIGHT_BYTES_MAX: '2000' }).limits.inFlightBytesMax, 2000);
@@ -294,7 +294,7 @@ test('a certificate needs its key, and the PROXY protocol comes before TLS', () 
   assert.match(refused({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' }), /list the proxies in allow\.proxies$/);
 });
 
-test('what a cluster cannot be is refused with what to do', () => {
+test('an impossible cluster is refused with the cure', () => {
   const redis = { WALLETD_STORE: 'redis://127.0.0.1:6379', WALLETD_CLUSTER_PORT: '3002' };
   assert.match(refused({ WALLETD_CLUSTER_PORT: '3002' }), /nodes share a store in Redis$/);
   assert.match(refused({ ...redis, WALLETD_CLUSTER_HOST: '0.0.0.0' }), /set cluster\.secret .*the same on all nodes/);
@@ -308,7 +308,7 @@ test('what a cluster cannot be is refused with what to do', () => {
   assert.equal(loadSettings({ ...redis, ...peers }).durability, 'peers:1');
 });
 
-test('what a running server reads again is held against the listeners that it has', () => {
+test('reloaded settings are checked against the running listeners', () => {
   const keys = { WALLETD_SIGNATURE_KEYS: 'a:0123456789abcdef' };
   const running = loadSettings({ ...keys, WALLETD_HOST: '0.0.0.0' });
   const onLoopback = loadSettings({ WALLETD_ALLOW_NETWORKS: '192.0.2.1' });

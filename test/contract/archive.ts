@@ -23,7 +23,7 @@ function record(facts: Partial<ArchiveRecord> = {}): ArchiveRecord {
   };
 }
 
-/** As plain data, in one order. */
+/** Records as plain data in a fixed order. */
 function sorted(records: readonly ArchiveRecord[]): object[] {
   const plain = records.map(({ shard, day, player, round, lsn, index, ids, image }) => {
     const { epoch, sequence } = lsn;
@@ -38,7 +38,10 @@ async function collected<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> 
   return all;
 }
 
-/** What every archive does. `open` opens the one of a test, empty at first, once more each time. */
+/**
+ * Contract that every archive keeps. `open` opens the archive of a test: empty at first, the same archive at each
+ * further call.
+ */
 export function archiveContract(name: string, open: (test: string) => Promise<Archive>): void {
   const withArchive = (what: string, run: (archive: Archive, again: () => Promise<Archive>) => Promise<void>) =>
     test(`${name}: ${what}`, async () => {
@@ -55,7 +58,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
       }
     });
 
-  withArchive('an archive on a server says what time it is there', async (archive) => {
+  withArchive('an archive on a server reports its clock', async (archive) => {
     const beforeMs = Date.now();
     const serverMs = await archive.serverMs();
     // The servers of tests run on this machine; PostgreSQL's now() is that of the transaction.
@@ -63,7 +66,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
       assert.ok(serverMs >= beforeMs - 1 && serverMs <= Date.now(), `${serverMs - beforeMs} ms`);
   });
 
-  withArchive('a round is found by its name and by those of its transactions, and nothing else is', async (archive) => {
+  withArchive("a round is found only by its own name and its transactions' names", async (archive) => {
     const mine = record({
       ids: [
         { id: 1, version: 5 },
@@ -84,7 +87,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
     assert.deepEqual(await archive.find(1, [named('round', 7)], { first: 0, last: DAY - 1 }), []);
   });
 
-  withArchive('the same records again change nothing; of one round there can be several', async (archive, again) => {
+  withArchive('repeated records change nothing, and a round may have several', async (archive, again) => {
     const records = [
       record(),
       record({ lsn: { epoch: 4, sequence: 1 }, image: Buffer.from('newer') }),
@@ -103,7 +106,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
     assert.equal((await archive.find(1, [{ ...name, hash: 9 }], ALWAYS)).length, 1);
   });
 
-  withArchive('the mark of a shard is the newest record that was ever put', async (archive, again) => {
+  withArchive('the mark of a shard is its newest record ever put', async (archive, again) => {
     assert.equal(await archive.mark(1), undefined);
     const newest = { epoch: 4, sequence: 2 ** 41, index: 3 };
     await archive.put([
@@ -154,7 +157,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
     assert.equal((await find()).length, 1);
   });
 
-  withArchive('a player is listed by version, newest first, all of the last version included', async (archive) => {
+  withArchive('a player is listed by version, newest first, with the whole last version', async (archive) => {
     const rounds = Array.from({ length: 30 }, (_, i) =>
       record({
         round: i,
@@ -191,7 +194,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
     assert.deepEqual(await archive.read(1, [{ ...(rounds[0] as ArchiveRecord), index: 9 }], player), []);
   });
 
-  withArchive('a day is gone through by shard: all its records, all its names', async (archive) => {
+  withArchive('a scan of a day by shard yields all records and names', async (archive) => {
     const many = Array.from({ length: 1200 }, (_, i) =>
       record({ shard: i % 2, round: i, ids: [{ id: i, version: 1 }], player: i % 5 }),
     );
@@ -212,7 +215,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
     assert.ok((await archive.room()).usedBytes > 0);
   });
 
-  withArchive('whole days are dropped, and what was put after a place of the log', async (archive, again) => {
+  withArchive('whole days can be dropped, and records after a log position', async (archive, again) => {
     const records = [0, 1, 2, 3].map((i) => record({ day: DAY + i, round: i, lsn: { epoch: 2, sequence: 10 + i } }));
     await archive.put(records);
     await archive.put([record({ shard: 2, day: DAY + 3, lsn: { epoch: 9, sequence: 99 } })]);
@@ -231,7 +234,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
     }
   });
 
-  withArchive('a put of a day that was dropped is refused for good and changes nothing', async (archive, again) => {
+  withArchive('a put into a dropped day is always refused and changes nothing', async (archive, again) => {
     const name = { player: record().player, kind: 'round', hash: 7 } as const;
     const other = await again();
     await archive.put([record(), record({ day: DAY + 1, index: 1 })]);

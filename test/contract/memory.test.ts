@@ -11,6 +11,6 @@ async function makeStore(): Promise<StoreUnderTest> {
   return { storeId, ...store, openAgain: async () => store, reopen: async () => store, destroy: async () => {} };
 }
 
-// The store that the actor's tests stand on keeps the contracts too.
+// The store beneath the actor's tests keeps the contracts too.
 walContract('in memory', makeStore);
 snapshotContract('in memory', makeStore);

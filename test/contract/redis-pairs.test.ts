@@ -20,7 +20,7 @@ after(async () => {
   for (const server of servers) await server.destroy();
 });
 
-/** As sentinels would lead to them. */
+/** Address as sentinels would resolve it. */
 function addressOf([first, ...others]: readonly RedisServer[]): RedisAddress {
   const optionsOf = (server: RedisServer | undefined) => ({ host: '127.0.0.1', port: server?.port ?? 0 });
   return { name: 'pairs', servers: [optionsOf(first), ...others.map(optionsOf)], isCluster: false };
@@ -58,7 +58,7 @@ async function makeStore(): Promise<StoreUnderTest> {
 walContract('two masters', makeStore);
 snapshotContract('two masters', makeStore);
 
-test('masters in another order, or fewer of them, are refused: which one has a shard follows from the order', async () => {
+test('fewer masters, or another order, are refused: the order places the shards', async () => {
   const storeId = randomUUID();
   const store = storeOn(servers, storeId);
   await store.meta.create(newMeta(storeId));

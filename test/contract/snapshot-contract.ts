@@ -10,7 +10,7 @@ import { one, Writer } from './writer.js';
 const CHUNK_BYTES = 128 * 1024;
 const MANIFEST = Buffer.from('a manifest');
 
-/** What every driver of `SnapshotStore` has to do. */
+/** Contract that every driver of `SnapshotStore` keeps. */
 export function snapshotContract(driver: string, make: MakeStore): void {
   const contract = (sentence: string, run: (store: StoreUnderTest, log: Writer) => Promise<void>) =>
     test(sentence, async () => {
@@ -40,7 +40,7 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       assert.deepEqual(await snapshots.snapshots(0), [{ id, manifest: MANIFEST }]);
     });
 
-    contract('chunks come back byte for byte, any of them, and undefined where there is none', async (store, log) => {
+    contract('any chunk comes back byte for byte, a missing one as undefined', async (store, log) => {
       const { snapshots } = store;
       const chunks = [everyByte(), ...[1, 4096, 70_000, CHUNK_BYTES, 500_000].map((length) => randomBytes(length))];
       const id = await begin(store, log);
@@ -55,7 +55,7 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       assert.deepEqual(read, [undefined, chunks[3], undefined], 'what was read does not change when more is written');
     });
 
-    contract('what was done already may be done again, and changes nothing', async (store, log) => {
+    contract('a repeated call succeeds and changes nothing', async (store, log) => {
       const { snapshots } = store;
       const id = await begin(store, log);
       const bytes = randomBytes(CHUNK_BYTES);
@@ -68,7 +68,7 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       for (let i = 0; i < 2; i++) assert.equal(await snapshots.trimLog(0, log.nonce, [], log.head(0).lsn), true);
     });
 
-    contract('a published snapshot does not change: no chunk, no other manifest, no beginning', async (store, log) => {
+    contract('a published snapshot accepts no chunk, no other manifest and no new beginning', async (store, log) => {
       const { snapshots } = store;
       const { id, chunks } = await writeSnapshot(store, log, 1);
       assert.equal(await snapshots.writeChunk(0, log.nonce, id, 0, MANIFEST), false);
@@ -78,7 +78,7 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       assert.deepEqual(await snapshots.snapshots(0), [{ id, manifest: MANIFEST }]);
     });
 
-    contract('what has not been begun takes no chunk and no manifest', async ({ snapshots }, { nonce }) => {
+    contract('a snapshot that has not begun accepts no chunk and no manifest', async ({ snapshots }, { nonce }) => {
       const id = newId();
       assert.equal(await snapshots.writeChunk(0, nonce, id, 0, MANIFEST), false);
       assert.equal(await snapshots.publishSnapshot(0, nonce, id, MANIFEST), false);
@@ -86,7 +86,7 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       assert.deepEqual(await snapshots.readChunks(0, id, 0, 1), [undefined]);
     });
 
-    contract('who does not own the log can do nothing, and who has been fenced neither', async (store, log) => {
+    contract('only the owner of the log may act; fenced owners may not', async (store, log) => {
       const whole = await writeSnapshot(store, log, 2);
       const unfinished = await begin(store, log);
       await store.snapshots.writeChunk(0, log.nonce, unfinished, 0, MANIFEST);
@@ -114,54 +114,48 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       assert.equal(await store.snapshots.publishSnapshot(0, other.nonce, unfinished, MANIFEST), true, 'the owner can');
     });
 
-    contract(
-      'without the snapshots that are kept, byte for byte, nothing is deleted or trimmed',
-      async (store, log) => {
-        const { snapshots } = store;
-        const old = await writeSnapshot(store, log, 2);
-        const kept = await writeSnapshot(store, log, 2);
-        await appendTo(log, 300);
-        const isThere: StoredSnapshot = { id: kept.id, manifest: MANIFEST };
-        const before = await contentOf(store);
-        for (const wrong of [
-          { id: newId(), manifest: MANIFEST },
-          { id: kept.id, manifest: Buffer.from('A manifest') },
-          { id: kept.id, manifest: Buffer.from('a manifest, and more') },
-          { id: kept.id, manifest: undefined },
-        ]) {
-          for (const all of [[wrong], [isThere, wrong], [wrong, isThere]]) {
-            assert.equal(await snapshots.deleteSnapshot(0, log.nonce, all, old.id), false);
-            assert.equal(await snapshots.trimLog(0, log.nonce, all, log.head(0).lsn), false);
-          }
+    contract('deletions and trims must name the kept snapshots byte for byte', async (store, log) => {
+      const { snapshots } = store;
+      const old = await writeSnapshot(store, log, 2);
+      const kept = await writeSnapshot(store, log, 2);
+      await appendTo(log, 300);
+      const isThere: StoredSnapshot = { id: kept.id, manifest: MANIFEST };
+      const before = await contentOf(store);
+      for (const wrong of [
+        { id: newId(), manifest: MANIFEST },
+        { id: kept.id, manifest: Buffer.from('A manifest') },
+        { id: kept.id, manifest: Buffer.from('a manifest, and more') },
+        { id: kept.id, manifest: undefined },
+      ]) {
+        for (const all of [[wrong], [isThere, wrong], [wrong, isThere]]) {
+          assert.equal(await snapshots.deleteSnapshot(0, log.nonce, all, old.id), false);
+          assert.equal(await snapshots.trimLog(0, log.nonce, all, log.head(0).lsn), false);
         }
-        assert.deepEqual(await contentOf(store), before, 'nothing has changed');
-        assert.equal(await snapshots.deleteSnapshot(0, log.nonce, [isThere], old.id), true);
-        assert.equal(await snapshots.trimLog(0, log.nonce, [isThere], log.head(0).lsn), true);
-        assert.deepEqual(await snapshots.snapshots(0), [isThere]);
-      },
-    );
+      }
+      assert.deepEqual(await contentOf(store), before, 'nothing has changed');
+      assert.equal(await snapshots.deleteSnapshot(0, log.nonce, [isThere], old.id), true);
+      assert.equal(await snapshots.trimLog(0, log.nonce, [isThere], log.head(0).lsn), true);
+      assert.deepEqual(await snapshots.snapshots(0), [isThere]);
+    });
+
+    contract('a deletion removes all of its snapshot, even unfinished, and no other', async (store, log) => {
+      const { snapshots } = store;
+      const kept = await writeSnapshot(store, log, 3);
+      const whole = await writeSnapshot(store, log, 100);
+      const unfinished = await begin(store, log);
+      for (let index = 0; index < 70; index++) await snapshots.writeChunk(0, log.nonce, unfinished, index, MANIFEST);
+      for (const id of [whole.id, unfinished]) {
+        assert.equal(await snapshots.deleteSnapshot(0, log.nonce, [{ id: kept.id, manifest: MANIFEST }], id), true);
+        assert.deepEqual(await snapshots.readChunks(0, id, 0, 100), Array(100).fill(undefined));
+      }
+      assert.deepEqual(await snapshots.snapshots(0), [{ id: kept.id, manifest: MANIFEST }]);
+      assert.deepEqual(await snapshots.readChunks(0, kept.id, 0, 3), kept.chunks);
+      assert.equal(await snapshots.beginSnapshot(0, log.nonce, whole.id), true, 'the id is free');
+      assert.deepEqual(await snapshots.readChunks(0, whole.id, 0, 1), [undefined]);
+    });
 
     contract(
-      'a deletion leaves nothing of its snapshot behind, whole or not, and all of the others',
-      async (store, log) => {
-        const { snapshots } = store;
-        const kept = await writeSnapshot(store, log, 3);
-        const whole = await writeSnapshot(store, log, 100);
-        const unfinished = await begin(store, log);
-        for (let index = 0; index < 70; index++) await snapshots.writeChunk(0, log.nonce, unfinished, index, MANIFEST);
-        for (const id of [whole.id, unfinished]) {
-          assert.equal(await snapshots.deleteSnapshot(0, log.nonce, [{ id: kept.id, manifest: MANIFEST }], id), true);
-          assert.deepEqual(await snapshots.readChunks(0, id, 0, 100), Array(100).fill(undefined));
-        }
-        assert.deepEqual(await snapshots.snapshots(0), [{ id: kept.id, manifest: MANIFEST }]);
-        assert.deepEqual(await snapshots.readChunks(0, kept.id, 0, 3), kept.chunks);
-        assert.equal(await snapshots.beginSnapshot(0, log.nonce, whole.id), true, 'the id is free');
-        assert.deepEqual(await snapshots.readChunks(0, whole.id, 0, 1), [undefined]);
-      },
-    );
-
-    contract(
-      'a trimmed log has all entries from the first to stay on, and goes on',
+      'a trimmed log keeps its entries from the given one, and accepts more',
       async ({ wal, snapshots }, log) => {
         const entries = [...(await wal.read(0, LSN_ZERO, 1)), ...(await appendTo(log, 700))];
         const { lsn } = log.format.decode(entries[600] as Buffer);
@@ -175,7 +169,7 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       },
     );
 
-    contract('the newest entry stays, wherever a trim ends, also in another epoch', async ({ wal, snapshots }, log) => {
+    contract('the newest entry survives every trim, even one in another epoch', async ({ wal, snapshots }, log) => {
       await appendTo(log, 400);
       log.newEpoch();
       const newest = await log.append(0);
@@ -194,16 +188,13 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       assert.deepEqual(await wal.read(0, lsn, 10), [next.bytes]);
     });
 
-    contract(
-      'an entry is before another by its sequence: an epoch that never was removes nothing',
-      async (store, log) => {
-        const entries = await appendTo(log, 400);
-        await store.snapshots.trimLog(0, log.nonce, [], { epoch: 9, sequence: 300 });
-        const left = await store.wal.read(0, { epoch: 1, sequence: 299 }, 1000);
-        assert.deepEqual(left, entries.slice(-left.length));
-        assert.ok(left.length >= 102, `${left.length} are left`);
-      },
-    );
+    contract('a trim compares sequences: an epoch that never existed removes nothing', async (store, log) => {
+      const entries = await appendTo(log, 400);
+      await store.snapshots.trimLog(0, log.nonce, [], { epoch: 9, sequence: 300 });
+      const left = await store.wal.read(0, { epoch: 1, sequence: 299 }, 1000);
+      assert.deepEqual(left, entries.slice(-left.length));
+      assert.ok(left.length >= 102, `${left.length} are left`);
+    });
 
     contract('a log without entries can be trimmed', async ({ storeId, wal, snapshots }) => {
       const { nonce } = new Writer(wal, storeId).genesis(1);
@@ -211,7 +202,7 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       assert.deepEqual(await wal.read(1, LSN_ZERO, 10), []);
     });
 
-    contract('shards do not touch one another, also with the same id', async (store, log) => {
+    contract('shards do not affect one another, even with the same id', async (store, log) => {
       const { snapshots } = store;
       const id = newId();
       const shards = [0, 1, 2];
@@ -229,7 +220,7 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       assert.deepEqual(await snapshots.readChunks(2, id, 0, 1), [Buffer.from('of 2')]);
     });
 
-    contract('what was done is there after the store is closed and opened again', async (store, log) => {
+    contract('all changes survive closing and reopening the store', async (store, log) => {
       const { id, chunks } = await writeSnapshot(store, log, 5);
       const deleted = await writeSnapshot(store, log, 5);
       const unfinished = await begin(store, log);
@@ -268,32 +259,29 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       assert.deepEqual(await snapshots.readChunks(0, kept.id, 0, 40), kept.chunks);
     });
 
-    contract(
-      'a write behind an append that is on its way is made when the append is, and only then',
-      async (store, log) => {
-        const { wal, snapshots } = store;
-        const id = await begin(store, log);
-        for (let index = 0; index < 50; index++) {
-          const done = await Promise.all([log.append(0), snapshots.writeChunk(0, log.nonce, id, index, MANIFEST)]);
-          assert.equal(done[1], true);
-        }
-        const other = new Writer((await store.openAgain()).wal, store.storeId);
-        other.take(0, log.head(0));
-        other.newEpoch();
-        await other.append(0);
-        const late: Append = { shard: 0, expected: log.head(0), entries: [log.next(0)] };
-        const [outcome, isWritten, isDeleted, isTrimmed] = await Promise.all([
-          one(wal, late),
-          snapshots.writeChunk(0, log.nonce, id, 50, MANIFEST),
-          snapshots.deleteSnapshot(0, log.nonce, [], id),
-          snapshots.trimLog(0, log.nonce, [], log.head(0).lsn),
-        ]);
-        assert.deepEqual([outcome.type, isWritten, isDeleted, isTrimmed], ['conflict', false, false, false]);
-        assert.deepEqual(await snapshots.readChunks(0, id, 49, 2), [MANIFEST, undefined]);
-      },
-    );
+    contract('a write behind a pending append is made only if the append is', async (store, log) => {
+      const { wal, snapshots } = store;
+      const id = await begin(store, log);
+      for (let index = 0; index < 50; index++) {
+        const done = await Promise.all([log.append(0), snapshots.writeChunk(0, log.nonce, id, index, MANIFEST)]);
+        assert.equal(done[1], true);
+      }
+      const other = new Writer((await store.openAgain()).wal, store.storeId);
+      other.take(0, log.head(0));
+      other.newEpoch();
+      await other.append(0);
+      const late: Append = { shard: 0, expected: log.head(0), entries: [log.next(0)] };
+      const [outcome, isWritten, isDeleted, isTrimmed] = await Promise.all([
+        one(wal, late),
+        snapshots.writeChunk(0, log.nonce, id, 50, MANIFEST),
+        snapshots.deleteSnapshot(0, log.nonce, [], id),
+        snapshots.trimLog(0, log.nonce, [], log.head(0).lsn),
+      ]);
+      assert.deepEqual([outcome.type, isWritten, isDeleted, isTrimmed], ['conflict', false, false, false]);
+      assert.deepEqual(await snapshots.readChunks(0, id, 49, 2), [MANIFEST, undefined]);
+    });
 
-    contract('of writes that are made at once each is made', async ({ snapshots }, log) => {
+    contract('concurrent writes are all made', async ({ snapshots }, log) => {
       const id = newId();
       const chunks = Array.from({ length: 10 }, () => randomBytes(1000));
       const done = await Promise.all([
@@ -346,7 +334,7 @@ async function writeSnapshot(
   return { id, chunks };
 }
 
-/** All that a shard has. */
+/** Everything that the store holds of a shard. */
 async function contentOf(store: LogsAndSnapshots, shard = 0): Promise<unknown> {
   const stored = byId(await store.snapshots.snapshots(shard));
   const chunks = await Promise.all(stored.map(({ id }) => store.snapshots.readChunks(shard, id, 0, 3)));

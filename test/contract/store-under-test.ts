@@ -6,9 +6,9 @@ export type LogsAndSnapshots = Pick<Store, 'wal' | 'snapshots'>;
 /** A store with logs for shards 0 to 3, as a driver's test makes it. */
 export interface StoreUnderTest extends LogsAndSnapshots {
   readonly storeId: string;
-  /** Another handle on the same store, as another owner would have it. */
+  /** Opens the same store again, as another owner would. */
   openAgain(): Promise<LogsAndSnapshots>;
-  /** Ends all handles and opens the store once more. */
+  /** Closes all handles and opens the store again. */
   reopen(): Promise<LogsAndSnapshots>;
   destroy(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { Append, SealedEntry } from '../../src/shard/log/wal.js';
 import type { MakeStore, StoreUnderTest } from './store-under-test.js';
 import { one, Writer } from './writer.js';
 
-/** What every driver of `Wal` has to do: the actor relies on each of these sentences. */
+/** Contract that every driver of `Wal` keeps: the actor relies on each of these sentences. */
 export function walContract(driver: string, make: MakeStore): void {
   const contract = (sentence: string, run: (store: StoreUnderTest, log: Writer) => Promise<void>) =>
     test(sentence, async () => {
@@ -31,42 +31,33 @@ export function walContract(driver: string, make: MakeStore): void {
       );
     });
 
-    contract(
-      'an append on the expected head is ok, moves the head, and can be read back byte for byte',
-      async ({ wal }, log) => {
-        const entry = log.next(0);
-        assert.deepEqual(await one(wal, { shard: 0, expected: log.head(0), entries: [entry] }), { type: 'ok' });
-        assert.deepEqual(await wal.head(0), entry.head);
-        assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [entry.bytes]);
-      },
-    );
+    contract('an append on the expected head moves the head and reads back unchanged', async ({ wal }, log) => {
+      const entry = log.next(0);
+      assert.deepEqual(await one(wal, { shard: 0, expected: log.head(0), entries: [entry] }), { type: 'ok' });
+      assert.deepEqual(await wal.head(0), entry.head);
+      assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [entry.bytes]);
+    });
 
-    contract(
-      'an append on any other head is a conflict that shows the head there is, and writes nothing',
-      async ({ wal }, log) => {
-        const first = await log.append(0);
-        const stale: Append = { shard: 0, expected: log.genesis(0), entries: [log.seal(0, log.genesis(0), 'other')] };
-        assert.deepEqual(await one(wal, stale), { type: 'conflict', head: first.head });
-        assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [first.bytes]);
-      },
-    );
+    contract('an append on another head conflicts, shows the head and writes nothing', async ({ wal }, log) => {
+      const first = await log.append(0);
+      const stale: Append = { shard: 0, expected: log.genesis(0), entries: [log.seal(0, log.genesis(0), 'other')] };
+      assert.deepEqual(await one(wal, stale), { type: 'conflict', head: first.head });
+      assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [first.bytes]);
+    });
 
-    contract(
-      'the same bytes again are a duplicate, not a second entry, however often they come',
-      async ({ wal }, log) => {
-        const entry = log.next(0);
-        const append: Append = { shard: 0, expected: log.head(0), entries: [entry] };
-        assert.deepEqual(await one(wal, append), { type: 'ok' });
-        for (let attempt = 0; attempt < 3; attempt++) assert.deepEqual(await one(wal, append), { type: 'duplicate' });
-        assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [entry.bytes]);
-      },
-    );
+    contract('repeated bytes are a duplicate, never a second entry', async ({ wal }, log) => {
+      const entry = log.next(0);
+      const append: Append = { shard: 0, expected: log.head(0), entries: [entry] };
+      assert.deepEqual(await one(wal, append), { type: 'ok' });
+      for (let attempt = 0; attempt < 3; attempt++) assert.deepEqual(await one(wal, append), { type: 'duplicate' });
+      assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [entry.bytes]);
+    });
 
-    contract('an append may have a great many entries', async ({ wal }, log) => {
+    contract('an append may have very many entries', async ({ wal }, log) => {
       const expected = log.head(0);
       const entries: SealedEntry[] = [];
       for (let i = 0; i < 70_000; i++) entries.push(log.seal(0, entries.at(-1)?.head ?? expected));
-      // A busy machine may need longer for it than a driver waits: an outcome that is not known is asked for again.
+      // A busy machine may need longer than a driver waits: an unknown outcome is retried.
       let outcome = await one(wal, { shard: 0, expected, entries });
       for (let again = 0; again < 10 && outcome.type === 'failed'; again++)
         outcome = await one(wal, { shard: 0, expected, entries });
@@ -74,7 +65,7 @@ export function walContract(driver: string, make: MakeStore): void {
       assert.deepEqual((await wal.read(0, LSN_ZERO, 100_000)).length, entries.length);
     });
 
-    contract('a late first attempt, after the log has moved on, is a conflict', async ({ wal }, log) => {
+    contract('a first attempt after the log has moved on is a conflict', async ({ wal }, log) => {
       const before = log.head(0);
       const entry = await log.append(0);
       const newest = await log.append(0);
@@ -92,30 +83,27 @@ export function walContract(driver: string, make: MakeStore): void {
       assert.deepEqual(await one(wal, { shard: 0, expected: before, entries: [] }), { type: 'conflict', head });
     });
 
-    contract(
-      'several shards go in one call, and the conflict of one does not touch the others',
-      async ({ wal }, log) => {
-        const foreign = await log.append(1);
-        const appends: Append[] = [];
-        for (const shard of [0, 1, 2]) {
-          const expected = shard === 1 ? log.genesis(1) : log.head(shard);
-          appends.push({ shard, expected, entries: [log.seal(shard, expected, 'other')] });
-        }
-        appends.push({ shard: 3, expected: log.head(3), entries: [] });
-        const outcomes = await wal.append(appends);
-        assert.deepEqual(outcomes, [
-          { type: 'ok' },
-          { type: 'conflict', head: foreign.head },
-          { type: 'ok' },
-          { type: 'ok' },
-        ]);
-        assert.deepEqual(await wal.read(0, LSN_ZERO, 9), [appends[0]?.entries[0]?.bytes]);
-        assert.deepEqual(await wal.read(1, LSN_ZERO, 9), [foreign.bytes]);
-        assert.deepEqual(await wal.read(2, LSN_ZERO, 9), [appends[2]?.entries[0]?.bytes]);
-      },
-    );
+    contract('several shards share a call, and conflicts stay within their shard', async ({ wal }, log) => {
+      const foreign = await log.append(1);
+      const appends: Append[] = [];
+      for (const shard of [0, 1, 2]) {
+        const expected = shard === 1 ? log.genesis(1) : log.head(shard);
+        appends.push({ shard, expected, entries: [log.seal(shard, expected, 'other')] });
+      }
+      appends.push({ shard: 3, expected: log.head(3), entries: [] });
+      const outcomes = await wal.append(appends);
+      assert.deepEqual(outcomes, [
+        { type: 'ok' },
+        { type: 'conflict', head: foreign.head },
+        { type: 'ok' },
+        { type: 'ok' },
+      ]);
+      assert.deepEqual(await wal.read(0, LSN_ZERO, 9), [appends[0]?.entries[0]?.bytes]);
+      assert.deepEqual(await wal.read(1, LSN_ZERO, 9), [foreign.bytes]);
+      assert.deepEqual(await wal.read(2, LSN_ZERO, 9), [appends[2]?.entries[0]?.bytes]);
+    });
 
-    contract('entries are read in order, page by page, over epochs, and of one shard only', async ({ wal }, log) => {
+    contract("one shard's entries are read in order, by page, over epochs", async ({ wal }, log) => {
       const written: Buffer[] = [];
       for (let i = 0; i < 25; i++) {
         if (i % 10 === 9) log.newEpoch();
@@ -149,7 +137,7 @@ export function walContract(driver: string, make: MakeStore): void {
       assert.equal((await store.wal.read(0, LSN_ZERO, 10)).length, 2);
     });
 
-    contract('of two owners who start at the same moment exactly one fences, in every round', async (store, log) => {
+    contract('of two owners that start together exactly one fences', async (store, log) => {
       const wals = [store.wal, (await store.openAgain()).wal];
       let head = log.head(0);
       for (let round = 0; round < 20; round++) {
@@ -170,39 +158,36 @@ export function walContract(driver: string, make: MakeStore): void {
       assert.equal((await store.wal.read(0, LSN_ZERO, 100)).length, 20);
     });
 
-    contract(
-      'logs are taken over all at once, each from the head that it has, however busy its owner is',
-      async (store, log) => {
-        const { wal: other } = await store.openAgain();
-        let isOver = false;
-        const busy = (async () => {
-          for (let head = log.head(0); !isOver; ) {
-            const entry = log.seal(0, head);
-            if ((await one(store.wal, { shard: 0, expected: head, entries: [entry] })).type !== 'ok') return entry.head;
-            head = entry.head;
-          }
-          throw new Error('nobody took it over');
-        })();
-        const taker = new Writer(other, store.storeId);
-        const fences = await other.fence([0, 1, 2, 3], (shard, head) => {
-          taker.take(shard, head);
-          taker.newEpoch();
-          return taker.seal(shard, head);
-        });
-        await busy;
-        isOver = true;
-        for (const { shard, previous, entry } of fences) {
-          assert.deepEqual(await store.wal.head(shard), entry.head);
-          const entries = await store.wal.read(shard, LSN_ZERO, 1000);
-          assert.deepEqual(entries.at(-1), entry.bytes);
-          if (shard === 0 && entries.length > 1) {
-            assert.deepEqual(log.format.decode(entries.at(-2) as Buffer).head, previous, 'nothing is overwritten');
-          }
+    contract('logs are fenced together, each at its head, despite busy owners', async (store, log) => {
+      const { wal: other } = await store.openAgain();
+      let isOver = false;
+      const busy = (async () => {
+        for (let head = log.head(0); !isOver; ) {
+          const entry = log.seal(0, head);
+          if ((await one(store.wal, { shard: 0, expected: head, entries: [entry] })).type !== 'ok') return entry.head;
+          head = entry.head;
         }
-      },
-    );
+        throw new Error('nobody took it over');
+      })();
+      const taker = new Writer(other, store.storeId);
+      const fences = await other.fence([0, 1, 2, 3], (shard, head) => {
+        taker.take(shard, head);
+        taker.newEpoch();
+        return taker.seal(shard, head);
+      });
+      await busy;
+      isOver = true;
+      for (const { shard, previous, entry } of fences) {
+        assert.deepEqual(await store.wal.head(shard), entry.head);
+        const entries = await store.wal.read(shard, LSN_ZERO, 1000);
+        assert.deepEqual(entries.at(-1), entry.bytes);
+        if (shard === 0 && entries.length > 1) {
+          assert.deepEqual(log.format.decode(entries.at(-2) as Buffer).head, previous, 'nothing is overwritten');
+        }
+      }
+    });
 
-    contract('whoever takes a log over sees its newest entry', async (store, log) => {
+    contract('a new owner sees the newest entry of the log', async (store, log) => {
       const { bytes } = await log.append(2);
       const seen: (Buffer | undefined)[] = [];
       await store.wal.fence([1, 2], (shard, head, newest) => {
@@ -212,7 +197,7 @@ export function walContract(driver: string, make: MakeStore): void {
       assert.deepEqual(seen, [undefined, bytes]);
     });
 
-    contract('several entries go in together, and the last of them is the head', async ({ wal }, log) => {
+    contract('several entries are appended together, and the last is the head', async ({ wal }, log) => {
       const first = log.seal(0, log.head(0));
       const second = log.seal(0, first.head);
       const append: Append = { shard: 0, expected: log.head(0), entries: [first, second] };
@@ -222,7 +207,7 @@ export function walContract(driver: string, make: MakeStore): void {
       assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [first.bytes, second.bytes]);
     });
 
-    contract('a foreign head with the very LSN that is expected is a conflict', async ({ wal, storeId }, log) => {
+    contract('a foreign head with the expected LSN is a conflict', async ({ wal, storeId }, log) => {
       const foreign = new Writer(wal, storeId);
       const theirs = await foreign.append(0);
       const mine = log.seal(0, log.genesis(0));
@@ -235,7 +220,7 @@ export function walContract(driver: string, make: MakeStore): void {
       });
     });
 
-    contract('bytes of every value and of any length come back as they went in', async ({ wal }, log) => {
+    contract('bytes of every value and length read back unchanged', async ({ wal }, log) => {
       const written: Buffer[] = [];
       const payloads = [
         Buffer.from(Array.from({ length: 256 }, (_, i) => i)),
@@ -249,7 +234,7 @@ export function walContract(driver: string, make: MakeStore): void {
       assert.deepEqual(read, written, 'what was read does not change when more is written and read');
     });
 
-    contract('what was durable is there after the store is closed and opened again', async (store, log) => {
+    contract('durable entries survive closing and reopening the store', async (store, log) => {
       const written: Buffer[] = [];
       for (let i = 0; i < 10; i++) written.push((await log.append(2)).bytes);
       const { wal } = await store.reopen();
@@ -260,7 +245,7 @@ export function walContract(driver: string, make: MakeStore): void {
       });
     });
 
-    contract('a shard that the store does not have is an error', async ({ wal }) => {
+    contract('an unknown shard is an error', async ({ wal }) => {
       await assert.rejects(wal.head(99));
     });
   });

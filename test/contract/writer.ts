@@ -9,7 +9,7 @@ export async function one(wal: Wal, append: Append): Promise<AppendOutcome> {
   return outcome as AppendOutcome;
 }
 
-/** An owner: seals entries with a nonce of its own, and remembers the heads it has written. */
+/** An owner: finalizes entries with its own nonce, and remembers the heads that it has written. */
 export class Writer {
   readonly format: EntryFormat;
   nonce = randomBytes(8).toString('hex');
@@ -38,13 +38,13 @@ export class Writer {
     this.epoch = head.lsn.epoch;
   }
 
-  /** From here on it is another owner. */
+  /** Becomes another owner. */
   newEpoch(): void {
     this.epoch++;
     this.nonce = randomBytes(8).toString('hex');
   }
 
-  /** Takes a log over, as another owner. */
+  /** Takes a log over as another owner. */
   async fence(shard: number): Promise<void> {
     await this.wal.fence([shard], (_, head) => {
       this.take(shard, head);

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { rawRequest } from '../support/raw-request.js';
 import { TestNode } from '../support/test-node.js';
 
-/** What the transcripts cannot say: sockets that are slow, cut off or rude. */
+/** Cases that transcripts cannot express: sockets that are slow, cut off or rude. */
 let node: TestNode;
 before(async () => {
   node = await TestNode.start();
@@ -41,16 +41,16 @@ async function balance(): Promise<number> {
   return ((await response.json()) as { balance: number }).balance;
 }
 
-/** Writes the parts with a pause between them; resolves to all that came back. */
+/** Writes the parts with a pause between them; resolves to everything received. */
 const rawSocket = (parts: readonly (string | Buffer)[], pauseMs: number) =>
   rawRequest(node.callbackUrl, parts, { pauseMs });
 
-/** Writes a request, or a piece of one, and is gone so long after that. */
+/** Writes a request or a part of one, and closes after `ms`. */
 async function hangUpAfter(piece: string, ms: number): Promise<void> {
   const { hostname, port } = new URL(node.callbackUrl);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
-  // Whoever is cut off by the server has what he wanted.
+  // A reset by the server is expected here.
   socket.on('error', () => {});
   socket.write(piece);
   await delay(ms);
@@ -60,7 +60,7 @@ async function hangUpAfter(piece: string, ms: number): Promise<void> {
 const head = (length: number, extra = '') =>
   `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${length}\r\n${extra}\r\n`;
 
-test('a body over 256 KiB is 413, told at once where its length is announced', async () => {
+test('a body over 256 KiB is 413, at once when its length is announced', async () => {
   const large = bet('large', 'x'.repeat(300_000));
   const answer = await post('/placeBets', large);
   assert.equal(answer.status, 413);
@@ -78,7 +78,7 @@ test('a body over 256 KiB in chunks without a length is 413 too', async () => {
     },
   });
   const outcome = await post('/placeBets', endless).catch((error: Error) => error);
-  // The server may close before the client has sent all; either way nothing is applied.
+  // The server may close before the client has sent everything; either way nothing is applied.
   if (!(outcome instanceof Error)) assert.equal(outcome.status, 413);
   assert.equal(await balance(), 100);
 });
@@ -97,7 +97,7 @@ test('a chunked body is read like any other', async () => {
   assert.match(answer.body, /"statusCode":0/);
 });
 
-test('a body that comes byte by byte is read; a character may be cut in two', async () => {
+test('a slow body is read, even with a character cut in two', async () => {
   const body = Buffer.from(bet('slow-🎲'));
   const at = body.indexOf(0xf0) + 2;
   const parts = [head(body.length), body.subarray(0, at), body.subarray(at)];
@@ -106,7 +106,7 @@ test('a body that comes byte by byte is read; a character may be cut in two', as
   assert.match(received, /"statusCode":0/);
 });
 
-test('a body in crumbs is cut off: each costs the server as much as a small callback', async () => {
+test("a body in tiny pieces is cut off, because each costs a callback's work", async () => {
   const text = bet('crumbs').padEnd(2000);
   const crumbs = [...text].map((char) => `1\r\n${char}\r\n`).join('');
   const chunked =
@@ -117,14 +117,14 @@ test('a body in crumbs is cut off: each costs the server as much as a small call
   assert.match(await rawSocket([chunked, bites, '0\r\n\r\n'], 100), /^HTTP\/1\.1 200 OK/);
 });
 
-test('an upload that is cut off applies nothing, and the server serves on', async () => {
+test('an upload that is cut off applies nothing, and the server continues', async () => {
   const before = await balance();
   const text = bet('cut-off');
   for (let i = 0; i < 20; i++) await hangUpAfter(head(text.length) + text.slice(0, text.length - 5), 5);
   assert.equal(await balance(), before);
 });
 
-test('a caller who hangs up before his answer: the bet is applied once at most, and its repeat is answered', async () => {
+test("a caller's early hang-up applies the bet at most once; the repeat is answered", async () => {
   for (let i = 0; i < 20; i++) {
     const text = bet(`hung-up-${i}`);
     await hangUpAfter(head(text.length) + text, 0);
@@ -135,7 +135,7 @@ test('a caller who hangs up before his answer: the bet is applied once at most, 
   }
 });
 
-test('garbage, pipelined requests and huge headers get an answer or a closed connection, never a crash', async () => {
+test('garbage, pipelined requests and huge headers never crash the server', async () => {
   const text = bet('rude');
   const requests = [
     'GARBAGE\r\n\r\n',
@@ -151,7 +151,7 @@ test('garbage, pipelined requests and huge headers get an answer or a closed con
   assert.equal((await post('/placeBets', bet('after-rude'))).status, 200);
 });
 
-test('an answer to HEAD has no body, which the next answer would begin with', async () => {
+test('HEAD responses have no body', async () => {
   for (const path of ['/placeBets', '/nowhere']) {
     const received = await rawSocket([`HEAD ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`], 100);
     assert.match(received, /^HTTP\/1\.1 40[45] [^{]*\r\n\r\n$/);
@@ -164,7 +164,7 @@ test('headers up to 16 KiB are accepted', async () => {
   assert.match(received, /^HTTP\/1\.1 200 OK/);
 });
 
-test('ids of 256 characters are accepted, also of two units each; 257 and 5,000 are refused and not echoed', async () => {
+test('ids may have 256 characters; longer ones are refused and not echoed', async () => {
   const withId = (id: string) => bet('t').replace('"id":"req-t"', `"id":"${id}"`).replace('"id":"t"', `"id":"${id}"`);
   for (const id of ['x'.repeat(256), '🎲'.repeat(256)]) {
     const answer = await post('/placeBets', withId(id));
@@ -192,7 +192,7 @@ test('a property named __proto__ does not stand in for a missing field', async (
   assert.equal((await post('/placeBets', body)).status, 400);
 });
 
-test('where an endpoint does not know a field it may hold anything, also beside an escape', async () => {
+test('a field unknown to its endpoint may hold anything, even beside an escape', async () => {
   const body =
     '{"id":"q","timestampMillis":1,"productId":"P1","currency":"THB","username":"ann","txns":' +
     '[{"id":"\\u0041","status":"REFUND","roundId":"r","betAmount":1,"gameCode":5,"playInfo":{"a":1}}]}';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { type LogLine, TestNode } from '../support/test-node.js';
 
-/** One accepted bet, one that the balance does not cover, and one that cannot be read. */
+/** Sends an accepted bet, one beyond the balance, and an unreadable one. */
 async function linesWith(changes: Record<string, unknown>): Promise<readonly LogLine[]> {
   const node = await TestNode.start(changes);
   const client = new PlatformClient(node.callbackUrl);
@@ -23,10 +23,9 @@ test('by default a callback leaves no line', async () => {
   assert.deepEqual(await linesWith({}), []);
 });
 
-// On workers the callbacks are read there, and for their lines a second time here.
+// With workers, callbacks are read there, and a second time here for their lines.
 for (const workers of [0, 2]) {
-  test(`log.callbacks=all: a line each, with the id of the request, the player and the amounts; ${workers} workers`, () =>
-    aLineEach(workers));
+  test(`log.callbacks=all logs request, player and amounts of each; ${workers} workers`, () => aLineEach(workers));
 }
 
 async function aLineEach(workers: number): Promise<void> {
@@ -63,9 +62,9 @@ async function aLineEach(workers: number): Promise<void> {
   assert.equal((broken as LogLine).reason, 'timestampMillis: is missing');
 }
 
-// On workers a callback is read there; the reason is found here.
+// With workers, callbacks are read there; the reason is found here.
 for (const workers of [0, 2]) {
-  test(`malformed callbacks: a line with field and rule, few however many come, and a counter; ${workers} workers`, async () => {
+  test(`malformed callbacks are counted, and few lines name the rule; ${workers} workers`, async () => {
     const node = await TestNode.start({ workers, 'callbacks.strict': true });
     const client = new PlatformClient(node.callbackUrl);
     try {
@@ -88,7 +87,7 @@ for (const workers of [0, 2]) {
   });
 }
 
-test('a malformed callback as a whole has no field to name', async () => {
+test('a callback that is malformed as a whole names no field', async () => {
   const node = await TestNode.start();
   try {
     await fetch(`${node.callbackUrl}/placeBets`, { method: 'POST', body: '{' });
@@ -99,7 +98,7 @@ test('a malformed callback as a whole has no field to name', async () => {
   }
 });
 
-test('log.callbacks=errors: a line for each answer with another statusCode than 0', async () => {
+test('log.callbacks=errors logs each answer with a statusCode other than 0', async () => {
   const lines = await linesWith({ 'log.callbacks': 'errors' });
   assert.deepEqual(
     lines.map(({ requestId }) => requestId),
@@ -107,7 +106,7 @@ test('log.callbacks=errors: a line for each answer with another statusCode than 
   );
 });
 
-test('who is not let in writes no line of his own, whatever is asked for: the log has them in one line of refusals', async () => {
+test('refused callers get no callback lines, only one line of refusals', async () => {
   const node = await TestNode.start({
     'log.callbacks': 'all',
     'signature.keys': 'now:a-secret-of-the-platform',
@@ -133,7 +132,7 @@ test('who is not let in writes no line of his own, whatever is asked for: the lo
   }
 });
 
-test('log.callbacks=slow: a line for each that took log.slowMs or longer', async () => {
+test('log.callbacks=slow logs each callback that took log.slowMs or longer', async () => {
   assert.equal((await linesWith({ 'log.callbacks': 'slow', 'log.slowMs': 60_000 })).length, 0);
   assert.equal((await linesWith({ 'log.callbacks': 'slow', 'log.slowMs': 0 })).length, 3);
 });

@@ -11,7 +11,7 @@ const KEYS = 'new:a-secret-of-the-platform old:another-secret-of-it';
 const [NEW, OLD] = parseKeys(KEYS) as [SignatureKey, SignatureKey];
 
 const addresses = Object.values(networkInterfaces()).flatMap((of) => (of ?? []).map(({ address }) => address));
-/** Linux answers to all of 127.0.0.0/8. */
+/** Linux accepts every address of 127.0.0.0/8. */
 const LOOPBACKS = { skip: process.platform !== 'linux' };
 const IPV6 = { skip: LOOPBACKS.skip || !addresses.includes('::1') };
 
@@ -25,7 +25,7 @@ async function ask(node: TestNode, body: string, headers: readonly string[] = []
   return answersIn(await rawRequest(node.callbackUrl, [postOf('/placeBets', body, headers)], options));
 }
 
-test('a callback that is signed with one of the keys is carried out, any other is 30002 with HTTP 401', () =>
+test('callbacks need the signature of a valid key: 30002 with HTTP 401 otherwise', () =>
   withNode({ 'signature.keys': KEYS }, async (node) => {
     const body = betText('t1');
     const late = String(Date.now() - 301_000);
@@ -39,7 +39,7 @@ test('a callback that is signed with one of the keys is carried out, any other i
     assert.equal(await balanceOf(node.adminUrl, 'ann'), 98);
   }));
 
-test('the answer to what is not signed has the reduced shape and echoes nothing: nothing of it was looked at', () =>
+test('the answer to an unsigned callback echoes nothing and has the reduced form', () =>
   withNode({ 'signature.keys': KEYS }, async (node) => {
     const shape = /\r\n\r\n\{"id":"","statusCode":30002,"timestampMillis":\d+,"productId":""\}$/;
     for (const body of [betText('t1'), '{', '']) {
@@ -68,7 +68,7 @@ test('a body in pieces is signed as a whole', () =>
     assert.deepEqual(answersIn(await rawRequest(node.callbackUrl, [text.slice(0, at), text.slice(at)])), [[200, 0]]);
   }));
 
-test('the connection of an address that is not listed is closed before it is read', LOOPBACKS, () =>
+test('a connection from a forbidden address is closed before it is read', LOOPBACKS, () =>
   withNode({ 'allow.networks': '127.0.0.2, 127.1.0.0/16' }, async (node) => {
     for (const from of ['127.0.0.2', '127.1.200.1']) {
       assert.deepEqual(await ask(node, betText(from), [], { from }), [[200, 0]], from);
@@ -82,7 +82,7 @@ test('the connection of an address that is not listed is closed before it is rea
   }),
 );
 
-test('with keys and networks both must be right, and a listener of both families knows IPv4 and IPv6', IPV6, () =>
+test('keys and networks must both match, over IPv4 and IPv6', IPV6, () =>
   withNode({ host: '::', 'allow.networks': '127.0.0.1 ::1', 'signature.keys': KEYS }, async (node) => {
     const body = betText('t1');
     assert.deepEqual(await ask(node, body, signed(body, NEW), { from: '127.0.0.2' }), [], 'closed');
@@ -92,7 +92,7 @@ test('with keys and networks both must be right, and a listener of both families
   }),
 );
 
-test('a forwarded address is believed only from a listed peer, and only what that peer added', LOOPBACKS, () =>
+test('a forwarded address counts only as far as trusted proxies added it', LOOPBACKS, () =>
   withNode({ 'allow.networks': '192.0.2.0/24', 'allow.proxies': '127.0.0.5, 10.0.0.0/8' }, async (node) => {
     const from = '127.0.0.5';
     const forwarded = async (lines: readonly string[], options: RawOptions = { from }) => {
@@ -117,7 +117,7 @@ test('a forwarded address is believed only from a listed peer, and only what tha
   }),
 );
 
-test('the log names who sent what is not signed, also behind a proxy', LOOPBACKS, async () => {
+test('the log names the sender of an unsigned request, even behind a proxy', LOOPBACKS, async () => {
   for (const [headers, sentence] of [
     [[], 'no sapi-signature header'],
     [signed('{ }', NEW), 'wrong signature'],
@@ -143,7 +143,7 @@ const PROXY_PROTOCOL = {
   'allow.forwardedBy': 'proxy-protocol',
 };
 
-test('the PROXY protocol is believed only from a listed peer, and headers are not where it is spoken', LOOPBACKS, () =>
+test('the PROXY protocol is trusted only from proxies, and replaces the headers', LOOPBACKS, () =>
   withNode(PROXY_PROTOCOL, async (node) => {
     const post = Buffer.from(postOf('/placeBets', betText('t1')));
     const send = async (part: Buffer, from: string) =>
@@ -158,7 +158,7 @@ test('the PROXY protocol is believed only from a listed peer, and headers are no
   }),
 );
 
-test('who was refused behind a believed proxy cannot claim another address in the same connection', LOOPBACKS, () =>
+test('a refused caller behind a proxy cannot claim another address on its connection', LOOPBACKS, () =>
   withNode(PROXY_PROTOCOL, async (node) => {
     const from = '127.0.0.5';
     const claim = (id: string) =>
@@ -183,7 +183,7 @@ test('who was refused behind a believed proxy cannot claim another address in th
   }),
 );
 
-test('one connection more than limits.connectionsMax is closed; when others end there is room again', () =>
+test('connections beyond limits.connectionsMax are closed until others end', () =>
   withNode({ 'limits.connectionsMax': 2 }, async (node) => {
     const one = (id: string) => ask(node, betText(id));
     const answers = await Promise.all(['a', 'b', 'c', 'd'].map(one));
@@ -192,7 +192,7 @@ test('one connection more than limits.connectionsMax is closed; when others end 
     assert.deepEqual(await one('e'), [[200, 0]]);
   }));
 
-test('bodies on their way that together are larger than limits.inFlightBytesMax are 50001 with HTTP 503; others pass', () =>
+test('incoming bodies beyond limits.inFlightBytesMax are 50001 with HTTP 503; others pass', () =>
   withNode({ 'limits.inFlightBytesMax': 500 }, async (node) => {
     const slow = (id: string) => {
       const text = postOf('/placeBets', betText(id).padEnd(400));
@@ -207,7 +207,7 @@ test('bodies on their way that together are larger than limits.inFlightBytesMax 
     assert.deepEqual(answersIn(await slow('other')), [[200, 0]], 'room again');
   }));
 
-test('who does not send a body within the deadline is answered 50001 with HTTP 503 and cut off', () =>
+test('a body later than the deadline is 50001 with HTTP 503, then cut off', () =>
   withNode({ requestDeadlineMs: 200 }, async (node) => {
     const text = postOf('/placeBets', betText('dripping'));
     const drops = [...text].slice(-12);

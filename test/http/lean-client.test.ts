@@ -28,7 +28,7 @@ async function told(endpoint: string, body: object): Promise<Told> {
 
 type Txn = Record<string, unknown>;
 
-/** One request of a client that sends as little as it can. `n` tells its bet from others. */
+/** One request of a client that sends the minimum. `n` numbers its bet. */
 function lean(endpoint: keyof typeof LEAN_TXNS, n: number, change: Txn = {}): Record<string, unknown> {
   const ids = endpoint === 'adjustBalance' ? { refId: `m${n}` } : { id: `b${n}`, roundId: `r${n}` };
   const body = leanBody(endpoint, [{ ...LEAN_TXNS[endpoint], ...ids, ...change }]);
@@ -38,7 +38,7 @@ function lean(endpoint: keyof typeof LEAN_TXNS, n: number, change: Txn = {}): Re
 const noStatus = { status: undefined };
 const { timestampMillis: _, ...timeless } = leanBody('checkBalance');
 
-/** The twelve messages of the client, and the balance after each. */
+/** The client's twelve messages, each with the balance after it. */
 const MESSAGES: readonly (readonly [endpoint: string, body: object, after: number])[] = [
   ['checkBalance', timeless, 1000],
   ['placeBets', lean('placeBets', 1), 990],
@@ -54,7 +54,7 @@ const MESSAGES: readonly (readonly [endpoint: string, body: object, after: numbe
   ['adjustBalance', lean('adjustBalance', 5), 1035],
 ];
 const LAST = 1035;
-/** Messages that have all that their endpoint needs. */
+/** Messages with everything that their endpoint needs. */
 const COMPLETE = ['placeTips', 'cancelTips', 'adjustBalance', 'winRewards', 'rollback'];
 const LACKING = MESSAGES.length - COMPLETE.length;
 
@@ -65,7 +65,7 @@ async function assertNothingMoves(): Promise<void> {
   }
 }
 
-test('a store from before refuses what lacks a field, in four fields', async () => {
+test('an older store refuses messages that lack a field, with four fields', async () => {
   for (const [endpoint, body] of MESSAGES.filter(([one]) => !COMPLETE.includes(one))) {
     assert.deepEqual(await told(endpoint, body), [400, 40003], endpoint);
   }
@@ -74,21 +74,21 @@ test('a store from before refuses what lacks a field, in four fields', async () 
   assert.equal(await balanceOf(node.adminUrl, 'ann'), 1000);
 });
 
-test('all twelve messages of a client that sends no idle field are carried out', async () => {
+test('all twelve messages of a client without idle fields are carried out', async () => {
   await node.restart({ 'decisions.version': 2 });
   for (const [endpoint, body, after] of MESSAGES) {
     assert.deepEqual(await told(endpoint, body), [200, 0, after], `${endpoint} ${JSON.stringify(body)}`);
   }
 });
 
-test('they are counted by product', async () => {
+test('messages that lack fields are counted by product', async () => {
   const wanted = { remark: 'missing-fields', product: 'P' };
   const countOf = async () => (await Scrape.of(node.adminUrl)).value('walletd_product_remarks_total', wanted);
   await until('all are counted', async () => (await countOf()) >= LACKING);
   assert.equal(await countOf(), LACKING);
 });
 
-test('sent again they move nothing, and complete ones are the same messages', async () => {
+test('repeats move nothing, and complete copies count as repeats', async () => {
   await assertNothingMoves();
   const full = { gameCode: 'g', playInfo: 'p' };
   const settled = lean('settleBets', 2, { ...full, status: 'SETTLED', turnOver: 7, isSingleState: true });
@@ -102,9 +102,9 @@ test('sent again they move nothing, and complete ones are the same messages', as
   }
 });
 
-test('after a restart they move nothing on any endpoint, under either rule', async () => {
+test('after a restart repeats move nothing on any endpoint, under either rule', async () => {
   for (const version of [1, 2]) {
-    // The memory of where a body came first is empty then.
+    // After the restart no memory tells which endpoint a body reached first.
     await node.restart({ 'decisions.version': version });
     for (const [from, body] of MESSAGES) {
       for (const to of ENDPOINTS.filter((one) => one !== from)) {
@@ -118,7 +118,7 @@ test('after a restart they move nothing on any endpoint, under either rule', asy
   }
 });
 
-test('a malformed request is told why, in a bounded field that quotes nothing of it', async () => {
+test('a malformed request gets a short reason that quotes nothing of it', async () => {
   const reasonOf = async (endpoint: string, body: object) => (await post(endpoint, body)).reason;
   assert.equal(await reasonOf('placeBets', {}), 'id: is missing');
   assert.equal(await reasonOf('placeBets', lean('placeBets', 9, noStatus)), 'txns[0].status: is missing');

@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 const KEYS = 'k:0123456789abcdef-secret';
 const [KEY] = parseKeys(KEYS) as [SignatureKey];
 
-/** A request as it was captured: body and headers. */
+/** A captured request: body and headers. */
 class Captured {
   private readonly body: string;
   private readonly headers: Record<string, string>;
@@ -36,7 +36,7 @@ before(async () => {
 });
 after(() => node.close());
 
-/** Sends the message to its endpoint and then to all others: none of them may change the balance or read it. */
+/** Sends the message to its endpoint and then to all others: none of them may change or read the balance. */
 async function assertBound(username: string, endpoint: string, message: object): Promise<void> {
   const captured = new Captured(message);
   assert.equal((await captured.sendTo(endpoint)).statusCode, 0);
@@ -70,8 +70,8 @@ test('a captured placeBets does not undo an adjustment', async () => {
   assert.equal(await balanceOf(node.adminUrl, 'dan'), 960);
 });
 
-test('replays are counted, logged and shown with the memory that knows them', async () => {
-  // A scrape tells what each thread counted a moment ago.
+test('replays are counted, logged, and shown with the memory that detects them', async () => {
+  // A scrape shows each thread's counters of a moment ago.
   const scrapes = () => Scrape.of(node.adminUrl);
   await until('the replay is counted', async () => (await scrapes()).value('walletd_replays_refused_total') >= 1);
   const scrape = await scrapes();

@@ -25,7 +25,7 @@ test('sapi-signature is hex(HMAC-SHA256(key, rawBody + "." + timestamp)), as ope
   assert.equal(signedWith(0), 'fb497562ff12db9855e76c73d7ad121cd9cf8e7bda42209ccf6eb5df266ef0ee');
 });
 
-test('the vectors of RFC 4231, where a text ends in a full stop', () => {
+test('the vectors of RFC 4231 hold when the text ends in a full stop', () => {
   const secret = createSecretKey(Buffer.alloc(131, 0xaa));
   const text =
     'This is a test using a larger than block-size key and a larger than block-size data. ' +
@@ -34,7 +34,7 @@ test('the vectors of RFC 4231, where a text ends in a full stop', () => {
   assert.equal(sign(secret, Buffer.from(text), ''), expected);
 });
 
-test('a key that is written SECRET:ID is refused without being repeated', () => {
+test('a key written as SECRET:ID is refused without being repeated', () => {
   assert.throws(
     () => parseKeys('a-secret-of-32-characters-0123456:0123456789abcdef'),
     (error: Error) =>
@@ -68,7 +68,7 @@ test('each byte of the body, the time and the signature counts', () => {
   assert.equal(isTaken(signatures, Buffer.concat([BODY, Buffer.from(' ')]), NOW, signature), false);
 });
 
-test('a body is taken as it is, also when its bytes are not text', () => {
+test('a body is signed as bytes, even if they are not text', () => {
   const signatures = new Signatures(KEYS, SKEW_MS);
   const bytes = Buffer.from([0xff, 0, 0x80, 0x2e]);
   assert.equal(isTaken(signatures, bytes, NOW, signedWith(0, bytes)), true);
@@ -117,7 +117,7 @@ test('a malformed signature or time is named before the body arrives', () => {
   assert.equal(isTaken(signatures, BODY, NOW, 'z'.repeat(64)), false);
 });
 
-test('keys are ID:SECRET, by blanks or line ends, with comments; a secret may hold colons', () => {
+test('keys are ID:SECRET, separated by blanks or line ends, with comments', () => {
   const text = '# from the back office\r\nnow:0123456789:abcdef\n\n  next:fedcba9876543210\tthird:0000000000000000\n';
   assert.deepEqual(
     parseKeys(text).map(({ id, secret }) => [id, secret.export().toString()]),
@@ -129,7 +129,7 @@ test('keys are ID:SECRET, by blanks or line ends, with comments; a secret may ho
   );
 });
 
-test('a key that is none is named, and no secret is repeated', () => {
+test('an invalid key is named, and no secret is repeated', () => {
   const secret = 'hunter2-hunter2-hunter2';
   const refused = (text: string, sentence: string) => assert.throws(() => parseKeys(text), { message: sentence }, text);
   refused(secret, 'key 1 is not ID:SECRET');

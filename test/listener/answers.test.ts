@@ -36,7 +36,7 @@ test('extra slashes and the prefix lead to the endpoint', () =>
     assert.match(get, /^HTTP\/1\.1 405 /);
   }));
 
-test('answers to callbacks say how long a connection may rest', () =>
+test('answers to callbacks say how long a connection may be idle', () =>
   withNode({}, async (node) => {
     for (const path of ['/placeBets', '/nowhere']) {
       assert.match(await rawRequest(node.callbackUrl, [postOf(path, '{}')]), /\r\nKeep-Alive: timeout=7\r\n/);
@@ -76,14 +76,14 @@ test('readiness tells strangers nothing about shards', () =>
     assert.equal(await shards({ Authorization: `Bearer ${TOKEN}` }), 4);
   }));
 
-test('readiness without tokens tells this machine, and no proxy', () =>
+test('readiness without tokens shows shards to this machine but to no proxy', () =>
   withNode({}, async (node) => {
     const ask = async (headers: Record<string, string>) => (await fetch(`${node.adminUrl}/readyz`, { headers })).text();
     assert.match(await ask({}), /"players":0/);
     assert.equal(await ask({ 'X-Forwarded-For': '192.0.2.7' }), '{"status":"ready","shards":[]}');
   }));
 
-test('answers of the operator API are for no cache', () =>
+test('answers of the operator API forbid caching', () =>
   withNode({ 'health.port': 0 }, async (node) => {
     const [health] = node.logLines.filter(({ listener }) => listener === 'health');
     const paths = ['/v1/players/nobody', '/nowhere', '/v1/transactions', '/metrics', '/livez', '/%zz'];
@@ -102,7 +102,7 @@ test('answers of the operator API are for no cache', () =>
     );
   }));
 
-test('TLS takes no static RSA and no CBC, and a browser stays with it', () =>
+test('TLS accepts no static RSA and no CBC, and binds browsers to TLS', () =>
   inTempFolder(async (folder) => {
     const files = makeCertificate(folder, 'walletd.test', 2, 'rsa');
     const tls = { 'tls.certificateFile': files.certificateFile, 'tls.keyFile': files.keyFile };

@@ -20,7 +20,7 @@ test('the oldest silent connection of the address with most goes first', () => {
   assert.equal(table.findExcess(newcomer), newcomer, 'all others are busy');
 });
 
-test('an address at its limit makes room itself', () => {
+test('an address at its limit loses its own connection', () => {
   const table = new ConnectionTable<number>({ connectionsMax: 100, perAddressMax: 2 });
   const [other, first] = [table.enter(0, 'b'), table.enter(1, 'a')];
   table.enter(2, 'a');
@@ -46,7 +46,7 @@ test('an address with an eighth of the limit loses its own connections first', (
   assert.equal(table.findExcess(table.enter(99, 'platform')), first);
 });
 
-/** The same choice by looking at everything. */
+/** Makes the same choice by looking at everything. */
 function chosenBySearch(places: readonly Place<number>[], newcomer: Place<number>, limits: typeof LIMITS) {
   const there = places.filter(({ hasLeft }) => !hasLeft);
   const own = there.filter(({ address }) => address === newcomer.address);

@@ -14,11 +14,11 @@ import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client
 import { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
-/** Linux answers to all of 127.0.0.0/8. */
+/** Linux accepts every address of 127.0.0.0/8. */
 const LOOPBACKS = { skip: process.platform !== 'linux' };
 const ROUNDS = 10;
 
-/** Connects from many addresses and says nothing; opens all of them anew each time. */
+/** Connects from many addresses and sends nothing; reopens all connections each time. */
 class Strangers {
   private readonly sockets: Socket[] = [];
 
@@ -44,7 +44,7 @@ class Strangers {
   }
 }
 
-/** A caller with connections of its own, kept and new, while strangers come again and again. None of its calls may fail. */
+/** Runs a caller with kept and new connections while strangers connect again and again. None of its calls may fail. */
 async function fill(t: TestContext, url: string, count: number, path: string): Promise<void> {
   const strangers = new Strangers(Number(new URL(url).port), count);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -67,7 +67,7 @@ async function fill(t: TestContext, url: string, count: number, path: string): P
   }
 }
 
-test('the callback listener takes a platform while strangers fill it', LOOPBACKS, async (t) => {
+test('the callback listener serves a platform while strangers fill it', LOOPBACKS, async (t) => {
   const node = await TestNode.start({ 'limits.connectionsMax': 100 });
   t.after(() => node.close());
   await importPlayers(node.adminUrl, ['ann'], 1000);
@@ -91,7 +91,7 @@ test('the callback listener takes a platform while strangers fill it', LOOPBACKS
   assert.match(metrics, /walletd_connections_refused_total\{listener="callbacks",reason="full"\} 0\n/);
 });
 
-test('strangers outside allow.networks take no place of a platform', LOOPBACKS, async (t) => {
+test('strangers outside allow.networks take no connection of a platform', LOOPBACKS, async (t) => {
   const node = await TestNode.start({ 'limits.connectionsMax': 3, 'allow.networks': '127.0.0.1' });
   t.after(() => node.close());
   await importPlayers(node.adminUrl, ['ann'], 1000);
@@ -110,13 +110,14 @@ test('strangers outside allow.networks take no place of a platform', LOOPBACKS, 
   assert.match(metrics, /walletd_connections_evicted_total\{listener="callbacks",reason="silent"\} 0\n/);
 });
 
-test('an end of a connection that has asked is no danger to what is closed for others', LOOPBACKS, async (t) => {
+test('a connection that ends after a request does not endanger evictions', LOOPBACKS, async (t) => {
   const node = await TestNode.start({ 'limits.connectionsMax': 40 });
   t.after(() => node.close());
   await importPlayers(node.adminUrl, ['ann'], 10_000);
   const strangers = new Strangers(Number(new URL(node.callbackUrl).port), 20);
   t.after(() => strangers.leave());
-  // Silent and asking connections from the same addresses, most of which end at once, before strangers fill the listener.
+  // Silent and asking connections from the same addresses, most of which end at once, before strangers fill the
+  // listener.
   for (let round = 0; round < 50; round++) {
     const client = new PlatformClient(node.callbackUrl);
     await Promise.all([strangers.come(), client.post('placeBets', bet('ann', `b${round}`)).then(() => client.close())]);
@@ -124,7 +125,7 @@ test('an end of a connection that has asked is no danger to what is closed for o
   assert.equal(await balanceOf(node.adminUrl, 'ann'), 9950);
 });
 
-test('a connection that ends before a request is counted, and told once', async (t) => {
+test('connections that end before a request are counted, and logged once', async (t) => {
   const node = await TestNode.start();
   t.after(() => node.close());
   for (let n = 0; n < 2; n++) {
@@ -165,7 +166,7 @@ test('the early listener answers a supervisor while strangers fill it', LOOPBACK
   await fill(t, `http://127.0.0.1:${port}`, 1100, '/livez');
 });
 
-/** Two ends of links, the first of which listens where strangers come. */
+/** Two ends of links; the first one's listener is open to strangers. */
 async function twoMembers(t: TestContext) {
   const heard: string[] = [];
   const counts = new ConnectionCounts();
@@ -221,7 +222,7 @@ test('a member links up again and again while 64 strangers dial', LOOPBACKS, asy
   });
   const dial = (n: number) => {
     const stranger = new WebSocket(`ws://127.0.0.1:${port}${LINK_PATH}`, { localAddress: `127.0.1.${1 + (n % 3)}` });
-    // Half of them greet, with what is no proof, and the others say nothing.
+    // Half of the strangers send an invalid hello; the others send nothing.
     stranger.on('open', () => n % 2 === 0 && stranger.send(Buffer.alloc(200, 2)));
     stranger.on('error', () => {});
     stranger.on('close', () => isOver || dial(n));

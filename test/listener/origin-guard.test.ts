@@ -7,7 +7,7 @@ import { answersIn, postOf, rawRequest } from '../support/raw-request.js';
 import type { TestNode } from '../support/test-node.js';
 import { withNode } from '../support/with-node.js';
 
-/** Each alone gives a request away. */
+/** Each header alone reveals that a request was carried. */
 const CARRIED = [
   'Origin: https://casino.example',
   'Origin: null',
@@ -28,7 +28,7 @@ const BODY = JSON.stringify({ ...bet('ann', 'b1') });
 const ask = async (node: TestNode, headers: readonly string[], host = 'localhost') =>
   answersIn(await rawRequest(node.callbackUrl, [postOf('/placeBets', BODY, headers).replace('localhost', host)]));
 
-test('names of headers and hosts are told apart', () => {
+test('foreign hosts and carried headers are recognized', () => {
   for (const host of OWN_HOSTS) assert.ok(isLoopbackHost(host), host);
   for (const host of FOREIGN_HOSTS) assert.ok(!isLoopbackHost(host), host);
   for (const name of ['host', 'accept', 'sec-fetch-mode', 'x-forwarded', 'x-request-id', 'viaduct']) {
@@ -45,7 +45,7 @@ test('an open loopback listener moves no money for browsers and proxies', () =>
     assert.equal(await balanceOf(node.adminUrl, 'ann'), 99);
   }));
 
-test('the PROXY protocol gives a proxy away too', () =>
+test('the PROXY protocol reveals a proxy too', () =>
   withNode({}, async (node) => {
     const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
     const header = Buffer.from([0x21, 0x11, 0, 12, 192, 0, 2, 7, 127, 0, 0, 1, 0, 80, 0, 80]);
@@ -83,7 +83,7 @@ test('callers that prove themselves may come through proxies', async () => {
   }
 });
 
-test('the operator API without a token refuses the same, but its own page', () =>
+test("without a token the operator API refuses foreign requests, except its own page's", () =>
   withNode({}, async (node) => {
     const { host } = new URL(node.adminUrl);
     const deposit = async (headers: readonly string[]) => {
@@ -108,7 +108,7 @@ test('the operator API without a token refuses the same, but its own page', () =
     assert.match(JSON.stringify(reasons[0]?.refused), /Origin, which a browser adds: without admin\.token/);
   }));
 
-test('the start says who may call each listener', () =>
+test('the start logs the allowed callers of each listener', () =>
   withNode({ 'health.port': 0 }, async (node) => {
     const lines = node.logLines.filter(({ message }) => message === 'listener open');
     assert.deepEqual(

@@ -27,7 +27,7 @@ test('an alias names an endpoint', () => {
   );
 });
 
-test('an alias of nothing that there is, or of a path that cannot be, stops the start and is named', () => {
+test('an alias of an unknown endpoint, or with an impossible path, stops the start', () => {
   assert.match(
     refused('/bet', 'placeBet'),
     /^callbacks\.aliases has \/bet for "placeBet", which is no endpoint: there are /,

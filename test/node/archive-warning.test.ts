@@ -14,7 +14,7 @@ function warned(changes: Readonly<Record<string, unknown>>): Coded[] {
   return lines;
 }
 
-test('on Redis without an archive a start says for how many hours its memory will do, and only there', () => {
+test('only Redis without an archive warns how many hours its memory lasts', () => {
   const [line] = warned({ store: 'redis://localhost' });
   assert.equal(line?.code, 'archive-not-configured');
   const hours = Number(line?.hoursAt100ClosedBetsPerSecond);

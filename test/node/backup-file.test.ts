@@ -14,14 +14,14 @@ const PROGRESS = {
   thenFailures: 2,
 };
 
-test('what walletd backup --metrics writes is read back', () =>
+test('the metrics file of walletd backup is read back', () =>
   inTempFolder(async (folder) => {
     const file = `${folder}/walletd.prom`;
     writeFileSync(file, await expose(backupMetrics(PROGRESS, 1_700_000_001_000)));
     assert.deepEqual(readBackup(file), { state: 'seen', ...PROGRESS });
   }));
 
-test('without the setting nothing is known of backups, and a file that is none is said to be', () =>
+test('backups are unseen without the setting, and unreadable with an invalid file', () =>
   inTempFolder(async (folder) => {
     assert.deepEqual(readBackup(null), { state: 'unseen' });
     const reasonOf = (path: string) => {

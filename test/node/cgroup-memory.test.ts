@@ -43,7 +43,7 @@ test('the tightest limit of a group and its parents counts (cgroup v1)', (t) => 
   assert.equal(findGroupMemoryLimit(rootWith(t, files)), 700_000_000);
 });
 
-test('a container sees the part of the groups that is mounted for it', (t) => {
+test('a container sees only the mounted part of the groups', (t) => {
   const files = {
     'proc/self/mountinfo': V1.replace(' / /sys', ' /docker/abc /sys'),
     'proc/self/cgroup': '3:memory:/docker/abc',

@@ -8,7 +8,7 @@ const aboutOf = (changes: Record<string, unknown>) =>
   clearTextConcerns(settingsWith({ durability: 'fsync', ...changes })).map(({ about }) => about);
 const REMOTE = 'redis://walletd:hush@10.0.0.1:6379/0';
 
-test('servers beyond this machine without TLS are told, and no others', () => {
+test('only servers beyond this machine without TLS are reported', () => {
   const clear = [REMOTE, 'redis+sentinel://127.0.0.1,10.0.0.2/main', 'redis+cluster://127.0.0.1:7000,cache.local:7000'];
   for (const store of clear) assert.deepEqual(aboutOf({ store }), ['store'], store);
   const safe = ['lmdb:data', 'redis://localhost', 'redis://[::1]:6379', 'redis+sentinel://127.0.0.1/main'];

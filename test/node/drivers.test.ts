@@ -6,7 +6,7 @@ import { driverOf } from '../../src/node/drivers/drivers.js';
 import { initOf } from '../../src/node/open-store.js';
 import { settingsWith } from '../support/settings.js';
 
-test('the kind of a store follows from how its address begins', () => {
+test('the prefix of an address decides the kind of store', () => {
   for (const [address, kind] of [
     ['lmdb:./data', 'lmdb'],
     ['redis://127.0.0.1', 'redis'],
@@ -22,7 +22,7 @@ test('the kind of a store follows from how its address begins', () => {
   }
 });
 
-test('an address of no known kind is refused, and not taken for Redis', () => {
+test('an address of an unknown kind is refused, not mistaken for Redis', () => {
   const settings = settingsWith({ store: 'postgres://user:hush@127.0.0.1/wallets' });
   assert.throws(() => driverOf(settings), { name: 'ConfigError', message: /names no kind of store/ });
   assert.throws(
@@ -31,14 +31,14 @@ test('an address of no known kind is refused, and not taken for Redis', () => {
   );
 });
 
-test('an address of Redis with an unescaped password is refused with the cure', () => {
+test('a Redis address with an unescaped password is refused with the cure', () => {
   assert.throws(() => driverOf(settingsWith({ store: 'redis://user:hu/sh@127.0.0.1/0' })), {
     name: 'ConfigError',
     message: /^store is not an address of Redis: .*; percent-encode @ \/ % in a password$/,
   });
 });
 
-test('each driver says where its store is, what an answer waits for, and what tells its store from others', () => {
+test('each driver names its place, its durability and its record', () => {
   const { name, recordName, durability } = driverOf(settingsWith({ store: 'lmdb:./data' }));
   assert.deepEqual([name, recordName], [`lmdb:${resolve('data')}`, `lmdb:${resolve('data')}`]);
   assert.match(durability, /^fsync: /);
@@ -52,7 +52,7 @@ test('each driver says where its store is, what an answer waits for, and what te
   assert.equal(redis.emptying, `remove the keys of its prefix (${command})`);
 });
 
-test('an embedded store is created where there is none, one in Redis is not', () => {
+test('a missing embedded store is created, a missing Redis store is not', () => {
   assert.equal(initOf(settingsWith({ store: 'lmdb:./data' })), 'auto');
   assert.equal(initOf(settingsWith({ store: 'redis://127.0.0.1' })), 'never');
   assert.equal(initOf(settingsWith({ store: 'redis://127.0.0.1', init: 'auto' })), 'auto');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { FolderLock } from '../../src/node/folder-lock.js';
 import { inTempFolder } from '../support/temp-folder.js';
 
-test('a folder that another process uses is refused; one whose process has ended is not', () =>
+test('a folder is locked only while the process that locked it runs', () =>
   inTempFolder(async (folder) => {
     writeFileSync(`${folder}/node.pid`, String(process.ppid));
     assert.throws(

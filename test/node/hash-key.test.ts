@@ -7,12 +7,12 @@ import { currentHashKey, setHashKey } from '../../src/base/keyed-hash.js';
 import { drawHashKey } from '../../src/node/draw-hash-key.js';
 
 const SOURCE = fileURLToPath(new URL('../../../src/', import.meta.url));
-/** In the code of a worker thread, and of a process that another one starts. */
+/** Marks the code of a worker thread, or of a process that another one starts. */
 const STARTED_BY_WALLETD = /parentPort|process\.connected/;
-/** Reads no store. */
+/** Programs that read no store. */
 const WITHOUT_TABLES = ['store/lmdb/probe-program.ts'];
 
-test('a drawn key is another one each time', () => {
+test('each drawn key differs', () => {
   const before = currentHashKey();
   const keys = Array.from({ length: 10 }, () => {
     drawHashKey();

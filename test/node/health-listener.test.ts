@@ -15,11 +15,11 @@ async function ask(port: number, path: string, method = 'GET') {
   return { status: response.status, body: await response.text() };
 }
 
-test('there is none unless a port is set', async () => {
+test('without a port there is no health listener', async () => {
   assert.equal(await HealthListener.maybeOpen({ host: '127.0.0.1', port: null }, () => 'ready', counts), undefined);
 });
 
-test('it tells health, as that is at the moment, and nothing else', async (t) => {
+test('the health listener serves the current health and nothing else', async (t) => {
   let readiness: Readiness = 'starting';
   const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => readiness, counts);
   assert.ok(health);
@@ -33,7 +33,7 @@ test('it tells health, as that is at the moment, and nothing else', async (t) =>
   assert.equal((await ask(health.port, '/livez', 'POST')).status, 405);
 });
 
-test('a port that is taken is a sentence with the settings to change', async (t) => {
+test('a port in use is reported with the settings to change', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   t.after(() => other.close());
   await once(other, 'listening');
@@ -44,7 +44,7 @@ test('a port that is taken is a sentence with the settings to change', async (t)
   );
 });
 
-test('a balancer needs no token, where the operator API wants one', () =>
+test('a balancer needs no token when the operator API does', () =>
   inTempFolder(async (folder) => {
     const walletd = await WalletdProcess.start({
       WALLETD_STORE: `lmdb:${folder}/data`,

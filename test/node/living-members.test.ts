@@ -8,13 +8,13 @@ import { livingMembers } from '../../src/node/living-members.js';
 
 const NOBODY_LISTENS = 1;
 
-/** The beats of those of `moving` are others each time. */
+/** Membership registry in which only the heartbeats of the `moving` members advance. */
 class Table {
   reads = 0;
   readonly members = new Map<string, MemberRecord>();
-  /** Who leaves, after so many reads. */
+  /** By name: the number of reads after which the member leaves. */
   readonly leaving = new Map<string, number>();
-  /** Called at each read but the first two. */
+  /** Called at each read except the first two. */
   joining: (() => void) | undefined = undefined;
 
   constructor(private readonly moving: readonly string[]) {}
@@ -40,7 +40,7 @@ class Table {
   }
 }
 
-test('those live whose beats move, whether their address refuses or not', async (t) => {
+test('members are alive when their heartbeats advance, even if their address refuses', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
@@ -53,7 +53,7 @@ test('those live whose beats move, whether their address refuses or not', async 
   assert.deepEqual(await table.living(() => true), ['moves, refuses', 'moves, listens']);
 });
 
-test('nobody waits where there is nobody to ask about, or who is asked about has left', async () => {
+test('no wait when no member matches, or the matching one has left', async () => {
   const table = new Table([]);
   table.add('a', 'node-0');
   assert.deepEqual(await table.living(({ name }) => name === 'node-1'), []);
@@ -63,14 +63,14 @@ test('nobody waits where there is nobody to ask about, or who is asked about has
   assert.equal(table.reads, 2);
 });
 
-test('who joins while others are looked at is looked at, too', async () => {
+test('a member that joins during the check is checked too', async () => {
   const table = new Table(['b']);
   table.add('a', 'node-0');
   table.joining = () => table.add('b', 'node-0');
   assert.deepEqual(await table.living(() => true), ['node-0']);
 });
 
-test('an address that cannot be one is no sign of anything', async () => {
+test('an impossible address proves nothing', async () => {
   const table = new Table(['a']);
   table.add('a', 'node-0', 123_456);
   assert.deepEqual(await table.living(() => true), ['node-0']);

@@ -48,13 +48,13 @@ for (const workers of [0, 2]) {
       await client.post('nowhere', {});
       client.close();
       await (await fetch(`${node.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
-      // Workers tell their numbers once a second.
+      // Workers report their numbers once a second.
       if (workers > 0) await settledTime(1300);
       scrape = await Scrape.of(node.adminUrl);
     });
     after(() => node.close());
 
-    test('is Prometheus text 0.0.4, which a parser of that format reads; every metric has its help', async () => {
+    test('the answer is valid Prometheus text 0.0.4, with help for every metric', async () => {
       const response = await fetch(`${node.adminUrl}/metrics`);
       await response.text();
       assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
@@ -67,7 +67,7 @@ for (const workers of [0, 2]) {
       assert.equal(new Set(names).size, names.length, 'each name once');
     });
 
-    test('callbacks by endpoint, statusCode and HTTP status', () => {
+    test('callbacks are counted by endpoint, statusCode and HTTP status', () => {
       const callbacks = (endpoint: string, status_code: string, http_status: string) =>
         scrape.value('walletd_callbacks_total', { endpoint, status_code, http_status });
       assert.equal(callbacks('placeBets', '0', '200'), 3);
@@ -79,8 +79,8 @@ for (const workers of [0, 2]) {
       assert.equal(scrape.value('walletd_callbacks_total'), 10);
     });
 
-    test('a latency histogram by stage (queue, decide, durable, reply), and of the whole', () => {
-      // Two imports go through the shards as well; a body that cannot be read goes nowhere.
+    test('latency has a histogram per stage and one of the whole', () => {
+      // Two imports go through the shards as well; an unreadable body reaches none.
       assert.equal(scrape.value('walletd_stage_seconds_count', { stage: 'queue' }), 10);
       assert.equal(scrape.value('walletd_stage_seconds_count', { stage: 'decide' }), 10);
       assert.equal(scrape.value('walletd_stage_seconds_count', { stage: 'durable' }), 10);
@@ -99,7 +99,7 @@ for (const workers of [0, 2]) {
       assert.deepEqual([buckets.at(-1)?.labels?.le, counts.at(-1)], ['+Inf', 10]);
     });
 
-    test('batch size, append latency, mailbox length, in flight', () => {
+    test('batch size, append latency, mailbox length and pending requests are measured', () => {
       const events = scrape.value('walletd_log_events_total');
       assert.equal(events, 8, 'two players, b1, its settlement, its void, a tombstone, a tip, b3');
       assert.equal(scrape.value('walletd_batch_events_sum'), events);
@@ -110,7 +110,7 @@ for (const workers of [0, 2]) {
       assert.equal(scrape.value('walletd_callbacks_in_flight'), 0);
     });
 
-    test('shard state, LSN watermarks, epoch; players and transactions held', () => {
+    test('shard state, watermarks, epoch, players and transactions are measured', () => {
       for (let shard = 0; shard < SHARDS; shard++) {
         const of = (labels: Record<string, string>) => ({ shard: String(shard), ...labels });
         assert.equal(scrape.value('walletd_shard_state', of({ state: 'serving' })), 1);
@@ -127,7 +127,7 @@ for (const workers of [0, 2]) {
       assert.equal(snapshot, scrape.value('walletd_shard_sequence', { shard, watermark: 'durable' }));
     });
 
-    test('amount mismatches, repeats, tombstones, unknown tips; further payouts, fenced and gaps healed are there', () => {
+    test('warnings are counted by kind, those that never occurred included', () => {
       const remarks = (remark: string) => scrape.value('walletd_remarks_total', { remark });
       assert.deepEqual(
         ['repeat', 'amount-mismatch', 'tombstone', 'unknown-tip', 'further-payout'].map(remarks),
@@ -146,7 +146,7 @@ for (const workers of [0, 2]) {
       );
     });
 
-    test('money by kind and currency', () => {
+    test('money is summed by kind and currency', () => {
       const moved = (kind: string, direction: string) =>
         scrape.value('walletd_money_total', { currency: 'THB', kind, direction });
       assert.equal(moved('deposits', 'credit'), 2000);
@@ -156,7 +156,7 @@ for (const workers of [0, 2]) {
       assert.equal(moved('tip-refunds', 'credit'), 2);
     });
 
-    test('event loop delay, heap and its limit per thread', () => {
+    test('event loop delay, heap and heap limit are measured per thread', () => {
       const threads = workers === 0 ? ['main'] : ['main', 'worker-0', 'worker-1'];
       for (const thread of threads) {
         const used = scrape.value('walletd_heap_used_bytes', { thread });
@@ -168,7 +168,7 @@ for (const workers of [0, 2]) {
       assert.equal(scrape.value('walletd_memory_full'), 0);
     });
 
-    test('snapshot age, duration, bytes, abandoned', () => {
+    test('snapshot age, duration, bytes and abandoned snapshots are measured', () => {
       const shard = String(shardOf('ann', SHARDS));
       const takenSeconds = scrape.value('walletd_snapshot_timestamp_seconds', { shard });
       assert.ok(Math.abs(Date.now() / 1000 - takenSeconds) < 60);
@@ -178,7 +178,7 @@ for (const workers of [0, 2]) {
       assert.equal(scrape.value('walletd_snapshots_total', { result: 'abandoned' }), 0);
     });
 
-    test('after a restart from a snapshot its age is known, and so are its players and transactions', async () => {
+    test('a restart from a snapshot knows its age, players and transactions', async () => {
       await node.restart();
       if (workers > 0) await settledTime(1300);
       const next = await Scrape.of(node.adminUrl);
@@ -200,7 +200,7 @@ for (const workers of [0, 2]) {
   });
 }
 
-test('/metrics needs a token, if there is one; one that may only read is enough', async () => {
+test('/metrics needs a token when one is set; the role read is enough', async () => {
   const reader = { name: 'prometheus', role: 'read', token: 'a-token-of-prometheus' };
   const node = await TestNode.start({ 'admin.token': 'a-long-enough-token', 'admin.tokens': [reader] });
   try {
@@ -215,7 +215,7 @@ test('/metrics needs a token, if there is one; one that may only read is enough'
   }
 });
 
-test('which keys have signed callbacks', async () => {
+test('callbacks are counted by signature key', async () => {
   const node = await TestNode.start({ 'signature.keys': 'old:a-secret-of-the-platform new:another-of-the-platform' });
   try {
     const body = JSON.stringify(bet('nobody', 'b1'));
@@ -231,7 +231,7 @@ test('which keys have signed callbacks', async () => {
   }
 });
 
-test('what a worker that died had counted stays in the sums, and its heap does not', async () => {
+test('the counters of a dead worker stay in the sums, its heap does not', async () => {
   const node = await TestNode.start({ workers: 1 }, DYING_WORKER);
   const client = new PlatformClient(node.callbackUrl);
   try {

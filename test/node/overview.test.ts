@@ -31,7 +31,7 @@ const HEALTHY: Omit<Overview, 'troubles'> = {
 const SHARD = { shard: 3, state: 'serving', owner: null, players: 1, waiting: 0, snapshotMs: null, reason: null };
 const NOTHING = new Figures([]);
 
-test('a quantile is of what was recorded in between, evenly spread within a bucket', () => {
+test('a quantile covers the values since the last call, evenly spread within a bucket', () => {
   const recorded = new Histogram([1, 2, 4]);
   const figures = () => new Figures([histogram('h', '', recorded)]);
   for (let n = 0; n < 100; n++) recorded.record(0.5);
@@ -44,7 +44,7 @@ test('a quantile is of what was recorded in between, evenly spread within a buck
   assert.equal(figures().quantile('h', {}, 0.99, before), 4, 'beyond all bounds it is at least the last of them');
 });
 
-test('the last hour has a moment for each ten seconds, and no more than an hour', () => {
+test('the last hour has a moment for each ten seconds, and ends there', () => {
   let accepted = 0;
   const answers = () => [
     { labels: { endpoint: 'placeBets', result: 'accepted', http_status: 200 }, value: accepted },
@@ -61,11 +61,11 @@ test('the last hour has a moment for each ten seconds, and no more than an hour'
   assert.deepEqual([last?.atMs, last?.accepted, last?.refused, last?.failed], [4_000_000, 20, 10, 2]);
 });
 
-test('nothing is wrong with a healthy node', () => {
+test('a healthy node has no alerts', () => {
   assert.deepEqual(troublesOf(HEALTHY, NOTHING, 0), []);
 });
 
-test('what is wrong is said in words, the worst first', () => {
+test('alerts are in words, the worst first', () => {
   const stopped = { ...SHARD, state: 'stopped', watermarks: null, reason: 'a hole in its log' };
   const filling = { isUp: true, bytes: 95, freeBytes: 5, appendP99Ms: null };
   const troubles = troublesOf({ ...HEALTHY, store: filling, shards: [stopped] }, NOTHING, 0);
@@ -76,26 +76,26 @@ test('what is wrong is said in words, the worst first', () => {
   assert.equal(troubles[0]?.what, 'Shard 3 is stopped: a hole in its log');
 });
 
-test('a shard that another node has is no trouble', () => {
+test('a shard on another node raises no alert', () => {
   const shards = ['away', 'following', 'handing'].map((state) => ({ ...SHARD, state, watermarks: null }));
   assert.deepEqual(troublesOf({ ...HEALTHY, shards }, NOTHING, 0), []);
 });
 
-test('an old snapshot is a trouble only when there is something that it lacks', () => {
+test('an old snapshot raises an alert only when the log is ahead of it', () => {
   const marks = { applied: 9, appended: 9, durable: 9, snapshot: 5 };
   const at = (watermarks: typeof marks, nowMs: number) =>
     troublesOf({ ...HEALTHY, shards: [{ ...SHARD, snapshotMs: 1, watermarks }] }, NOTHING, nowMs).length;
   assert.deepEqual([at(marks, 1000), at(marks, 3_700_000), at({ ...marks, snapshot: 9 }, 3_700_000)], [0, 1, 0]);
 });
 
-test('settles of untaken stakes are a trouble, and other remarks none', () => {
+test('settles of untaken stakes raise an alert, other warnings do not', () => {
   const remarks = (remark: string) =>
     new Figures([counter('walletd_remarks_total', '', [{ labels: { remark }, value: 1 }])]);
   assert.deepEqual(troublesOf(HEALTHY, remarks('repeat'), 0), []);
   assert.match(troublesOf(HEALTHY, remarks('untaken-stake'), 0)[0]?.what ?? '', /stake was never taken/);
 });
 
-test('a store that is away, full memory and busy answers are for now', () => {
+test('a lost store, full memory and busy answers are urgent', () => {
   const away = { ...HEALTHY, store: { ...HEALTHY.store, isUp: false } };
   assert.match(troublesOf(away, NOTHING, 0)[0]?.what ?? '', /^The store does not answer/);
   const full = new Figures([gauge('walletd_memory_full', '', 1)]);

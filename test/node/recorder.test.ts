@@ -10,7 +10,7 @@ import { makeTempFolder } from '../support/temp-folder.js';
 /** Parts of a shard's status that do not matter here. */
 const AT_REST = { players: 0, waiting: 0, timeMs: 0, flightMs: 0, reason: undefined, lacksNames: false };
 
-test('who has lost one shard to another process writes no record of the others any more', async () => {
+test('a process that lost one shard records no other shard any more', async () => {
   const folder = makeTempFolder();
   const states: ShardState[] = ['serving', 'serving'];
   let sequence = 5;
@@ -36,7 +36,7 @@ test('who has lost one shard to another process writes no record of the others a
   folder.remove();
 });
 
-test('writes that fail are counted, and logged once', async () => {
+test('failed writes are counted, and logged once', async () => {
   const folder = makeTempFolder();
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 7 };
   const status = () => [{ ...AT_REST, shard: 0, state: 'serving' as const, head }];

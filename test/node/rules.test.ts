@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { rulesOf } from '../../src/node/rules.js';
 import { settingsWith } from '../support/settings.js';
 
-test('a store from before keeps the decisions of its release, unless a setting says otherwise', () => {
+test("an older store keeps its release's decisions unless a setting says otherwise", () => {
   const version = (changes: Readonly<Record<string, unknown>>, meta: { readonly decisions?: number }) =>
     rulesOf(settingsWith(changes), meta).cancelStopsSingleState ? 2 : 1;
   assert.equal(version({}, {}), 1);
@@ -12,7 +12,7 @@ test('a store from before keeps the decisions of its release, unless a setting s
   assert.equal(version({ 'decisions.version': 1 }, { decisions: 2 }), 1);
 });
 
-test('an unknown tip is refused in a new store, and credited in one from before placeTips, unless a setting says so', () => {
+test('unknown tips are refused, but credited in stores from before placeTips', () => {
   assert.equal(rulesOf(settingsWith()).tipsUnknown, 'reject');
   assert.equal(rulesOf(settingsWith(), { unknownTips: 'reject' }).tipsUnknown, 'reject');
   assert.equal(rulesOf(settingsWith(), {}).tipsUnknown, 'credit');

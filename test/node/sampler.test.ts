@@ -14,12 +14,12 @@ test('without an endpoint there is no tracer', async () => {
   assert.equal(await maybeTracer({ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, silentLogger), undefined);
 });
 
-test('by default a callback is sampled as its caller says, and one without a caller is', () => {
+test("by default the caller's sampling holds, and a callback without one is sampled", () => {
   const sampler = samplerOf({});
   assert.deepEqual([sampler(parent(true)), sampler(parent(false)), sampler('')], [true, false, true]);
 });
 
-test('OTEL_TRACES_SAMPLER means what OpenTelemetry says', () => {
+test('OTEL_TRACES_SAMPLER has the meaning that OpenTelemetry defines', () => {
   for (const [name, ofSampled, ofOther, ofRoot] of [
     ['always_on', true, true, true],
     ['always_off', false, false, false],
@@ -33,14 +33,14 @@ test('OTEL_TRACES_SAMPLER means what OpenTelemetry says', () => {
   for (const ratio of ['x', '2', '-1']) assert.throws(() => withSampler('traceidratio', ratio), /a number from 0 to 1/);
 });
 
-test('a ratio chooses by the id of the trace, so that all services choose the same', () => {
+test('a ratio samples by trace id, so that all services agree', () => {
   const sampler = withSampler('traceidratio', '0.25');
   const ending = (digits: string) => parent(true, `${'a'.repeat(24)}${digits}`);
   assert.deepEqual([sampler(ending('3fffffff')), sampler(ending('40000000'))], [true, false]);
   assert.deepEqual([withSampler('traceidratio', '0')(''), withSampler('traceidratio', '1')('')], [false, true]);
 });
 
-test('a traceparent is read as W3C says', () => {
+test('a traceparent is read as W3C defines', () => {
   const ids = '0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331';
   const [traceId, spanId] = ids.split('-');
   assert.deepEqual(maybeTraceParent(`00-${ids}-01`), { traceId, spanId, isSampled: true });

@@ -14,7 +14,7 @@ import { TestHost, turns } from '../support/test-host.js';
 
 const { place } = commands;
 
-/** What does not happen on a good day. */
+/** Runs commands and faults that do not happen on a good day, and scrapes. */
 async function watched(run: (test: TestHost) => Promise<void>, rules = {}): Promise<Scrape> {
   const memory = new MemoryGuard({ heapMaxBytes: 1e9, youngBytes: 1e6, recordsMaxBytes: 1e9 });
   const scales = new ScaleTable({ default: 4, byCurrency: {} });
@@ -32,7 +32,7 @@ async function watched(run: (test: TestHost) => Promise<void>, rules = {}): Prom
   return new Scrape(await expose(telemetry.metrics(host.host.measures(), { bodies: 0, spanMs: 0 })));
 }
 
-test('a store that lost entries and got them again: one gap healed', async () => {
+test('a store that regains lost entries counts one healed gap', async () => {
   const scrape = await watched(async (test) => {
     await test.execute(place([{ id: 't1' }]));
     await test.execute(place([{ id: 't2' }]));
@@ -43,7 +43,7 @@ test('a store that lost entries and got them again: one gap healed', async () =>
   assert.equal(scrape.value('walletd_fenced_total'), 0);
 });
 
-test('a shard that another process took over: fenced', async () => {
+test('a shard taken over by another process counts as fenced', async () => {
   const scrape = await watched(async (test) => {
     await TestHost.started({ wal: test.wal });
     await test.execute(place([{ id: 't1' }]));
@@ -52,13 +52,13 @@ test('a shard that another process took over: fenced', async () => {
   assert.equal(scrape.value('walletd_fenced_total'), 1);
 });
 
-test('a shard that another process took over during an outage: for this one the store is not away any more', async () => {
+test('a shard taken over during an outage no longer counts as away', async () => {
   const scrape = await watched(async (test) => {
     test.wal.weather = 'not-written';
     const placed = test.execute(place([{ id: 't1' }]));
     await turns(5);
     test.wal.weather = 'fine';
-    // Before the append is tried again.
+    // Before the retry of the append.
     await test.wal.fence([0, 1], (shard, previous) => {
       const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
       const header = { shard, lsn, nonce: 'f'.repeat(16), previous, timeMs: 1 };
@@ -71,7 +71,7 @@ test('a shard that another process took over during an outage: for this one the 
   assert.equal(scrape.value('walletd_store_up'), 1);
 });
 
-test('a bug that drops the memory of a shard: counted, and its line names the request and the player', async () => {
+test("a bug that drops a shard's memory is counted and logged with its request", async () => {
   const products = new Map();
   products.get = () => {
     throw new Error('injected bug');
@@ -89,7 +89,7 @@ test('a bug that drops the memory of a shard: counted, and its line names the re
   assert.deepEqual([lines.length, request, typeof requestId, username], [1, 'placeBets', 'string', 'ann']);
 });
 
-test('bad weather: appends that failed are counted, and nothing twice', async () => {
+test('failed appends are counted once', async () => {
   const scrape = await watched(async (test) => {
     test.wal.weather = 'not-written';
     const placed = test.execute(place([{ id: 't1' }]));
@@ -101,7 +101,7 @@ test('bad weather: appends that failed are counted, and nothing twice', async ()
   assert.equal(scrape.value('walletd_log_events_total'), 2);
 });
 
-test('a snapshot that is abandoned is counted', async () => {
+test('an abandoned snapshot is counted', async () => {
   const scrape = await watched(async (test) => {
     await test.host.takeSnapshots({ restMs: 0, deadlineMs: Number.NEGATIVE_INFINITY });
   });
@@ -109,7 +109,7 @@ test('a snapshot that is abandoned is counted', async () => {
   assert.equal(scrape.value('walletd_snapshot_entries_behind', { shard: '0' }), 1);
 });
 
-test('more currencies than a scrape should carry share one label', async () => {
+test('currencies beyond the limit of a scrape share one label', async () => {
   const scrape = await watched(async (test) => {
     for (let i = 0; i < 150; i++) {
       const currency = `C${String(i).padStart(3, '0')}`;
@@ -121,7 +121,7 @@ test('more currencies than a scrape should carry share one label', async () => {
   assert.equal(scrape.value('walletd_money_total', { currency: 'other' }), 51);
 });
 
-test('what was credited without a bet is told by product, and beyond what a scrape should carry under one label', async () => {
+test('credits without a bet are counted by product; those beyond the limit together', async () => {
   const { reward, movement } = commands;
   const scrape = await watched(async (test) => {
     await test.execute(place([{ id: 'b' }]));

@@ -16,7 +16,7 @@ const query = (id = 'id') => ({ in: 'log', id, hitsMax: 10 }) as const;
 
 afterEach(() => searches.close());
 
-/** When the process of the one before has ended. */
+/** Begins a search once the previous one's process has ended. */
 async function next(id?: string): Promise<StoreSearch> {
   let search: StoreSearch | undefined;
   await until('another may begin', () => {
@@ -26,7 +26,7 @@ async function next(id?: string): Promise<StoreSearch> {
   return search as unknown as StoreSearch;
 }
 
-/** The process id of a search that has begun, and what it tells from then on. */
+/** Process id of a search that has begun, and its further lines. */
 async function begun(search: StoreSearch | undefined) {
   const lines = (search as StoreSearch).lines[Symbol.asyncIterator]();
   const { value } = await lines.next();
@@ -42,7 +42,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('one search is under way at a time; when it is not wanted any more its process ends, and another may begin', async () => {
+test('one search runs at a time; cancelling it makes way for the next', async () => {
   const first = searches.maybeBegin(query());
   assert.equal(searches.maybeBegin(query()), undefined);
   const { pid, lines } = await begun(first);
@@ -54,7 +54,7 @@ test('one search is under way at a time; when it is not wanted any more its proc
   assert.equal(searches.maybeBegin(query()), undefined, 'the first one is no matter any more');
 });
 
-test('a process that does not end is killed, and until then no other search begins', async () => {
+test('a process that ignores the cancel is killed before the next search begins', async () => {
   const search = await next('deaf');
   const { pid } = await begun(search);
   search.stop();
@@ -62,7 +62,7 @@ test('a process that does not end is killed, and until then no other search begi
   await until('it has ended', () => !isRunning(pid));
 });
 
-test('it ends when whoever started it dies, whatever that dies of', async () => {
+test('a search ends when its starter dies for any reason', async () => {
   const program = fileURLToPath(new URL('../support/searching-program.js', import.meta.url));
   const starter = endAfterTests(spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] }));
   const [said] = (await once(starter.stdout, 'data')) as [Buffer];
@@ -72,14 +72,14 @@ test('it ends when whoever started it dies, whatever that dies of', async () => 
   await until('it has ended', () => !isRunning(pid));
 });
 
-test('a process that breaks off is a search that failed', async () => {
+test('a process that breaks off is a failed search', async () => {
   const search = await next('broken');
   const lines = [];
   for await (const line of search.lines) lines.push(line);
   assert.deepEqual(lines.at(-1), { type: 'failed', reason: 'the search was ended' });
 });
 
-test('what the store has against it is told', async () => {
+test("a store's refusal is the reason of the failed search", async () => {
   const search = new StoreSearches(settings).maybeBegin(query()) as StoreSearch;
   const lines = [];
   for await (const line of search.lines) if (line.type !== 'progress') lines.push(line);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('../support/exhausted-verifier.js', import.meta.url));
 
-test('a verification for which no process can be started has failed, and the node goes on', () => {
+test('a verification whose process cannot start fails, and the node continues', () => {
   const told = execFileSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$1"', process.execPath, PROGRAM], {
     encoding: 'utf8',
   });

@@ -13,7 +13,7 @@ function watched() {
 const AWAY = 'connect ECONNREFUSED';
 const SERVER = '10.0.0.2:6379';
 
-test('an outage is one piece of news for all shards: a line when it begins, and one when it is over', () => {
+test('an outage of several shards logs one first and one last line', () => {
   const { watch, lines } = watched();
   watch.answered(0, SERVER, 500);
   for (const shard of [0, 1, 2, 3]) watch.failed(shard, AWAY, 1000);
@@ -26,7 +26,7 @@ test('an outage is one piece of news for all shards: a line when it begins, and 
   ]);
 });
 
-test('one that lasts is told every ten seconds, with all shards it keeps waiting', () => {
+test('a lasting outage is logged every ten seconds with all waiting shards', () => {
   const { watch, lines } = watched();
   for (let nowMs = 0; nowMs <= 21_000; nowMs += 1000) for (const shard of [1, 0]) watch.failed(shard, AWAY, nowMs);
   assert.deepEqual(
@@ -41,7 +41,7 @@ test('one that lasts is told every ten seconds, with all shards it keeps waiting
   );
 });
 
-test('it is over when the last shard has an outcome; those of a thread that has ended are not waited for', () => {
+test("an outage ends with the last shard's outcome; ended threads do not count", () => {
   const { watch, lines } = watched();
   for (const shard of [0, 1, 2]) watch.failed(shard, AWAY, 0);
   watch.answered(0, SERVER, 100);

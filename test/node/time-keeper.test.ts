@@ -17,7 +17,7 @@ interface Around {
   readonly logMs?: number;
 }
 
-/** A keeper with everything around it; `pass` moves both clocks on. */
+/** Makes a keeper with its surroundings; `pass` advances both clocks. */
 function keeping({ recordedMs, confirmedOn, logMs = 0 }: Around = {}) {
   const around = {
     wallMs: NOW_MS,
@@ -77,7 +77,7 @@ function keeping({ recordedMs, confirmedOn, logMs = 0 }: Around = {}) {
   return { around, keeper, pass };
 }
 
-test('an empty log lets a node believe its clock', () => {
+test('an empty log lets a node trust its clock', () => {
   const { around, keeper, pass } = keeping();
   keeper.start(0);
   assert.deepEqual(around.told, { timeMs: NOW_MS, retentionMs: RETENTION_MS });
@@ -100,12 +100,12 @@ test('a lone node whose clock is 200 days ahead counts from its log', () => {
 test('restarts under a wrong clock do not add up', () => {
   const recordedMs = NOW_MS - 200 * DAY_MS;
   const { around, keeper } = keeping({ recordedMs, logMs: NOW_MS });
-  // The start before this one has written into the log under the same clock.
+  // The previous start has written into the log under the same clock.
   keeper.start(NOW_MS);
   assert.equal(around.told?.timeMs, recordedMs);
 });
 
-test('what was confirmed is recorded for the next start', () => {
+test('confirmed time is recorded for the next start', () => {
   const { around, keeper, pass } = keeping();
   keeper.start(0);
   pass(HOUR_MS);
@@ -113,7 +113,7 @@ test('what was confirmed is recorded for the next start', () => {
   keeper.stop();
 });
 
-test('a clock set back for a moment does not unsay the confirmed time', () => {
+test('a clock set back for a moment does not undo the confirmed time', () => {
   const { around, keeper, pass } = keeping();
   keeper.start(0);
   around.wallMs = 0;
@@ -124,7 +124,7 @@ test('a clock set back for a moment does not unsay the confirmed time', () => {
   assert.equal(around.told?.timeMs, NOW_MS + 10_000);
 });
 
-test('peers and the longest retention among them count in a cluster', () => {
+test('a cluster counts its peers and the longest retention among them', () => {
   const { around, keeper, pass } = keeping({ recordedMs: NOW_MS });
   around.cluster = { peersMs: [NOW_MS - 200 * DAY_MS], retentionsMs: [120 * DAY_MS, 10 * DAY_MS] };
   keeper.start();

@@ -15,7 +15,7 @@ const file = fileURLToPath(new URL('../../../config/alerts.yaml', import.meta.ur
 const { groups } = parse(readFileSync(file, 'utf8')) as { groups: readonly { readonly rules: readonly Alert[] }[] };
 const ALERTS = new Map(groups.flatMap(({ rules }) => rules).map((rule) => [rule.alert, rule]));
 
-/** What the console cannot know, and why. */
+/** Alerts that the console cannot show, with the reasons. */
 const NOT_IN_THE_CONSOLE: Readonly<Record<string, string>> = {
   WalletdDown: 'then there is no console',
   WalletdAbsent: 'it is about Prometheus',
@@ -38,10 +38,10 @@ const NOT_IN_THE_CONSOLE: Readonly<Record<string, string>> = {
   WalletdBackupArchiveDiffers: 'the follower has ended with it; BackupBehind says what comes of that',
   WalletdBackupNotHandedOver: 'it needs two moments; the page Snapshots counts it',
 };
-/** A counter since the start is no emergency for ever. */
+/** A counter since the start is no lasting emergency. */
 const MILDER = ['WalletdAssertionFailed'];
 
-test('an alert is a trouble of the console, or it is said why not', () => {
+test('each alert is in the console, or excluded with a reason', () => {
   const known = TROUBLE_RULES.flatMap(({ alert }) => alert ?? []);
   for (const alert of known) assert.ok(ALERTS.has(alert), `${alert} is no alert`);
   for (const alert of Object.keys(NOT_IN_THE_CONSOLE)) assert.ok(ALERTS.has(alert), `${alert} is no alert`);
@@ -53,7 +53,7 @@ test('an alert is a trouble of the console, or it is said why not', () => {
   );
 });
 
-test('what pages is for now, and what is a ticket for soon', () => {
+test('alerts that page are urgent now, tickets soon', () => {
   for (const { alert, urgency } of TROUBLE_RULES) {
     if (alert === undefined || MILDER.includes(alert)) continue;
     assert.equal(urgency, ALERTS.get(alert)?.labels.severity === 'page' ? 'now' : 'soon', alert);

@@ -7,13 +7,13 @@ import { waitForStore } from '../../src/node/wait-for-store.js';
 
 const away = () => new StoreError('cannot use the store', { cause: new OutageError('connect ECONNREFUSED') });
 
-/** A clock that goes on by a second whenever it is read. */
+/** A clock that advances by a second at each reading. */
 function ticking() {
   let nowMs = 0;
   return { monotonicMs: () => (nowMs += 1000) };
 }
 
-test('a store that is away is waited for, with a line every few seconds, and one when it is there', async () => {
+test('a store that is away is awaited, with a line every few seconds', async () => {
   const lines: string[] = [];
   const log = {
     ...silentLogger,
@@ -29,7 +29,7 @@ test('a store that is away is waited for, with a line every few seconds, and one
   assert.deepEqual(lines, ['store-awaited', 'store-awaited', 'the store is there']);
 });
 
-test('the wait ends after its time with what was wrong', async () => {
+test("the wait ends after its time with the store's error", async () => {
   const open = () => Promise.reject(away());
   await assert.rejects(
     waitForStore(open, { waitMs: 3000, clock: ticking(), log: silentLogger }),
@@ -37,7 +37,7 @@ test('the wait ends after its time with what was wrong', async () => {
   );
 });
 
-test('what is no outage ends the wait at once', async () => {
+test('an error other than an outage ends the wait at once', async () => {
   let attempts = 0;
   const open = async () => {
     attempts++;

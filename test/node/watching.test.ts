@@ -18,10 +18,10 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
-/** Prometheus itself writes these. */
+/** Metrics that Prometheus itself writes. */
 const NOT_OURS = ['up'];
 
-/** What a node of a cluster knows that follows one shard. */
+/** Measures of a cluster node that is the standby of one shard. */
 const IN_A_CLUSTER: ClusterMeasures = {
   members: { up: 2, draining: 0, leaving: 0, gone: 0 },
   missing: [],
@@ -64,18 +64,20 @@ const dashboard = JSON.parse(read('grafana-dashboard.json')) as {
 };
 const panels = dashboard.panels.filter(({ type }) => type !== 'row');
 
-/** Prometheus itself writes these into each series. */
+/** Labels that Prometheus itself adds to each series. */
 const NOT_OUR_LABELS = ['job', 'instance'];
 
-/** The series of one metric that an expression asks for. */
+/** Series of one metric that an expression selects. */
 interface Selector {
   readonly metric: string;
   readonly matchers: readonly { readonly label: string; readonly isRegex: boolean; readonly value: string }[];
 }
 
-/** What an expression asks for, in the words of Prometheus' own grammar. What it asks not to be there is left out. */
+/**
+ * Selectors of an expression, in the terms of Prometheus' own grammar. Metrics whose absence is required are left out.
+ */
 function selectorsOf(expression: string): Selector[] {
-  // Grafana puts a duration there before it asks.
+  // Grafana inserts a duration there before it queries.
   const expr = expression.replaceAll('$__rate_interval', '1m');
   const textOf = ({ from, to }: { from: number; to: number }) => expr.slice(from, to);
   const selectors: Selector[] = [];
@@ -97,14 +99,14 @@ function selectorsOf(expression: string): Selector[] {
   return selectors;
 }
 
-/** The metrics that an expression names. */
+/** Metrics that an expression names. */
 function metricsOf(expression: string): string[] {
   return selectorsOf(expression).map(({ metric }) => metric);
 }
 
 /**
- * A series that is born at 1 has not grown, as Prometheus sees it: what is asked for by its labels must be there before
- * it happens, each of the values that a regular expression lists.
+ * To Prometheus, a series that begins at 1 has not grown. A series selected by its labels must therefore exist before
+ * its first event, for each value that a regular expression lists.
  */
 function assertSelects(expression: string, about: string, scrape: Scrape): void {
   for (const { metric, matchers } of selectorsOf(expression)) {
@@ -119,9 +121,9 @@ function assertSelects(expression: string, about: string, scrape: Scrape): void 
 }
 
 let node: TestNode;
-/** Of a node, with what one of a cluster has besides. */
+/** Scrape of a node, with the metrics of a cluster node added. */
 let scrape: Scrape;
-/** What Prometheus has in all: `walletd backup --metrics` writes its own into a file. */
+/** All series that Prometheus has: `walletd backup --metrics` writes its own into a file. */
 let all: Scrape;
 
 const folder = makeTempFolder();
@@ -173,7 +175,7 @@ test('the test sees the metrics of an expression', () => {
   ]);
 });
 
-test('every series that an alert asks for is in a real scrape, before anything has happened', () => {
+test('every series of an alert is in a scrape before anything has happened', () => {
   assert.ok(alerts.length > 10);
   for (const { alert, expr } of alerts) {
     assert.ok(selectorsOf(expr).length > 0, alert);
@@ -181,7 +183,7 @@ test('every series that an alert asks for is in a real scrape, before anything h
   }
 });
 
-test('a summary names labels only that the alert has', () => {
+test('a summary names only labels that the alert has', () => {
   for (const { alert, expr, annotations } of alerts) {
     const named = [...JSON.stringify(annotations).matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label as string);
     const [first] = metricsOf(expr) as [string];
@@ -193,27 +195,27 @@ test('a summary names labels only that the alert has', () => {
   }
 });
 
-test('a shard of which there is no snapshot at all is not left out of the alert about old ones', () => {
+test('the alert about old snapshots includes shards without any snapshot', () => {
   const { expr } = alerts.find(({ alert }) => alert === 'WalletdSnapshotOld') as Alert;
-  // The time of a snapshot that is not there is no series: it may take away what alerts, and must not be what alerts.
+  // A missing snapshot has no time series, so that series may only exclude shards from the alert.
   assert.match(
     expr,
     /^walletd_snapshot_entries_behind > 0\s+unless [^a-z]*time\(\) - walletd_snapshot_timestamp_seconds/,
   );
 });
 
-test('a shard that another node of the cluster serves calls nobody', () => {
+test('a shard that another cluster node serves pages no one', () => {
   const { expr } = alerts.find(({ alert }) => alert === 'WalletdShardNotServing') as Alert;
   const [{ matchers }] = selectorsOf(expr) as [Selector];
   const [{ value }] = matchers as [Selector['matchers'][number]];
   for (const state of ['serving', 'away', 'following', 'handing']) assert.ok(!value.split('|').includes(state), state);
 });
 
-test('no alert asks for what ends with the process: a fenced one answers no scrape any more', () => {
+test('no alert uses metrics that end with the process, as of a fenced one', () => {
   for (const { alert, expr } of alerts) assert.ok(!metricsOf(expr).includes('walletd_fenced_total'), alert);
 });
 
-test('each alert says what it means and what to do, and whom it calls', () => {
+test('each alert has a meaning, an action and a receiver', () => {
   for (const { alert, annotations, labels } of alerts) {
     assert.match(annotations?.summary ?? '', /\w.{20,}/, alert);
     assert.match(annotations?.action ?? '', /\w.{20,}/, alert);
@@ -222,7 +224,7 @@ test('each alert says what it means and what to do, and whom it calls', () => {
   assert.equal(new Set(alerts.map(({ alert }) => alert)).size, alerts.length, 'each name once');
 });
 
-test('every metric on the dashboard is in a real scrape, and every panel shows one', () => {
+test('every metric on the dashboard is in a scrape, and every panel has one', () => {
   assert.ok(panels.length > 20);
   for (const { title, targets = [] } of panels) {
     assert.ok(targets.length > 0, title);
@@ -237,18 +239,18 @@ test('every metric on the dashboard is in a real scrape, and every panel shows o
   }
 });
 
-test('a figure has a colour that says whether it is a good one', () => {
+test("a figure's colour tells whether it is good", () => {
   const figures = panels.filter(({ type }) => type === 'stat');
   assert.ok(figures.length > 5);
   for (const { title, fieldConfig } of figures) {
     const steps = fieldConfig?.defaults.thresholds?.steps ?? [];
     assert.ok(steps.length > 0, title);
-    // Without the usual green for all there is: no judgement is blue.
+    // Not the usual green for everything: blue means no judgement.
     assert.ok(steps.length > 1 || steps[0]?.color === 'blue', title);
   }
 });
 
-test('the dashboard shows every metric that walletd has', () => {
+test('the dashboard shows every metric of walletd', () => {
   const shown = new Set(panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => metricsOf(expr))));
   for (const { name, type } of scrape.families) {
     const names = type === 'HISTOGRAM' ? ['_bucket', '_sum', '_count'].map((ending) => name + ending) : [name];

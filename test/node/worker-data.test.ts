@@ -17,7 +17,7 @@ test('no secret of a listener crosses into a worker', async () => {
   await node.close();
 });
 
-test('the addresses of store and archive are the only secrets that a thread with shards gets', () => {
+test('a thread with shards gets no secrets but the addresses of store and archive', () => {
   const taken = Object.keys(shardSettingsOf(settingsWith(LISTENER_SECRETS)));
   const secret = Object.keys(SECRETS).filter((path) => taken.includes(path.split('.')[0] as string));
   assert.deepEqual(secret, ['store', 'archive']);

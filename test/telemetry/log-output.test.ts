@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LogOutput } from '../../src/telemetry/log-output.js';
 
-/** A pipe with so much room, and what has gone through it. */
+/** A pipe with limited space, and the text that has passed through it. */
 class Pipe {
   text = '';
 
@@ -17,7 +17,7 @@ class Pipe {
   };
 }
 
-test('lines go out at once; where the pipe is full they wait, in their order and whole', () => {
+test('lines go out at once; a full pipe delays them in order', () => {
   const pipe = new Pipe(12);
   const output = new LogOutput(pipe.write, 100);
   output.write('first\n');
@@ -29,7 +29,7 @@ test('lines go out at once; where the pipe is full they wait, in their order and
   assert.equal(pipe.text, 'first\nsecond\nthird\nfourth\n');
 });
 
-test('while nobody reads memory has a limit; how many lines were dropped is said where they would be', () => {
+test('unread lines have a memory limit, and the dropped ones are counted in place', () => {
   const pipe = new Pipe(0);
   const output = new LogOutput(pipe.write, 250);
   for (let i = 0; i < 10; i++) output.write(`${`line ${i}`.padEnd(99)}\n`);

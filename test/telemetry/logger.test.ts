@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { createLogger, setLogLevel } from '../../src/telemetry/logger.js';
 
-/** A thread with a logger of its own, which tells its level when it is asked. */
+/** A thread with its own logger, which reports its level on request. */
 const THREAD = `
   const { parentPort } = require('node:worker_threads');
   import(${JSON.stringify(new URL('../../src/telemetry/logger.js', import.meta.url).href)}).then(({ createLogger }) => {
@@ -19,7 +19,7 @@ async function levelOf(worker: Worker): Promise<unknown> {
   return (await told)[0];
 }
 
-test('another level holds in threads that run, and in those that start later', async (t) => {
+test('a changed level holds in running threads and in later ones', async (t) => {
   const logger = createLogger('error');
   const first = new Worker(THREAD, { eval: true });
   t.after(() => first.terminate());
