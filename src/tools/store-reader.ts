@@ -4,10 +4,15 @@ import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot/snapshot-s
 import type { ScaleTable } from '../wallet/amount.js';
 
 /*
- * Tools for operating a store, as functions over its ports: backup/ and restore/ copy a store, verify/ proves one,
- * inspect/ and export/ read its history, reconcile/ compares it with the platform's records, loss/ lets a broken shard
- * go on, snapshots/ lists and takes snapshots. Only simulate/ needs no store: it plays the platform against any
- * operator. No room imports another room: shared code is here, beside the rooms.
+ * Tools for operating a store, as functions over its ports:
+ * - backup/ and restore/ copy a store
+ * - verify/ proves a store
+ * - inspect/ and export/ read its history
+ * - reconcile/ compares it with the platform's records
+ * - loss/ lets a broken shard go on
+ * - snapshots/ lists and takes snapshots
+ * - simulate/ alone needs no store: it plays the platform against any operator
+ * No room imports another room: shared code is here, beside the rooms.
  */
 
 /** Read-only view of a store; safe while a server is running on it. */

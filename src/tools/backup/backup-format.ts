@@ -5,7 +5,7 @@ import { ToolError } from '../store-reader.js';
 import { openFrames } from './frame-codec.js';
 
 /*
- * A backup file; src/store/format/FORMAT.md.
+ * The layout of a backup file; see src/store/format/FORMAT.md.
  *
  *   | magic, version, checksum | block | block | ... | block (end of a segment) | block | ...
  *
@@ -14,9 +14,9 @@ import { openFrames } from './frame-codec.js';
  *  0        4            8       12     16              20                24
  *  | length | raw length | index | kind | data checksum | header checksum | data, compressed ...
  *
- * Inflated, the data are frames.
+ * The inflated data are frames.
  *
- * Integers are big-endian, checksums are CRC-32. Every byte of the file is under one of them.
+ * Integers are big-endian, checksums are CRC-32. A checksum covers every byte of the file.
  */
 export const BACKUP_VERSION = 1;
 export const FILE_HEADER_LENGTH = 16;

@@ -9,9 +9,12 @@ import { type ByteSink, fileSink } from './byte-sink.js';
 import { sealFrame } from './frame-codec.js';
 
 /*
- * A backup is a stream of frames in one compressed file. Read in this order: ../frame.ts (the kinds of frames),
- * store-frames.ts (a store as frames), this file and backup-reader.ts (frames into a file and out again), follow.ts
- * (later entries). frame-codec.ts and backup-format.ts hold the layout of frames, blocks and segments.
+ * A backup is a stream of frames in one compressed file. Read in this order:
+ * - ../frame.ts: the kinds of frames
+ * - store-frames.ts: a store as frames
+ * - this file and backup-reader.ts: frames into a file and out again
+ * - follow.ts: later entries
+ * frame-codec.ts and backup-format.ts hold the layout of frames, blocks and segments.
  */
 
 const BLOCK_BYTES = 1024 * 1024;

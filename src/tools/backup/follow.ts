@@ -43,7 +43,7 @@ const LATE_PASSES_MAX = 10;
 
 /**
  * The entries after `coverage`, then an `end` once a second and every few megabytes. Waits out an outage of any length.
- * Throws a `ToolError` when the log no longer has the next entry, and an `OtherArchiveError` when a round that left
+ * Throws a `ToolError` when the log no longer has the next entry. Throws an `OtherArchiveError` when a round that left
  * memory is not in the archive.
  */
 export async function* framesAfter(

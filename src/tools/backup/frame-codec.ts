@@ -6,7 +6,7 @@ import type { Frame } from '../frame.js';
 import { ToolError } from '../store-reader.js';
 
 /*
- * A frame in a backup file; src/store/format/FORMAT.md.
+ * The layout of a frame in a backup file; see src/store/format/FORMAT.md.
  *
  *  0      1       3       7        11
  *  | type | shard | index | length | bytes ...

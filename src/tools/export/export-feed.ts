@@ -24,8 +24,8 @@ export class ExportFeed {
   ) {}
 
   /**
-   * `patient` and `reader` are the same store. `patient` retries and serves for opening; `reader` does not and serves
-   * for reading on.
+   * `patient` and `reader` are the same store, with and without retries. Opening uses `patient`; reading on uses
+   * `reader`.
    */
   static async open(shard: number, after: Head, patient: StoreReader, reader: StoreReader): Promise<ExportFeed> {
     return new ExportFeed(shard, after, await Currencies.at(after, shard, patient), reader);

@@ -158,7 +158,7 @@ for (const [what, lose] of [
   });
 }
 
-test('accepting a loss does not accept damage before a later complete snapshot', async () => {
+test('damage before a complete snapshot is not accepted with a later loss', async () => {
   const wal = new MemoryWal(STORE_ID, 1);
   const keepingAll = () => TestHost.started({ wal, shards: 1, policy: { keep: 10 } });
   const host = await keepingAll();
