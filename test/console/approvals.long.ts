@@ -27,12 +27,12 @@ test('one operator requests money in the console, and another approves or refuse
     await anna.page.getByRole('button', { name: 'Deposit' }).click();
     await anna.page.getByLabel('Amount in THB').fill('250.5');
     await anna.page.getByRole('button', { name: 'Review' }).click();
-    await anna.page.getByRole('button', { name: 'Deposit 250.5 THB' }).click();
-    await anna.waitForText('Nothing has moved: another operator has to approve');
+    await anna.page.getByRole('button', { name: 'Deposit 250.50 THB' }).click();
+    await anna.waitForText('No money has moved yet: another operator has to approve');
     await anna.goTo('approvals');
-    await anna.page.getByRole('cell', { name: '250.5' }).waitFor();
+    await anna.page.getByRole('cell', { name: '250.50' }).waitFor();
     assert.equal(await anna.page.getByRole('button', { name: 'Approve' }).count(), 0, 'nobody approves their own');
-    assert.equal(await anna.page.getByRole('button', { name: 'Take back' }).count(), 2);
+    assert.equal(await anna.page.getByRole('button', { name: 'Cancel request' }).count(), 2);
 
     const ben = await browser.open(node.adminUrl);
     await ben.goTo('approvals');
@@ -40,14 +40,14 @@ test('one operator requests money in the console, and another approves or refuse
     await ben.page.getByRole('cell', { name: hostile }).waitFor();
     await ben.checkAccessibility();
     const rowOf = (text: string) => ben.page.getByRole('row').filter({ hasText: text });
-    await rowOf('250.5').getByRole('button', { name: 'Approve' }).click();
+    await rowOf('250.50').getByRole('button', { name: 'Approve' }).click();
     await ben.waitForText('The money moves at once.');
     await ben.checkAccessibility();
     await ben.page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
-    await rowOf('250.5').waitFor({ state: 'detached' });
+    await rowOf('250.50').waitFor({ state: 'detached' });
     await rowOf('777.25').getByRole('button', { name: 'Refuse' }).click();
     await ben.page.getByRole('dialog').getByRole('button', { name: 'Refuse' }).click();
-    await ben.waitForText('Nothing waits for an approval.');
+    await ben.waitForText('No requests are waiting for approval.');
     const player = await fetch(`${node.adminUrl}/v1/players/ann`, { headers });
     assert.equal(((await player.json()) as { balance: number }).balance, 250.5);
     await anna.end(/status of 401/);

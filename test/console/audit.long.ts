@@ -32,7 +32,7 @@ describe('the audit of the console', () => {
     const rows = visit.page.locator('tbody tr');
     await rows.first().waitFor();
     assert.equal(await rows.count(), 100);
-    assert.match((await rows.first().textContent()) ?? '', /block/);
+    assert.match((await rows.first().textContent()) ?? '', /Blocked/);
     await visit.page.getByRole('cell', { name: SCRIPT }).first().waitFor();
     await visit.page.getByRole('button', { name: 'Show more' }).click();
     await rows.nth(MANY + 2).waitFor();
@@ -47,21 +47,21 @@ describe('the audit of the console', () => {
     const { page } = visit;
     const rows = page.locator('tbody tr');
     await rows.first().waitFor();
-    await page.getByLabel('What').selectOption('correction');
+    await page.getByLabel('Operation', { exact: true }).selectOption('correction');
     // The other rows disappear when the answer arrives.
     await rows.nth(1).waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: '-0.0001' }).waitFor();
     assert.equal(await rows.count(), 1);
     await page.getByLabel('Player').fill('p8');
     await page.keyboard.press('Enter');
-    await visit.waitForText('No such operation is remembered.');
+    await visit.waitForText('No matching operations.');
     assert.match(page.url(), /audit\?type=correction&player=p8$/);
     const today = new Date().toISOString().slice(0, 10);
     await visit.goTo(`audit?by=local&player=p8&type=block&to=${today}`);
     await page.getByRole('cell', { name: 'block' }).waitFor();
     assert.equal(await page.getByLabel('Operator').inputValue(), 'local');
-    await page.getByLabel('From (UTC day)').fill('2099-01-01');
-    await visit.waitForText('No such operation is remembered.');
+    await page.getByLabel('From (UTC)').fill('2099-01-01');
+    await visit.waitForText('No matching operations.');
     await visit.end();
   });
 
@@ -71,7 +71,7 @@ describe('the audit of the console', () => {
     for (const [path, call, text] of [
       ['audit', '**/v1/operations?*', 'Show more'],
       ['settings', '**/v1/settings', 'admin.port'],
-      ['snapshots', '**/v1/snapshots', /no snapshot yet|Kept in the store/],
+      ['snapshots', '**/v1/snapshots', /No snapshots yet|Snapshots in the store/],
     ] as const) {
       await page.route(call, (route) => route.abort('connectionrefused'));
       await visit.goTo(path);

@@ -42,7 +42,7 @@ describe('the console of a cluster of three', () => {
     for (const options of [{}, { colorScheme: 'dark' }, { viewport: { width: 390, height: 844 } }] as const) {
       const visit = await browser.open(adminUrl(), options);
       await visit.goTo('cluster');
-      await visit.waitForText('node-0 (answers you)');
+      await visit.waitForText('node-0 (this node)');
       await visit.checkAccessibility();
       assert.equal(await visit.page.locator('.grid .cell').count(), (await seen()).shards.length);
       assert.equal(await visit.page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
@@ -58,7 +58,7 @@ describe('the console of a cluster of three', () => {
     await visit.goTo('cluster');
     await visit.page.getByRole('button', { name: `Shard ${shard}:` }).click();
     await visit.checkAccessibility();
-    await visit.page.getByLabel('To', { exact: true }).selectOption(to);
+    await visit.page.getByLabel('New owner').selectOption(to);
     await visit.page.getByRole('dialog').getByRole('button', { name: 'Move' }).click();
     await visit.page.getByRole('button', { name: `Shard ${shard}: owner ${to}` }).waitFor();
     await visit.page

@@ -40,7 +40,7 @@ describe('the import of a file with the console', () => {
     await visit.page
       .getByLabel('File')
       .setInputFiles({ name: 'players.ndjson', mimeType: 'application/x-ndjson', buffer });
-    await visit.waitForText('It begins with');
+    await visit.waitForText('First lines');
   };
   const balanceOf = async (username: string) => {
     const headers = { Authorization: `Bearer ${TOKENS.auditor}` };
@@ -51,11 +51,11 @@ describe('the import of a file with the console', () => {
   test('a file is previewed, imported once by a double click, and skipped again', async () => {
     const visit = await open(TOKENS.anna);
     await choose(visit, [line('ann', 'ann', '9007199254.7409'), line('script', SCRIPT, '1')]);
-    await visit.page.getByRole('cell', { name: '9007199254.7409' }).waitFor();
+    await visit.page.getByRole('cell', { name: '9,007,199,254.7409' }).waitFor();
     await visit.page.getByRole('cell', { name: SCRIPT }).waitFor();
     await visit.checkAccessibility();
     await visit.page.getByRole('button', { name: 'Import this file' }).dblclick();
-    await visit.waitForText('has been imported to its end');
+    await visit.waitForText('has been imported completely');
     assert.deepEqual(await figure(visit, 'Created').allTextContents(), ['2']);
     assert.deepEqual(await figure(visit, 'Skipped').allTextContents(), ['0']);
     assert.equal(await balanceOf('ann'), '9007199254.7409');
@@ -65,7 +65,7 @@ describe('the import of a file with the console', () => {
     await visit.page.getByRole('link', { name: 'Import' }).click();
     await choose(visit, [line('ann', 'ann', '9007199254.7409'), line('script', SCRIPT, '1')]);
     await visit.page.getByRole('button', { name: 'Import this file' }).click();
-    await visit.waitForText('has been imported to its end');
+    await visit.waitForText('has been imported completely');
     assert.deepEqual(await figure(visit, 'Skipped').allTextContents(), ['2']);
     await visit.end(/status of 401/);
   });
@@ -79,7 +79,7 @@ describe('the import of a file with the console', () => {
     lines[1150] = `{"id":"long","username":"${'x'.repeat(100_000)}"}`;
     await choose(visit, lines);
     await visit.page.getByRole('button', { name: 'Import this file' }).click();
-    await visit.waitForText('has been imported to its end');
+    await visit.waitForText('has been imported completely');
     assert.deepEqual(await figure(visit, 'Created').allTextContents(), ['1,196']);
     const refused = visit.page.getByRole('region', { name: 'Refused lines' }).locator('tbody tr');
     const numbers = await refused.locator('td:first-child').allTextContents();
@@ -108,8 +108,8 @@ describe('the import of a file with the console', () => {
     );
     await visit.page.getByRole('button', { name: 'Import this file' }).click();
     await visit.waitForText('walletd does not answer.');
-    await visit.page.getByRole('button', { name: 'Go on' }).click();
-    await visit.waitForText('has been imported to its end');
+    await visit.page.getByRole('button', { name: 'Resume' }).click();
+    await visit.waitForText('has been imported completely');
     assert.deepEqual(await figure(visit, 'Created').allTextContents(), ['700']);
     assert.deepEqual(await figure(visit, 'Skipped').allTextContents(), ['500']);
     assert.deepEqual(await figure(visit, 'Refused').allTextContents(), ['0']);
@@ -119,7 +119,7 @@ describe('the import of a file with the console', () => {
 
   test('the role read sees no file field, and a stopped import resumes', async () => {
     const reader = await open(TOKENS.auditor);
-    await reader.waitForText('The role read may not import players.');
+    await reader.waitForText('The role “read” cannot import players.');
     assert.equal(await reader.page.getByLabel('File').count(), 0);
     await reader.end(/status of 401/);
     const visit = await open(TOKENS.anna);
@@ -139,10 +139,10 @@ describe('the import of a file with the console', () => {
     await page.getByRole('button', { name: 'Import this file' }).click();
     await page.getByRole('button', { name: 'Stop' }).click();
     release();
-    await visit.waitForText('Stopped. What was created stays.');
+    await visit.waitForText('Stopped. Created players stay.');
     assert.deepEqual(await figure(visit, 'Created').allTextContents(), ['500']);
-    await page.getByRole('button', { name: 'Go on' }).click();
-    await visit.waitForText('has been imported to its end');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await visit.waitForText('has been imported completely');
     assert.deepEqual(await figure(visit, 'Created').allTextContents(), ['1,200']);
     await visit.end(/status of 401/);
   });

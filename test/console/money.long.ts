@@ -38,13 +38,13 @@ describe('the money view of the console', () => {
     ] as const) {
       await one.goTo('money');
       await one.signIn(token);
-      await one.waitForText('Nothing was verified since this node started.');
+      await one.waitForText('No verification has run since this node started.');
     }
     await visit.page.getByLabel('from the oldest entry').check();
     await visit.page.getByRole('button', { name: 'Verify the store now' }).click();
-    await visit.waitForText('Nothing differs.');
+    await visit.waitForText('No differences found.');
     await other.page.reload();
-    await other.waitForText('Nothing differs.');
+    await other.waitForText('No differences found.');
     const line = async (name: string) =>
       await visit.page
         .getByRole('region', { name: 'Books of the last verification' })
@@ -54,12 +54,12 @@ describe('the money view of the console', () => {
         .textContent();
     assert.deepEqual(
       [await line('Deposits'), await line('Stakes'), await line('Payouts'), await line('Difference')],
-      ['200.5', '-10.5', '25', '0'],
+      ['200.50', '-10.50', '25.00', '0.00'],
     );
-    await visit.waitForText('begun by <b>anna</b>');
+    await visit.waitForText('started by <b>anna</b>');
     await visit.checkAccessibility();
     assert.equal(await other.page.getByRole('button', { name: 'Verify' }).count(), 0);
-    const harmless = ['Sign out', 'Copy CSV', 'Read again'];
+    const harmless = ['Sign out', 'Copy CSV', 'Refresh'];
     const buttons = await other.page.getByRole('button').allTextContents();
     assert.deepEqual(
       buttons.filter((text) => !harmless.includes(text)),
@@ -76,17 +76,17 @@ describe('the money view of the console', () => {
     const days = visit.page.getByRole('region', { name: 'By day, currency and kind' });
     const stakes = days.getByRole('row', { name: 'Stakes' }).getByRole('cell');
     await stakes.first().waitFor();
-    assert.deepEqual((await stakes.allTextContents()).slice(1), ['THB', 'Stakes', '0', '10.5', '-10.5']);
+    assert.deepEqual((await stakes.allTextContents()).slice(1), ['THB', 'Stakes', '0.00', '10.50', '-10.50']);
     await visit.page.getByLabel('Currency', { exact: true }).selectOption('THB');
     await visit.page.waitForURL(/money\?days=35&currency=THB$/);
     await visit.goTo('money?days=35&currency=EUR');
-    await visit.waitForText('No money moved in these days.');
+    await visit.waitForText('No money moved in this period.');
     await visit.page.route('**/v1/money?*', (route) =>
       route.fulfill({ json: { sinceMillis: 1_795_000_000_000, isWhole: false, shardsLeftOut: 1, days: [] } }),
     );
-    await visit.page.getByRole('button', { name: 'Read again' }).click();
+    await visit.page.getByRole('button', { name: 'Refresh' }).click();
     await visit.waitForText('1 shard does not answer');
-    await visit.waitForText('there are more currencies or products than are counted');
+    await visit.waitForText('there are more currencies or products than walletd counts');
     await visit.waitForText('2026-11-18 11:06:40 UTC');
     await visit.checkAccessibility();
     await visit.end(/status of 401/);
@@ -114,7 +114,7 @@ describe('the money view of the console', () => {
       await visit.goTo('money');
     };
     await tell({ report });
-    await visit.waitForText('23 things differ.');
+    await visit.waitForText('23 differences found.');
     await visit.waitForText(finding.message);
     await visit.waitForText('And 22 more of the same kinds');
     await visit.checkAccessibility();
@@ -127,7 +127,7 @@ describe('the money view of the console', () => {
     assert.equal(await visit.page.getByRole('progressbar').getAttribute('value'), '500');
     await visit.checkAccessibility();
     await tell({ failure: 'the store does not answer' });
-    await visit.waitForText('The store could not be verified. the store does not answer');
+    await visit.waitForText('The store could not be verified. The store does not answer');
     await visit.page.unrouteAll();
     await visit.page.route('**/v1/verify', (route) => route.abort());
     await visit.goTo('money');

@@ -6,7 +6,7 @@ import { TestNode } from '../support/test-node.js';
 const TOKENS = { anna: 'a-token-of-anna-alone', auditor: 'a-token-of-the-auditor' };
 
 /** Buttons that change nothing. */
-const HARMLESS = ['Sign out', 'Copy CSV', 'Read again', 'Show more', 'Search on'];
+const HARMLESS = ['Sign out', 'Copy CSV', 'Refresh', 'Show more', 'Keep searching'];
 
 describe('the console with tokens', () => {
   let node: TestNode;
@@ -60,14 +60,14 @@ describe('the console with tokens', () => {
     await visit.signIn(TOKENS.auditor);
     await visit.page.getByRole('link', { name: 'Operations' }).waitFor();
     const buttons = async () => await visit.page.getByRole('button').allTextContents();
-    assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Read again']));
+    assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Refresh']));
     await visit.page.getByRole('link', { name: 'Find' }).click();
-    await visit.page.getByLabel('Id', { exact: true }).fill('nothing');
+    await visit.page.getByLabel('ID', { exact: true }).fill('nothing');
     await visit.page.getByRole('button', { name: 'Find' }).click();
-    await visit.waitForText('Nothing in memory bears this id.');
+    await visit.waitForText('No match in memory.');
     assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Find', 'Search', 'Search again']));
     await visit.page.getByRole('link', { name: 'Snapshots' }).click();
-    await visit.waitForText('By shard of this node');
+    await visit.waitForText('Newest snapshots on this node');
     assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Copy CSV']));
     for (const path of ['', 'players', 'hanging', 'import', 'cluster', 'audit', 'settings?show=all', 'snapshots']) {
       await visit.goTo(path);
@@ -85,7 +85,7 @@ describe('the console with tokens', () => {
     await visit.signIn(TOKENS.anna);
     await visit.page.getByRole('link', { name: 'Operations' }).waitFor();
     await visit.context.clearCookies();
-    await visit.page.getByRole('button', { name: 'Read again' }).click();
+    await visit.page.getByRole('button', { name: 'Refresh' }).click();
     await visit.waitForText('Your session has ended.');
     await visit.signIn(TOKENS.anna);
     await visit.page.getByRole('heading', { name: 'ann' }).waitFor();
@@ -99,7 +99,7 @@ describe('the console with tokens', () => {
     await visit.signIn(TOKENS.auditor);
     await visit.page.locator('.pulse.live').waitFor();
     // The connection returns by itself, perhaps before this test looks again.
-    const lost = visit.waitForText('What you see is how it was');
+    const lost = visit.waitForText('The page shows the last known state');
     await Promise.all([lost, node.restart({ 'admin.port': Number(port) })]);
     await visit.page.locator('.pulse.live').waitFor();
     assert.equal(await visit.page.getByRole('button', { name: 'Sign in' }).count(), 0);

@@ -10,7 +10,7 @@ const LONG = 'x'.repeat(256);
 const FORMULA = '=HYPERLINK("http://a.b")';
 const HOSTILE = [SCRIPT, RIGHT_TO_LEFT, LONG, FORMULA, 'a/b?c#d&e=%2F', ' spaces '];
 /** More digits than a double holds exactly. */
-const RICH = '9007199254.7409';
+const RICH = '9,007,199,254.7409';
 const AT_ONCE = 3;
 const MANY = Array.from({ length: 60 }, (_, n) => `many-${n}`);
 
@@ -107,7 +107,7 @@ describe('what is done with the console', () => {
       assert.equal(await visit.page.locator('h1').textContent(), name);
     }
     await visit.goTo('player?name=..');
-    await visit.waitForText('A browser cannot ask for the name');
+    await visit.waitForText('A browser cannot request the name');
     await visit.end();
   });
 
@@ -131,14 +131,14 @@ describe('what is done with the console', () => {
     await visit.page.getByRole('button', { name: 'Review' }).click();
     assert.equal(await balanceOf(node, 'twice'), '100', 'nothing moves before it is confirmed');
     await visit.checkAccessibility();
-    await visit.page.getByRole('button', { name: 'Deposit 12.5 THB' }).evaluate((button: { click(): void }, times) => {
+    await visit.page.getByRole('button', { name: 'Deposit 12.50 THB' }).evaluate((button: { click(): void }, times) => {
       for (let n = 0; n < times; n++) button.click();
     }, AT_ONCE);
-    await visit.waitForText('Done, and durable.');
+    await visit.waitForText('Done and stored durably.');
     await visit.checkAccessibility();
     assert.equal(await balanceOf(node, 'twice'), '112.5');
     await visit.page.getByRole('button', { name: 'Close' }).click();
-    await visit.page.locator('.figure', { hasText: '112.5 THB' }).waitFor();
+    await visit.page.locator('.figure', { hasText: '112.50 THB' }).waitFor();
     await visit.end();
   });
 
@@ -156,10 +156,10 @@ describe('what is done with the console', () => {
     await visit.page.getByRole('button', { name: 'Deposit' }).click();
     await visit.page.getByLabel('Amount in THB').fill('5');
     await visit.page.getByRole('button', { name: 'Review' }).click();
-    await visit.page.getByRole('button', { name: 'Deposit 5 THB' }).click();
-    await visit.waitForText('It is not known whether the money has moved.');
+    await visit.page.getByRole('button', { name: 'Deposit 5.00 THB' }).click();
+    await visit.waitForText('The outcome is unknown.');
     await visit.page.getByRole('button', { name: 'Send again' }).click();
-    await visit.waitForText('Done, and durable.');
+    await visit.waitForText('Done and stored durably.');
     assert.equal(sent, 2);
     assert.equal(await balanceOf(node, 'many-1'), '105');
     await visit.end(/ERR_CONNECTION_RESET/);
@@ -171,7 +171,7 @@ describe('what is done with the console', () => {
     await visit.page.getByRole('button', { name: 'Withdraw' }).click();
     await visit.page.getByLabel('Amount in THB').fill('100000');
     await visit.page.getByRole('button', { name: 'Review' }).click();
-    await visit.page.getByRole('button', { name: 'Withdraw 100000 THB' }).click();
+    await visit.page.getByRole('button', { name: 'Withdraw 100,000.00 THB' }).click();
     await visit.waitForText('the balance does not cover the debit');
     await visit.end(/status of 409/);
   });
@@ -181,10 +181,10 @@ describe('what is done with the console', () => {
     await visit.goTo('player?name=many-2');
     await visit.page.getByRole('button', { name: 'Correct' }).click();
     await visit.page.getByLabel('Amount in THB').fill('-0.0001');
-    await visit.page.getByLabel('Reason, kept for good').fill(SCRIPT);
+    await visit.page.getByLabel('Reason (kept permanently)').fill(SCRIPT);
     await visit.page.getByRole('button', { name: 'Review' }).click();
     await visit.page.getByRole('button', { name: 'Correct -0.0001 THB' }).click();
-    await visit.waitForText('Done, and durable.');
+    await visit.waitForText('Done and stored durably.');
     await visit.page.getByRole('button', { name: 'Close' }).click();
     await visit.page.getByRole('link', { name: 'Operations' }).click();
     await visit.page.getByRole('cell', { name: SCRIPT }).waitFor();
@@ -210,7 +210,7 @@ describe('what is done with the console', () => {
     const visit = await browser.open(node.adminUrl);
     const { page } = visit;
     await visit.goTo('find');
-    await page.getByLabel('Id', { exact: true }).fill(SCRIPT);
+    await page.getByLabel('ID', { exact: true }).fill(SCRIPT);
     await page.keyboard.press('Enter');
     await page.getByRole('cell', { name: 'memory' }).waitFor();
     assert.match(page.url(), /find\?id=%3Cscript/);
@@ -236,11 +236,11 @@ describe('what is done with the console', () => {
       'bet placed',
       SCRIPT,
       '10.25',
-      '100',
+      '100.00',
       '89.75',
       '–',
     ]);
-    assert.deepEqual((await cells(1)).toSpliced(2, 1), ['', '', 'bet settled', SCRIPT, '20.5', '89.75', '110.25', '–']);
+    assert.deepEqual((await cells(1)).toSpliced(2, 1), ['', '', 'bet settled', SCRIPT, '20.50', '89.75', '110.25', '–']);
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('button', { name: 'Search again' }).waitFor();
     await page.getByRole('columnheader', { name: 'Entry' }).waitFor();
@@ -296,7 +296,7 @@ describe('what is done with the console', () => {
     await visit.page.getByRole('button', { name: 'Take snapshots now' }).click();
     await visit.waitForText('Taken just now');
     await visit.page.getByRole('cell', { name: 'taken' }).first().waitFor();
-    await visit.page.getByRole('region', { name: 'Kept in the store' }).getByText('whole').first().waitFor();
+    await visit.page.getByRole('region', { name: 'Snapshots in the store' }).getByText('Complete').first().waitFor();
     await visit.waitForText('walletd cannot see backups');
     await visit.checkAccessibility();
     await visit.end();
@@ -311,11 +311,11 @@ describe('what is done with the console', () => {
     await page.getByLabel('Amount in THB').waitFor();
     await page.keyboard.type('1');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Deposit 1 THB' }).focus();
+    await page.getByRole('button', { name: 'Deposit 1.00 THB' }).focus();
     await page.keyboard.press('Enter');
-    await visit.waitForText('Done, and durable.');
+    await visit.waitForText('Done and stored durably.');
     await page.keyboard.press('Escape');
-    await page.locator('.figure', { hasText: '101 THB' }).waitFor();
+    await page.locator('.figure', { hasText: '101.00 THB' }).waitFor();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await visit.end();
   });

@@ -69,7 +69,7 @@ export async function postLines(
   const answers = (await answered(response.text(), signal)).trim().split('\n').map(parseExact);
   const last = answers.pop();
   if (typeof last === 'object' && last !== null && 'created' in last) {
-    if ('cut' in last) throw new CallError(0, `walletd has not carried all lines out: ${last.cut}.`);
+    if ('cut' in last) throw new CallError(0, `walletd did not process every line: ${last.cut}.`);
     return answers;
   }
   throw new CallError(0, 'walletd does not answer.');
@@ -81,7 +81,7 @@ export async function postLines(
  */
 export function partOf(name: string): string {
   if (name === '.' || name === '..') {
-    throw new CallError(400, `A browser cannot ask for the name “${name}”: use the API (curl --path-as-is).`);
+    throw new CallError(400, `A browser cannot request the name “${name}”: use the API (curl --path-as-is).`);
   }
   return encodeURIComponent(name);
 }

@@ -30,7 +30,7 @@ export function App() {
     whenSignedOut(end);
     look();
   }, []);
-  if (state === undefined) return <Loading what="who you are" />;
+  if (state === undefined) return <Loading what="your session" />;
   if ('error' in state) {
     return (
       <main class="alone">

@@ -90,7 +90,7 @@ export function Shell(props: Props) {
           ))}
         </nav>
         <div class="who">
-          <span title={visitor.role === 'read' ? 'May look, and change nothing' : 'May look and change'}>
+          <span title={visitor.role === 'read' ? 'Can view, but not change anything' : 'Can view and change'}>
             {visitor.name} <small>{visitor.role}</small>
           </span>
           {visitor.csrf !== null && (
@@ -148,7 +148,7 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
         <>
           <h1>Not found</h1>
           <p class="state">
-            The console has no view of this address. <a href={hrefOf('')}>Go to the overview</a>
+            The console has no page at this address. <a href={hrefOf('')}>Go to the overview</a>
           </p>
         </>
       );

@@ -1,4 +1,4 @@
-/** Formats of numbers for people. Amounts of money are not among them: the API writes amounts exactly. */
+/** Formats of numbers for people. Amounts of money are exact text: see amount.ts. */
 const COUNT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 const SECONDS: readonly (readonly [seconds: number, name: string])[] = [
@@ -34,4 +34,9 @@ export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const [unit, name] = SECONDS.find(([one]) => seconds >= one) ?? [1, 's'];
   return `${Math.floor(seconds / unit)} ${name}`;
+}
+
+/** Shows a state of the API in words: `OPEN` as `Open`. */
+export function inWords(state: string): string {
+  return state.charAt(0).toUpperCase() + state.slice(1).toLowerCase().replaceAll('_', ' ');
 }

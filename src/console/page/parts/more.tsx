@@ -6,7 +6,7 @@ export function More<T>({ of: { hasMore, isWaiting, items, more } }: { readonly 
   return (
     <p class="more">
       <button type="button" disabled={isWaiting} onClick={more}>
-        {isWaiting ? 'Reading…' : items.length === 0 ? 'Search on' : 'Show more'}
+        {isWaiting ? 'Loading…' : items.length === 0 ? 'Keep searching' : 'Show more'}
       </button>
     </p>
   );

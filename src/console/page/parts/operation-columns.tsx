@@ -1,5 +1,6 @@
 import { type Exact, plain } from '../json.js';
 import { NONE } from '../words.js';
+import { amountColumn } from './amount.js';
 import type { Column } from './table.js';
 import { Time, utcOf } from './time.js';
 
@@ -17,31 +18,53 @@ export interface Operation {
   readonly decidedBy?: { readonly name: string; readonly address: string };
 }
 
-export const OPERATION_COLUMNS: readonly Column<Operation>[] = [
-  {
-    title: 'When',
-    text: ({ timeMillis }) => utcOf(plain(timeMillis)),
-    show: ({ timeMillis }) => <Time ms={plain(timeMillis)} />,
-  },
-  { title: 'What', text: ({ type }) => type },
-  { title: 'Amount', text: ({ amount }) => amount?.exact ?? NONE, isNumber: true },
-  { title: 'Before', text: ({ balanceBefore }) => balanceBefore?.exact ?? NONE, isNumber: true },
-  { title: 'After', text: ({ balanceAfter }) => balanceAfter?.exact ?? NONE, isNumber: true },
-  {
-    title: 'Who',
-    text: ({ by }) => by?.name ?? 'not recorded',
-    show: ({ by }) => <bdi>{by?.name ?? 'not recorded'}</bdi>,
-  },
-  { title: 'From', text: ({ by }) => by?.address ?? NONE },
-  {
-    title: 'Decided by',
-    text: ({ decidedBy }) => decidedBy?.name ?? NONE,
-    show: ({ decidedBy }) => <bdi>{decidedBy?.name ?? NONE}</bdi>,
-  },
-  {
-    title: 'Why',
-    text: ({ reason }) => reason ?? NONE,
-    show: ({ reason }) => <bdi class="reason">{reason ?? NONE}</bdi>,
-  },
-  { title: 'Id', text: ({ id }) => id ?? NONE, show: ({ id }) => <bdi class="id">{id ?? NONE}</bdi> },
-];
+/** Titles of the types of operations. */
+export const OPERATION_TITLES: Readonly<Record<string, string>> = {
+  create: 'Created',
+  import: 'Imported',
+  deposit: 'Deposit',
+  withdrawal: 'Withdrawal',
+  correction: 'Correction',
+  block: 'Blocked',
+  unblock: 'Unblocked',
+  request: 'Approval requested',
+  refusal: 'Approval refused',
+  expiry: 'Approval expired',
+};
+
+export const TIME_COLUMN: Column<Operation> = {
+  title: 'Time',
+  text: ({ timeMillis }) => utcOf(plain(timeMillis)),
+  show: ({ timeMillis }) => <Time ms={plain(timeMillis)} />,
+};
+
+/** Columns of operations after their time. `currencyOf` names the currency of the amounts. */
+export function operationColumns<T extends Operation>(currencyOf: (row: T) => string): readonly Column<T>[] {
+  return [
+    {
+      title: 'Operation',
+      text: ({ type }) => type,
+      show: ({ type }) => <span class="nowrap">{OPERATION_TITLES[type] ?? type}</span>,
+    },
+    amountColumn('Amount', ({ amount }) => amount, currencyOf),
+    amountColumn('Balance before', ({ balanceBefore }) => balanceBefore, currencyOf),
+    amountColumn('Balance after', ({ balanceAfter }) => balanceAfter, currencyOf),
+    {
+      title: 'Operator',
+      text: ({ by }) => by?.name ?? 'not recorded',
+      show: ({ by }) => <bdi>{by?.name ?? 'not recorded'}</bdi>,
+    },
+    { title: 'Address', text: ({ by }) => by?.address ?? NONE },
+    {
+      title: 'Decided by',
+      text: ({ decidedBy }) => decidedBy?.name ?? NONE,
+      show: ({ decidedBy }) => <bdi>{decidedBy?.name ?? NONE}</bdi>,
+    },
+    {
+      title: 'Reason',
+      text: ({ reason }) => reason ?? NONE,
+      show: ({ reason }) => <bdi class="reason">{reason ?? NONE}</bdi>,
+    },
+    { title: 'ID', text: ({ id }) => id ?? NONE, show: ({ id }) => <bdi class="id">{id ?? NONE}</bdi> },
+  ];
+}

@@ -5,7 +5,7 @@ import { CallError } from '../api.js';
 export function Loading({ what }: { readonly what: string }) {
   return (
     <p class="state" role="status">
-      <span class="spinner" aria-hidden="true" /> Reading {what}…
+      <span class="spinner" aria-hidden="true" /> Loading {what}…
     </p>
   );
 }
@@ -21,7 +21,7 @@ export function Failed({ error, again }: { readonly error: Error; readonly again
     <div class="note bad" role="alert">
       <p>
         <strong>{isLost ? 'walletd does not answer.' : 'That did not work.'}</strong>{' '}
-        {isLost ? 'It may be starting again, or the network is down.' : sentence(error.message)}
+        {isLost ? 'It may be restarting, or the network is down.' : sentence(error.message)}
       </p>
       {again && (
         <button type="button" onClick={again}>
@@ -33,7 +33,7 @@ export function Failed({ error, again }: { readonly error: Error; readonly again
 }
 
 /** Capitalizes a detail of the API, which begins with a small letter. */
-function sentence(detail: string): string {
+export function sentence(detail: string): string {
   const text = detail.charAt(0).toUpperCase() + detail.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

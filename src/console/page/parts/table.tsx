@@ -62,7 +62,7 @@ function CopyCsv({ of }: { readonly of: () => readonly (readonly string[])[] }) 
   const [said, setSaid] = useState('');
   const copy = async () => {
     const isCopied = await copyText(toCsv(of()));
-    setSaid(isCopied ? 'Copied' : 'The browser does not allow it');
+    setSaid(isCopied ? 'Copied' : 'The browser does not allow copying');
     setTimeout(() => setSaid(''), SHOWN_MS);
   };
   return (

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { partOf, post } from '../api.js';
 import type { Exact } from '../json.js';
+import { Amount } from '../parts/amount.js';
 import { Dialog } from '../parts/dialog.js';
 import { Failed } from '../parts/states.js';
 
@@ -53,9 +54,9 @@ export function ApprovalDialog({ verb, approval, onClose }: Props) {
         </dd>
         <dt>Amount</dt>
         <dd class="figure">
-          {amount.exact} {currency}
+          <Amount of={amount} currency={currency} />
         </dd>
-        <dt>Asked by</dt>
+        <dt>Requested by</dt>
         <dd>
           <bdi>{by?.name}</bdi>
         </dd>
@@ -68,7 +69,7 @@ export function ApprovalDialog({ verb, approval, onClose }: Props) {
           </>
         )}
       </dl>
-      <p>{verb === 'approve' ? 'The money moves at once.' : 'Nothing moves, now or later.'}</p>
+      <p>{verb === 'approve' ? 'The money moves at once.' : 'No money moves.'}</p>
       {error && <Failed error={error} />}
       <footer>
         <button type="button" onClick={onClose}>

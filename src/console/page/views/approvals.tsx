@@ -1,38 +1,43 @@
 import { useState } from 'preact/hooks';
 import { plain } from '../json.js';
+import { amountColumn } from '../parts/amount.js';
 import { More } from '../parts/more.js';
 import { playerColumn } from '../parts/player-column.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { Time, utcOf } from '../parts/time.js';
 import { usePages } from '../use-pages.js';
-import { NONE } from '../words.js';
+import { inWords, NONE } from '../words.js';
 import { type Approval, ApprovalDialog, type Verb } from './approval-dialog.js';
 
 const PAGE = '100';
 
 const COLUMNS: readonly Column<Approval>[] = [
   playerColumn,
-  { title: 'What', text: ({ type }) => type },
-  { title: 'Amount', text: ({ amount }) => amount.exact, isNumber: true },
+  { title: 'Type', text: ({ type }) => type, show: ({ type }) => inWords(type) },
+  amountColumn(
+    'Amount',
+    ({ amount }) => amount,
+    ({ currency }) => currency,
+  ),
   { title: 'Currency', text: ({ currency }) => currency },
   {
-    title: 'Asked by',
+    title: 'Requested by',
     text: ({ by }) => by?.name ?? NONE,
     show: ({ by }) => <bdi>{by?.name ?? NONE}</bdi>,
   },
   {
-    title: 'Why',
+    title: 'Reason',
     text: ({ reason }) => reason ?? NONE,
     show: ({ reason }) => <bdi class="reason">{reason ?? NONE}</bdi>,
   },
   {
-    title: 'Asked',
+    title: 'Requested',
     text: ({ requestedMillis }) => utcOf(plain(requestedMillis)),
     show: ({ requestedMillis }) => <Time ms={plain(requestedMillis)} />,
   },
   {
-    title: 'Until',
+    title: 'Expires',
     text: ({ expiresMillis }) => utcOf(plain(expiresMillis)),
     show: ({ expiresMillis }) => <Time ms={plain(expiresMillis)} />,
   },
@@ -53,7 +58,7 @@ export function ApprovalsView({ name, mayChange }: { readonly name: string; read
     pages.again();
   };
   const decide: Column<Approval> = {
-    title: 'Decide',
+    title: 'Decision',
     text: () => '',
     show: (approval) => (
       <>
@@ -63,7 +68,7 @@ export function ApprovalsView({ name, mayChange }: { readonly name: string; read
           </button>
         )}{' '}
         <button type="button" class="quiet" onClick={() => setOpen({ verb: 'refuse', approval })}>
-          {approval.by?.name === name ? 'Take back' : 'Refuse'}
+          {approval.by?.name === name ? 'Cancel request' : 'Refuse'}
         </button>
       </>
     ),
@@ -73,24 +78,25 @@ export function ApprovalsView({ name, mayChange }: { readonly name: string; read
       <header class="title">
         <h1>Approvals</h1>
         <button type="button" class="quiet" onClick={pages.again}>
-          Read again
+          Refresh
         </button>
       </header>
       <p class="hint">
-        Money by hand above money.byHand.approveAbove, which waits until another operator than the one who asked
-        approves.
+        Money by hand above <code>money.byHand.approveAbove</code> waits until a second operator approves it.
       </p>
       {pages.error && <Failed error={pages.error} again={pages.again} />}
       {pages.items.length > 0 && (
         <Table
-          caption="Waiting"
+          caption="Waiting for approval"
           columns={mayChange ? [...COLUMNS, decide] : COLUMNS}
           rows={pages.items}
           keyOf={({ id }) => id}
         />
       )}
       {pages.items.length === 0 && pages.isWaiting && <Loading what="approvals" />}
-      {pages.items.length === 0 && !pages.isWaiting && !pages.error && <Empty>Nothing waits for an approval.</Empty>}
+      {pages.items.length === 0 && !pages.isWaiting && !pages.error && (
+        <Empty>No requests are waiting for approval.</Empty>
+      )}
       <More of={pages} />
       {open && <ApprovalDialog {...open} onClose={close} />}
     </>

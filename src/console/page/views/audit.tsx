@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import { Field } from '../parts/field.js';
 import { More } from '../parts/more.js';
-import { OPERATION_COLUMNS, type Operation } from '../parts/operation-columns.js';
+import { OPERATION_TITLES, type Operation, operationColumns, TIME_COLUMN } from '../parts/operation-columns.js';
 import { playerColumn } from '../parts/player-column.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
@@ -10,28 +10,14 @@ import { usePages } from '../use-pages.js';
 
 type PlayerOperation = Operation & { readonly username: string; readonly currency: string };
 
-const TYPES = [
-  'create',
-  'import',
-  'deposit',
-  'withdrawal',
-  'correction',
-  'block',
-  'unblock',
-  'request',
-  'refusal',
-  'expiry',
-];
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const DAY_MS = 86_400_000;
 const PAGE = '100';
 
-const COLUMNS: readonly Column<PlayerOperation>[] = OPERATION_COLUMNS.flatMap((column): Column<PlayerOperation>[] => {
-  if (column.title === 'When') return [column, playerColumn];
-  if (column.title === 'After') return [column, { title: 'Currency', text: ({ currency }) => currency }];
-  return [column];
-});
-
+const CURRENCY: Column<PlayerOperation> = { title: 'Currency', text: ({ currency }) => currency };
+const COLUMNS: readonly Column<PlayerOperation>[] = operationColumns<PlayerOperation>(
+  ({ currency }) => currency,
+).flatMap((column) => (column.title === 'Balance after' ? [column, CURRENCY] : [column]));
 /** Filter in the address; an empty value matches everything. */
 type Wanted = Readonly<Record<'by' | 'type' | 'player' | 'from' | 'to', string>>;
 
@@ -48,29 +34,29 @@ export function AuditView({ about }: { readonly about: URLSearchParams }) {
       <header class="title">
         <h1>Audit</h1>
         <button type="button" class="quiet" onClick={pages.again}>
-          Read again
+          Refresh
         </button>
       </header>
       <p class="hint">
-        What operators did to players, newest first, as far back as walletd remembers (retention.transactions). Sessions
-        of players are not among it: <code>walletd inspect operators</code> reads them in the log.
+        Operations on players, newest first, within the retention period (<code>retention.transactions</code>). Player
+        sessions are not included: <code>walletd inspect operators</code> reads them from the log.
       </p>
       <Filter wanted={wanted} />
       {pages.error && <Failed error={pages.error} again={pages.again} />}
       {pages.items.length > 0 && (
         <Table
           caption="Operations"
-          columns={COLUMNS}
+          columns={[TIME_COLUMN, playerColumn, ...COLUMNS]}
           rows={pages.items}
           keyOf={({ username, type, id, timeMillis }) => `${username} ${type} ${id ?? ''} ${timeMillis.exact}`}
         />
       )}
-      {pages.items.length === 0 && pages.isWaiting && <Loading what="operations of all players" />}
+      {pages.items.length === 0 && pages.isWaiting && <Loading what="operations" />}
       {pages.items.length === 0 && !pages.isWaiting && !pages.error && (
         <Empty>
           {Object.values(wanted).some((value) => value !== '')
-            ? 'No such operation is remembered. Capitals count in names.'
-            : 'No operator has done anything yet.'}
+            ? 'No matching operations. Names are case-sensitive.'
+            : 'No operations yet.'}
         </Empty>
       )}
       <More of={pages} />
@@ -86,21 +72,23 @@ function Filter({ wanted }: { readonly wanted: Wanted }) {
       <form class="filter" onSubmit={(event) => event.preventDefault()}>
         <Field label="Operator" type="search" value={wanted.by} onChosen={(by) => choose({ by })} />
         <p>
-          <label for={typeId}>What</label>
+          <label for={typeId}>Operation</label>
           <select
             id={typeId}
             value={wanted.type}
             onChange={({ currentTarget }) => choose({ type: currentTarget.value })}
           >
-            <option value="">anything</option>
-            {TYPES.map((type) => (
-              <option key={type}>{type}</option>
+            <option value="">All operations</option>
+            {Object.entries(OPERATION_TITLES).map(([type, title]) => (
+              <option key={type} value={type}>
+                {title}
+              </option>
             ))}
           </select>
         </p>
         <Field label="Player" type="search" value={wanted.player} onChosen={(player) => choose({ player })} />
-        <Field label="From (UTC day)" type="date" value={wanted.from} onChosen={(from) => choose({ from })} />
-        <Field label="To (with it)" type="date" value={wanted.to} onChosen={(to) => choose({ to })} />
+        <Field label="From (UTC)" type="date" value={wanted.from} onChosen={(from) => choose({ from })} />
+        <Field label="To (inclusive)" type="date" value={wanted.to} onChosen={(to) => choose({ to })} />
       </form>
     </search>
   );

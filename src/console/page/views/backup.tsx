@@ -5,14 +5,14 @@ import { bytes, count, duration } from '../words.js';
 /** Progress of the followed backup, as far as this node knows. */
 export function BackupState({ backup }: { readonly backup: Backup }) {
   return (
-    <section class="card" aria-label="The followed backup">
+    <section class="card" aria-label="Followed backup">
       <h2>Followed backup</h2>
       {backup.state === 'seen' && (
         <p>
-          It has all that the store had {duration(Date.now() - backup.coveredMs)} ago, at <Time ms={backup.coveredMs} />
-          . {count(backup.lagEntries)} entries behind; {bytes(backup.fileBytes)} in the file that was begun{' '}
-          {duration(Date.now() - backup.fileBegunMs)} ago
-          {backup.thenFailures > 0 && `; the command of --then has failed ${count(backup.thenFailures)} times`}.
+          Complete up to <Time ms={backup.coveredMs} />, {duration(Date.now() - backup.coveredMs)} ago;{' '}
+          {count(backup.lagEntries)} entries behind. The current file has {bytes(backup.fileBytes)} and is{' '}
+          {duration(Date.now() - backup.fileBegunMs)} old.
+          {backup.thenFailures > 0 && ` The command of --then has failed ${count(backup.thenFailures)} times.`}
         </p>
       )}
       {backup.state === 'unreadable' && (
@@ -25,16 +25,15 @@ export function BackupState({ backup }: { readonly backup: Backup }) {
       )}
       {backup.state === 'unseen' && (
         <p class="hint">
-          walletd cannot see backups: <code>walletd backup --follow</code> is a process of its own, which only reads the
-          store, perhaps on another machine. Where one runs on this machine with <code>--metrics FILE</code>, name that
-          file in the setting <code>backup.metricsFile</code>, and it is told here. Whether a backup can be restored,
-          only <code>walletd verify FILE</code> proves.
+          walletd cannot see backups by itself: <code>walletd backup --follow</code> is a separate process that only
+          reads the store, perhaps on another machine. If it runs on this machine with <code>--metrics FILE</code>, set{' '}
+          <code>backup.metricsFile</code> to that file to see its progress here. Only <code>walletd verify FILE</code>{' '}
+          proves that a backup can be restored.
         </p>
       )}
       {backup.state !== 'unseen' && (
         <p class="hint">
-          Of other backups walletd knows nothing, and whether this one can be restored, only{' '}
-          <code>walletd verify FILE</code> proves.
+          walletd sees only this backup. Only <code>walletd verify FILE</code> proves that a backup can be restored.
         </p>
       )}
     </section>

@@ -27,7 +27,7 @@ export function BlockDialog({ player, onClose }: { readonly player: Player; read
       <p>
         <bdi class="name">{username}</bdi>{' '}
         {status === 'active'
-          ? 'will not be able to bet. Bets that are open can still be settled and cancelled, and money can still be moved by hand.'
+          ? 'will not be able to bet. Open bets can still be settled and cancelled, and operators can still move money.'
           : 'will be able to bet again.'}
       </p>
       {error && <Failed error={error} />}

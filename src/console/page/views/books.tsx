@@ -1,7 +1,8 @@
 import { useEffect, useId, useState } from 'preact/hooks';
+import { formatAmount } from '../../amount.js';
 import { post } from '../api.js';
 import { plain } from '../json.js';
-import { Empty, Failed, Loading } from '../parts/states.js';
+import { Empty, Failed, Loading, sentence } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 import { useGet } from '../use-call.js';
@@ -23,8 +24,8 @@ export function Books({ mayChange }: { readonly mayChange: boolean }) {
     <section aria-label="Books">
       <h2 class="part">Books</h2>
       <p class="hint">
-        A verification replays the log of every shard, proves each balance by what moved it, and compares it with the
-        one that is served. It runs beside walletd, which goes on answering.
+        A verification replays the log of every shard, checks that the movements explain each balance, and compares it
+        with the balance being served. walletd keeps answering meanwhile.
       </p>
       {mayChange && <Begin isRunning={isRunning} onBegun={again} />}
       {error && <Failed error={error} again={again} />}
@@ -33,8 +34,8 @@ export function Books({ mayChange }: { readonly mayChange: boolean }) {
       {answer?.last && <Result of={answer.last} />}
       {answer && !answer.running && !answer.last && (
         <Empty>
-          Nothing was verified since this node started.{' '}
-          {mayChange ? 'Begin it here.' : 'An operator who may change something can begin it.'}
+          No verification has run since this node started.{' '}
+          {mayChange ? 'Start one above.' : 'An operator with the role “operate” can start one.'}
         </Empty>
       )}
     </section>
@@ -67,7 +68,7 @@ function Begin({ isRunning, onBegun }: { readonly isRunning: boolean; readonly o
             disabled={isRunning}
             onChange={({ currentTarget }) => setDeep(currentTarget.checked)}
           />
-          from the oldest entry, proving every snapshot
+          From the oldest entry, checking every snapshot
         </label>
       </div>
       {error && <Failed error={error} />}
@@ -80,11 +81,11 @@ function Running({ of: { startedMillis, by, done, total } }: { readonly of: NonN
   return (
     <div class="note" role="status">
       <p>
-        <strong>Verifying</strong> since <Time ms={plain(startedMillis)} />, begun by <bdi>{by.name}</bdi>
+        <strong>Verifying</strong> since <Time ms={plain(startedMillis)} />, started by <bdi>{by.name}</bdi>
       </p>
       <progress aria-label="Log entries read" {...(all > 0 && { max: all, value: read })} />
       <p>
-        {all > 0 ? `${count(read)} of ${count(all)} entries of the log` : 'Reading snapshots'}. You may leave this view.
+        {all > 0 ? `${count(read)} of ${count(all)} entries of the log` : 'Reading snapshots'}. You can leave this page.
       </p>
     </div>
   );
@@ -98,40 +99,42 @@ function Result({ of: last }: { readonly of: Ended }) {
       {report === null ? (
         <div class="note bad" role="alert">
           <p>
-            <strong>The store could not be verified.</strong> {failure}
+            <strong>The store could not be verified.</strong> {sentence(failure ?? '')}
           </p>
         </div>
       ) : (
         <Verdict of={report} />
       )}
       <p class="foot">
-        {deep ? 'Verified from the oldest entry on' : 'Verified on'} <Time ms={plain(endedMillis)} />, in {took}, begun
+        {deep ? 'Verified from the oldest entry' : 'Verified'}: <Time ms={plain(endedMillis)} />, took {took}, started
         by <bdi>{by.name}</bdi>
       </p>
       {report && <Findings of={report} />}
       {report && report.books.length > 0 && <BooksTable of={report} />}
-      {report && report.books.length === 0 && <Empty>No player had a wallet then.</Empty>}
+      {report && report.books.length === 0 && <Empty>There were no players yet.</Empty>}
     </>
   );
 }
 
 function Verdict({ of: { found, entries, players, compared, movedOn, accepted } }: { readonly of: Report }) {
   const wrong = plain(found);
-  const passed = plain(movedOn) === 0 ? '' : `; ${count(plain(movedOn))} more played on meanwhile`;
+  const passed = plain(movedOn) === 0 ? '' : `; ${count(plain(movedOn))} more changed meanwhile`;
   return (
     <div class={wrong === 0 ? 'note good' : 'note bad'} role={wrong === 0 ? 'status' : 'alert'}>
       <p>
         <strong>
-          {wrong === 0 ? 'Nothing differs.' : `${count(wrong)} ${wrong === 1 ? 'thing differs' : 'things differ'}.`}
+          {wrong === 0
+            ? 'No differences found.'
+            : `${count(wrong)} ${wrong === 1 ? 'difference' : 'differences'} found.`}
         </strong>{' '}
-        {count(plain(players))} players and {count(plain(entries))} entries of the log were read; the served balances of{' '}
-        {count(plain(compared))} were compared{passed}.
+        Read {count(plain(players))} players and {count(plain(entries))} log entries; compared {count(plain(compared))}{' '}
+        served balances{passed}.
       </p>
       {accepted.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
       {wrong > 0 && (
-        <p>Do not restart walletd before somebody has looked: the runbook says what each of these means.</p>
+        <p>Do not restart walletd before someone has investigated: the runbook explains each kind of difference.</p>
       )}
     </div>
   );
@@ -144,11 +147,11 @@ const KINDS: Readonly<Record<string, string>> = {
   wallet: 'Wallet',
   books: 'Books',
   archive: 'Archive',
-  server: 'What is served',
+  server: 'Served balances',
 };
 const FINDING_COLUMNS: readonly Column<Finding>[] = [
-  { title: 'Where', text: ({ type }) => KINDS[type] ?? type },
-  { title: 'What differs', text: ({ message }) => message, show: ({ message }) => <bdi>{message}</bdi> },
+  { title: 'Area', text: ({ type }) => KINDS[type] ?? type },
+  { title: 'Difference', text: ({ message }) => message, show: ({ message }) => <bdi>{message}</bdi> },
 ];
 
 function Findings({ of: { found, findings } }: { readonly of: Report }) {
@@ -156,8 +159,12 @@ function Findings({ of: { found, findings } }: { readonly of: Report }) {
   const more = plain(found) - findings.length;
   return (
     <>
-      <Table caption="What differs" columns={FINDING_COLUMNS} rows={findings} keyOf={({ message }) => message} />
-      {more > 0 && <p class="hint">And {count(more)} more of the same kinds: walletd verify counts them all.</p>}
+      <Table caption="Differences" columns={FINDING_COLUMNS} rows={findings} keyOf={({ message }) => message} />
+      {more > 0 && (
+        <p class="hint">
+          And {count(more)} more of the same kinds; <code>walletd verify</code> counts them all.
+        </p>
+      )}
     </>
   );
 }
@@ -171,7 +178,7 @@ function BooksTable({ of: { books, currencies } }: { readonly of: Report }) {
         text: (line) => one[line].exact,
         show: (line) => (
           <span class={plain(one[line]) === 0 ? 'zero' : line === 'difference' ? 'wrong' : undefined}>
-            {one[line].exact}
+            {line === 'players' ? count(plain(one[line])) : formatAmount(one[line].exact, one.currency)}
           </span>
         ),
         isNumber: true,
@@ -190,8 +197,8 @@ function BooksTable({ of: { books, currencies } }: { readonly of: Report }) {
         />
       </div>
       <p class="hint">
-        As players see it: what they staked is below 0. The balances at the beginning are those of the snapshots that
-        the replay began with.{more > 0 && ` ${count(more)} more currencies are left out.`}
+        Signs are from the players’ side: stakes are negative. Opening balances come from the snapshots at which the
+        replay started.{more > 0 && ` ${count(more)} more currencies are not shown.`}
       </p>
     </>
   );

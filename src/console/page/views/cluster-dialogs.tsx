@@ -24,8 +24,8 @@ export function DrainDialog({ node: given, onClose }: DrainProps) {
       <p>
         <bdi class="name">{name}</bdi>{' '}
         {state === 'up'
-          ? `gives its ${shards.exact} shards to the others, one after the other, and takes none until it is undrained.`
-          : 'may have shards again; some move to it by and by.'}
+          ? `hands its ${shards.exact} shards to the other nodes, one after the other, and takes none until you undrain it.`
+          : 'can own shards again; some move to it over time.'}
       </p>
     </Confirm>
   );
@@ -51,13 +51,13 @@ export function MoveDialog({ shard: { shard, owner }, nodes, onClose }: MoveProp
       onClose={onClose}
     >
       <p>
-        It is with <bdi>{owner ?? 'nobody'}</bdi>. Its callbacks wait for a moment while it moves.
+        Current owner: <bdi>{owner ?? 'none'}</bdi>. Callbacks of the shard wait briefly while it moves.
       </p>
       {others.length === 0 ? (
-        <p class="note warn">No other node is up that could take it.</p>
+        <p class="note warn">No other node is up to take the shard.</p>
       ) : (
         <>
-          <label for={id}>To</label>
+          <label for={id}>New owner</label>
           <select id={id} value={node} onChange={({ currentTarget }) => setNode(currentTarget.value)}>
             {others.map(({ name }) => (
               <option key={name}>{name}</option>

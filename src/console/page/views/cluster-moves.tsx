@@ -19,19 +19,19 @@ interface Move {
 
 const COLUMNS: readonly Column<Move>[] = [
   {
-    title: 'When',
+    title: 'Time',
     text: ({ timeMillis }) => utcOf(plain(timeMillis)),
     show: ({ timeMillis }) => <Time ms={plain(timeMillis)} />,
   },
   { title: 'Shard', text: ({ shard }) => shard.exact, isNumber: true },
   {
     title: 'From',
-    text: ({ from }) => from ?? 'nobody',
-    show: ({ from }) => <bdi class="nowrap">{from ?? 'nobody'}</bdi>,
+    text: ({ from }) => from ?? NONE,
+    show: ({ from }) => <bdi class="nowrap">{from ?? NONE}</bdi>,
   },
   { title: 'To', text: ({ to }) => to, show: ({ to }) => <bdi class="nowrap">{to}</bdi> },
-  { title: 'Took', text: ({ tookMs }) => (tookMs === null ? NONE : millis(plain(tookMs))), isNumber: true },
-  { title: 'Why', text: ({ why }) => why ?? 'not seen', show: ({ why }) => <bdi>{why ?? 'not seen'}</bdi> },
+  { title: 'Duration', text: ({ tookMs }) => (tookMs === null ? NONE : millis(plain(tookMs))), isNumber: true },
+  { title: 'Reason', text: ({ why }) => why ?? 'unknown', show: ({ why }) => <bdi>{why ?? 'unknown'}</bdi> },
   { title: 'Planned by', text: ({ by }) => by ?? NONE, show: ({ by }) => <bdi>{by ?? NONE}</bdi> },
   { title: 'Epoch', text: ({ epoch }) => epoch.exact, isNumber: true },
 ];
@@ -57,8 +57,8 @@ export function ClusterMoves({ newest }: { readonly newest: string }) {
         />
       )}
       <p class="hint">
-        The newest 500 that this node has seen since it joined, from the plan to the new owner’s word; another node may
-        have seen more.
+        The newest 500 moves that this node has seen since it joined, timed from the assignment to the takeover. Other
+        nodes may have seen more.
       </p>
     </>
   );

@@ -3,7 +3,7 @@ import { CallError } from '../api.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { useGet } from '../use-call.js';
-import { NONE } from '../words.js';
+import { inWords, NONE } from '../words.js';
 import { DrainDialog, MoveDialog } from './cluster-dialogs.js';
 import { ClusterMoves } from './cluster-moves.js';
 import type { Cluster, ClusterShard, Node } from './cluster-status.js';
@@ -16,15 +16,19 @@ const COLUMNS: readonly Column<Node>[] = [
   {
     title: 'Node',
     text: ({ name }) => name,
-    show: ({ name, isThis }) => <bdi>{isThis ? `${name} (answers you)` : name}</bdi>,
+    show: ({ name, isThis }) => <bdi>{isThis ? `${name} (this node)` : name}</bdi>,
   },
-  { title: 'State', text: ({ state }) => state, show: ({ state }) => <span class={`badge ${state}`}>{state}</span> },
+  {
+    title: 'State',
+    text: ({ state }) => state,
+    show: ({ state }) => <span class={`badge ${state}`}>{inWords(state)}</span>,
+  },
   { title: 'Shards', text: ({ shards }) => shards.exact, isNumber: true },
   { title: 'Address', text: ({ host, port }) => `${host}:${port.exact}` },
   { title: 'Zone', text: ({ zone }) => zone || NONE },
   { title: 'Version', text: ({ version }) => version },
-  { title: 'Linked', text: ({ isLinked }) => (isLinked ? 'yes' : 'no') },
-  { title: 'Memory', text: ({ isFull }) => (isFull ? 'full' : 'has room') },
+  { title: 'Connected', text: ({ isLinked }) => (isLinked ? 'Yes' : 'No') },
+  { title: 'Memory', text: ({ isFull }) => (isFull ? 'Full' : 'Free') },
 ];
 
 /** Nodes of the cluster and their shards. */
@@ -45,7 +49,7 @@ export function ClusterView({ mayChange }: { readonly mayChange: boolean }) {
     ? [
         ...COLUMNS,
         {
-          title: 'Change',
+          title: 'Action',
           text: () => '',
           show: (node) =>
             (node.state === 'up' || node.state === 'draining') && (
@@ -60,18 +64,22 @@ export function ClusterView({ mayChange }: { readonly mayChange: boolean }) {
     <>
       <h1>Cluster</h1>
       {error && !isAlone && <Failed error={error} again={again} />}
-      {isAlone && <Empty>This node is alone: it has all shards. A cluster begins with the setting cluster.port.</Empty>}
+      {isAlone && (
+        <Empty>
+          This node runs alone and has all shards. To form a cluster, set <code>cluster.port</code>.
+        </Empty>
+      )}
       {!cluster && !error && isWaiting && <Loading what="the cluster" />}
       {cluster && (
         <>
           {!cluster.seesTable && (
             <p class="note bad" role="alert">
-              The node {cluster.name} does not see the table of the cluster. This is how things were when it did.
+              Node {cluster.name} cannot reach the membership registry. This is the last known state.
             </p>
           )}
           {cluster.plan && (
             <p class="hint">
-              The newest plan: {cluster.plan.why}, by <bdi>{cluster.plan.by}</bdi>.
+              Current shard assignment: {cluster.plan.why}, by <bdi>{cluster.plan.by}</bdi>.
             </p>
           )}
           <Table

@@ -6,7 +6,7 @@ import { type Column, Table } from '../parts/table.js';
 import { Time, utcOf } from '../parts/time.js';
 import { goTo, hrefOf } from '../place.js';
 import { type Numbered, useSearch } from '../use-search.js';
-import { NONE } from '../words.js';
+import { inWords, NONE } from '../words.js';
 import { SearchTile } from './search-tile.js';
 
 interface Hit extends Numbered {
@@ -26,10 +26,10 @@ interface Hit extends Numbered {
 const ID_LENGTH_MAX = 256;
 
 const COLUMNS: readonly Column<Hit>[] = [
-  { title: 'Where', text: whereOf, show: (hit) => <span class="nowrap">{whereOf(hit)}</span> },
+  { title: 'Location', text: whereOf, show: (hit) => <span class="nowrap">{whereOf(hit)}</span> },
   playerColumn,
   { title: 'Kind', text: ({ kind }) => kind },
-  { title: 'What', text: ({ what }) => what },
+  { title: 'Event', text: ({ what }) => what },
   { title: 'Product', text: ({ productId }) => productId ?? NONE },
   {
     title: 'Round',
@@ -43,14 +43,14 @@ const COLUMNS: readonly Column<Hit>[] = [
         </a>
       ),
   },
-  { title: 'Id', text: ({ id }) => id ?? NONE, show: ({ id }) => <bdi class="id">{id ?? NONE}</bdi> },
+  { title: 'ID', text: ({ id }) => id ?? NONE, show: ({ id }) => <bdi class="id">{id ?? NONE}</bdi> },
   {
     title: 'State',
     text: ({ state }) => state ?? NONE,
-    show: ({ state }) => (state === undefined ? NONE : <span class={`badge ${state}`}>{state}</span>),
+    show: ({ state }) => (state === undefined ? NONE : <span class={`badge ${state}`}>{inWords(state)}</span>),
   },
   {
-    title: 'When',
+    title: 'Time',
     text: ({ timeMillis }) => (timeMillis === undefined ? NONE : utcOf(plain(timeMillis))),
     show: ({ timeMillis }) => (timeMillis === undefined ? NONE : <Time ms={plain(timeMillis)} />),
   },
@@ -77,10 +77,10 @@ export function FindView({ id }: { readonly id: string }) {
   };
   return (
     <>
-      <h1>Find an id</h1>
+      <h1>Find an ID</h1>
       <search>
         <form class="search" onSubmit={find}>
-          <label for={fieldId}>Id</label>
+          <label for={fieldId}>ID</label>
           <input
             id={fieldId}
             type="search"
@@ -97,19 +97,20 @@ export function FindView({ id }: { readonly id: string }) {
         </form>
       </search>
       <p class="hint">
-        Of a bet, tip, settlement, round, request, deposit or correction, of whichever player. All of it, with capitals.
+        The complete ID of a bet, tip, settlement, round, request, deposit or correction of any player. IDs are
+        case-sensitive.
       </p>
       {id !== '' && (
         <>
-          <section class="places" aria-label="Where to look">
+          <section class="places" aria-label="Places to search">
             <SearchTile name="Memory" of={memory}>
-              What all players have at hand. Of requests: adjustments and rollbacks.
+              Current data of all players, with the request IDs of adjustments and rollbacks.
             </SearchTile>
             <SearchTile name="Archive" of={archive}>
-              Closed rounds that have left memory. All of it is read.
+              Closed rounds that have left memory. Reads the whole archive.
             </SearchTile>
             <SearchTile name="Log" of={log}>
-              Whatever has happened, also by the id of its request. All of it is read, as far back as it goes.
+              Every event, also by its request ID. Reads the whole log.
             </SearchTile>
           </section>
           {hits.length > 0 && (
@@ -118,8 +119,8 @@ export function FindView({ id }: { readonly id: string }) {
           {hits.length === 0 && memory.state === 'ended' && !memory.error && (
             <Empty>
               {log.state === 'ended' && !log.error
-                ? 'Nothing bears this id.'
-                : 'Nothing in memory bears this id. It may be in the archive, or in the log.'}
+                ? 'No match for this ID.'
+                : 'No match in memory. The ID may be in the archive or the log.'}
             </Empty>
           )}
         </>

@@ -8,7 +8,8 @@ import { Table } from '../parts/table.js';
 import { goTo, hrefOf } from '../place.js';
 import { useGet } from '../use-call.js';
 import { usePages } from '../use-pages.js';
-import { TRANSACTION_COLUMNS, type Transaction } from './player-transactions.js';
+import { inWords } from '../words.js';
+import { type Transaction, transactionColumns } from './player-transactions.js';
 import type { Products } from './tallies.js';
 
 type Hanging = Transaction & {
@@ -18,21 +19,22 @@ type Hanging = Transaction & {
 };
 
 const AGES: readonly (readonly [hours: string, name: string])[] = [
-  ['0', 'any age'],
-  ['1', 'an hour'],
-  ['24', 'a day'],
-  ['168', 'a week'],
+  ['0', 'Any age'],
+  ['1', '1 hour'],
+  ['24', '1 day'],
+  ['168', '7 days'],
   ['720', '30 days'],
 ];
 const STATES = ['OPEN', 'WAITING'];
 const HOUR_MS = 3_600_000;
 const DIGITS = /^\d{1,6}$/;
 
+const LEFT_OUT = ['Last change', 'Type', 'Payout'];
 const COLUMNS: readonly Column<Hanging>[] = [
   playerColumn,
-  ...TRANSACTION_COLUMNS.filter(({ title }) => title !== 'Last changed' && title !== 'What' && title !== 'Payout'),
+  ...transactionColumns<Hanging>(({ currency }) => currency).filter(({ title }) => !LEFT_OUT.includes(title)),
   { title: 'Currency', text: ({ currency }) => currency },
-  { title: 'Open since', text: ({ openSince }) => (openSince === 'rollback' ? 'a rollback' : 'its bet') },
+  { title: 'Open since', text: ({ openSince }) => (openSince === 'rollback' ? 'Rollback' : 'Bet') },
 ];
 
 /** Filter in the address. */
@@ -63,9 +65,9 @@ export function HangingView({ about }: { readonly about: URLSearchParams }) {
           keyOf={({ username, productId, id }) => `${username} ${productId} ${id}`}
         />
       )}
-      {pages.items.length === 0 && pages.isWaiting && <Loading what="bets of all players" />}
+      {pages.items.length === 0 && pages.isWaiting && <Loading what="hanging bets" />}
       {pages.items.length === 0 && !pages.isWaiting && !pages.error && (
-        <Empty>No such bet hangs.{wanted.product !== '' && ' Capitals count in names of products.'}</Empty>
+        <Empty>No hanging bets match.{wanted.product !== '' && ' Product names are case-sensitive.'}</Empty>
       )}
       <More of={pages} />
     </>
@@ -81,13 +83,13 @@ function Filter({ wanted }: { readonly wanted: Wanted }) {
     <search>
       <form class="filter" onSubmit={(event) => event.preventDefault()}>
         <p>
-          <label for={ageId}>Older than</label>
+          <label for={ageId}>Minimum age</label>
           <select
             id={ageId}
             value={wanted.older}
             onChange={({ currentTarget }) => choose({ older: currentTarget.value })}
           >
-            {AGES.map(([value, name]) => (
+            {agesWith(wanted.older).map(([value, name]) => (
               <option key={value} value={value}>
                 {name}
               </option>
@@ -102,7 +104,9 @@ function Filter({ wanted }: { readonly wanted: Wanted }) {
             onChange={({ currentTarget }) => choose({ state: currentTarget.value })}
           >
             {STATES.map((one) => (
-              <option key={one}>{one}</option>
+              <option key={one} value={one}>
+                {inWords(one)}
+              </option>
             ))}
           </select>
         </p>
@@ -116,6 +120,11 @@ function Filter({ wanted }: { readonly wanted: Wanted }) {
       </form>
     </search>
   );
+}
+
+/** Ages to choose from, with the one in the address. */
+function agesWith(older: string): typeof AGES {
+  return AGES.some(([hours]) => hours === older) ? AGES : [...AGES, [older, `${older} hours`]];
 }
 
 function queryOf({ older, state, product }: Wanted, cursor: string | null): URLSearchParams {

@@ -12,18 +12,18 @@ interface Props {
 
 const COLUMNS: readonly Column<RefusedLine>[] = [
   { title: 'Line', text: ({ line }) => String(line) },
-  { title: 'Why', text: ({ reason }) => reason, show: ({ reason }) => <bdi class="reason">{reason}</bdi> },
+  { title: 'Reason', text: ({ reason }) => reason, show: ({ reason }) => <bdi class="reason">{reason}</bdi> },
   {
     ...playerColumn,
     text: ({ username }) => username || NONE,
     show: (one) => (one.username === '' ? NONE : playerColumn.show?.(one)),
   },
-  { title: 'Id', text: ({ id }) => id || NONE, show: ({ id }) => <bdi class="id">{id || NONE}</bdi> },
+  { title: 'ID', text: ({ id }) => id || NONE, show: ({ id }) => <bdi class="id">{id || NONE}</bdi> },
 ];
 const VERBS: Readonly<Record<'ready' | 'running' | 'stopped', string>> = {
   ready: 'Import this file',
   running: 'Importing…',
-  stopped: 'Go on',
+  stopped: 'Resume',
 };
 
 /** Imports a file, and shows the progress and the refused lines. */
@@ -57,8 +57,8 @@ export function ImportRun({ file, onRunning }: Props) {
           </p>
           <section class="tiles" aria-label="Lines of the file">
             <Sum name="Created" value={progress.created} more="players with their balances" />
-            <Sum name="Skipped" value={progress.skipped} more="imported before by the same line" />
-            <Sum name="Refused" value={progress.refused} more="nothing was done" />
+            <Sum name="Skipped" value={progress.skipped} more="imported before" />
+            <Sum name="Refused" value={progress.refused} more="not imported" />
           </section>
         </>
       )}
@@ -72,8 +72,8 @@ export function ImportRun({ file, onRunning }: Props) {
           />
           {progress.refused > REFUSED_MAX && (
             <p class="hint">
-              The first {count(REFUSED_MAX)} of {count(progress.refused)}. Mend these and import the file again to see
-              the rest.
+              The first {count(REFUSED_MAX)} of {count(progress.refused)}. Fix these lines and import the file again to
+              see the rest.
             </p>
           )}
         </>
@@ -88,7 +88,7 @@ function Said({ state, file }: { readonly state: Import['state']; readonly file:
       <>
         <Failed error={state} />
         <p class="hint">
-          It stands still. “Go on” sends the lines again whose answer is missing; what was created already is skipped.
+          The import is paused. “Resume” sends the unanswered lines again; players created already are skipped.
         </p>
       </>
     );
@@ -99,19 +99,19 @@ function Said({ state, file }: { readonly state: Import['state']; readonly file:
     case 'running':
       return (
         <p class="note" role="status">
-          Keep this page open: who leaves it stops the import.
+          Keep this page open: leaving it stops the import.
         </p>
       );
     case 'stopped':
       return (
         <p class="note" role="status">
-          Stopped. What was created stays.
+          Stopped. Created players stay.
         </p>
       );
     case 'done':
       return (
         <p class="note good" role="status">
-          <bdi>{file.name}</bdi> has been imported to its end.
+          <bdi>{file.name}</bdi> has been imported completely.
         </p>
       );
   }

@@ -1,4 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks';
+import { formatAmount } from '../../amount.js';
 import { parseExact } from '../json.js';
 import { pieceAt } from '../lines.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
@@ -25,11 +26,11 @@ export function ImportView({ mayChange }: { readonly mayChange: boolean }) {
     <>
       <h1>Import players</h1>
       <p class="hint">
-        A file with one player a line, as JSON; no other fields are looked at. A file may be imported again: lines that
-        were imported before are skipped.
+        A file with one player per line as JSON; other fields are ignored. A file can be imported again: lines that were
+        imported before are skipped.
       </p>
       <pre class="example">{EXAMPLE}</pre>
-      {!mayChange && <Empty>The role read may not import players.</Empty>}
+      {!mayChange && <Empty>The role “read” cannot import players.</Empty>}
       {mayChange && (
         <form class="search" onSubmit={(event) => event.preventDefault()}>
           <label for={id}>File</label>
@@ -64,11 +65,11 @@ function Chosen({ file, onRunning }: { readonly file: File; readonly onRunning: 
       </p>
       {isStrange && (
         <p class="note warn">
-          <strong>This does not look like such a file.</strong> Lines that cannot be read will be refused.
+          <strong>This does not look like a file of players.</strong> Lines that cannot be read will be refused.
         </p>
       )}
       <Table
-        caption="It begins with"
+        caption="First lines"
         columns={isStrange ? [...COLUMNS, UNREADABLE] : COLUMNS}
         rows={preview}
         keyOf={({ line }) => String(line)}
@@ -84,14 +85,17 @@ const column = (title: string, name: string, isNumber?: true): Column<Preview> =
 };
 const COLUMNS: readonly Column<Preview>[] = [
   { title: 'Line', text: ({ line }) => String(line) },
-  column('Id', 'id'),
+  column('ID', 'id'),
   column('Player', 'username'),
   column('Currency', 'currency'),
-  column('Balance', 'balance', true),
+  {
+    ...column('Balance', 'balance', true),
+    show: ({ fields }) => <bdi>{formatAmount(textOf(fields?.balance), textOf(fields?.currency))}</bdi>,
+  },
 ];
 
 const UNREADABLE: Column<Preview> = {
-  title: 'Not readable',
+  title: 'Unreadable line',
   text: ({ fields, text }) => (fields === undefined ? text : ''),
   show: ({ fields, text }) => fields === undefined && <bdi class="id">{text}</bdi>,
 };

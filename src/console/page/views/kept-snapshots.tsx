@@ -18,6 +18,11 @@ interface Kept {
   readonly bytes?: Exact;
 }
 
+const STATES: Readonly<Record<Kept['state'], string>> = {
+  whole: 'Complete',
+  damaged: 'Damaged',
+  unfinished: 'Unfinished',
+};
 const shown = (value: Exact | undefined, how: (value: number) => string) =>
   value === undefined ? NONE : how(plain(value));
 const COLUMNS: readonly Column<Kept>[] = [
@@ -32,15 +37,15 @@ const COLUMNS: readonly Column<Kept>[] = [
     text: ({ state, reason }) => (reason === undefined ? state : `${state}: ${reason}`),
     show: ({ state, reason }) => (
       <>
-        <span class={`badge ${state}`}>{state}</span> {reason}
+        <span class={`badge ${state}`}>{STATES[state]}</span> {reason}
       </>
     ),
   },
   { title: 'Players', text: ({ players }) => shown(players, count), isNumber: true },
   { title: 'Size', text: (one) => shown(one.bytes, bytes), isNumber: true },
-  { title: 'Replay after', text: ({ start }) => start ?? NONE },
-  { title: 'Holds up to', text: ({ end }) => end ?? NONE },
-  { title: 'Id', text: ({ id }) => id, show: ({ id }) => <span class="id">{id}</span> },
+  { title: 'Replay starts after', text: ({ start }) => start ?? NONE },
+  { title: 'Contains up to', text: ({ end }) => end ?? NONE },
+  { title: 'ID', text: ({ id }) => id, show: ({ id }) => <span class="id">{id}</span> },
 ];
 
 /** All snapshots in the store. `taken` changes when there may be new ones. */
@@ -50,11 +55,11 @@ export function KeptSnapshots({ taken }: { readonly taken: unknown }) {
     if (answer !== undefined) again();
   }, [taken]);
   if (error) return <Failed error={error} again={again} />;
-  if (answer === undefined) return isWaiting ? <Loading what="what the store keeps" /> : null;
-  if (answer.snapshots.length === 0) return <Empty>The store keeps no snapshot yet.</Empty>;
+  if (answer === undefined) return isWaiting ? <Loading what="the snapshots in the store" /> : null;
+  if (answer.snapshots.length === 0) return <Empty>No snapshots yet.</Empty>;
   return (
     <Table
-      caption="Kept in the store"
+      caption="Snapshots in the store"
       columns={COLUMNS}
       rows={answer.snapshots}
       keyOf={({ shard, id }) => `${shard.exact} ${id}`}

@@ -1,4 +1,5 @@
 import { useId } from 'preact/hooks';
+import { amountColumn } from '../parts/amount.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { goTo, hrefOf } from '../place.js';
@@ -8,18 +9,30 @@ import type { DayMoney, Money } from './tallies.js';
 import { BOOK_LINES } from './verification.js';
 
 const DAYS: readonly (readonly [days: string, name: string])[] = [
-  ['1', 'today'],
-  ['7', '7 days'],
-  ['35', '35 days'],
+  ['1', 'Today'],
+  ['7', 'Last 7 days'],
+  ['35', 'Last 35 days'],
 ];
 const ALL = '';
 const COLUMNS: readonly Column<DayMoney>[] = [
   { title: 'Day (UTC)', text: ({ day }) => day, show: ({ day }) => <time dateTime={day}>{day}</time> },
   { title: 'Currency', text: ({ currency }) => currency },
   { title: 'Kind', text: ({ kind }) => BOOK_LINES[kind] },
-  { title: 'To players', text: ({ credited }) => credited.exact, isNumber: true },
-  { title: 'From players', text: ({ debited }) => debited.exact, isNumber: true },
-  { title: 'For players in all', text: ({ net }) => net.exact, isNumber: true },
+  amountColumn(
+    'To players',
+    ({ credited }) => credited,
+    ({ currency }) => currency,
+  ),
+  amountColumn(
+    'From players',
+    ({ debited }) => debited,
+    ({ currency }) => currency,
+  ),
+  amountColumn(
+    'Net to players',
+    ({ net }) => net,
+    ({ currency }) => currency,
+  ),
 ];
 
 interface Props {
@@ -38,7 +51,7 @@ export function MoneyByDay({ days: given, currency }: Props) {
   return (
     <section aria-label="By day">
       <form class="search" onSubmit={(event) => event.preventDefault()}>
-        <label for={daysId}>Of</label>
+        <label for={daysId}>Period</label>
         <select id={daysId} value={days} onChange={({ currentTarget }) => choose({ days: currentTarget.value })}>
           {DAYS.map(([value, name]) => (
             <option key={value} value={value}>
@@ -52,17 +65,17 @@ export function MoneyByDay({ days: given, currency }: Props) {
           value={currency}
           onChange={({ currentTarget }) => choose({ currency: currentTarget.value })}
         >
-          <option value={ALL}>all</option>
+          <option value={ALL}>All currencies</option>
           {[...new Set([...currencies, ...(currency === ALL ? [] : [currency])])].map((one) => (
             <option key={one}>{one}</option>
           ))}
         </select>
         <button type="button" class="quiet" onClick={again}>
-          Read again
+          Refresh
         </button>
       </form>
       {error && <Failed error={error} again={again} />}
-      {!answer && isWaiting && <Loading what="what moved" />}
+      {!answer && isWaiting && <Loading what="money by day" />}
       {answer && <ScopeNotes of={answer} />}
       {rows.length > 0 && (
         <Table
@@ -72,7 +85,7 @@ export function MoneyByDay({ days: given, currency }: Props) {
           keyOf={(one) => `${one.day} ${one.currency} ${one.kind}`}
         />
       )}
-      {answer && rows.length === 0 && <Empty>No money moved in these days.</Empty>}
+      {answer && rows.length === 0 && <Empty>No money moved in this period.</Empty>}
     </section>
   );
 }

@@ -1,6 +1,8 @@
 import { useId, useState } from 'preact/hooks';
+import { formatAmount } from '../../amount.js';
 import { CallError, partOf, post } from '../api.js';
 import { type Exact, plain } from '../json.js';
+import { Amount } from '../parts/amount.js';
 import { Dialog } from '../parts/dialog.js';
 import { Failed } from '../parts/states.js';
 import { Time } from '../parts/time.js';
@@ -90,7 +92,7 @@ export function MoneyDialog({ movement, player: given, onClose }: Props) {
             </dd>
             <dt>{TITLES[movement]}</dt>
             <dd class="figure">
-              {filled.amount} {currency}
+              <Amount of={{ exact: filled.amount }} currency={currency} />
             </dd>
             {movement === 'correct' && (
               <>
@@ -99,20 +101,20 @@ export function MoneyDialog({ movement, player: given, onClose }: Props) {
                   <bdi>{filled.reason}</bdi>
                 </dd>
                 <dt>Negative balance</dt>
-                <dd>{filled.allowNegativeBalance ? 'allowed' : 'refused'}</dd>
+                <dd>{filled.allowNegativeBalance ? 'allowed' : 'not allowed'}</dd>
               </>
             )}
-            <dt>Balance now</dt>
+            <dt>Current balance</dt>
             <dd>
-              {player.balance.exact} {currency}
+              <Amount of={player.balance} currency={currency} />
             </dd>
-            <dt>Id</dt>
+            <dt>ID</dt>
             <dd class="id">{id}</dd>
           </dl>
           {step.error && <Failed error={step.error} />}
           {isUncertain(step.error) && (
             <p class="note warn">
-              It is not known whether the money has moved. Send it again: with the same id it moves once.
+              The outcome is unknown. Send the request again: with the same ID the money moves only once.
             </p>
           )}
           <footer>
@@ -124,7 +126,7 @@ export function MoneyDialog({ movement, player: given, onClose }: Props) {
                 ? 'Sending…'
                 : isUncertain(step.error)
                   ? 'Send again'
-                  : `${TITLES[movement]} ${filled.amount} ${currency}`}
+                  : `${TITLES[movement]} ${formatAmount(filled.amount, currency)} ${currency}`}
             </button>
           </footer>
         </>
@@ -159,7 +161,7 @@ function Fill({ movement, player, filled, onFilled, onClose }: FillProps) {
   return (
     <form onSubmit={read}>
       <p>
-        <bdi class="name">{player.username}</bdi> has {player.balance.exact} {player.currency}.
+        <bdi class="name">{player.username}</bdi> has <Amount of={player.balance} currency={player.currency} />.
       </p>
       <label for={amountId}>Amount in {player.currency}</label>
       <input
@@ -174,15 +176,17 @@ function Fill({ movement, player, filled, onFilled, onClose }: FillProps) {
         aria-describedby={hintId}
       />
       <p class="hint" id={hintId}>
-        {isCorrection ? 'Above 0 gives, below 0 takes. Decimals after a point.' : 'Decimals after a point.'}
+        {isCorrection
+          ? 'Positive adds money, negative takes money. Use a point for decimals.'
+          : 'Use a point for decimals.'}
       </p>
       {isCorrection && (
         <>
-          <label for={reasonId}>Reason, kept for good</label>
+          <label for={reasonId}>Reason (kept permanently)</label>
           <textarea id={reasonId} name="reason" rows={3} maxLength={500} required defaultValue={filled.reason} />
           <label class="check">
-            <input type="checkbox" name="allowNegativeBalance" defaultChecked={filled.allowNegativeBalance} /> The
-            balance may become negative
+            <input type="checkbox" name="allowNegativeBalance" defaultChecked={filled.allowNegativeBalance} /> Allow a
+            negative balance
           </label>
         </>
       )}
@@ -210,27 +214,32 @@ function Result({ done, currency, id, onClose }: ResultProps) {
     <>
       {'approval' in done ? (
         <p class="note warn" role="status">
-          Nothing has moved: another operator has to approve, until <Time ms={plain(done.approval.expiresMillis)} />.
+          No money has moved yet: another operator has to approve before{' '}
+          <Time ms={plain(done.approval.expiresMillis)} />.
         </p>
       ) : (
         <p class="note good" role="status">
-          Done, and durable.
+          Done and stored durably.
         </p>
       )}
       <dl class="summary">
         <dt>Amount</dt>
         <dd class="figure">
-          {done.amount.exact} {currency}
+          <Amount of={done.amount} currency={currency} />
         </dd>
         {'balanceAfter' in done && (
           <>
             <dt>Balance before</dt>
-            <dd>{done.balanceBefore.exact}</dd>
+            <dd>
+              <Amount of={done.balanceBefore} currency={currency} />
+            </dd>
             <dt>Balance after</dt>
-            <dd>{done.balanceAfter.exact}</dd>
+            <dd>
+              <Amount of={done.balanceAfter} currency={currency} />
+            </dd>
           </>
         )}
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd class="id">{id}</dd>
       </dl>
       <footer>

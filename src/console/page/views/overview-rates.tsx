@@ -10,15 +10,15 @@ const RATES: readonly Column<CallbackRate>[] = [
 ];
 const STAGES: Readonly<Record<Latency['stage'], string>> = {
   whole: 'Whole callback',
-  queue: 'Queue: until its turn',
-  decide: 'Decide: its turn',
-  durable: 'Durable: until it is in the store',
-  reply: 'Reply: until it is sent',
+  queue: 'Queue: waiting for its turn',
+  decide: 'Decide: computing the answer',
+  durable: 'Durable: writing to the store',
+  reply: 'Reply: sending the answer',
 };
 const LATENCIES: readonly Column<Latency>[] = [
   { title: 'Stage', text: ({ stage }) => STAGES[stage] },
-  { title: 'p50', text: ({ p50Ms }) => millis(p50Ms), isNumber: true },
-  { title: 'p99', text: ({ p99Ms }) => millis(p99Ms), isNumber: true },
+  { title: 'Median', text: ({ p50Ms }) => millis(p50Ms), isNumber: true },
+  { title: '99 %', text: ({ p99Ms }) => millis(p99Ms), isNumber: true },
 ];
 
 /** Rates and latencies of the callbacks answered in the last second. */
@@ -30,7 +30,7 @@ export function Rates({ callbacks, latencies }: { callbacks: readonly CallbackRa
           <header>
             <h2>Callbacks</h2>
           </header>
-          <Empty>No callback in the last second.</Empty>
+          <Empty>No callbacks in the last second.</Empty>
         </section>
       ) : (
         <Table

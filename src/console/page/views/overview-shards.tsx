@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import type { ShardLine } from '../../../admin/console/overview.js';
 import { type Column, Table } from '../parts/table.js';
-import { count, duration, NONE } from '../words.js';
+import { count, duration, inWords, NONE } from '../words.js';
 
-const OWNER: Column<ShardLine> = { title: 'Owner', text: ({ owner }) => owner ?? 'nobody' };
+const OWNER: Column<ShardLine> = { title: 'Owner', text: ({ owner }) => owner ?? 'none' };
 const mark = (title: string, name: keyof NonNullable<ShardLine['watermarks']>): Column<ShardLine> => ({
   title,
   text: ({ watermarks }) => (watermarks === null ? NONE : String(watermarks[name])),
@@ -14,16 +14,16 @@ const COLUMNS: readonly Column<ShardLine>[] = [
   {
     title: 'State',
     text: ({ state }) => state,
-    show: ({ state }) => <span class={`badge ${state}`}>{state}</span>,
+    show: ({ state }) => <span class={`badge ${state}`}>{inWords(state)}</span>,
   },
   { title: 'Players', text: ({ players }) => count(players), isNumber: true },
-  { title: 'Waiting', text: ({ waiting }) => count(waiting), isNumber: true },
+  { title: 'Queued', text: ({ waiting }) => count(waiting), isNumber: true },
   mark('Applied', 'applied'),
   mark('Appended', 'appended'),
   mark('Durable', 'durable'),
   mark('Snapshot', 'snapshot'),
   {
-    title: 'Snapshot’s age',
+    title: 'Snapshot age',
     text: ({ snapshotMs }) => (snapshotMs === null ? NONE : duration(Date.now() - snapshotMs)),
     isNumber: true,
   },

@@ -18,7 +18,7 @@ export function OverviewView({ onSignedOut }: { readonly onSignedOut: () => void
         <Connection of={live} />
       </header>
       {live.overview === undefined ? (
-        live.connection === 'waiting' && <Loading what="how walletd is" />
+        live.connection === 'waiting' && <Loading what="the state of walletd" />
       ) : (
         <Figures overview={live.overview} hour={live.hour} isLost={live.connection === 'lost'} />
       )}
@@ -30,7 +30,7 @@ export function Connection({ of: { connection } }: { readonly of: Live }) {
   if (connection === 'lost') {
     return (
       <p class="note bad" role="alert">
-        walletd does not answer. What you see is how it was; it is asked again every three seconds.
+        walletd does not answer. The page shows the last known state and tries again every three seconds.
       </p>
     );
   }
@@ -74,7 +74,7 @@ function Figures({ overview, hour, isLost }: FiguresProps) {
         </Tile>
         <Tile name="Memory" value={bytes(overview.residentBytes)}>
           heap {bytes(heap.used)} of {bytes(heap.limit)}; records {bytes(overview.recordBytes.used)}
-          {overview.archiveBytes > 0 && `; archive’s names ${bytes(overview.archiveBytes)}`}
+          {overview.archiveBytes > 0 && `; archive keys ${bytes(overview.archiveBytes)}`}
         </Tile>
         <Tile name="Store" value={store.isUp ? 'Up' : 'Down'}>
           {store.bytes !== null && `${bytes(store.bytes)}, ${bytes(store.freeBytes)} free; `}append p99{' '}
@@ -121,7 +121,7 @@ function Tile({ name, value, children }: TileProps) {
 function Troubles({ overview: { troubles } }: { readonly overview: Overview }) {
   if (troubles.length === 0) return <p class="note good">Nothing is wrong.</p>;
   return (
-    <section aria-label="What is wrong">
+    <section aria-label="Alerts">
       {troubles.map(({ urgency, what, action }) => (
         <div
           key={what}
@@ -156,22 +156,20 @@ function Hour({ moments }: { readonly moments: readonly Moment[] }) {
     };
   }, [moments]);
   if (moments.length < LEAST) {
-    return (
-      <p class="state">The charts of the last hour begin half a minute after the start. Load the page again then.</p>
-    );
+    return <p class="state">The charts of the last hour appear half a minute after the start. Reload the page then.</p>;
   }
   const last = moments.at(-1);
   return (
     <section class="charts" aria-label="The last hour">
       <Chart
-        title="Callbacks a second, last hour"
-        summary={`Callbacks a second in the last hour; in the end ${count(last?.accepted ?? 0)} accepted, ${count(last?.refused ?? 0)} refused, ${count(last?.failed ?? 0)} errors.`}
+        title="Callbacks per second, last hour"
+        summary={`Callbacks per second in the last hour; latest:  ${count(last?.accepted ?? 0)} accepted, ${count(last?.refused ?? 0)} refused, ${count(last?.failed ?? 0)} errors.`}
         seconds={lines.seconds}
         lines={lines.rates}
       />
       <Chart
         title="Latency in ms, last hour"
-        summary={`Latency in the last hour; in the end p99 ${last?.p99Ms == null ? NONE : millis(last.p99Ms)}.`}
+        summary={`Latency in the last hour; latest p99 ${last?.p99Ms == null ? NONE : millis(last.p99Ms)}.`}
         seconds={lines.seconds}
         lines={lines.latencies}
       />

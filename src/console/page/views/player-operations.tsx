@@ -1,6 +1,6 @@
 import { partOf } from '../api.js';
 import { More } from '../parts/more.js';
-import { OPERATION_COLUMNS, type Operation } from '../parts/operation-columns.js';
+import { type Operation, operationColumns, TIME_COLUMN } from '../parts/operation-columns.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { usePages } from '../use-pages.js';
@@ -17,15 +17,15 @@ export function PlayerOperations({ player: { username, currency } }: { readonly 
       {pages.error && <Failed error={pages.error} again={pages.again} />}
       {pages.items.length > 0 && (
         <Table
-          caption={`Operations, in ${currency}`}
-          columns={OPERATION_COLUMNS}
+          caption={`Operations in ${currency}`}
+          columns={[TIME_COLUMN, ...operationColumns<Operation>(() => currency)]}
           rows={pages.items}
           keyOf={({ type, id, timeMillis }) => `${type} ${id ?? ''} ${timeMillis.exact}`}
         />
       )}
       {pages.items.length === 0 && pages.isWaiting && <Loading what="operations" />}
       {pages.items.length === 0 && !pages.isWaiting && !pages.error && (
-        <Empty>No operation is remembered of this player.</Empty>
+        <Empty>No operations on this player within the retention period.</Empty>
       )}
       <More of={pages} />
     </>

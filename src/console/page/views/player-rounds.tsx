@@ -1,5 +1,6 @@
 import { partOf } from '../api.js';
 import { type Exact, plain } from '../json.js';
+import { amountColumn } from '../parts/amount.js';
 import { More } from '../parts/more.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
@@ -68,7 +69,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'credit settle': 'credit paid',
 };
 
-const COLUMNS: readonly Column<Row>[] = [
+const columnsIn = (currency: string): readonly Column<Row>[] => [
   {
     title: 'Round',
     text: ({ round }) => round.roundId,
@@ -81,19 +82,31 @@ const COLUMNS: readonly Column<Row>[] = [
     show: ({ round, place }) => place === 0 && <bdi class="product">{round.productId}</bdi>,
   },
   {
-    title: 'When',
+    title: 'Time',
     text: (row) => (timeOf(row) === undefined ? NONE : utcOf(plain(timeOf(row) as Exact))),
     show: (row) => {
       const time = timeOf(row);
       return time === undefined ? NONE : <Time ms={plain(time)} />;
     },
   },
-  { title: 'What', text: whatOf, show: (row) => <span class="what">{whatOf(row)}</span> },
-  { title: 'Id', text: ({ id }) => id ?? NONE, show: ({ id }) => <bdi class="id">{id ?? NONE}</bdi> },
-  { title: 'Amount', text: ({ amount }) => amount?.exact ?? NONE, isNumber: true },
-  { title: 'Before', text: ({ balanceBefore }) => balanceBefore.exact, isNumber: true },
-  { title: 'After', text: ({ balanceAfter }) => balanceAfter.exact, isNumber: true },
-  { title: 'Request', text: requestOf, show: (row) => <bdi class="id">{requestOf(row)}</bdi> },
+  { title: 'Event', text: whatOf, show: (row) => <span class="what">{whatOf(row)}</span> },
+  { title: 'ID', text: ({ id }) => id ?? NONE, show: ({ id }) => <bdi class="id">{id ?? NONE}</bdi> },
+  amountColumn(
+    'Amount',
+    ({ amount }) => amount,
+    () => currency,
+  ),
+  amountColumn(
+    'Balance before',
+    ({ balanceBefore }) => balanceBefore,
+    () => currency,
+  ),
+  amountColumn(
+    'Balance after',
+    ({ balanceAfter }) => balanceAfter,
+    () => currency,
+  ),
+  { title: 'Request ID', text: requestOf, show: (row) => <bdi class="id">{requestOf(row)}</bdi> },
 ];
 
 const ENTRY: Column<Row> = {
@@ -119,28 +132,28 @@ export function PlayerRounds({ player: { username, currency } }: { readonly play
       {rows.length > 0 && (
         <>
           <Table
-            caption={`Rounds, in ${currency}`}
-            columns={log.hits.length > 0 ? [...COLUMNS, ENTRY] : COLUMNS}
+            caption={`Rounds in ${currency}`}
+            columns={[...columnsIn(currency), ...(log.hits.length > 0 ? [ENTRY] : [])]}
             rows={rows}
             keyOf={({ round, place }) => JSON.stringify([round.productId, round.roundId, place])}
           />
           <p class="hint">
-            Messages that had an effect, as memory and archive know them. Repeats and refusals change nothing and are
-            written nowhere but in the server’s own log (<code>log.callbacks</code>).
-            {pages.items.some(({ isCut }) => isCut) && ' Of a transaction with very many of them the newest are shown.'}
+            Messages that changed something, from memory and archive. Repeated and refused messages change nothing; only
+            the server log records them (<code>log.callbacks</code>).
+            {pages.items.some(({ isCut }) => isCut) &&
+              ' Of a transaction with very many messages, only the newest are shown.'}
           </p>
           <More of={pages} />
-          <section class="places" aria-label="What the log knows">
+          <section class="places" aria-label="Details from the log">
             <SearchTile name="Events in the log" of={log}>
-              The ids of requests, and the time of every message. All of the log of the player’s shard is read, as far
-              back as it goes.
+              Request IDs and the time of every message. Reads the whole log of the player’s shard.
             </SearchTile>
           </section>
         </>
       )}
       {rows.length === 0 && pages.isWaiting && <Loading what="rounds" />}
       {rows.length === 0 && !pages.isWaiting && !pages.error && (
-        <Empty>Nothing was played, or it is longer ago than walletd remembers.</Empty>
+        <Empty>No rounds yet, or they are older than the retention period.</Empty>
       )}
     </>
   );

@@ -1,11 +1,12 @@
 import { partOf } from '../api.js';
 import { type Exact, plain } from '../json.js';
+import { amountColumn } from '../parts/amount.js';
 import { More } from '../parts/more.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { Time, utcOf } from '../parts/time.js';
 import { usePages } from '../use-pages.js';
-import { NONE } from '../words.js';
+import { inWords } from '../words.js';
 import type { Player } from './players.js';
 
 export interface Transaction {
@@ -22,31 +23,40 @@ export interface Transaction {
   readonly updatedMillis: Exact;
 }
 
-export const TRANSACTION_COLUMNS: readonly Column<Transaction>[] = [
-  {
-    title: 'Began',
-    text: ({ createdMillis }) => utcOf(plain(createdMillis)),
-    show: ({ createdMillis }) => <Time ms={plain(createdMillis)} />,
-  },
-  {
-    title: 'Product',
-    text: ({ productId }) => productId,
-    show: ({ productId }) => <bdi class="product">{productId}</bdi>,
-  },
-  { title: 'Round', text: ({ roundId }) => roundId, show: ({ roundId }) => <bdi class="id">{roundId}</bdi> },
-  { title: 'What', text: ({ kind }) => kind },
-  { title: 'Id', text: ({ id }) => id, show: ({ id }) => <bdi class="id">{id}</bdi> },
-  { title: 'State', text: ({ state }) => state, show: ({ state }) => <span class={`badge ${state}`}>{state}</span> },
-  { title: 'Bet', text: ({ betAmount }) => betAmount?.exact ?? NONE, isNumber: true },
-  { title: 'Payout', text: ({ payoutAmount }) => payoutAmount?.exact ?? NONE, isNumber: true },
-  { title: 'Held', text: ({ held }) => held.exact, isNumber: true },
-  { title: 'Paid', text: ({ paid }) => paid.exact, isNumber: true },
-  {
-    title: 'Last changed',
-    text: ({ updatedMillis }) => utcOf(plain(updatedMillis)),
-    show: ({ updatedMillis }) => <Time ms={plain(updatedMillis)} />,
-  },
-];
+const KINDS: Readonly<Record<Transaction['kind'], string>> = { bet: 'Bet', settlement: 'Settlement', tip: 'Tip' };
+
+/** Columns of transactions. `currencyOf` names the currency of the amounts. */
+export function transactionColumns<T extends Transaction>(currencyOf: (row: T) => string): readonly Column<T>[] {
+  return [
+    {
+      title: 'Placed',
+      text: ({ createdMillis }) => utcOf(plain(createdMillis)),
+      show: ({ createdMillis }) => <Time ms={plain(createdMillis)} />,
+    },
+    {
+      title: 'Product',
+      text: ({ productId }) => productId,
+      show: ({ productId }) => <bdi class="product">{productId}</bdi>,
+    },
+    { title: 'Round', text: ({ roundId }) => roundId, show: ({ roundId }) => <bdi class="id">{roundId}</bdi> },
+    { title: 'Type', text: ({ kind }) => kind, show: ({ kind }) => KINDS[kind] },
+    { title: 'ID', text: ({ id }) => id, show: ({ id }) => <bdi class="id">{id}</bdi> },
+    {
+      title: 'State',
+      text: ({ state }) => state,
+      show: ({ state }) => <span class={`badge ${state}`}>{inWords(state)}</span>,
+    },
+    amountColumn('Stake', ({ betAmount }) => betAmount, currencyOf),
+    amountColumn('Payout', ({ payoutAmount }) => payoutAmount, currencyOf),
+    amountColumn('Held', ({ held }) => held, currencyOf),
+    amountColumn('Paid', ({ paid }) => paid, currencyOf),
+    {
+      title: 'Last change',
+      text: ({ updatedMillis }) => utcOf(plain(updatedMillis)),
+      show: ({ updatedMillis }) => <Time ms={plain(updatedMillis)} />,
+    },
+  ];
+}
 
 /** Bets, settlements and tips of a player, newest first. */
 export function PlayerTransactions({ player: { username, currency } }: { readonly player: Player }) {
@@ -60,19 +70,17 @@ export function PlayerTransactions({ player: { username, currency } }: { readonl
       {pages.items.length > 0 && (
         <>
           <Table
-            caption={`Bets, settlements and tips, in ${currency}`}
-            columns={TRANSACTION_COLUMNS}
+            caption={`Bets, settlements and tips in ${currency}`}
+            columns={transactionColumns<Transaction>(() => currency)}
             rows={pages.items}
             keyOf={({ kind, productId, id }) => `${kind} ${productId} ${id}`}
           />
-          <p class="hint">
-            Held: the stake that was taken and not given back. Paid: the payout that was given and not taken back.
-          </p>
+          <p class="hint">Held: the stake taken and not returned. Paid: the payout credited and not taken back.</p>
         </>
       )}
-      {pages.items.length === 0 && pages.isWaiting && <Loading what="what was played" />}
+      {pages.items.length === 0 && pages.isWaiting && <Loading what="transactions" />}
       {pages.items.length === 0 && !pages.isWaiting && !pages.error && (
-        <Empty>Nothing was played, or it is longer ago than walletd remembers.</Empty>
+        <Empty>No bets yet, or they are older than the retention period.</Empty>
       )}
       <More of={pages} />
     </>

@@ -1,8 +1,11 @@
+import { formatAmount } from '../../amount.js';
 import { CallError, partOf } from '../api.js';
 import type { Exact } from '../json.js';
+import { Amount } from '../parts/amount.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { hrefOf } from '../place.js';
 import { useGet } from '../use-call.js';
+import { inWords } from '../words.js';
 import { PlayerActions } from './player-actions.js';
 import { PlayerOperations } from './player-operations.js';
 import { PlayerRounds } from './player-rounds.js';
@@ -22,7 +25,7 @@ interface Props {
 }
 
 const TABS = [
-  ['', 'Played'],
+  ['', 'Transactions'],
   ['rounds', 'Rounds'],
   ['operations', 'Operations'],
 ] as const;
@@ -39,42 +42,44 @@ export function PlayerView({ name, tab, mayChange }: Props) {
           <bdi>{name}</bdi>
         </h1>
         <button type="button" class="quiet" onClick={again}>
-          Read again
+          Refresh
         </button>
       </header>
       {isMissing && (
         <Empty>
-          There is no player of this name. Capitals count. <a href={hrefOf('players')}>Search by the beginning of it</a>
+          No player has this name. Names are case-sensitive. <a href={hrefOf('players')}>Search players</a>
         </Empty>
       )}
       {error && !isMissing && <Failed error={error} again={again} />}
       {!player && isWaiting && <Loading what="the player" />}
       {player && (
         <>
-          <section class="tiles" aria-label="The player">
+          <section class="tiles" aria-label="Player">
             <div class="card tile">
               <h2>Balance</h2>
               <p class="figure">
-                {player.balance.exact} <small>{player.currency}</small>
+                {formatAmount(player.balance.exact, player.currency)} <small>{player.currency}</small>
               </p>
             </div>
             <div class="card tile">
               <h2>Open bets</h2>
               <p class="figure">{player.openBets.exact}</p>
               <p class="more">
-                stakes: {player.openStakes.exact} {player.currency}
+                <Amount of={player.openStakes} currency={player.currency} /> staked
               </p>
             </div>
             <div class="card tile">
               <h2>Status</h2>
               <p class="figure">
-                <span class={`badge ${player.status}`}>{player.status}</span>
+                <span class={`badge ${player.status}`}>{inWords(player.status)}</span>
               </p>
-              <p class="more">{player.status === 'active' ? 'May bet' : 'Bets are refused; settles are taken'}</p>
+              <p class="more">
+                {player.status === 'active' ? 'Can place bets' : 'Bets are refused; settlements are accepted'}
+              </p>
             </div>
           </section>
           {mayChange && <PlayerActions player={player} onDone={again} />}
-          <nav class="tabs" aria-label="What to show of the player">
+          <nav class="tabs" aria-label="Player details">
             {TABS.map(([show, title]) => (
               <a key={show} href={hrefOf('player', { name, show })} aria-current={show === shown ? 'page' : undefined}>
                 {title}

@@ -1,11 +1,13 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { Exact } from '../json.js';
+import { amountColumn } from '../parts/amount.js';
 import { More } from '../parts/more.js';
 import { playerColumn } from '../parts/player-column.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { goTo, hrefOf } from '../place.js';
 import { usePages } from '../use-pages.js';
+import { inWords } from '../words.js';
 
 export interface Player {
   readonly username: string;
@@ -18,12 +20,16 @@ const TYPING_MS = 250;
 const PAGE = '50';
 const COLUMNS: readonly Column<Player>[] = [
   playerColumn,
-  { title: 'Balance', text: ({ balance }) => balance.exact, isNumber: true },
+  amountColumn(
+    'Balance',
+    ({ balance }) => balance,
+    ({ currency }) => currency,
+  ),
   { title: 'Currency', text: ({ currency }) => currency },
   {
     title: 'Status',
     text: ({ status }) => status,
-    show: ({ status }) => <span class={`badge ${status}`}>{status}</span>,
+    show: ({ status }) => <span class={`badge ${status}`}>{inWords(status)}</span>,
   },
 ];
 
@@ -68,7 +74,9 @@ export function PlayersView({ prefix }: { readonly prefix: string }) {
       {pages.items.length === 0 && pages.isWaiting && <Loading what="players" />}
       {pages.items.length === 0 && !pages.isWaiting && !pages.error && !pages.hasMore && (
         <Empty>
-          {prefix === '' ? 'There are no players yet.' : `No player’s name begins with “${prefix}”. Capitals count.`}
+          {prefix === ''
+            ? 'There are no players yet.'
+            : `No player name begins with “${prefix}”. Names are case-sensitive.`}
         </Empty>
       )}
       <More of={pages} />

@@ -18,7 +18,7 @@ const KINDS: readonly (readonly [kind: BookLine, title: string])[] = [
   ['tips', 'Tips'],
   ['tip-refunds', 'Cancelled tips'],
   ['rewards', 'Rewards'],
-  ['movements', 'Debits, credits'],
+  ['movements', 'Debits and credits'],
 ];
 const countOf = ({ changes }: Product, kind: BookLine) => changes[kind]?.exact ?? '0';
 const COLUMNS: readonly Column<Product>[] = [
@@ -53,19 +53,20 @@ export function ProductsView() {
       <header class="title">
         <h1>Products</h1>
         <button type="button" class="quiet" onClick={again}>
-          Read again
+          Refresh
         </button>
       </header>
       <p class="hint">
-        What had an effect: repeats and refusals are not counted. A single-state round is a bet and a settlement.
+        Number of changes by product. Repeated and refused messages are not counted; a single-state round counts as a
+        bet and a settlement.
       </p>
       {error && <Failed error={error} again={again} />}
       {!answer && isWaiting && <Loading what="products" />}
       {answer && <ScopeNotes of={answer} />}
       {answer && answer.products.length > 0 && (
-        <Table caption="Products seen" columns={COLUMNS} rows={answer.products} keyOf={({ productId }) => productId} />
+        <Table caption="Products" columns={COLUMNS} rows={answer.products} keyOf={({ productId }) => productId} />
       )}
-      {answer && answer.products.length === 0 && <Empty>No product has been seen yet.</Empty>}
+      {answer && answer.products.length === 0 && <Empty>No products yet: callbacks name them.</Empty>}
     </>
   );
 }

@@ -9,18 +9,18 @@ export function ScopeNotes({ of: { sinceMillis, isWhole, shardsLeftOut } }: { re
     <>
       {left > 0 && (
         <p class="note warn" role="alert">
-          <strong>Not all of it:</strong> {left} {left === 1 ? 'shard does' : 'shards do'} not answer, and what is
-          theirs is missing here.
+          <strong>Incomplete:</strong> {left} {left === 1 ? 'shard does' : 'shards do'} not answer, so part of the
+          totals is missing.
         </p>
       )}
       {!isWhole && (
         <p class="note warn">
-          <strong>Not all of it:</strong> there are more currencies or products than are counted.
+          <strong>Incomplete:</strong> there are more currencies or products than walletd counts.
         </p>
       )}
       {sinceMillis !== null && (
         <p class="hint">
-          Counted since <Time ms={plain(sinceMillis)} />: before that walletd kept no such sums.
+          Totals begin at <Time ms={plain(sinceMillis)} />.
         </p>
       )}
     </>

@@ -37,7 +37,7 @@ export function SearchTile({ name, of: search, children }: Props) {
 }
 
 function resultOf({ state, error, hits, done, isCut }: Search<object>): string {
-  const found = hits.length === 0 ? 'Nothing' : `${count(hits.length)} found`;
+  const found = hits.length === 0 ? 'No results' : `${count(hits.length)} found`;
   switch (state) {
     case 'idle':
       return 'Not searched';
@@ -46,8 +46,8 @@ function resultOf({ state, error, hits, done, isCut }: Search<object>): string {
     case 'stopped':
       return `Stopped at ${percent(done)}`;
     case 'ended':
-      if (error) return hits.length === 0 ? 'Failed' : `Failed, ${found}`;
-      return isCut ? `The first ${count(hits.length)}` : found;
+      if (error) return hits.length === 0 ? 'Failed' : `Failed after ${found}`;
+      return isCut ? `First ${count(hits.length)} found` : found;
   }
 }
 

@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Setting>[] = [
   { title: 'Setting', text: ({ setting }) => setting, show: ({ setting }) => <code>{withBreaks(setting)}</code> },
   { title: 'Value', text: shownValue, show: (one) => <bdi class="id">{shownValue(one)}</bdi> },
   {
-    title: 'From',
+    title: 'Source',
     text: ({ from }) => from,
     show: ({ from }) => (from === DEFAULT ? <small>{from}</small> : <bdi class="id">{from}</bdi>),
   },
@@ -52,12 +52,12 @@ export function SettingsView({ show }: { readonly show: string }) {
           )}
         </h1>
         <button type="button" class="quiet" onClick={again}>
-          Read again
+          Refresh
         </button>
       </header>
       <p class="hint">
-        Of the node that answers. They are changed in its environment or file, not here, and most with a restart;
-        secrets are never shown.
+        Settings of the node that answers. Change them in its environment or file; most need a restart. Secrets are
+        never shown.
       </p>
       <nav class="tabs" aria-label="Which settings">
         <a href={hrefOf('settings')} aria-current={showsAll ? undefined : 'page'}>
@@ -69,10 +69,10 @@ export function SettingsView({ show }: { readonly show: string }) {
       </nav>
       {error && <Failed error={error} again={again} />}
       {!answer && isWaiting && <Loading what="settings" />}
-      {answer && wanted.length === 0 && <Empty>All settings are the defaults.</Empty>}
+      {answer && wanted.length === 0 && <Empty>All settings have their default values.</Empty>}
       {wanted.length > 0 && (
         <Table
-          caption={showsAll ? 'All settings' : 'Settings that are not the defaults'}
+          caption={showsAll ? 'All settings' : 'Changed settings'}
           columns={COLUMNS}
           rows={wanted}
           keyOf={({ setting }) => setting}

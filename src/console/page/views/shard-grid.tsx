@@ -15,13 +15,13 @@ const COLUMNS: readonly Column<ClusterShard>[] = [
   { title: 'Shard', text: ({ shard }) => shard.exact },
   {
     title: 'Owner',
-    text: ({ owner }) => owner ?? 'nobody',
-    show: ({ owner }) => <bdi class="nowrap">{owner ?? 'nobody'}</bdi>,
+    text: ({ owner }) => owner ?? 'none',
+    show: ({ owner }) => <bdi class="nowrap">{owner ?? 'none'}</bdi>,
   },
   {
-    title: 'Planned',
-    text: ({ planned }) => planned ?? 'nobody',
-    show: ({ planned }) => <bdi class="nowrap">{planned ?? 'nobody'}</bdi>,
+    title: 'Assigned',
+    text: ({ planned }) => planned ?? 'none',
+    show: ({ planned }) => <bdi class="nowrap">{planned ?? 'none'}</bdi>,
   },
   { title: 'Followers', text: ({ followers }) => (followers.length === 0 ? 'none' : followers.join(', ')) },
   { title: 'Newest entry', text: ({ lsn }) => lsn ?? NONE },
@@ -45,13 +45,13 @@ export function ShardGrid({ cluster: { shards, nodes }, onMove }: Props) {
           ))}
           <span>
             <i class="swatch nobody" aria-hidden="true" />
-            nobody
+            no owner
           </span>
         </p>
         <ul class="grid">
           {shards.map((one) => {
             const { shard, owner, planned, followers } = one;
-            const label = `Shard ${shard.exact}: owner ${owner ?? 'nobody'}${planned === owner ? '' : `, on its way to ${planned ?? 'nobody'}`}, followed by ${followers.join(', ') || 'nobody'}`;
+            const label = `Shard ${shard.exact}: owner ${owner ?? 'none'}${planned === owner ? '' : `, moving to ${planned ?? 'no node'}`}, followers ${followers.join(', ') || 'none'}`;
             const look = `cell ${colourOf(owner)}${planned === owner ? '' : ' moving'}`;
             return (
               <li key={shard.exact}>
@@ -63,8 +63,8 @@ export function ShardGrid({ cluster: { shards, nodes }, onMove }: Props) {
                   <button
                     type="button"
                     class={look}
-                    title={`${label}. Move it`}
-                    aria-label={`${label}. Move it`}
+                    title={`${label}. Move`}
+                    aria-label={`${label}. Move`}
                     onClick={() => onMove(one)}
                   >
                     {shard.exact}

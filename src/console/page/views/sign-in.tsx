@@ -30,7 +30,7 @@ export function SignIn({ hasEnded, onSignedIn }: Props) {
       <h1>walletd</h1>
       {hasEnded && !error && (
         <p class="note" role="status">
-          Your session has ended. Sign in again to go on where you were.
+          Your session has ended. Sign in again to continue where you left off.
         </p>
       )}
       <form class="card" onSubmit={send}>

@@ -6,7 +6,7 @@ import { useLive } from '../live.js';
 import { Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { Time, utcOf } from '../parts/time.js';
-import { bytes, count, NONE } from '../words.js';
+import { bytes, count, inWords, NONE } from '../words.js';
 import { BackupState } from './backup.js';
 import { KeptSnapshots } from './kept-snapshots.js';
 import { Connection } from './overview.js';
@@ -30,7 +30,7 @@ const NEWEST: readonly Column<ShardLine>[] = [
     show: ({ snapshotMs }) => (snapshotMs === null ? 'none' : <Time ms={snapshotMs} />),
   },
   {
-    title: 'Entries since',
+    title: 'Entries after it',
     text: ({ watermarks }) => (watermarks === null ? NONE : count(watermarks.durable - watermarks.snapshot)),
     isNumber: true,
   },
@@ -39,12 +39,12 @@ const shown = (value: Exact | undefined, how: (value: number) => string) =>
   value === undefined ? NONE : how(plain(value));
 const TAKEN: readonly Column<Taken>[] = [
   { title: 'Shard', text: ({ shard }) => shard.exact },
-  { title: 'Result', text: ({ type }) => type },
+  { title: 'Result', text: ({ type }) => type, show: ({ type }) => inWords(type) },
   { title: 'Players', text: ({ players }) => shown(players, count), isNumber: true },
   { title: 'Size', text: ({ bytes: size }) => shown(size, bytes), isNumber: true },
-  { title: 'Took', text: ({ tookMs }) => shown(tookMs, (ms) => `${ms} ms`), isNumber: true },
-  { title: 'Up to', text: ({ lsn }) => lsn ?? NONE },
-  { title: 'Why not', text: ({ reason }) => reason ?? NONE },
+  { title: 'Duration', text: ({ tookMs }) => shown(tookMs, (ms) => `${ms} ms`), isNumber: true },
+  { title: 'Contains up to', text: ({ lsn }) => lsn ?? NONE },
+  { title: 'Reason', text: ({ reason }) => reason ?? NONE },
 ];
 
 type Work = 'idle' | 'running' | readonly Taken[] | Error;
@@ -76,8 +76,8 @@ export function SnapshotsView({
         <Connection of={live} />
       </header>
       <p class="hint">
-        A start reads the newest snapshot of a shard and replays the entries since. Shards that have not changed get no
-        new one.
+        At startup walletd loads the newest snapshot of each shard and replays the entries after it. Unchanged shards
+        get no new snapshot.
       </p>
       {mayChange && (
         <div class="actions">
@@ -89,7 +89,7 @@ export function SnapshotsView({
       {work instanceof Error && <Failed error={work} again={take} />}
       {work === 'running' && (
         <p class="note" role="status">
-          Shards go on serving meanwhile. With millions of players this takes minutes; you may leave this view.
+          Shards keep serving meanwhile. With millions of players this takes minutes; you can leave this page.
         </p>
       )}
       {Array.isArray(work) && (
@@ -104,7 +104,7 @@ export function SnapshotsView({
         ? live.connection === 'waiting' && <Loading what="snapshots" />
         : served.length > 0 && (
             <Table
-              caption="By shard of this node"
+              caption="Newest snapshots on this node"
               columns={NEWEST}
               rows={served}
               keyOf={({ shard }) => String(shard)}

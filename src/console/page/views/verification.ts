@@ -40,7 +40,7 @@ export interface Finding {
 /** Lines of the books in their order, with their titles. */
 export const BOOK_LINES = {
   players: 'Players',
-  opening: 'Balances at the beginning',
+  opening: 'Opening balances',
   deposits: 'Deposits',
   withdrawals: 'Withdrawals',
   corrections: 'Corrections',
@@ -54,7 +54,7 @@ export const BOOK_LINES = {
   rewards: 'Rewards',
   movements: 'Debits and credits',
   rollbacks: 'Rollbacks',
-  balances: 'Balances at the end',
+  balances: 'Closing balances',
   difference: 'Difference',
 } as const;
 
