@@ -96,7 +96,7 @@ describe('the console of a cluster of three', () => {
     await log.getByRole('button', { name: 'Search' }).click();
     await log.getByRole('button', { name: 'Search again' }).waitFor();
     // Result of the last player.
-    await page.getByRole('row', { name: 'bet-placed' }).getByRole('link', { name: 'fay', exact: true }).waitFor();
+    await page.getByRole('row', { name: 'Bet placed' }).getByRole('link', { name: 'fay', exact: true }).waitFor();
     await visit.checkAccessibility();
     await visit.end();
   });

@@ -183,7 +183,7 @@ describe('what is done with the console', () => {
     await visit.page.getByLabel('Amount in THB').fill('-0.0001');
     await visit.page.getByLabel('Reason (kept permanently)').fill(SCRIPT);
     await visit.page.getByRole('button', { name: 'Review' }).click();
-    await visit.page.getByRole('button', { name: 'Correct -0.0001 THB' }).click();
+    await visit.page.getByRole('button', { name: 'Correct by -0.0001 THB' }).click();
     await visit.waitForText('Done and stored durably.');
     await visit.page.getByRole('button', { name: 'Close' }).click();
     await visit.page.getByRole('link', { name: 'Operations' }).click();
@@ -215,7 +215,7 @@ describe('what is done with the console', () => {
     await page.getByRole('cell', { name: 'memory' }).waitFor();
     assert.match(page.url(), /find\?id=%3Cscript/);
     await page.getByRole('region', { name: 'Log' }).getByRole('button', { name: 'Search' }).click();
-    await page.getByRole('cell', { name: 'bet-placed' }).waitFor();
+    await page.getByRole('cell', { name: 'Bet placed' }).waitFor();
     await visit.checkAccessibility();
     await page.getByRole('link', { name: 'bob' }).first().click();
     await page.getByRole('heading', { name: 'bob' }).waitFor();
@@ -233,14 +233,23 @@ describe('what is done with the console', () => {
     assert.deepEqual((await cells(0)).toSpliced(2, 1), [
       `r-${SCRIPT} `,
       'P',
-      'bet placed',
+      'Bet placed',
       SCRIPT,
       '10.25',
       '100.00',
       '89.75',
       '–',
     ]);
-    assert.deepEqual((await cells(1)).toSpliced(2, 1), ['', '', 'bet settled', SCRIPT, '20.50', '89.75', '110.25', '–']);
+    assert.deepEqual((await cells(1)).toSpliced(2, 1), [
+      '',
+      '',
+      'Bet settled',
+      SCRIPT,
+      '20.50',
+      '89.75',
+      '110.25',
+      '–',
+    ]);
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('button', { name: 'Search again' }).waitFor();
     await page.getByRole('columnheader', { name: 'Entry' }).waitFor();

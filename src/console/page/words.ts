@@ -36,7 +36,13 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / unit)} ${name}`;
 }
 
-/** Shows a state of the API in words: `OPEN` as `Open`. */
+/** Shows a word of the API for people: `OPEN` as `Open`, `bet-placed` as `Bet placed`. */
 export function inWords(state: string): string {
-  return state.charAt(0).toUpperCase() + state.slice(1).toLowerCase().replaceAll('_', ' ');
+  return (
+    state.charAt(0).toUpperCase() +
+    state
+      .slice(1)
+      .toLowerCase()
+      .replace(/(?<=[a-z])[-_]/g, ' ')
+  );
 }

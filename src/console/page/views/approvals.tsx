@@ -31,6 +31,9 @@ const COLUMNS: readonly Column<Approval>[] = [
     text: ({ reason }) => reason ?? NONE,
     show: ({ reason }) => <bdi class="reason">{reason ?? NONE}</bdi>,
   },
+];
+
+const TIMES: readonly Column<Approval>[] = [
   {
     title: 'Requested',
     text: ({ requestedMillis }) => utcOf(plain(requestedMillis)),
@@ -61,7 +64,7 @@ export function ApprovalsView({ name, mayChange }: { readonly name: string; read
     title: 'Decision',
     text: () => '',
     show: (approval) => (
-      <>
+      <span class="nowrap">
         {approval.by?.name !== name && (
           <button type="button" onClick={() => setOpen({ verb: 'approve', approval })}>
             Approve
@@ -70,7 +73,7 @@ export function ApprovalsView({ name, mayChange }: { readonly name: string; read
         <button type="button" class="quiet" onClick={() => setOpen({ verb: 'refuse', approval })}>
           {approval.by?.name === name ? 'Cancel request' : 'Refuse'}
         </button>
-      </>
+      </span>
     ),
   };
   return (
@@ -88,7 +91,7 @@ export function ApprovalsView({ name, mayChange }: { readonly name: string; read
       {pages.items.length > 0 && (
         <Table
           caption="Waiting for approval"
-          columns={mayChange ? [...COLUMNS, decide] : COLUMNS}
+          columns={mayChange ? [...COLUMNS, decide, ...TIMES] : [...COLUMNS, ...TIMES]}
           rows={pages.items}
           keyOf={({ id }) => id}
         />

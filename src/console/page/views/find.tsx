@@ -26,10 +26,10 @@ interface Hit extends Numbered {
 const ID_LENGTH_MAX = 256;
 
 const COLUMNS: readonly Column<Hit>[] = [
-  { title: 'Location', text: whereOf, show: (hit) => <span class="nowrap">{whereOf(hit)}</span> },
+  { title: 'Location', text: whereOf, show: (hit) => <span class="nowrap">{inWords(whereOf(hit))}</span> },
   playerColumn,
-  { title: 'Kind', text: ({ kind }) => kind },
-  { title: 'Event', text: ({ what }) => what },
+  { title: 'Kind', text: ({ kind }) => kind, show: ({ kind }) => inWords(kind) },
+  { title: 'Event', text: ({ what }) => what, show: ({ what }) => inWords(what) },
   { title: 'Product', text: ({ productId }) => productId ?? NONE },
   {
     title: 'Round',

@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<Hanging>[] = [
   playerColumn,
   ...transactionColumns<Hanging>(({ currency }) => currency).filter(({ title }) => !LEFT_OUT.includes(title)),
   { title: 'Currency', text: ({ currency }) => currency },
-  { title: 'Open since', text: ({ openSince }) => (openSince === 'rollback' ? 'Rollback' : 'Bet') },
+  { title: 'Opened by', text: ({ openSince }) => (openSince === 'rollback' ? 'Rollback' : 'Bet') },
 ];
 
 /** Filter in the address. */

@@ -49,30 +49,37 @@ export function MoneyByDay({ days: given, currency }: Props) {
   const currencies = [...new Set(answer?.days.map((one) => one.currency))].sort();
   const rows = answer?.days.filter((one) => currency === ALL || one.currency === currency) ?? [];
   return (
-    <section aria-label="By day">
-      <form class="search" onSubmit={(event) => event.preventDefault()}>
-        <label for={daysId}>Period</label>
-        <select id={daysId} value={days} onChange={({ currentTarget }) => choose({ days: currentTarget.value })}>
-          {DAYS.map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <label for={currencyId}>Currency</label>
-        <select
-          id={currencyId}
-          value={currency}
-          onChange={({ currentTarget }) => choose({ currency: currentTarget.value })}
-        >
-          <option value={ALL}>All currencies</option>
-          {[...new Set([...currencies, ...(currency === ALL ? [] : [currency])])].map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
+    <>
+      <header class="title">
+        <h1>Money</h1>
         <button type="button" class="quiet" onClick={again}>
           Refresh
         </button>
+      </header>
+      <form class="filter" onSubmit={(event) => event.preventDefault()}>
+        <p>
+          <label for={daysId}>Period</label>
+          <select id={daysId} value={days} onChange={({ currentTarget }) => choose({ days: currentTarget.value })}>
+            {DAYS.map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </p>
+        <p>
+          <label for={currencyId}>Currency</label>
+          <select
+            id={currencyId}
+            value={currency}
+            onChange={({ currentTarget }) => choose({ currency: currentTarget.value })}
+          >
+            <option value={ALL}>All currencies</option>
+            {[...new Set([...currencies, ...(currency === ALL ? [] : [currency])])].map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </p>
       </form>
       {error && <Failed error={error} again={again} />}
       {!answer && isWaiting && <Loading what="money by day" />}
@@ -86,6 +93,6 @@ export function MoneyByDay({ days: given, currency }: Props) {
         />
       )}
       {answer && rows.length === 0 && <Empty>No money moved in this period.</Empty>}
-    </section>
+    </>
   );
 }

@@ -33,7 +33,17 @@ type Step =
   | { readonly type: 'confirm'; readonly isWaiting: boolean; readonly error?: Error }
   | { readonly type: 'done'; readonly done: Done | Waiting };
 
-const TITLES: Readonly<Record<Movement, string>> = { deposit: 'Deposit', withdraw: 'Withdraw', correct: 'Correct' };
+const TITLES: Readonly<Record<Movement, string>> = {
+  deposit: 'Deposit',
+  withdraw: 'Withdraw',
+  correct: 'Correct balance',
+};
+const VERBS: Readonly<Record<Movement, string>> = { deposit: 'Deposit', withdraw: 'Withdraw', correct: 'Correct by' };
+const NOUNS: Readonly<Record<Movement, string>> = {
+  deposit: 'Deposit',
+  withdraw: 'Withdrawal',
+  correct: 'Correction',
+};
 const PATHS: Readonly<Record<Movement, string>> = {
   deposit: 'deposits',
   withdraw: 'withdrawals',
@@ -90,7 +100,7 @@ export function MoneyDialog({ movement, player: given, onClose }: Props) {
             <dd>
               <bdi class="name">{username}</bdi>
             </dd>
-            <dt>{TITLES[movement]}</dt>
+            <dt>{NOUNS[movement]}</dt>
             <dd class="figure">
               <Amount of={{ exact: filled.amount }} currency={currency} />
             </dd>
@@ -126,7 +136,7 @@ export function MoneyDialog({ movement, player: given, onClose }: Props) {
                 ? 'Sending…'
                 : isUncertain(step.error)
                   ? 'Send again'
-                  : `${TITLES[movement]} ${formatAmount(filled.amount, currency)} ${currency}`}
+                  : `${VERBS[movement]} ${formatAmount(filled.amount, currency)} ${currency}`}
             </button>
           </footer>
         </>

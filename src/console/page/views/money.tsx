@@ -11,7 +11,6 @@ interface Props {
 export function MoneyView({ days, currency, mayChange }: Props) {
   return (
     <>
-      <h1>Money</h1>
       <MoneyByDay days={days} currency={currency} />
       <Books mayChange={mayChange} />
     </>

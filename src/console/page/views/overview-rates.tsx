@@ -17,8 +17,8 @@ const STAGES: Readonly<Record<Latency['stage'], string>> = {
 };
 const LATENCIES: readonly Column<Latency>[] = [
   { title: 'Stage', text: ({ stage }) => STAGES[stage] },
-  { title: 'Median', text: ({ p50Ms }) => millis(p50Ms), isNumber: true },
-  { title: '99 %', text: ({ p99Ms }) => millis(p99Ms), isNumber: true },
+  { title: 'p50', text: ({ p50Ms }) => millis(p50Ms), isNumber: true },
+  { title: 'p99', text: ({ p99Ms }) => millis(p99Ms), isNumber: true },
 ];
 
 /** Rates and latencies of the callbacks answered in the last second. */

@@ -7,6 +7,7 @@ const OWNER: Column<ShardLine> = { title: 'Owner', text: ({ owner }) => owner ??
 const mark = (title: string, name: keyof NonNullable<ShardLine['watermarks']>): Column<ShardLine> => ({
   title,
   text: ({ watermarks }) => (watermarks === null ? NONE : String(watermarks[name])),
+  show: ({ watermarks }) => (watermarks === null ? NONE : count(watermarks[name])),
   isNumber: true,
 });
 const COLUMNS: readonly Column<ShardLine>[] = [

@@ -67,7 +67,7 @@ function Figures({ overview, hour, isLost }: FiguresProps) {
           p50 {millis(whole?.p50Ms ?? null)}
         </Tile>
         <Tile name="In flight" value={count(inFlight)}>
-          {count(connections)} connections
+          {count(connections)} {connections === 1 ? 'connection' : 'connections'}
         </Tile>
         <Tile name="Players" value={count(players)}>
           {count(transactions)} transactions in memory

@@ -12,7 +12,7 @@ interface Props {
 const MOVEMENTS: readonly (readonly [Movement, string])[] = [
   ['deposit', 'Deposit'],
   ['withdraw', 'Withdraw'],
-  ['correct', 'Correct'],
+  ['correct', 'Correct balance'],
 ];
 
 /** Buttons for the actions of an operator on a player. */

@@ -7,7 +7,7 @@ import { type Column, Table } from '../parts/table.js';
 import { Time, utcOf } from '../parts/time.js';
 import { usePages } from '../use-pages.js';
 import { useSearch } from '../use-search.js';
-import { NONE } from '../words.js';
+import { inWords, NONE } from '../words.js';
 import type { Transaction } from './player-transactions.js';
 import type { Player } from './players.js';
 import { SearchTile } from './search-tile.js';
@@ -89,7 +89,7 @@ const columnsIn = (currency: string): readonly Column<Row>[] => [
       return time === undefined ? NONE : <Time ms={plain(time)} />;
     },
   },
-  { title: 'Event', text: whatOf, show: (row) => <span class="what">{whatOf(row)}</span> },
+  { title: 'Event', text: whatOf, show: (row) => <span class="what">{inWords(whatOf(row))}</span> },
   { title: 'ID', text: ({ id }) => id ?? NONE, show: ({ id }) => <bdi class="id">{id ?? NONE}</bdi> },
   amountColumn(
     'Amount',
@@ -201,7 +201,7 @@ function RoundName({ of: { roundId, transactions } }: { readonly of: Round }) {
   const isOpen = transactions.some(({ state }) => state === 'OPEN' || state === 'WAITING');
   return (
     <>
-      <bdi class="id">{roundId}</bdi> {isOpen && <span class="badge open">open</span>}
+      <bdi class="id">{roundId}</bdi> {isOpen && <span class="badge open">Open</span>}
     </>
   );
 }

@@ -55,7 +55,7 @@ export function PlayerView({ name, tab, mayChange }: Props) {
       {player && (
         <>
           <section class="tiles" aria-label="Player">
-            <div class="card tile">
+            <div class="card tile wide">
               <h2>Balance</h2>
               <p class="figure">
                 {formatAmount(player.balance.exact, player.currency)} <small>{player.currency}</small>

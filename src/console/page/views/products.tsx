@@ -57,14 +57,18 @@ export function ProductsView() {
         </button>
       </header>
       <p class="hint">
-        Number of changes by product. Repeated and refused messages are not counted; a single-state round counts as a
-        bet and a settlement.
+        Repeated and refused messages are not counted; a single-state round counts as a bet and a settlement.
       </p>
       {error && <Failed error={error} again={again} />}
       {!answer && isWaiting && <Loading what="products" />}
       {answer && <ScopeNotes of={answer} />}
       {answer && answer.products.length > 0 && (
-        <Table caption="Products" columns={COLUMNS} rows={answer.products} keyOf={({ productId }) => productId} />
+        <Table
+          caption="Changes by product"
+          columns={COLUMNS}
+          rows={answer.products}
+          keyOf={({ productId }) => productId}
+        />
       )}
       {answer && answer.products.length === 0 && <Empty>No products yet: callbacks name them.</Empty>}
     </>

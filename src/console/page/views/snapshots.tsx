@@ -103,12 +103,14 @@ export function SnapshotsView({
       {served === undefined
         ? live.connection === 'waiting' && <Loading what="snapshots" />
         : served.length > 0 && (
-            <Table
-              caption="Newest snapshots on this node"
-              columns={NEWEST}
-              rows={served}
-              keyOf={({ shard }) => String(shard)}
-            />
+            <div class="narrow">
+              <Table
+                caption="Newest snapshots on this node"
+                columns={NEWEST}
+                rows={served}
+                keyOf={({ shard }) => String(shard)}
+              />
+            </div>
           )}
       <KeptSnapshots taken={work} />
       {live.overview && <BackupState backup={live.overview.backup} />}
