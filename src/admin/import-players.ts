@@ -200,7 +200,7 @@ function namesIn(value: unknown): Pick<UnusableLine, 'id' | 'username'> {
   return { ...(typeof id === 'string' && { id }), ...(typeof username === 'string' && { username }) };
 }
 
-/** Waits while a shard is busy, since an import is never urgent, and gives up only after many retries. */
+/** Retries while a shard is busy, since an import is never urgent; gives up after `BUSY_RETRIES_MAX` retries. */
 async function executePatiently(command: SignedImport, byHand: MoneyMover): Promise<Result> {
   for (let attempt = 0; ; attempt++) {
     const answer = await moveOpening(command, byHand);

@@ -4,7 +4,7 @@ import type { OperatorService } from './admin-deps.js';
 import { Problem, problemOf } from './problem.js';
 
 const PAGE = 1000;
-/** More than one turn of a scan finds. */
+/** A limit above the finds of any turn of a scan. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
 /**

@@ -71,7 +71,7 @@ export class MoneyByHand {
     }
   }
 
-  /** Counts a request that another operator has approved toward the asker's day, even beyond the day's limit. */
+  /** Counts a request approved by another operator toward the asker's day, even beyond the day's limit. */
   noteApproved(name: string, currency: string, amount: Units): void {
     const account = this.accounts.get(name)?.account;
     // An account that is read later finds the operation in the wallet.

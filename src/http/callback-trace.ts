@@ -16,7 +16,7 @@ export interface CallbackTimes {
 
 /** Sends the spans of callbacks to a trace collector. */
 export interface CallbackTracer {
-  /** `parent` comes from the header traceparent, which may be empty or invalid. Called for every callback. */
+  /** Decides by the header traceparent, which may be empty or invalid. Called for every callback. */
   isSampled(header: string): boolean;
   begin(endpoint: Endpoint, parent: TraceParent | undefined): CallbackSpan;
   /** Sends the remaining spans; resolves in time for a stop. */

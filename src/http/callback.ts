@@ -34,11 +34,11 @@ export class Callback implements Pending, Replier<CallbackReply> {
   /** Sender, for people; present with every claim. */
   private from: (() => string) | undefined = undefined;
   /**
-   * Body of the request, from its complete and verified arrival until its answer. The executor may keep it for as long
-   * as the store is away; its bytes then no longer count.
+   * Body of the request, from its complete and verified arrival until its answer. Dropped at the answer: the executor
+   * may keep this callback throughout an outage, when its bytes no longer count.
    */
   private text: string | undefined = undefined;
-  /** Compression of a body, which is then not read. */
+  /** Compression of the body, if any: compressed bodies are not read. */
   private compression: string | undefined = undefined;
   /** Undefined when the callback is not traced. */
   private trace: CallbackTrace | undefined = undefined;

@@ -9,9 +9,9 @@ const IPV6_PREFIX_BYTES = 8;
 
 /**
  * Keeps the callback listener within its limit. The library reports that a connection opens or closes, but not which
- * connection closes or carries a request. It reports a close only after `onAborted` was called, which each request does
- * itself. Therefore the table holds only silent connections, of addresses without any request since. Each of these is
- * known to be open; closing an ended connection would touch freed memory.
+ * connection closes or carries a request. It reports a close only to the handler that `onAborted` set last, and each
+ * request sets its own. Therefore the table holds only silent connections, of addresses without any request since. Each
+ * of these is known to be open; closing an ended connection would touch freed memory.
  */
 export class ConnectionGuard {
   private readonly table: ConnectionTable<HttpResponse>;

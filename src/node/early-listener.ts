@@ -30,8 +30,8 @@ export class EarlyListener {
   private constructor(private readonly server: Server | undefined) {}
 
   /**
-   * Rejects with a sentence when the port is in use. Does not listen when the system is to choose the port: the
-   * operator API does that.
+   * Rejects with a sentence when the port is in use. Does not listen on port 0, for which the operator API lets the
+   * system choose a port.
    */
   static async open(
     { host, port }: Pick<Settings['admin'], 'host' | 'port'>,

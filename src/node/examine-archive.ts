@@ -12,7 +12,7 @@ import { tieOf } from './tie-archive.js';
 
 /** State of an archive in PostgreSQL at a start. */
 export interface FoundArchive {
-  /** For people: its address without the password. */
+  /** For people: address of the archive, without the password. */
   readonly name: string;
   /** Empty while the archive does not answer. */
   readonly findings: readonly Finding[];

@@ -21,7 +21,7 @@ export interface KeepTiedDeps {
 }
 
 /**
- * Keeps the archive of this process named in the store's record. A store that was restored beneath a running server
+ * Makes the store's record name the archive that this process uses. A store that was restored beneath a running server
  * names the archive of the restore, but the closed rounds are in the server's archive. Only the owner of a log rewrites
  * the record: a fenced process must not touch it.
  */

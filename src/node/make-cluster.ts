@@ -35,7 +35,7 @@ export interface ClusterDeps {
   readonly codec: CallbackCodec;
   readonly tls: Tls | undefined;
   readonly acknowledged: ReadonlyMap<number, Position>;
-  /** Bytes of a log that are held for another node. */
+  /** Most bytes of a log that are held for another node. */
   readonly copyBytesMax: number;
   readonly observer: OwnershipObserver;
   readonly signedOut: ClusterNodeDeps['signedOut'];

@@ -316,7 +316,7 @@ async function makeOtherParts(
 
 /**
  * Ties the store to its archive. An unreachable archive does not delay a start; an archive that must not be used ends
- * it.
+ * the start.
  */
 async function withArchive(opened: OpenStore, settings: Settings, log: Logger): Promise<OpenStore> {
   try {

@@ -108,7 +108,7 @@ export interface ShardThreadSettings extends Identity {
   readonly isShared: boolean;
 }
 
-/** Outlets of a thread to the rest of the process. */
+/** Callbacks from a thread to the rest of the process. */
 export interface ThreadPorts {
   readonly onFenced: OnFenced;
   readonly putCopies: PutCopies;

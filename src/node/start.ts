@@ -73,7 +73,7 @@ async function refuseBesideOthers({ store, name }: OpenStore): Promise<void> {
   );
 }
 
-/** Refuses a living node of the same name. A restart finds its former process gone or about to leave. */
+/** Refuses a living node of the same name. On a restart the former process is gone or about to leave. */
 async function refuseTwin(settings: Settings, { store }: OpenStore): Promise<void> {
   const name = nameOf(settings);
   const namesakes = await livingMembers(store.table, (member) => member.name === name);

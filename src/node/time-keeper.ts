@@ -39,8 +39,8 @@ export const LOG_AHEAD_MS = 60_000;
 export const UNCONFIRMED_MS = DAY_MS;
 
 /**
- * Keeps the time that this process's threads use for irreversible acts, and warns when clock, log and confirmed time
- * disagree. The rule is in base/irreversible-time.ts; each thread asks the archive's server itself.
+ * Keeps the time that the threads of this process use for irreversible acts, and warns when clock, log and confirmed
+ * time disagree. The rule is in base/irreversible-time.ts; each thread asks the archive's server itself.
  */
 export class TimeKeeper {
   private known: { readonly confirmedMs: number; readonly atMs: number } | undefined = undefined;

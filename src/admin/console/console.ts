@@ -37,8 +37,8 @@ const tokenBody = object(
 );
 
 /**
- * Adds the console: its page, its sessions and its live feed. Everything else it does are calls of the operator API,
- * with the session in place of a token.
+ * Adds the console: its page, its sessions and its live feed. Everything else goes through the operator API, with the
+ * session in place of a token.
  */
 export function addConsole(app: FastifyInstance, authentication: Authentication, feed: LiveFeed): void {
   let files: ReadonlyMap<string, PageFile> | undefined;

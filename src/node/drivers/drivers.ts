@@ -6,7 +6,7 @@ import { lmdbDriver } from './lmdb-driver.js';
 import { redisDriver } from './redis-driver.js';
 
 /**
- * One row per kind of store. A driver loads its library when it opens a store, so unused drivers cost a start nothing.
+ * One row per kind of store. A driver loads its library when it opens a store, so unused drivers do not slow a start.
  */
 const DRIVERS: Readonly<Record<StoreKind, (settings: StoreSettings) => Driver>> = {
   lmdb: lmdbDriver,

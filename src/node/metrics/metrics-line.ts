@@ -11,7 +11,7 @@ export interface Counters {
 
 /** Writes the periodic log line `metrics` with the counters of one thread, for operators without Prometheus. */
 export class MetricsLine {
-  /** Append times since the last line. */
+  /** Values since the last line. */
   private readonly repliesPerRound = new Distribution();
   private readonly appendUs = new Distribution();
   private readonly timer: NodeJS.Timeout | undefined;

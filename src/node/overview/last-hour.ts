@@ -5,8 +5,8 @@ const EVERY_MS = 10_000;
 const MOMENTS_MAX = 360;
 
 /**
- * Activity of the callback listener in the last hour. Records even while the console is closed: six times a minute
- * costs nothing.
+ * Activity of the callback listener in the last hour. Records even while the console is closed, because six records a
+ * minute cost nothing.
  */
 export class LastHour {
   private readonly moments: Moment[] = [];
