@@ -76,7 +76,7 @@ export class LogTail {
 
   /** The state up to the head. No append may be pending. `timeMs` is the shard's clock. */
   reached(timeMs: number): Recovered {
-    assert(this.flying === undefined, 'what flies has not been reached');
+    assert(this.flying === undefined, 'no append is pending');
     const { from, head, logBytes, entriesSinceSnapshot: tailEntries } = this;
     // The archive knows the keys of rounds evicted while this node served them; each was noted at its put.
     const left = from.left && new LeftNames(head, 'served');
@@ -96,7 +96,7 @@ export class LogTail {
 
   /** Finalizes a batch and sends it. */
   depart(batch: Batch): Append {
-    assert(this.flying === undefined, 'one flight at a time');
+    assert(this.flying === undefined, 'one append is pending at a time');
     const entry = this.seal(batch);
     const append = { shard: this.shard, expected: this.head, entries: entry === undefined ? NOTHING : [entry] };
     // Copied field by field: V8 fills a spread object on a slow path, which took 2 % of a lone callback.
@@ -107,7 +107,7 @@ export class LogTail {
 
   land(append: Append, outcome: AppendOutcome): Landed {
     const flight = this.flying;
-    assert(flight !== undefined && flight.append === append, 'what lands is what has departed');
+    assert(flight !== undefined && flight.append === append, 'the completed append is the pending one');
     switch (outcome.type) {
       case 'ok':
       case 'duplicate':

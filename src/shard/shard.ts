@@ -47,7 +47,7 @@ import type { Watermarks } from './watermarks.js';
 /**
  *                 ┌──────────────── recovered ───────────────┐
  *                 v                                          │
- *   starting ─> serving ── assertion ─> failing ─ landed ─> starting      again too soon: stopped
+ *   starting ─> serving ── assertion ─> failing ── done ──> starting      again too soon: stopped
  *      │          │ └────── another owner's fence ─> fenced
  *      │          └──────── a head that is not ours ─> stopped       a head that was ours: the lost entries go in again
  *      └─ a log that cannot be continued ─> stopped
@@ -156,7 +156,7 @@ const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
  * The actor. It owns the wallets of one shard and decides one command at a time, in order. A reply is released only
  * once the log holds the state that the reply shows. The actor talks to ports only.
  *
- *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> flying ─land─> durable ─release─> replies
+ *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> pending ─land─> durable ─release─> replies
  *                │   ^
  *                v   │
  *           archive gate           parks requests for data that is not in memory until the archive has answered
@@ -304,7 +304,7 @@ export class Shard implements FlightMember, Carrier {
 
   /** Becomes standby: keeps the wallets of a shard that another owner serves. */
   follow(follower: Follower): void {
-    assert(this.state === 'away' || this.state === 'handing', 'a shard that is served or recovered is not followed');
+    assert(this.state === 'away' || this.state === 'handing', 'only a remote or draining shard becomes standby');
     this.state = 'following';
     this.follower = follower;
     this.wallets = follower.wallets;
@@ -318,7 +318,7 @@ export class Shard implements FlightMember, Carrier {
 
   /** The shard now belongs to another node: discards the local copy. */
   leave(): void {
-    assert(this.tail?.flying === undefined, 'nothing flies of what is left');
+    assert(this.tail?.flying === undefined, 'a shard is unloaded without a pending append');
     this.state = 'away';
     this.stopReason = undefined;
     this.drop(MOVED);
@@ -332,7 +332,7 @@ export class Shard implements FlightMember, Carrier {
    * to undefined if draining ends early. Otherwise the caller must end draining with `resume`, `follow` or `leave`.
    */
   async pause(): Promise<Head | undefined> {
-    assert(this.state === 'serving', 'only who serves hands over');
+    assert(this.state === 'serving', 'only a serving shard starts draining');
     this.state = 'handing';
     this.turnAway(MOVED);
     if (!this.isStill) {
@@ -666,7 +666,7 @@ export class Shard implements FlightMember, Carrier {
         this.mustTail().watermarks.applied++;
       }
       this.forming.writer.add(event);
-      this.forming.events.push({ currency: must(currency, 'what changes a wallet knows its currency'), event });
+      this.forming.events.push({ currency: must(currency, 'a command that changes a wallet has a currency'), event });
     }
     this.forming.commands.hold(replier, decision.answer);
     const endedMs = this.deps.clock.monotonicMs();

@@ -23,6 +23,6 @@ export class Watermarks {
 
   check(): void {
     assert(this.applied >= this.appended && this.appended >= this.durable, 'applied >= appended >= durable');
-    assert(this.applied - this.durable <= 2, 'at most one entry is being formed and one is in flight');
+    assert(this.applied - this.durable <= 2, 'at most one entry is being formed and one is pending');
   }
 }

@@ -293,7 +293,6 @@ async function archive(store: StoreWriter): Promise<void> {
   await store.write({ type: 'archive', username: 'ann', rounds, beforeMs: store.now + 1 });
 }
 
-/** Rounds that are marked again; arrays that name a round beside its bets, and find nothing left of it. */
 /** Bets and rounds that run once more; settles and cancels that remember their requests. */
 async function rollbacks(store: StoreWriter): Promise<void> {
   const by = (id: string, timestampMillis = 2000.5) => ({ id, timestampMillis });
@@ -385,6 +384,7 @@ async function rewardVoids(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
 }
 
+/** Rounds that are marked again; arrays that name a round beside its bets after the round is gone. */
 async function marks(store: StoreWriter): Promise<void> {
   const later = (days: number) => ({ timestampMillis: 1000 + days });
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });

@@ -2,7 +2,7 @@ import type { Steps } from '../../base/steps.js';
 import { END, type HashCursor, HashRun, HashRunBuilder } from './hash-run.js';
 import { HashTable } from './hash-table.js';
 
-/** New hashes are merged into the run at this share of it, and at least at this number. */
+/** New hashes are merged into the run when they reach this share of the run, and at least this number. */
 const NEW_SHARE = 1 / 16;
 const NEW_MIN = 4096;
 /** Number of hashes merged in one step. */

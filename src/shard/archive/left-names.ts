@@ -61,10 +61,10 @@ export class LeftNames {
   /** Must be called before the event is applied, while the wallet still has the rounds. */
   note(event: Event, wallets: Wallets): void {
     if (event.type !== 'rounds-archived') return;
-    const wallet = must(wallets.get(event.username), 'rounds leave a wallet');
+    const wallet = must(wallets.get(event.username), 'archived rounds have a wallet');
     const player = hashOfPlayer(event.username);
     for (const { productId, roundId } of event.rounds) {
-      const members = must(wallet.round(productId, roundId), 'a round that leaves is there').members();
+      const members = must(wallet.round(productId, roundId), 'an archived round is in its wallet').members();
       // Same day as the archiver chose at the put; the round has not changed since.
       const day = dayOf(members.reduce((newest, { updatedMs }) => Math.max(newest, updatedMs), 0));
       this.add(day, player, ROUND, hashOfName(productId, roundId));

@@ -432,7 +432,7 @@ export class ShardArchive {
     };
     const transactions = [...ids.map((id) => named(id, false)), ...rewardIds.map((id) => named(id, true))];
     const days = this.maybeDays([...rounds, ...transactions.map(({ name }) => name)]);
-    assert(days !== undefined, 'what may be there is in some days');
+    assert(days !== undefined, 'a key that may exist belongs to some days');
     return this.lookups.add({ username, player, productId, rounds, roundIds, transactions, days, deadlineMs });
   }
 

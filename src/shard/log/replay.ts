@@ -148,7 +148,7 @@ export class Replay {
    */
   private applyNew(event: Event, lsn: Lsn): void {
     this.apply(event, lsn);
-    const wallet = must(this.wallets.get(event.username), 'an event leaves a wallet');
+    const wallet = must(this.wallets.get(event.username), 'an applied event has a wallet');
     this.tallies.add(wallet.currency, event);
   }
 

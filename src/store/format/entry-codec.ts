@@ -164,7 +164,7 @@ class Batch implements BatchWriter {
   ) {}
 
   add(event: Event): void {
-    const workspace = must(this.workspace, 'nothing is added to a sealed batch');
+    const workspace = must(this.workspace, 'nothing is added to a finalized batch');
     const packed = packr.pack(eventToTuple(event, this.timeMs), IN_PLACE) as InPlace;
     const length = this.byteLength + packed.end - packed.start;
     const roomy = length > workspace.length ? this.grow(workspace, length) : workspace;
@@ -175,7 +175,7 @@ class Batch implements BatchWriter {
 
   seal(header: Omit<EntryHeader, 'timeMs'>): SealedEntry {
     assert(this.count > 0, 'an entry has events');
-    const workspace = must(this.workspace, 'a batch is sealed once');
+    const workspace = must(this.workspace, 'a batch is finalized once');
     this.workspace = undefined;
     return this.sealed(workspace, this.byteLength, { ...header, timeMs: this.timeMs }, this.count);
   }

@@ -68,6 +68,6 @@ export class LmdbMeta implements MetaStore {
     });
   }
 
-  /** The process that has opened the folder may write to all of it. */
+  /** Always allowed: the process that has opened the folder may write everything in it. */
   async checkDiscard(): Promise<void> {}
 }

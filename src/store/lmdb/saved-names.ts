@@ -9,8 +9,8 @@ const MAP_BYTES = 16 * 1024 ** 3;
 type Checksums = Map<number, number>;
 
 /**
- * Saved key filters of an LMDB archive: shard u16, part u32 (big-endian) -> see archive-names.ts. A part that is gone,
- * or an older one, would make archived rounds look new: the digest of a shard, which is kept elsewhere, tells.
+ * Saved key filters of an LMDB archive: shard u16, part u32 (big-endian) -> see archive-names.ts. A lost or
+ * outdated part would make archived rounds look new; the digest of a shard in the marks file reveals such parts.
  */
 export class SavedNames {
   private readonly file: ArchiveFile;

@@ -39,7 +39,8 @@ const RECHECK_MS = 60_000;
  * sentinels, or on a Redis Cluster. Each shard is completely on one server, because its keys share a hash tag.
  *
  *   PREFIX:meta                   StoreMeta as JSON
- *   PREFIX:{PREFIX:meta}:table    hash; membership registry of a cluster; with -`beats`, a hash of heartbeats
+ *   PREFIX:{PREFIX:meta}:table    hash; membership registry of a cluster
+ *   `PREFIX:{PREFIX:meta}:table-beats`  hash; heartbeats of its members
  *   PREFIX:{SHARD}:head           head
  *   PREFIX:{SHARD}:wal            stream; id = LSN, field `e` = entry
  *   PREFIX:{SHARD}:snapshots      hash; id -> manifest, empty while unfinished
