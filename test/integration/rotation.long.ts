@@ -44,11 +44,11 @@ async function withSigned(
     writeFileSync(file, keys);
     process.kill(walletd.pid, 'SIGHUP');
     const wanted = ++lines;
-    const of = () => walletd.log.filter(({ code }) => code === 'settings-not-reloaded');
+    const of = () => walletd.log.filter(({ code, msg }) => code === 'settings-not-reloaded' || msg === READ_AGAIN);
     await walletd.waitFor(() => of().length >= wanted);
     const line = of()[wanted - 1];
     assert.ok(line);
-    assert.equal(line.msg, expected);
+    assert.equal(line.code ?? line.msg, expected);
     return line;
   };
   try {
