@@ -266,7 +266,7 @@ test('each secret can come from a file that a setting names', () => {
   }
 });
 
-test("in one source a secret's file beats its value; variables beat files", () => {
+test("in one source a secret's file overrides its value; variables override files", () => {
   withFile('from-the-file-of-it', (secret) => {
     withFile(JSON.stringify({ admin: { token: 'from-the-same-file', tokenFile: secret } }), (file) => {
       assert.equal(loadSettings({ WALLETD_CONFIG: file }).admin.token, 'from-the-file-of-it');
