@@ -40,9 +40,7 @@ const FLIGHT_WAIT_MS = 2;
  */
 export class GroupCommit {
   private readonly lanes = new Map<number, Lane>();
-  /**
-   * The append queue of each member. A member with an pending append changes queues only after that append completes.
-   */
+  /** The append queue of each member. A member with a pending append changes queues only after its completion. */
   private readonly homes = new Map<FlightMember, Lane>();
 
   constructor(private readonly deps: GroupCommitDeps) {}

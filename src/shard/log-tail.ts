@@ -78,7 +78,7 @@ export class LogTail {
   reached(timeMs: number): Recovered {
     assert(this.flying === undefined, 'no append is pending');
     const { from, head, logBytes, entriesSinceSnapshot: tailEntries } = this;
-    // The archive knows the keys of rounds evicted while this node served them; each was noted at its put.
+    // The shard's key filter already has the keys of rounds evicted while served here, from their puts.
     const left = from.left && new LeftNames(head, 'served');
     return { ...from, head, timeMs, logBytes, tailEntries, left };
   }

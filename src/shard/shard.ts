@@ -353,7 +353,7 @@ export class Shard implements FlightMember, Carrier {
     this.settleStill();
   }
 
-  /** State that the new owner's fence builds on; undefined unless the shard is drained. */
+  /** State to continue from as standby once another owner has fenced the log; undefined unless the shard is drained. */
   maybeReached(): Recovered | undefined {
     return this.isHanding && this.isStill ? this.mustTail().reached(this.nowMs) : undefined;
   }
@@ -564,7 +564,7 @@ export class Shard implements FlightMember, Carrier {
     if (this.isHanding && this.isStill) this.settleStill();
   }
 
-  /** The log belongs to another owner now: answers every waiting request without the decided result. */
+  /** The log is no longer ours: answers every waiting request without the decided result. */
   private surrender(flight: Flight, head: Head): void {
     answerAll(flight, UNSURE);
     const { head: mine, recentEntries } = this.mustTail();

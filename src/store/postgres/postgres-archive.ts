@@ -236,8 +236,8 @@ export class PostgresArchive implements Archive {
   async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
     await this.prepare();
     await this.connections.inTransaction(async (client) => {
-      // A former owner that stood still knows fewer keys than the present owner. One of the keys of each put stays
-      // fresh.
+      // A former owner that stood still knows fewer keys than the present owner. The fresh keys of the newest put are
+      // never dropped, so a later epoch is visible here.
       await client.query('SELECT pg_advisory_xact_lock($1, $2)', [NAMES_LOCK, shard]);
       const { rows } = await client.query(LATER, [shard, lsn.epoch]);
       if (rows.length > 0) throw new Error('another node has the shard, and saves what is known of its archive');
