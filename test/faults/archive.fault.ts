@@ -197,7 +197,7 @@ fault(
     await until('rounds have moved', async () => (await archivedRounds(first)) > 100);
     load.rest();
     await allHaveLeft(first);
-    // Neither the log from its first entry on nor the node's file tells the next start the names.
+    // The next start learns the names neither from the log, which lacks its first entries, nor from the node's file.
     await (await fetch(`${first.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
     assert.equal(await first.end('SIGTERM'), 0);
     const files = readdirSync(nodeFolder).filter((name) => name.startsWith('archive-names-'));
@@ -227,7 +227,7 @@ fault('the disk of store and archive is full: moves wait, nothing is lost, and w
   const load = await scene.load(walletd);
   await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
   disk.fill();
-  // Whichever of the two needs room first: without its log a shard moves nothing, and asks the archive nothing.
+  // Accept the first message of the two: without its log a shard moves nothing, and asks the archive nothing.
   await walletd.waitFor(({ code }) => code === 'archive-away' || code === 'append-failed');
   await delay(500);
   disk.free();

@@ -1,8 +1,8 @@
 /*
- * Preloaded into a walletd (`--import`), which then sends itself a signal at one step of its store, or of a shard that moves:
+ * Preloaded into a walletd (`--import`): makes it send itself a signal at one step of its store, or of a shard's transfer:
  *
- *   FAULT_AT='SIGKILL before publishSnapshot 2'    when it is about to publish for the second time
- *   FAULT_AT='SIGSTOP after trimLog 1'             when the log has been trimmed, and before anybody hears of it
+ *   FAULT_AT='SIGKILL before publishSnapshot 2'    before it publishes for the second time
+ *   FAULT_AT='SIGSTOP after trimLog 1'             after the log has been trimmed, before any caller hears of it
  */
 import { Follower } from '../../src/shard/log/follower.js';
 import { Shard } from '../../src/shard/shard.js';

@@ -19,8 +19,8 @@ export interface Booked {
 }
 
 /**
- * All logs of a store from their first entry on, read without a line of the code that appends or recovers: no hole, no
- * foreign entry, every entry by the owner of its epoch, and balances that follow from one event to the next.
+ * All logs of a store from their first entry on, read without a line of the code that appends or recovers. Checks that
+ * there is no hole, that the owner of its epoch wrote every entry, and that balances follow from one event to the next.
  */
 export class Books {
   entries = 0;
@@ -35,7 +35,7 @@ export class Books {
       let last = genesisHead(meta.storeId, shard);
       let pid = 0;
       let isAtHead = false;
-      // Rounds that move to an archive make it grow meanwhile.
+      // Rounds that move to an archive let the log grow meanwhile.
       for (let pages = 0; !isAtHead && pages < PAGES_MAX; pages++) {
         const page = await log.entries(shard, last.lsn, PAGE);
         for (const bytes of page) {

@@ -31,8 +31,8 @@ fault('shards are moved to and fro under load: nobody hears anything but answers
 });
 
 /*
- * The steps of a hand-over: the former owner pauses, the heir takes it over by its fence, the former owner follows it.
- * Whoever falls silent at whichever step, somebody serves the shard soon, and nothing is lost.
+ * The steps of a transfer: the former owner pauses, the new owner takes over with a fence, the former owner follows it.
+ * Any node may stop responding at any step: another one serves the shard soon, and nothing is lost.
  */
 const HAND_OVER: readonly { readonly step: string; readonly at: 'former' | 'heir' }[] = [
   { step: 'before pause', at: 'former' },
@@ -61,7 +61,7 @@ async function handOver(
 ): Promise<void> {
   const { redis, cluster, log } = await onRedis(scene);
   await cluster.end(2, 'SIGTERM');
-  // It begins without a shard, and nothing moves for balance in the first seconds.
+  // The node begins without a shard, and no shard moves for balance in the first seconds.
   await cluster.startNode(2, signalAt(signal, step));
   await cluster.settled();
   const shard = 0;

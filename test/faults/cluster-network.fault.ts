@@ -14,7 +14,7 @@ fault('a machine that is cut off from everything: others have its shards, and it
   const cutMs = performance.now();
   const { store, peers } = cluster.network(0);
   store.weather = 'silent';
-  // Also those that it has made.
+  // Silence the node's own outgoing links too.
   for (let i = 0; i < NODES; i++) cluster.network(i).peers.weather = i === 0 ? 'silent' : 'fair';
   peers.cut();
   scene.say(`all shards are served after ${await untilTaken(cluster, 0, cutMs)} ms`);

@@ -47,7 +47,7 @@ for (const what of ['log', 'table'] as const) {
     await victim.end('SIGKILL');
     const heir = await replaced(redis, victim, slot);
     scene.say(`another master after ${Math.round(performance.now() - killedMs)} ms`);
-    // Every answer waits for a replica, and this was the only one: the former master comes back as one.
+    // Every answer waits for a replica, and this was the only one: the former master returns as a replica.
     await victim.start();
     await back(scene, load, performance.now());
     await delay(1500);
@@ -114,7 +114,7 @@ for (const workers of ['0', '1']) {
     const owner = Number((await cluster.owners())[0]?.slice(nameOf(0).length - 1));
     const victim = await redis.masterOf(slotOf(0));
     const replica = redis.replicaOf(victim);
-    // Its master refuses it from now on.
+    // The master refuses the replica from now on.
     await replica.call('CONFIG', 'SET', 'masterauth', 'wrong');
     await replica.call('CLIENT', 'KILL', 'TYPE', 'master');
     await delay(500);
@@ -231,7 +231,7 @@ fault(
     assert.equal(await accepting.exit(), 0, accepting.stderr);
     assert.match(accepting.stdout, /Shard 0 goes on from /);
     await until('it is served again', async () => (await cluster.owners()).every((owner) => owner !== null));
-    // Those who come back have told of more, and do not wait for it either.
+    // Restarted nodes have acknowledged more than the log has, and do not wait for it either.
     for (const i of those) await cluster.startNode(i);
     await cluster.settled();
     await cluster.end(witness, 'SIGKILL');

@@ -16,7 +16,7 @@ export const SHARDS = 6;
 const ENV = {
   WALLETD_SHARDS: String(SHARDS),
   WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
-  // The log is read from its first entry on.
+  // The test reads the log from its first entry on.
   WALLETD_SNAPSHOTS_KEEP: '100',
 };
 
@@ -34,7 +34,7 @@ export async function onRedis(scene: Scene, env: Record<string, string> = {}, no
   return { redis, cluster, log: new RawRedis(redis) };
 }
 
-/** Nodes on a Redis Cluster of three masters with a replica each, that every answer waits for. */
+/** Nodes on a Redis Cluster of three masters, each with a replica that every answer waits for. */
 export async function onRedisCluster(scene: Scene, env: Record<string, string> = {}) {
   const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
   scene.atEnd(() => redis.destroy());
@@ -45,7 +45,7 @@ export async function onRedisCluster(scene: Scene, env: Record<string, string> =
   return { redis, cluster, logAt };
 }
 
-/** With followers and without: what is to be seen differs only in how long it takes. */
+/** Runs the fault with and without followers: only the duration of the outage differs. */
 export function withAndWithoutFollowers(
   sentence: string,
   run: (scene: Scene, env: Record<string, string>) => Promise<void>,
@@ -57,13 +57,13 @@ export function withAndWithoutFollowers(
   });
 }
 
-/** Resolves to how long it took until all shards were served, and none by the node. Milliseconds. */
+/** Resolves to the milliseconds until all shards were served, and none by the node. */
 export async function untilTaken(cluster: LocalCluster, i: number, sinceMs = performance.now()): Promise<number> {
   await cluster.servedWithout(i);
   return Math.round(performance.now() - sinceMs);
 }
 
-/** Each answer and balance as in a fault of one process; and the store proves itself to the verb that does that. */
+/** Proves each answer and balance as in a fault of one process, and lets the `verify` command prove the store. */
 export async function proveCluster(
   scene: Scene,
   loads: readonly Load[],
@@ -76,7 +76,7 @@ export async function proveCluster(
   assert.match(verified, /No difference|nothing|all/i);
 }
 
-/** Nobody heard anything but answers. */
+/** Asserts that callers got only normal answers. */
 export function assertUndisturbed(load: Load): void {
   assert.deepEqual([load.count('busy'), load.count('broken')], [0, 0], 'busy and broken');
 }

@@ -11,19 +11,19 @@ import type { Scene } from './scene.js';
 import { EAGER } from './snapshots.js';
 import { faultOnEachStore, type Place } from './stores.js';
 
-/** So often at the least everybody has played before a store counts as grown. */
+/** Rounds per player before a store counts as grown. */
 const PLAYED = 4;
-/** After so long the node has recorded what it has told. */
+/** Time after which the node has recorded its acknowledged positions. */
 const RECORDED_MS = 1300;
 
 interface Case {
   readonly what: string;
   readonly damage: (patient: Patient) => Promise<void>;
-  /** What is said about it; nothing, when nobody needs to know. */
+  /** Expected words in the log; undefined when no operator needs to know. */
   readonly words?: RegExp;
 }
 
-/** After these all balances are right, and the log says which snapshot had to be left out. */
+/** Damage after which all balances are right, and the log names the snapshot that was skipped. */
 const HARMLESS: readonly Case[] = [
   {
     what: 'a flipped byte in a chunk',
@@ -43,7 +43,7 @@ const HARMLESS: readonly Case[] = [
 const HOLE =
   /^entry \S+ of shard \d+ does not follow \S+: the log has a hole or a foreign entry; `walletd accept-loss`/;
 
-/** After these the shard stays stopped, for a reason in these words. */
+/** Damage after which the shard stays stopped, for a reason in these words. */
 const FATAL: readonly Case[] = [
   {
     what: 'a flipped byte in chunks of all snapshots',
@@ -75,7 +75,7 @@ const FATAL: readonly Case[] = [
 ];
 
 const NONE: Case = { what: 'no damage', damage: async () => {} };
-/** One shard for each, and two that nothing happens to: thirteen, for with these each has players. */
+/** One shard for each case, and two without damage: with thirteen shards each has players. */
 const CASES: readonly Case[] = [...HARMLESS, ...FATAL, NONE, NONE];
 const ENV = { ...EAGER, WALLETD_SHARDS: String(CASES.length), WALLETD_SNAPSHOTS_EVERY_SECONDS: '0' };
 
@@ -103,7 +103,7 @@ faultOnEachStore(
       scene.say([`${one.what}: ${state}`, ...(said === undefined ? [] : [said])].join(': '));
     }
     await first.end('SIGTERM');
-    // It finds the fences of the first, which must not hide anything.
+    // The second start finds the fences of the first, which must not hide any damage.
     const second = await start();
     await checkBalances(second, balances);
     for (const [shard, { state, reason }] of (await shardsOf(second)).entries()) {
@@ -154,7 +154,7 @@ faultOnEachStore(
   },
 );
 
-/** Two snapshots of each shard, a trimmed log, and a tail; resolves to what everybody has then. */
+/** Grows a store with two snapshots of each shard, a trimmed log, and a tail; resolves to all balances. */
 async function growStore(scene: Scene, place: Place): Promise<Map<string, number>> {
   for (let life = 0; life < 2; life++) {
     const walletd = await scene.walletd(place.url, ENV);
@@ -176,7 +176,7 @@ async function play(scene: Scene, walletd: WalletdProcess): Promise<void> {
   await load.stop();
 }
 
-/** No balance is better than a wrong one. */
+/** Checks each balance; no answer is better than a wrong one. */
 async function checkBalances(walletd: WalletdProcess, balances: ReadonlyMap<string, number>): Promise<void> {
   for (const username of PLAYERS) {
     const { what } = CASES[shardOf(username, CASES.length)] as Case;

@@ -23,7 +23,7 @@ const PAUSE_MS = 40;
 const SILENT_MS = 2000;
 const FAILURES = 4;
 const PAGE_BYTES = 4096;
-/** Snapshots of so many need more room than the entries of some seconds. */
+/** Players whose snapshots need more space than the entries of some seconds. */
 const IDLE_PLAYERS = Array.from({ length: 20_000 }, (_, i) => `idle${i}`);
 const SNAPSHOT = '0123456789abcdef';
 const OTHER_SNAPSHOT = 'fedcba9876543210';
@@ -32,7 +32,7 @@ const CHUNK_BYTES = 128 * 1024;
 const NO_ROOM = /the file of the store cannot grow \(ENOSPC: no space left on device, write\)/;
 const UNRECORDED = 'acknowledged-not-recorded';
 
-describe('the disk of the embedded store', { concurrency: true }, () => {
+describe('a failing disk of the embedded store', { concurrency: true }, () => {
   fault(
     'it is full: first there is no room for snapshots, then for bets; with room all goes on by itself',
     async (scene) => {
@@ -52,7 +52,7 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
       const rush = scene.play(walletd);
       const { error } = await until('no room for bets', () => noRoom(walletd, 'append-failed'));
       const betweenMs = Math.round(performance.now() - refusedMs);
-      // Now and then a snapshot that is refused leaves room for some more.
+      // Now and then a refused snapshot leaves space for some more entries.
       await until('callers are told 503', () => load.count('busy') > 0);
       scene.say(`${betweenMs} ms from the first chunk without room to the first bet; "${error}"`);
 
@@ -161,7 +161,8 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
         load.rest();
         const tookMs = Math.round(performance.now() - startedMs);
         const line = log.find(({ code }) => code === 'store-unusable');
-        // lmdb may abort before the line; and the line may know of MDB_PANIC only, lmdb's own words then say of what.
+        // lmdb may abort before the line is logged. The line may have only MDB_PANIC; lmdb's own output then has the
+        // cause.
         assert.match(`${line?.error} ${walletd.errors}`, /Input\/output error/);
         const said = String(line?.error ?? walletd.errors).split('\n')[0];
         scene.say(`ended with ${child.exitCode ?? child.signalCode} after ${tookMs} ms: ${said}`);
@@ -173,7 +174,7 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
   );
 });
 
-/** How often it could be done. */
+/** Counts the successful writes until the first failure. */
 async function countUntilFailure(write: (n: number) => Promise<unknown>): Promise<number> {
   for (let n = 0; ; n++) {
     try {
@@ -185,14 +186,14 @@ async function countUntilFailure(write: (n: number) => Promise<unknown>): Promis
   }
 }
 
-/** Of the writes of each thread one fails. lmdb 3.5.6 does not survive all of them: it can end in SIGABRT. */
+/** One write of each thread fails. lmdb 3.5.6 does not survive all of them: it can end in SIGABRT. */
 function failing(trace: string): string[] {
   const calls = 'pwrite64,pwritev';
   const inject = `inject=${calls}:error=EIO:when=${randomInt(80, 160)}`;
   return ['strace', '-f', '-qq', '-o', trace, '-e', `trace=${calls}`, '-e', inject];
 }
 
-/** What is kept ready behind LMDB's data, and would do for a start. */
+/** Removes the reserve behind LMDB's data, which would be enough for a start. */
 function cutZeros(path: string): void {
   const bytes = readFileSync(path);
   let used = bytes.length;

@@ -23,14 +23,14 @@ const BACK_MS = 2000;
 const FENCED = 3;
 /** More than a log has after some seconds. */
 const ENTRIES_MAX = 1_000_000;
-/** Of a memory of 128 MiB so much is for the entries that go in again, or into a file. */
+/** The part of a memory of 128 MiB for entries that walletd appends again, or writes to a file. */
 const MEMORY_BYTES = 128 * 1024 * 1024;
 const REMEMBERED_BYTES = MEMORY_BYTES / 64;
 const LOG = 'walletd:{0}:wal';
-/** Every second, and no trimming: the log is read from its first entry on. */
+/** Snapshots every second without trimming: the test reads the log from its first entry on. */
 const SNAPSHOTS = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '100' };
 
-/** A master, its replica, sentinels that watch them, walletd, and players. */
+/** Starts a master, its replica, sentinels that watch them, walletd, and players. */
 async function replicated(scene: Scene, durability: string, env: Record<string, string> = {}) {
   const master = await scene.redis();
   const replica = await scene.redis({ replicaof: `127.0.0.1 ${master.port}` });
@@ -49,7 +49,7 @@ async function failOver(master: RedisServer, replica: RedisServer, sentinels: Se
   return performance.now();
 }
 
-/** Waits for service, which should have been possible since then; resolves to a sentence about how long it took. */
+/** Waits for service, which was possible from `sinceMs` on; resolves to a sentence about the delay. */
 async function back(load: Load, sinceMs: number): Promise<string> {
   const answeredMs = await until('service after the failover', () => load.firstAnswerAfter(sinceMs));
   const tookMs = Math.round(answeredMs - sinceMs);
@@ -57,7 +57,7 @@ async function back(load: Load, sinceMs: number): Promise<string> {
   return `service is back after ${tookMs} ms`;
 }
 
-/** By an owner that begins with the snapshots that the new master has. */
+/** Proves the store with an owner that begins from the snapshots of the new master. */
 async function proveAgain(
   scene: Scene,
   walletd: WalletdProcess,
@@ -253,7 +253,7 @@ fault(
     await load.stop();
     process.kill(former.pid, 'SIGSTOP');
     await failOver(master, replica, sentinels);
-    // Of another machine: with the former one's record of what it has acknowledged it would refuse to go on.
+    // A successor on another machine: with the former record of acknowledged positions it would refuse to start.
     const elsewhere = { WALLETD_NODE_FOLDER: scene.makeFolder() };
     const successor = await scene.walletd(sentinels.url, elsewhere);
     const next = scene.play(successor);
@@ -278,7 +278,7 @@ fault(
   },
 );
 
-/** Of all shards. */
+/** Entries of all shards. */
 async function allEntries(store: RawRedis): Promise<Buffer[]> {
   const shards = Array.from({ length: (await store.meta()).shards }, (_, shard) => shard);
   return (await Promise.all(shards.map((shard) => store.entries(shard, LSN_ZERO, ENTRIES_MAX)))).flat();
@@ -289,7 +289,10 @@ function maybeOrphans(scene: Scene): Map<string, Buffer[]> | undefined {
   return orphans.size === 0 ? undefined : orphans;
 }
 
-/** What a restore from an old backup and another writer leave: the newest entries are gone, and a foreign one is there. */
+/**
+ * Rewrites the tail as a restore from an old backup with another writer would: the newest entries are gone, and a
+ * foreign one is there.
+ */
 async function rewriteTail(redis: RedisServer, shard: number, count: number): Promise<Buffer[]> {
   const key = `walletd:{${shard}}:wal`;
   const client = redis.client();

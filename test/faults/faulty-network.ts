@@ -6,13 +6,13 @@ const REPLY_MS = 2000;
 export const SLOW_MS = 200;
 
 /**
- * What the network does from now on. A connection that has met bad weather keeps it: TCP loses no bytes in the middle.
+ * Fault modes of the network. A connection that has met a fault keeps it: TCP loses no bytes in the middle.
  *
  *   fair              carries everything
- *   silent            nothing gets anywhere, as when a cable is cut: neither end hears of it
- *   swallow-replies   the server gets requests, and its replies get nowhere
+ *   silent            no byte arrives, as when a cable is cut: neither end notices
+ *   swallow-replies   the server gets requests, and its replies are lost
  *   slow-replies      the server's replies come late
- *   hold-requests     requests stay on their way, also after their client has gone, until they are delivered
+ *   hold-requests     requests are held until they are delivered, even after their client has gone
  *   hold-appends      the same, for connections that append to logs
  *   cut-requests      the server gets the beginning of a request, then the connection breaks
  *   cut-replies       the connection breaks instead of the next reply
@@ -27,16 +27,16 @@ export type Weather =
   | 'cut-requests'
   | 'cut-replies';
 
-/** A TCP proxy on a free port, for connections that misbehave when they are told to. */
+/** A TCP proxy on a free port, for connections with a chosen fault mode. */
 export class FaultyNetwork {
   weather: Weather = 'fair';
-  /** Of a request that is cut, so much arrives. */
+  /** Bytes of a cut request that arrive. */
   cutBytes = 100;
   private readonly server: Server;
   private readonly links = new Set<Link>();
 
   private constructor(
-    /** New connections lead to this port, or to this socket of Unix. */
+    /** New connections lead to this port, or to this Unix socket. */
     public target: number | string,
   ) {
     this.server = createServer({ noDelay: true }, (client) => {
@@ -60,12 +60,12 @@ export class FaultyNetwork {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Breaks all connections; what is held stays so. */
+  /** Breaks all connections; held requests stay held. */
   cut(): void {
     for (const link of this.links) link.cut();
   }
 
-  /** Delivers what the oldest connection that holds something has held; resolves to the server's reply. */
+  /** Delivers the oldest held request; resolves to the server's reply. */
   async deliverOldest(): Promise<string> {
     const link = [...this.links].find(({ isHolding }) => isHolding);
     if (link === undefined) throw new Error('nothing is held');

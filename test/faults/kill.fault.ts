@@ -8,7 +8,7 @@ import { fault } from './scene.js';
 
 const KILLS = 5;
 const DEADLINE_MS = 1000;
-/** Between what the deadline says and what a client on the same two cores sees. */
+/** Allowance over the deadline for a client on the same two cores. */
 const LATE_MS = 2000;
 
 for (const [workers, what, playRound] of [

@@ -7,13 +7,13 @@ export const OPENING_BALANCE = 1_000_000;
 export const BUSY = 50_001;
 
 const CONNECTIONS = 16;
-/** Between two requests of a connection; and after one that was not answered. */
+/** Pause between two requests of a connection, and after one without an answer. */
 const PAUSE_MS = 6;
 const REST_MS = 40;
 const REQUEST_MS = 10_000;
 const REPEAT_MS = 20_000;
 
-/** Whom a load talks to. */
+/** The server that a load talks to. */
 export interface Target {
   readonly callbackUrl: string;
   readonly adminUrl: string;
@@ -21,7 +21,7 @@ export interface Target {
 }
 
 /**
- * One request, as the platform remembers it.
+ * One request in the memory of the platform.
  *
  *   answered   money has moved
  *   busy       503 and 50001: it may have moved
@@ -30,18 +30,18 @@ export interface Target {
 export interface Sent extends Step {
   readonly username: string;
   readonly sentMs: number;
-  /** The process that it was sent to. */
+  /** The process that got the request. */
   readonly pid: number;
   outcome: 'pending' | 'answered' | 'busy' | 'broken';
   answer: CallbackAnswer | undefined;
   endedMs: number;
-  /** What the same request was answered after the fault. */
+  /** Answer to the same request after the fault. */
   repeat: CallbackAnswer | undefined;
 }
 
 let loads = 0;
 
-/** A platform that plays rounds on many connections, never twice with the same id, and remembers all of it. */
+/** A platform that plays rounds on many connections, never twice with the same id, and remembers all of them. */
 export class Load {
   readonly sent: Sent[] = [];
   private readonly name = `l${++loads}`;
@@ -60,7 +60,7 @@ export class Load {
     this.connections = Array.from({ length: CONNECTIONS }, (_, i) => this.play(i));
   }
 
-  /** Sends nothing until it is moved: for when it is known that nobody is there. */
+  /** Sends nothing until it is moved to a server: for outages that the test knows of. */
   rest(): void {
     this.isResting = true;
   }
@@ -72,7 +72,7 @@ export class Load {
     this.target = target;
   }
 
-  /** Waits for what is on its way. Rejects when there was an answer that no such request may get. */
+  /** Waits for pending requests. Rejects when any answer was not an allowed one. */
   async stop(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.connections);
@@ -89,7 +89,7 @@ export class Load {
     return this.sent.find((one) => one.outcome === 'answered' && one.endedMs > ms)?.endedMs;
   }
 
-  /** Sends everything, or these, once more until each has an answer. */
+  /** Repeats all requests, or these, until each has an answer. */
   async repeatAll(target: Target, which: readonly Sent[] = this.sent): Promise<void> {
     const client = new PlatformClient(target.callbackUrl, REQUEST_MS);
     const endMs = Date.now() + REPEAT_MS;
@@ -144,14 +144,14 @@ export class Load {
   }
 }
 
-/** The longest time in which nobody was answered, of those whom `whom` names. */
+/** The longest time without an answer to any of the players that `whom` selects. */
 export function longestSilenceMs(sent: readonly Sent[], whom: (username: string) => boolean = () => true): number {
   const answered = sent.filter(({ outcome, username }) => outcome === 'answered' && whom(username));
   const times = answered.map(({ endedMs }) => endedMs).sort((a, b) => a - b);
   return Math.max(0, ...times.slice(1).map((time, i) => Math.round(time - (times[i] as number))));
 }
 
-/** What the platform saw, in one sentence. */
+/** The platform's view in one sentence. */
 export function describe(loads: readonly Load[]): string {
   const sum = (outcome: Sent['outcome']) => loads.reduce((count, load) => count + load.count(outcome), 0);
   const silenceMs = longestSilenceMs(loads.flatMap(({ sent }) => sent));

@@ -10,17 +10,17 @@ import type { Scene } from './scene.js';
 
 const isWhole = (name: string) => !name.endsWith('.partial');
 
-/** A machine of an operator: walletd and the follower of its backup as units of systemd, with one file of settings. */
+/** An operator's machine: walletd and the follower of its backup as systemd units, with one file of settings. */
 export class Machine {
   /** The folder of the followed backup. */
   readonly backup: string;
-  /** Where commands run, and what they leave. */
+  /** Working directory of commands, and of their files. */
   readonly folder: string;
   private readonly settings = new Map<string, string>();
   private server: WalletdProcess | undefined = undefined;
   private follower: WalletdCommand | undefined = undefined;
   private platform: Load | undefined = undefined;
-  /** Why the last start of walletd failed. */
+  /** Reason why the last start of walletd failed. */
   refusal = '';
 
   private constructor(private readonly scene: Scene) {
@@ -31,14 +31,14 @@ export class Machine {
     scene.atEnd(() => this.follower?.exit('SIGKILL'));
   }
 
-  /** walletd has served, and the follower follows. Players play until the load rests. */
+  /** Starts a machine: walletd has served, and the follower follows. Players play until the load is paused. */
   static async of(scene: Scene, settings: Readonly<Record<string, string>>, playRound?: PlayRound): Promise<Machine> {
     const machine = new Machine(scene);
     const given = { WALLETD_NODE_FOLDER: scene.nodeFolder, WALLETD_ADMIN_PORT: String(await freePort()) };
     for (const [name, value] of Object.entries({ ...given, ...settings })) machine.settings.set(name, value);
     await machine.start('walletd');
     assert.equal(machine.refusal, '');
-    // Nobody creates a store at night.
+    // No operator creates a store at night.
     machine.set('WALLETD_INIT', 'never');
     machine.platform = await scene.load(machine.walletd, undefined, playRound);
     await machine.start('walletd-backup');
@@ -55,7 +55,7 @@ export class Machine {
     return this.platform;
   }
 
-  /** As a person edits the file of settings. */
+  /** Edits the file of settings as a person does. */
   set(name: string, value: string): void {
     this.settings.set(name, value);
     this.writeSettings();
@@ -65,7 +65,7 @@ export class Machine {
     return this.settings.get(name) ?? '';
   }
 
-  /** Of every shell. */
+  /** Variables of every shell. */
   get environment(): Record<string, string> {
     return {
       PATH: `${join(this.folder, 'bin')}${delimiter}${process.env.PATH}`,
@@ -83,7 +83,7 @@ export class Machine {
     else assert.fail(`systemctl ${verb} ${unit}`);
   }
 
-  /** As after a power cut. */
+  /** Kills walletd, as a power cut does. */
   async killWalletd(): Promise<void> {
     this.load.rest();
     await this.server?.end('SIGKILL');

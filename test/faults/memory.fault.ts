@@ -8,10 +8,9 @@ const MIB = 1024 * 1024;
 const BETS_AT_ONCE = 200;
 const REQUESTS_MAX = 4000;
 
-test('a heap that fills up: new bets get 503 before it is full, what closes them passes, and the process lives', () =>
-  fillHeap(96 * MIB, 0));
+test('new bets get 503 before the heap is full, and walletd survives', () => fillHeap(96 * MIB, 0));
 
-test('the heap of a worker that fills up does the same', () => fillHeap(192 * MIB, 1));
+test("new bets get 503 before a worker's heap is full", () => fillHeap(192 * MIB, 1));
 
 async function fillHeap(maxBytes: number, workers: number): Promise<void> {
   const folder = makeTempFolder();

@@ -52,7 +52,7 @@ class Owner {
     return batch.seal({ shard: 0, lsn, nonce: this.nonce, previous });
   }
 
-  /** Sends it in this weather, over a connection that stands. */
+  /** Appends in this fault mode, over an open connection. */
   async append(weather: Weather, expected: Head, entry: SealedEntry): Promise<AppendOutcome['type']> {
     this.proxy.weather = 'fair';
     await this.store.wal.head(0);
@@ -151,7 +151,7 @@ for (const workers of ['0', '2']) {
         await delay(randomInt(5, 100));
         proxy.weather = 'fair';
         await delay(randomInt(5, 100));
-        // What was held arrives when its sender has gone on already, or has not.
+        // Held requests may arrive after their sender has gone on.
         if (proxy.holds > 0 && randomInt(2) === 0) await proxy.deliverOldest().catch(() => {});
         await until('service in fair weather', () => load.firstAnswerAfter(performance.now() - 50));
       }
@@ -161,7 +161,7 @@ for (const workers of ['0', '2']) {
       const snapshots = `${did('taken')} snapshots were taken, ${did('abandoned')} abandoned`;
       scene.say(`${spells} spells of bad weather; ${snapshots}; ${await witness.trimmed()} entries were trimmed`);
       const proof = await prove([load], walletd, witness);
-      // From its snapshots it is the same.
+      // A start from its snapshots gives the same state.
       await walletd.end('SIGKILL');
       await prove([load], await scene.walletd(redis.url, { ...EAGER, WALLETD_WORKERS: workers }), witness);
       await witness.stop();

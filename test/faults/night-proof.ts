@@ -4,7 +4,7 @@ import { OPENING_BALANCE, PLAYERS, type Sent } from './load.js';
 import type { Machine } from './machine.js';
 import { besideBets, betAndSettle, type PlayRound } from './rounds.js';
 
-/** Bets, and credits of a kind that a second one would be a gift. */
+/** Bets, and credits of a kind where a second one would be a gift. */
 export const betsAndCredits: PlayRound = (username, id, i) =>
   i % 3 === 0 ? besideBets(username, id, i) : betAndSettle(username, id, i);
 
@@ -15,8 +15,8 @@ const moneyIn = (answer: CallbackAnswer | undefined) =>
   answer && [answer.statusCode, answer.balanceBefore, answer.balanceAfter];
 
 /**
- * At the end of a night: every callback that was answered is sent again, gets its first answer and moves nothing. What was not answered
- * is sent again, too, and then every balance is what all callbacks together come to. Resolves to what there is to say about it.
+ * Repeats every callback at the end of a night. Each answered callback gets its first answer and moves nothing.
+ * Unanswered callbacks are repeated too, and then every balance is the sum of all callbacks. Resolves to a description.
  */
 export async function proveNothingLost(machine: Served): Promise<string> {
   const { load, walletd } = machine;
@@ -32,7 +32,7 @@ export async function proveNothingLost(machine: Served): Promise<string> {
   return `${answered.length} answers repeated, ${unknown.length} without an answer sent again, balances of ${PLAYERS.length} players`;
 }
 
-/** These were answered: each repeat gets the first answer, and moves nothing. */
+/** Repeats answered callbacks: each gets the first answer, and moves nothing. */
 export async function proveRepeats(machine: Served, answered: readonly Sent[]): Promise<void> {
   assert.ok(answered.length > 50, `${answered.length} answers to repeat`);
   const before = await balances(machine);
@@ -48,9 +48,9 @@ async function balances({ walletd }: Served): Promise<Map<string, number>> {
 }
 
 /**
- * Proves a loss that was accepted, and resolves to how much it was. The store was lost at `lostAtMs`, of `performance.now()`; `shown` is
- * what `accept-loss` said, `exported` all that the store has since.
- * Each callback that is lost was answered in the time that was shown; all others get their first answers.
+ * Proves an accepted loss, and resolves to its size. The store was lost at `lostAtMs`, of `performance.now()`; `shown`
+ * is the output of `accept-loss`, `exported` the contents of the store since. Each lost callback was answered in the
+ * time shown; all others get their first answers.
  */
 export async function proveLoss(machine: Machine, lostAtMs: number, shown: string, exported: string): Promise<string> {
   const { load } = machine;

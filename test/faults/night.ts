@@ -12,7 +12,7 @@ const WITHOUT_TERMINAL = /cannot ask without a terminal/;
 interface Coverage {
   /** Replays of this night in this process. */
   replays: number;
-  /** Those that have reached the end. */
+  /** Replays that have reached the end. */
   ended: number;
   readonly commands: Set<string>;
 }
@@ -20,24 +20,24 @@ interface Coverage {
 const covered = new Map<number, Coverage>();
 
 interface Expected {
-  /** The command asks, and it is answered. */
+  /** The command asks for confirmation, and gets it. */
   readonly yes?: true;
-  /** Exit code; 0 unless said otherwise. */
+  /** Exit code; 0 by default. */
   readonly exit?: number | 'any';
   /** Variables that this step needs for the first time. */
   readonly with?: Readonly<Record<string, string>>;
 }
 
 /**
- * A test of one night. All replays of a night stand in one file: when none was skipped, each command of the night must have been run by
- * one of them.
+ * A test of one night. All replays of a night are in one file: unless one was skipped, each command of the night must
+ * have been run by one of them.
  */
 export function replay(number: number, sentence: string, run: (scene: Scene) => Promise<void>): void {
   register(number);
   fault(`night ${number}: ${sentence}`, run);
 }
 
-/** One that only `--all` has. */
+/** A replay that only `--all` runs. */
 export function rareReplay(number: number, sentence: string, run: (scene: Scene) => Promise<void>): void {
   register(number);
   rareFault(`night ${number}: ${sentence}`, run);
@@ -68,8 +68,8 @@ function keyOf({ number }: Step, command: string): string {
 }
 
 /**
- * One night of the runbook, carried out from its first step to its last, in order. Commands are those of the page. A step without any is
- * done by the test, which cites it.
+ * One night of the runbook, carried out from its first step to its last, in order. Commands are the page's own. The
+ * test itself does a step without commands, and cites the step.
  */
 export class Night {
   private readonly page: NightOnPage;
@@ -87,7 +87,7 @@ export class Night {
     this.coverage = coverage;
   }
 
-  /** Runs the commands of the next step; they have to succeed. Resolves to what they say. */
+  /** Runs the commands of the next step, which have to succeed. Resolves to their output. */
   async run(expected: Expected = {}): Promise<string> {
     const step = this.next();
     assert.ok(step.commands.length > 0, `${this.at(step)} has a command`);
@@ -106,7 +106,7 @@ export class Night {
     return await this.run(expected);
   }
 
-  /** A step without a command, done otherwise. `words` are its own. */
+  /** A step without a command, done by the test. `words` are quoted from the step. */
   async byHand(words: string, act: () => unknown = () => {}): Promise<void> {
     const step = this.next();
     assert.deepEqual(step.commands, [], `${this.at(step)} is done by hand`);
@@ -114,21 +114,21 @@ export class Night {
     await act();
   }
 
-  /** A step for another case than that of tonight. */
+  /** Skips a step for a different case than tonight's. */
   leaveOut(words: string): void {
     const step = this.next();
     assert.ok(step.isConditional, `${this.at(step)} is for one case only`);
     assert.ok(step.prose.includes(words), `${this.at(step)} does not say: ${words}`);
   }
 
-  /** All steps were taken. */
+  /** Asserts that all steps were taken. */
   end(): void {
     const left = this.page.steps[this.done];
     assert.equal(left, undefined, left && `${this.at(left)} was taken`);
     this.coverage.ended++;
   }
 
-  /** The night goes on in another one, as its last step says. */
+  /** Ends this night where its last step leads to another night. */
   goOnIn(words: string): void {
     assert.ok(this.page.steps[this.done - 1]?.prose.includes(words), `night ${this.number} leads on: ${words}`);
     this.coverage.ended++;
@@ -184,7 +184,7 @@ export class Night {
   }
 }
 
-/** Lines of a command, each by itself where systemd has to do with it. */
+/** Lines of a command, separately if systemd is involved. */
 function scriptsOf(command: string): readonly string[] {
   return /^systemctl /m.test(command) ? command.split('\n') : [command];
 }

@@ -56,7 +56,7 @@ for (const workers of ['0', '2']) {
       const next = scene.play(successor);
       await delay(500);
 
-      // These wait in the sockets of the sleeper: what it answers to them, it answers after its successor's fence.
+      // Bets that wait in the sockets of the stopped owner: it answers them after its successor's fence.
       const late = new PlatformClient(former.callbackUrl, 5000);
       const bets = PLAYERS.map((username) => told(late.post('placeBets', bet(username, `late-${username}`))));
       const reads = PLAYERS.map((username) => told(read(`${former.adminUrl}/v1/players/${username}`)));
@@ -96,7 +96,7 @@ async function read(url: string): Promise<{ statusCode: number }> {
   return { statusCode: response.status === 503 ? 50_001 : response.status };
 }
 
-/** In a word, what was answered. */
+/** The outcome in a word. */
 async function told(answer: Promise<{ statusCode: number }>): Promise<string> {
   return await answer.then(
     ({ statusCode }) => (statusCode === 50_001 ? 'busy' : `statusCode ${statusCode}`),

@@ -8,7 +8,7 @@ import type { RawStore } from './raw-store.js';
 
 const ENTRIES_MAX = 100_000;
 
-/** A shard as a store has it, with all that can go wrong with it. */
+/** A shard in a store, with every kind of damage that can happen to it. */
 export class Patient {
   private constructor(
     readonly raw: RawStore,
@@ -35,7 +35,7 @@ export class Patient {
     return this.manifests[0] as Manifest;
   }
 
-  /** Places of entries after the snapshot, which is the `nth` newest, and before the one behind it. */
+  /** Places of entries after the snapshot, which is the `nth` newest, and before the next older one. */
   after(nth: number): readonly Lsn[] {
     const from = (this.manifests[nth] as Manifest).end.lsn.sequence;
     const to = this.manifests[nth - 1]?.start.lsn.sequence ?? Number.POSITIVE_INFINITY;
@@ -51,7 +51,7 @@ export class Patient {
     await this.raw.removeChunk(this.shard, id, 0);
   }
 
-  /** Sound, and of a version that only a later walletd writes. */
+  /** A sound manifest of a version that only a later walletd writes. */
   async bringFromFuture(manifest: Manifest): Promise<void> {
     const sealed = this.snapshotFormat.sealManifest(manifest).subarray(4).toString();
     const json = Buffer.from(sealed.replace(/"version":\d+/, '"version":99'));
@@ -75,7 +75,7 @@ export class Patient {
     await this.raw.removeEntry(this.shard, lsn);
   }
 
-  /** The log ends before `lsn`, and its head with it, as after a failover to a replica that lagged. */
+  /** Cuts the log before `lsn`, and its head with it, like a failover to a lagging replica. */
   async loseFrom(lsn: Lsn): Promise<void> {
     for (const one of this.lsns) if (one.sequence >= lsn.sequence) await this.raw.removeEntry(this.shard, one);
     const left = await this.raw.entries(this.shard, LSN_ZERO, ENTRIES_MAX);

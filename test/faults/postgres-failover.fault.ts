@@ -14,10 +14,10 @@ import { fault, rareFault, type Scene } from './scene.js';
 /** Closed rounds leave memory at once. */
 const AT_ONCE = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_REQUEST_DEADLINE_MS: '300' };
 const CONNECTIONS = 32;
-/** Of all that were acknowledged so many are repeated while they have to wait. */
+/** Number of acknowledged callbacks that are repeated during the wait. */
 const REPEATS = 300;
 
-/** A primary, its replica, and the address that walletd has for whichever is the primary. */
+/** Starts a primary, its replica, and an address that leads walletd to the current primary. */
 async function replicated(scene: Scene, primary: Postgres) {
   const standby = PostgresStandby.start(primary);
   const address = await FaultyNetwork.start(socketOf(primary));
@@ -30,8 +30,8 @@ const isBehind = async ({ adminUrl }: Target) =>
   (await Scrape.of(adminUrl)).series('walletd_archive_behind_log').some(({ value }) => Number(value) === 1);
 
 /**
- * Sends acknowledged callbacks of all ages once more. Each is answered as at first or with 503, and no balance changes. Resolves
- * to how many were told 503.
+ * Repeats acknowledged callbacks of all ages. Each gets its first answer or 503, and no balance changes. Resolves to
+ * the number of 503.
  */
 async function repeatOnce(sent: readonly Sent[], target: Target): Promise<number> {
   const client = new PlatformClient(target.callbackUrl, 10_000);

@@ -29,7 +29,7 @@ function fragile(scene: Scene, path: string): FragileFolder {
   return folder;
 }
 
-/** The settings that walletd ships for Redis, but for what they say of this machine. */
+/** The settings that walletd ships for Redis, except those that depend on the machine. */
 function shipped(): Record<string, string> {
   const lines = readFileSync(SHIPPED, 'utf8').split('\n');
   const settings = lines.filter((line) => /^[a-z]/.test(line)).map((line) => /^(\S+) (.*)$/.exec(line) ?? []);
@@ -56,7 +56,7 @@ function seeded(scene: Scene): Random {
 
 const allKinds: PlayRound = (username, id, i) => (i % 3 === 2 ? besideBets : betAndSettle)(username, id, i);
 
-/** One loss of power is the worst case, in which nothing survives that was not synced; in the next, some of it does. */
+/** In every other loss of power nothing unsynced survives, which is the worst case; in the others, some of it does. */
 const survivors = (loss: number, random: Random) => (loss % 2 === 0 ? undefined : random);
 
 for (const workers of ['0', '2']) {

@@ -4,14 +4,14 @@ import { type Booked, Books } from './books.js';
 import { describe, type Load, OPENING_BALANCE, PLAYERS, type Sent, type Target } from './load.js';
 import type { StoredLog } from './raw-store.js';
 
-/** So many are asked of those who did not play. */
+/** Number of idle players whose balances are checked. */
 const OTHERS = 100;
 const DUPLICATE = 20_002;
 
 /**
- * After a fault, when all loads have stopped and `target` serves from the store of `log`:
- * what was answered is in the log once, by the process that answered it; the rest once or not at all; every repeat gets
- * the first answer, but of what a rollback has undone; and the balances are those of the log. Resolves to what there is to say about it.
+ * Proves a store after a fault, when all loads have stopped and `target` serves from the store of `log`. Each answered
+ * callback is in the log once, by the process that answered it; the rest once or not at all. Every repeat gets the
+ * first answer, except after a rollback. Balances are those of the log. Resolves to a description.
  */
 export async function prove(loads: readonly Load[], target: Target, log: StoredLog): Promise<string> {
   const sent = loads.flatMap((load) => load.sent);
@@ -35,7 +35,7 @@ function checkFirst(one: Sent, books: Books): void {
   if (one.answer === undefined) return;
   const [only] = booked;
   assert.ok(only !== undefined, `${one.body.id} was answered and is not in the log`);
-  // Nodes that share the shards tell what any of them wrote.
+  // Nodes that share the shards answer for each other's writes.
   if (one.pid !== 0)
     assert.equal(only.pid, one.pid, `${one.body.id} is told by the owner that wrote it, not by one that was fenced`);
   checkAnswer(one, one.answer, only);

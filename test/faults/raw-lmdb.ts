@@ -12,7 +12,7 @@ const NAMES = ['meta', 'log', 'heads', 'snapshots', 'chunks'] as const;
 
 type Bytes = Database<Buffer, Buffer>;
 
-/** A handle on an LMDB store that is there, beside whoever serves from it. */
+/** A handle on an existing LMDB store, independent of the process that serves from it. */
 export class RawLmdb implements RawStore {
   private readonly root: RootDatabase<Buffer, Buffer>;
   private readonly databases: Record<(typeof NAMES)[number], Bytes>;

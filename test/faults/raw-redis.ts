@@ -37,7 +37,7 @@ export class RawRedis implements RawStore {
     });
   }
 
-  /** A stream takes an entry at its end only: those behind it leave, and come again. */
+  /** A stream accepts entries at its end only: the later ones are removed, and appended again. */
   async putEntry(shard: number, lsn: Lsn, bytes: Buffer): Promise<void> {
     const behind = (await this.client().callBuffer('XRANGE', log(shard), `(${formatLsn(lsn)}`, '+')) as StreamEntry[];
     await this.removeEntry(shard, lsn);
@@ -89,7 +89,7 @@ export class RawRedis implements RawStore {
     return keys.map((key, i) => `${key} ${(replies[i] as [null, Buffer])[1].toString('hex')}`);
   }
 
-  /** A server that was killed takes its connections with it. */
+  /** A killed server takes its connections with it. */
   private client(): Redis {
     if (this.current === undefined || this.current.status === 'end') this.current = this.server.client();
     return this.current;

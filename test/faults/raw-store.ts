@@ -2,7 +2,7 @@ import type { Lsn } from '../../src/shard/log/lsn.js';
 import type { Head } from '../../src/shard/log/wal.js';
 import type { StoreMeta } from '../../src/store/meta.js';
 
-/** The logs of a store, as somebody reads them who has FORMAT.md and no line of the code that appends or recovers. */
+/** The logs of a store, read by FORMAT.md alone, without a line of the code that appends or recovers. */
 export interface StoredLog {
   meta(): Promise<StoreMeta>;
   head(shard: number): Promise<Head>;
@@ -10,9 +10,9 @@ export interface StoredLog {
   entries(shard: number, after: Lsn, limit: number): Promise<Buffer[]>;
 }
 
-/** A store that can be looked at and damaged, byte by byte, whoever serves from it. */
+/** A store that can be read and damaged byte by byte while any process serves from it. */
 export interface RawStore extends StoredLog {
-  /** As WALLETD_STORE names it. */
+  /** Value of WALLETD_STORE. */
   readonly url: string;
   putEntry(shard: number, lsn: Lsn, bytes: Buffer): Promise<void>;
   removeEntry(shard: number, lsn: Lsn): Promise<void>;
@@ -24,6 +24,6 @@ export interface RawStore extends StoredLog {
   chunk(shard: number, id: string, index: number): Promise<Buffer | undefined>;
   putChunk(shard: number, id: string, index: number, bytes: Buffer): Promise<void>;
   removeChunk(shard: number, id: string, index: number): Promise<void>;
-  /** Everything in it, as text. */
+  /** Everything in the store, as text. */
   dump(): Promise<string[]>;
 }

@@ -15,7 +15,7 @@ export interface RecordedEntry extends Entry {
   readonly bytes: Buffer;
 }
 
-/** All that the logs of a store have, by shard. */
+/** All entries in the logs of a store, by shard. */
 export async function recorded(log: StoredLog): Promise<RecordedEntry[][]> {
   const { storeId, shards } = await log.meta();
   const format = new EntryCodec(storeId);
@@ -27,12 +27,12 @@ export async function recorded(log: StoredLog): Promise<RecordedEntry[][]> {
   return all;
 }
 
-/** The newest time in an entry, looked for in all of it. */
+/** The newest time anywhere in an entry. */
 export function latestMsOf({ timeMs, events }: Entry): number {
   return Math.max(timeMs, ...events.map((event) => event.timeMs));
 }
 
-/** Wallets by player, after nothing but the events of these entries. */
+/** Wallets by player, from the events of these entries alone. */
 export function folded(entries: Iterable<Entry>): Map<string, WalletImage> {
   const wallets = new Wallets();
   for (const { events } of entries) for (const event of events) apply(wallets, event);

@@ -12,9 +12,9 @@ import { fault, type Scene } from './scene.js';
 
 const SHARDS = 6;
 const HEALED = 'entries-reappended';
-/** After the vote, which takes up to twice the timeout of the cluster's nodes. */
+/** Allowance after the vote, which takes up to twice the timeout of the cluster's nodes. */
 const BACK_MS = 2000;
-/** Every second, and no trimming: the log is read from its first entry on. */
+/** Snapshots every second without trimming: the test reads the log from its first entry on. */
 const ENV = {
   WALLETD_SHARDS: String(SHARDS),
   WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
@@ -50,7 +50,7 @@ async function back(load: Load, sinceMs: number): Promise<string> {
   return `service is back after ${tookMs} ms`;
 }
 
-/** By this process, and by one that begins with what the cluster has. */
+/** Proves the store with this process, and with a new one that begins from the data of the cluster. */
 async function proveTwice(
   scene: Scene,
   load: Load,

@@ -6,7 +6,7 @@ import { shardStates } from './shard-states.js';
 import { faultOnEachStore } from './stores.js';
 
 const RULES: readonly (readonly [lacks: string, rules: readonly string[], sentence: RegExp])[] = [
-  // First: the next user loads it.
+  // First, because the next user loads the function.
   ['FUNCTION LOAD', ['-function|load'], /lacks the function.*run `walletd init` once as a user who may/],
   ['CONFIG', ['-config'], /does not let walletd see its settings.*WALLETD_REDIS_TRUST_CONFIG=true/],
   ['FCALL', ['-fcall'], /the ACL of this Redis user lacks a right.*fcall/i],
@@ -42,7 +42,7 @@ fault(
     const said = await scene.refusal(redis.url, { WALLETD_INIT: 'auto' });
     assert.match(said, /Redis is rewriting its append-only file, and may have none before that is done: wait until/);
     assert.equal(await redis.call('EXISTS', 'walletd:meta'), 0, 'nothing was written');
-    // It ends the child that rewrites, which would outlive the server.
+    // Ends the child that rewrites the file, which would outlive the server.
     await redis.call('CONFIG', 'SET', 'appendonly', 'no');
     scene.say(said.trim());
   },

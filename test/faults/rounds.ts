@@ -1,11 +1,11 @@
 import { bet, type RequestBody, settlement } from '../support/client.js';
 
-/** One callback, and by how much it moves the balance. */
+/** One callback, and its effect on the balance. */
 export interface Step {
   readonly endpoint: string;
   readonly body: RequestBody;
   readonly moves: number;
-  /** The request id of the rollback that undoes it later: from then on it is told 20002 when it comes again. */
+  /** The request id of the rollback that undoes it later: from then on a repeat gets 20002. */
   readonly undoneBy?: string;
 }
 
@@ -17,7 +17,7 @@ export const betAndSettle: PlayRound = (username, id) => [
   { endpoint: 'settleBets', body: settlement(username, id, 5), moves: 5 },
 ];
 
-/** Bets of 3 KB in the log, which take of memory no more than others. */
+/** Bets of 3 KB in the log, which take no more memory than others. */
 export const wordyBets: PlayRound = (username, id) => {
   const { txns, ...request } = bet(username, id, 3);
   const wordy = txns.map((txn) => ({ ...txn, playInfo: '界'.repeat(1000) }));
@@ -27,7 +27,7 @@ export const wordyBets: PlayRound = (username, id) => {
   ];
 };
 
-/** What is no part of a round: a tip, a reward, and a purse that a game takes and gives back. */
+/** Callbacks outside of rounds: a tip, a reward, and a purse that a game takes and gives back. */
 export const besideBets: PlayRound = (username, id) => {
   const from = { timestampMillis: 1, productId: 'P', currency: 'THB', username };
   const step = (endpoint: string, name: string, moves: number, txn: object): Step => {

@@ -9,7 +9,7 @@ import { Night, rareReplay, replay } from './night.js';
 import { betsAndCredits, proveNothingLost } from './night-proof.js';
 import type { Scene } from './scene.js';
 
-/* docs/runbook-money.md, carried out. */
+/* Replays of docs/runbook-money.md. */
 const OWN_TOKEN = 'of-the-person-on-call';
 const SCRIPT_TOKEN = 'of-the-script-that-ran-twice';
 
@@ -68,7 +68,7 @@ rareReplay(4, 'a wrong mass deposit is taken back, and the script can do no more
   scene.say(await proveNothingLost(machine));
 });
 
-/** Credits of a script, beside the load that goes on, and all that is not the script's stays. */
+/** A script gives credits during the load, and every other change stays after the undo. */
 async function scriptGaveMoney(scene: Scene, by: 'list' | 'time'): Promise<void> {
   const redis = await scene.redis();
   const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /*
- * The pages of the runbook, docs/runbook*.md, as a machine reads them:
+ * Parser of the runbook pages, docs/runbook*.md:
  *
  *   ## 1. Title of the night
- *   1. *If there is a reason:* what to do.     a step; one that begins with "If" is for that case only
+ *   1. *If there is a reason:* what to do.     a step; a step that begins with "If" is for that case only
  *
- *      ```sh                                   its commands, one block after the other; a step without any is done by hand
+ *      ```sh                                   its commands, one block after the other; a step without commands is done by hand
  *
  * A table with the head "variable" lists every variable of the commands.
  */
@@ -17,7 +17,7 @@ const STEP = /^(?=\d+\. )/m;
 
 export interface Step {
   readonly number: number;
-  /** Without its commands, on one line. */
+  /** The step without its commands, on one line. */
   readonly prose: string;
   /** Each is a script for the shell. */
   readonly commands: readonly string[];

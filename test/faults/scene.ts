@@ -12,7 +12,7 @@ import type { PlayRound } from './rounds.js';
 
 const FAULT_MS = 240_000;
 
-/** A test of one fault, with real processes; whatever becomes of it, they are gone at its end. */
+/** A test of one fault, with real processes, which are gone at its end whatever the outcome. */
 export function fault(sentence: string, run: (scene: Scene) => Promise<void>, timeoutMs = FAULT_MS): void {
   test(sentence, { timeout: timeoutMs }, async (t) => {
     const scene = new Scene(t);
@@ -21,13 +21,13 @@ export function fault(sentence: string, run: (scene: Scene) => Promise<void>, ti
   });
 }
 
-/** One that is much like another: only `npm run test:faults -- --all` has it, or who names its file. */
+/** A fault similar to another one: runs only with `npm run test:faults -- --all`, or when its file is named. */
 export function rareFault(sentence: string, run: (scene: Scene) => Promise<void>): void {
   if (process.env.FAULTS === 'all') fault(sentence, run);
   else test(sentence, { skip: 'only with --all' }, () => {});
 }
 
-/** What a fault happens to: servers, processes and loads, which end when the fault is over. */
+/** The surroundings of a fault: servers, processes and loads, which end when the fault is over. */
 export class Scene {
   private readonly endings: (() => unknown)[] = [];
   private readonly folder = makeTempFolder();
@@ -36,12 +36,12 @@ export class Scene {
     this.atEnd(() => this.folder.remove());
   }
 
-  /** Tells people what this fault looked like. */
+  /** Prints what this fault looked like. */
   say(sight: string): void {
     this.t.diagnostic(sight);
   }
 
-  /** For a fault that cannot be made to happen here. */
+  /** Skips a fault that cannot be caused here. */
   skip(why: string): void {
     this.t.skip(why);
   }
@@ -56,7 +56,7 @@ export class Scene {
     return server;
   }
 
-  /** An archive; skips the test where there can be none. */
+  /** Starts an archive; skips the test where none can run. */
   postgres(): Postgres | undefined {
     const why = whyNoPostgres();
     if (why !== undefined) {
@@ -68,7 +68,7 @@ export class Scene {
     return server;
   }
 
-  /** A new folder, for an LMDB store and whatever lies beside it. */
+  /** A new folder, for an LMDB store and the files beside it. */
   makeFolder(): string {
     const folder = makeTempFolder();
     this.atEnd(() => folder.remove());
@@ -87,7 +87,7 @@ export class Scene {
     return walletd;
   }
 
-  /** A walletd that does not start; resolves to what it says. */
+  /** Starts a walletd that must fail; resolves to its message. */
   async refusal(store: string, env: Record<string, string> = {}): Promise<string> {
     const started = this.walletd(store, { WALLETD_INIT: 'never', ...env });
     return await started.then(
@@ -98,14 +98,14 @@ export class Scene {
     );
   }
 
-  /** A verb that runs while the fault goes on. */
+  /** A command that runs while the fault goes on. */
   command(...args: readonly string[]): WalletdCommand {
     const command = new WalletdCommand(args);
     this.atEnd(() => command.exit('SIGKILL'));
     return command;
   }
 
-  /** A verb that has to succeed; resolves to what it says. */
+  /** Runs a command that has to succeed; resolves to its output. */
   async run(...args: readonly string[]): Promise<string> {
     const command = this.command(...args);
     const exitCode = await command.exit();
@@ -119,14 +119,14 @@ export class Scene {
     return this.play(target, pauseMs, playRound);
   }
 
-  /** Bets and settlements of players who are there, or other rounds, until it is stopped. */
+  /** Plays bets and settlements of existing players, or other rounds, until it is stopped. */
   play(target: Target, pauseMs?: number, playRound?: PlayRound): Load {
     const load = new Load(target, pauseMs, playRound);
     this.atEnd(() => load.stop());
     return load;
   }
 
-  /** Where walletd keeps entries that a log has lost. */
+  /** Folder in which walletd keeps entries that a log has lost. */
   get nodeFolder(): string {
     return this.folder.path;
   }
@@ -147,7 +147,7 @@ export class Scene {
   }
 }
 
-/** Has a walletd send itself a signal at a step of its store, such as `before trimLog`, for the `time`th time. */
+/** Makes a walletd send itself a signal at a step of its store, such as `before trimLog`, for the `time`th time. */
 export function signalAt(signal: NodeJS.Signals, step: string, time = 1): Record<string, string> {
   const preloaded = new URL('./at-step.js', import.meta.url);
   return { NODE_OPTIONS: `--import ${preloaded.href}`, FAULT_AT: `${signal} ${step} ${time}` };

@@ -10,13 +10,13 @@ const COUNT = 3;
 const QUORUM = 2;
 const NAME = 'mymaster';
 
-/** Of the user as whom they ask the servers that they watch. */
+/** Credentials for the servers that they watch. */
 interface Login {
   readonly user: string;
   readonly password: string;
 }
 
-/** Three sentinels that watch one master, and replace it a second after it falls silent. */
+/** Three sentinels that watch one master, and replace it after a second without an answer. */
 export class Sentinels {
   private readonly folder = makeTempFolder();
   private readonly children: ChildProcess[] = [];
@@ -42,12 +42,12 @@ export class Sentinels {
     return this.urlOf('');
   }
 
-  /** For a user of the servers that they watch: `walletd:secret@`. */
+  /** `login`: credentials for the servers that they watch, as `walletd:secret@`. */
   urlOf(login: string): string {
     return `redis+sentinel://${login}${this.ports.map((port) => `127.0.0.1:${port}`).join(',')}/${NAME}`;
   }
 
-  /** The port of the master, as the first one says who knows of another than `port`. */
+  /** The port of the master, according to the first sentinel that knows another port than `port`. */
   async otherMaster(port: number): Promise<number | undefined> {
     const addresses = await Promise.all(
       this.clients.map((client) => client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME) as Promise<string[]>),
@@ -55,12 +55,12 @@ export class Sentinels {
     return addresses.map(([, found]) => Number(found)).find((found) => found !== port);
   }
 
-  /** Has the first one make the replica the master. */
+  /** Makes the first sentinel promote the replica. */
   async failOver(): Promise<void> {
     await this.clients[0]?.call('SENTINEL', 'FAILOVER', NAME);
   }
 
-  /** Kills the first one, which clients ask first. */
+  /** Kills the first sentinel, which clients ask first. */
   async killFirst(): Promise<void> {
     this.clients.shift()?.disconnect();
     const [child] = this.children.splice(0, 1);

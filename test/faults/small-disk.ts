@@ -5,11 +5,11 @@ import type { Scene } from './scene.js';
 
 const PIECE = Buffer.alloc(64 * 1024, 1);
 
-/** A file system of its own, in memory, that can be full or read-only. */
+/** A separate file system in memory that can be full or read-only. */
 export class SmallDisk {
   private constructor(readonly path: string) {}
 
-  /** Undefined where that is not allowed. */
+  /** Undefined when mounting is not allowed. */
   static maybeMount(scene: Scene, megabytes: number): SmallDisk | undefined {
     const path = scene.makeFolder();
     if (!run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path)) return undefined;
@@ -17,7 +17,7 @@ export class SmallDisk {
     return new SmallDisk(path);
   }
 
-  /** Leaves no room for anybody. */
+  /** Leaves no free space. */
   fill(): void {
     const file = openSync(join(this.path, 'filler'), 'w');
     try {
@@ -33,7 +33,7 @@ export class SmallDisk {
     rmSync(join(this.path, 'filler'));
   }
 
-  /** While nobody has a file open for writing. */
+  /** Call while no file is open for writing. */
   setReadOnly(): void {
     if (!run('mount', '-o', 'remount,ro', this.path)) throw new Error('the disk cannot be made read-only');
   }

@@ -17,12 +17,12 @@ export async function unfinishedIn(raw: RawStore): Promise<string[]> {
   return (await snapshotsIn(raw)).filter(([, manifest]) => manifest.length === 0).map(([id]) => id);
 }
 
-/** Ids of those that were. */
+/** Ids of published snapshots. */
 export async function wholeIn(raw: RawStore): Promise<string[]> {
   return (await snapshotsIn(raw)).filter(([, manifest]) => manifest.length > 0).map(([id]) => id);
 }
 
-/** Ids of the transactions in the first chunk of a snapshot of shard 0, which need not be published. */
+/** Ids of the transactions in the first chunk of a snapshot of shard 0, even of an unpublished one. */
 export function transactionIdsIn(storeId: string, chunk: Buffer): Set<string> {
   const summary = { bytes: chunk.length, players: chunk.readUInt32BE(8), checksum: chunk.readUInt32BE(12) };
   const id = chunk.toString('hex', 16, 24);

@@ -13,13 +13,13 @@ import { fault } from './scene.js';
 import { unfinishedIn } from './snapshots.js';
 
 const SILENT_MS = 2000;
-/** Five seconds, and what a client on the same two cores sees later. */
+/** Five seconds, and an allowance for a client on the same two cores. */
 const ENDED_MS = 10_000;
-/** Their snapshots take a while. */
+/** Enough players to make snapshots slow. */
 const IDLE_PLAYERS = Array.from({ length: 100_000 }, (_, i) => `idle-${i}`);
 const FULL = /Redis is at its memory limit and wrote nothing: raise maxmemory/;
 
-/** Bad weather that `walletd` describes in these words; nothing is told until it is over. */
+/** A fault that walletd describes in these words; it acknowledges nothing until the fault is over. */
 async function refusedUntil(walletd: WalletdProcess, load: Load, words: RegExp, mend: () => Promise<unknown>) {
   const said = await walletd.waitFor(({ error }) => words.test(String(error)));
   const sinceMs = performance.now();
@@ -170,7 +170,7 @@ for (const [workers, traffic] of [
   );
 }
 
-/** All keys at one moment, as the commands that bring them back. */
+/** All keys at one moment, as the commands that restore them. */
 async function copyOf(client: Redis): Promise<[string, string, number, Buffer][]> {
   const keys = await client.keys('*');
   const dumps = client.multi();

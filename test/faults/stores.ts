@@ -6,17 +6,17 @@ import { RawRedis } from './raw-redis.js';
 import type { RawStore } from './raw-store.js';
 import { fault, type Scene } from './scene.js';
 
-/** Where walletd creates its store, and the store as its bytes once it is there. */
+/** The store that walletd creates, with access to its bytes once it exists. */
 export interface Place {
   readonly kind: 'LMDB' | 'Redis';
-  /** As WALLETD_STORE names it. */
+  /** Value of WALLETD_STORE. */
   readonly url: string;
   open(): RawStore;
-  /** Nothing is left there. */
+  /** Removes everything there. */
   clear(): Promise<void>;
 }
 
-/** One fault, on a store of each kind. Both at the same time, for most of it is waiting. */
+/** One fault, on a store of each kind. Both run at the same time, since most of it is waiting. */
 export function faultOnEachStore(
   sentence: string,
   run: (scene: Scene, place: Place) => Promise<void>,

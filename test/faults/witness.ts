@@ -9,15 +9,15 @@ import type { StoredLog } from './raw-store.js';
 const LOOK_MS = 10;
 const PAGE = 1000;
 
-/** Reads the logs of a store all the time from another connection, and keeps what is trimmed later. */
+/** Reads the logs of a store continuously from another connection, and keeps entries that are trimmed later. */
 export class Witness implements StoredLog {
-  /** Entries of each shard from the first of all, by sequence less one. */
+  /** Entries of each shard from the very first, by sequence minus one. */
   private readonly seen: Buffer[][];
   private readonly newest: Lsn[];
   private readonly format: EntryCodec;
   private isOver = false;
   private readonly watching: Promise<void>;
-  /** One look after the other. */
+  /** Serializes the reads. */
   private looking: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -31,12 +31,12 @@ export class Witness implements StoredLog {
     this.watching.catch(() => {});
   }
 
-  /** Before anything is trimmed. */
+  /** Call before anything is trimmed. */
   static async of(store: StoredLog): Promise<Witness> {
     return new Witness(store, await store.meta());
   }
 
-  /** Rejects when something cannot have been seen, or is not any more what it was. */
+  /** Rejects when an entry was missed or has changed since. */
   async stop(): Promise<void> {
     this.isOver = true;
     await this.watching;
@@ -50,13 +50,13 @@ export class Witness implements StoredLog {
     return await this.store.head(shard);
   }
 
-  /** All that there ever was, proved to be what the store still has of it. */
+  /** All entries ever written, proved equal to those that the store still has. */
   async entries(shard: number, after: Lsn, limit: number): Promise<Buffer[]> {
     if (after.sequence === 0) await this.compare(shard);
     return (this.seen[shard] as Buffer[]).slice(after.sequence, after.sequence + limit);
   }
 
-  /** Entries that the store does not have any more. */
+  /** Number of entries that the store no longer has. */
   async trimmed(): Promise<number> {
     let trimmed = 0;
     for (const shard of this.seen.keys()) {
@@ -90,7 +90,7 @@ export class Witness implements StoredLog {
     }
   }
 
-  /** An LSN is never used for two contents. */
+  /** No LSN is used for two contents. */
   private async compare(shard: number): Promise<void> {
     await this.look(shard);
     const seen = this.seen[shard] as Buffer[];

@@ -15,7 +15,7 @@ import { shardStates } from './shard-states.js';
 const SHARDS = 4;
 const WORKERS = 2;
 const DYING_WORKER = new URL('../support/dying-worker.js', import.meta.url);
-/** Of two workers the second has the odd shards. */
+/** With two workers, the second has the odd shards. */
 const isDoomed = (username: string) => shardOf(username, SHARDS) % WORKERS === 1;
 const DOOMED = PLAYERS.find(isDoomed) as string;
 
@@ -32,7 +32,7 @@ async function startNode(scene: Scene, store: string): Promise<Target & { log: s
     'admin.port': 0,
     workers: WORKERS,
     requestDeadlineMs: 1000,
-    // Of the workers, which have loggers of their own.
+    // Log level of the workers, which have loggers of their own.
     'log.level': 'silent',
   });
   const node = await WalletNode.open({ settings, sources: new Map() }, logger, () => {}, DYING_WORKER);
@@ -44,7 +44,7 @@ async function startNode(scene: Scene, store: string): Promise<Target & { log: s
 
 async function kill(target: Target, id: string): Promise<void> {
   const client = new PlatformClient(target.callbackUrl, 5000);
-  // More than he has: whatever becomes of it, the log never has it.
+  // More than the balance: the log never has this bet, whatever its outcome.
   const deadly = { ...bet(DOOMED, id, 2 * OPENING_BALANCE), productId: 'DIE' };
   const { statusCode } = await client.post('placeBets', deadly);
   client.close();

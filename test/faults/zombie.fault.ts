@@ -23,7 +23,10 @@ const REDIS_STEPS: readonly Step[] = [
   ['the trimming', 'before trimLog', 1],
 ];
 
-/** Sharper: the head has been read and found to be its own, and the write that compares it is not queued yet. */
+/**
+ * A sharper step for LMDB: the head has been read and found to be its own, and the write that compares it is not queued
+ * yet.
+ */
 const LMDB_STEPS: readonly Step[] = REDIS_STEPS.map(([what], i) => [what, 'before compareAndWrite', i + 2]);
 
 faultOnEachStore(
@@ -53,7 +56,7 @@ faultOnEachStore(
   },
 );
 
-/** Bets of some players; the log is quiet when it resolves. */
+/** Plays bets of some players; the log is idle when it resolves. */
 async function play(scene: Scene, walletd: WalletdProcess) {
   const load = await scene.load(walletd);
   await delay(PLAY_MS);
@@ -62,7 +65,7 @@ async function play(scene: Scene, walletd: WalletdProcess) {
   return load;
 }
 
-/** A life that ends in good order with a snapshot of its own. */
+/** A process that plays and ends in an orderly way with a snapshot of its own. */
 async function playAndEnd(scene: Scene, walletd: WalletdProcess) {
   const load = await play(scene, walletd);
   assert.equal(await walletd.end('SIGTERM'), 0);

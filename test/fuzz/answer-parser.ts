@@ -4,19 +4,19 @@ import type { HttpAnswer } from '../support/openapi-document.js';
 const CONTINUE = 100;
 const SWITCHING = 101;
 
-/** Takes what comes out of a connection to pieces. */
+/** Splits the bytes received over a connection into answers. */
 export class AnswerParser {
-  /** Whole answers, in their order; `100 Continue` is none. */
+  /** Complete answers, in order; `100 Continue` does not count. */
   readonly answers: HttpAnswer[] = [];
-  /** What made the bytes unreadable. */
+  /** Reason why the bytes could not be parsed. */
   error: string | undefined;
-  /** A part of an answer is there. */
+  /** An answer has arrived only in part. */
   isBetween = false;
-  /** The connection is a WebSocket from here on: no answer of HTTP follows. */
+  /** The connection is a WebSocket from here on: no HTTP answer follows. */
   private isUpgraded = false;
   private readonly parser = new HTTPParser(HTTPParser.RESPONSE);
 
-  /** `methodOf` tells the method of the nth request: the answer to a HEAD has no body. */
+  /** `methodOf` returns the method of the nth request: the answer to a HEAD has no body. */
   constructor(methodOf: (n: number) => string) {
     let status = 0;
     let contentType = '';

@@ -12,11 +12,11 @@ import type { Sending } from './sending.js';
 import { type Besieged, countStatuses, type Held } from './target.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Node's limit of a request is 5 s, beside all that the machine does. */
+/** Node's limit of a request is 5 s; the rest is allowance for a busy machine. */
 const PATIENCE_MS = 20_000;
 const BAD = /"level":"(?:error|fatal)"/;
 
-/** A walletd that waits for its store while it is attacked, and must start when the store is there. */
+/** A walletd that waits for its store during the attacks, and must start once the store is there. */
 export class EarlyTarget implements Besieged {
   readonly name = 'a store that is away';
   readonly attacks = EARLY_ATTACKS;
@@ -74,7 +74,7 @@ export class EarlyTarget implements Besieged {
 
   readCallersAgain(): void {}
 
-  /** The store comes, and walletd serves. */
+  /** Brings the store up, and waits until walletd serves. */
   async finish(): Promise<{ start: Held | undefined; end: Held | undefined }> {
     await this.look();
     await this.redis.start();

@@ -4,17 +4,17 @@ import { AnswerParser } from './answer-parser.js';
 import { Finding } from './finding.js';
 import type { Sending } from './sending.js';
 
-/** For what is no whole request, and need not be answered. */
+/** Wait for bytes that are no complete request, and need no answer. */
 const MOMENT_MS = 150;
 
-/** What came of a sending. */
+/** Result of a sending. */
 export interface Exchange {
   readonly sending: Sending;
   readonly received: Buffer;
   readonly parser: AnswerParser;
 }
 
-/** Carries out one sending. Throws a `Finding` when the server lets it hang for `patienceMs`. */
+/** Carries out one sending. Throws a `Finding` when the server leaves it hanging for `patienceMs`. */
 export async function exchange(port: number, sending: Sending, patienceMs: number): Promise<Exchange> {
   const connection = new Connection(port, sending);
   try {
@@ -63,12 +63,12 @@ class Connection {
       if (this.isOver) return;
       if (n > 0 && typeof pause === 'number') await delay(pause);
       this.socket.write(part);
-      // Who is not answered in time finds that at the end.
+      // A missing answer is detected at the end.
       if (pause === 'answered') await this.until(() => this.parser.answers.length > n, MOMENT_MS * 10);
     }
   }
 
-  /** False: there was too little within `patienceMs`. */
+  /** False when the answers were incomplete after `patienceMs`. */
   async end(patienceMs: number): Promise<boolean> {
     const { ending, requests, areSound } = this.sending;
     const isAnswered = () => this.parser.answers.length >= requests.length;
@@ -80,7 +80,7 @@ class Connection {
     return true;
   }
 
-  /** An answer that broke off counts only where nothing can have lost its rest. */
+  /** A truncated answer counts only where the rest cannot have been lost in transit. */
   result(): Exchange {
     const { parser, hasFailed, sending } = this;
     if (!hasFailed && this.isOver && parser.isBetween) parser.error ??= 'the answer breaks off';
@@ -89,8 +89,8 @@ class Connection {
 
   leave(): void {
     const { ending } = this.sending;
-    // A reset leaves no port behind that waits: 60 s of these would use up those of this machine. One that has been
-    // closed by half cannot be reset any more, and Node 20 would keep its handle for ever.
+    // A reset leaves no port in TIME_WAIT: 60 s of these would use up the ports of this machine. A half-closed socket
+    // can no longer be reset, and Node 20 would keep its handle for ever.
     if (ending === 'vanishes' || ending === 'half-closes') this.socket.destroy();
     else this.socket.resetAndDestroy();
   }
@@ -100,7 +100,7 @@ class Connection {
     this.onNews();
   }
 
-  /** Until the connection is over, or what is waited for has come; false when neither was within `ms`. */
+  /** Waits until the connection is over, or the condition holds; false when neither happened within `ms`. */
   private async until(hasCome: () => boolean, ms: number): Promise<boolean> {
     if (this.isOver || hasCome()) return true;
     return await new Promise<boolean>((resolve) => {

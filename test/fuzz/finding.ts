@@ -1,24 +1,24 @@
 const SHOWN_MAX = 4000;
 
-/** What must not be: ends the run. */
+/** A violation, which ends the run. */
 export class Finding extends Error {
   override readonly name = 'Finding';
 
   constructor(
     readonly sentence: string,
-    /** What went into the connection, in its parts, and what came out of it. */
+    /** Bytes sent into the connection, in their parts, and bytes received. */
     readonly sent: readonly Buffer[] = [],
     readonly received: Buffer = Buffer.alloc(0),
   ) {
     super(sentence);
   }
 
-  /** The same, with what was going on. */
+  /** The same finding with its circumstances. */
   during(what: string): Finding {
     return new Finding(`${what}: ${this.sentence}`, this.sent, this.received);
   }
 
-  /** For people; every byte that a terminal would not show as it is comes escaped. */
+  /** A readable report; bytes that a terminal cannot show are escaped. */
   describe(): string {
     if (this.sent.length === 0) return this.sentence;
     const parts = this.sent.map((part) => `  ${escaped(part)}`).join('\n');

@@ -8,7 +8,7 @@ import { LinkSiege } from './link-siege.js';
 import { Random } from './random.js';
 import { type Besieged, Target } from './target.js';
 
-/** Attackers of one target; each does one thing after the other. */
+/** Attackers per target; each carries out one attack after the other. */
 const ATTACKERS = 4;
 /** Pairs of nodes with a relay between them. */
 const LINKS = 8;
@@ -16,12 +16,12 @@ const LOOK_MS = 500;
 /** Looks between two SIGHUPs. */
 const LOOKS = 3;
 
-/** Whether an attacker goes on who has carried out so many attacks. */
+/** Whether an attacker continues after `attacks` attacks. */
 export type GoesOn = (attacks: number) => boolean;
 
 /**
- * Attacks one walletd of each kind at once, an honest player beside the attackers; resolves to a table of what it was
- * like. Rejects with the first thing that must not be.
+ * Attacks one walletd of each kind at once, with an honest player beside the attackers; resolves to a table of figures.
+ * Rejects with the first finding.
  */
 export async function fuzz(seed: number, goesOn: GoesOn): Promise<string> {
   const stop = new AbortController();
@@ -124,7 +124,7 @@ class Siege {
   }
 }
 
-/** Waits for all of them. The first that fails stops them, and is what is told. */
+/** Waits for all of them. The first failure stops them, and is reported. */
 async function all<T>(works: readonly Promise<T>[], stop: AbortController): Promise<T[]> {
   for (const work of works) work.catch((error) => stop.abort(error));
   const results = await Promise.allSettled(works);

@@ -15,7 +15,7 @@ const REPEAT_EVERY = 4;
 
 type Headers = Record<string, string>;
 
-/** Where she plays, and how she shows who she is. */
+/** Address and credentials of an honest player. */
 export interface Table {
   readonly callbackUrl: string;
   readonly adminUrl: string;
@@ -25,8 +25,9 @@ export interface Table {
 }
 
 /**
- * Plays rounds of all callbacks that move money beside the attacks, as one player after the other, and knows every answer before it
- * comes. Who is told 503, or loses the connection, sends the same again: the outcome must be the same.
+ * Plays rounds of all callbacks that move money during the attacks, as one player after the other, and knows every
+ * answer in advance. After a 503 or a lost connection it sends the same request again, and the outcome must be the
+ * same.
  */
 export class HonestPlayer implements Honest {
   readonly probes = 0;
@@ -42,7 +43,7 @@ export class HonestPlayer implements Honest {
     this.client = new PlatformClient(table.callbackUrl, table.patienceMs, (body) => table.signatureOf(body));
   }
 
-  /** At least one player's life. Throws a `Finding` at an answer that is not the right one. */
+  /** Plays at least one player's life. Throws a `Finding` at a wrong answer. */
   async play(goesOn: () => boolean): Promise<void> {
     let n = 0;
     do await this.live(`honest-${n++} ☂/é`, goesOn);
@@ -101,7 +102,7 @@ export class HonestPlayer implements Honest {
     });
   }
 
-  /** Asks until there is an answer, which must be this one. */
+  /** Asks until an answer comes, which must be this one. */
   private async expect(what: string, expected: object, ask: () => Promise<object | undefined>): Promise<void> {
     const endMs = performance.now() + GIVE_UP_MS;
     for (let answer = await ask(); ; answer = await ask()) {
@@ -123,7 +124,7 @@ function withoutTime(answer: CallbackAnswer): object {
   return rest;
 }
 
-/** An operation says so when it is asked for again, as it is where no answer came. */
+/** Removes `repeated`: an operation reports it when it is asked for again, as after a lost answer. */
 function withoutRepeated(answer: object): object {
   const { repeated: _, ...rest } = answer as { repeated?: true };
   return rest;

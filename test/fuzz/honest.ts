@@ -10,16 +10,16 @@ type GoesOn = () => boolean;
 
 /** A friendly caller beside the attackers. */
 export interface Honest {
-  /** Answers to its callbacks and requests. */
+  /** Number of answers to its callbacks and requests. */
   readonly answers: number;
   readonly repeats: number;
   readonly probes: number;
-  /** Throws a `Finding` at an answer that is not the right one. */
+  /** Throws a `Finding` at a wrong answer. */
   play(goesOn: GoesOn): Promise<void>;
   close(): void;
 }
 
-/** A balancer or supervisor that asks again and again how a process is. */
+/** A balancer or supervisor that keeps probing a process. */
 export class Prober implements Honest {
   readonly answers = 0;
   readonly repeats = 0;
@@ -48,7 +48,7 @@ export class Prober implements Honest {
     if (status !== expected) throw new Finding(`a probe of ${path} got HTTP ${status}`);
   }
 
-  /** On a connection of its own: a kept one may be closed for its idle time just as it is used again. */
+  /** On a new connection: a kept one may be closed for its idle time just when it is used again. */
   private async statusOf(path: string): Promise<number | undefined> {
     const sent = get(this.url + path, { agent: false, signal: AbortSignal.timeout(this.patienceMs) });
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -58,7 +58,7 @@ export class Prober implements Honest {
   }
 }
 
-/** Several of them at the same process. */
+/** Several honest callers of the same process. */
 export class Company implements Honest {
   constructor(private readonly members: readonly Honest[]) {}
 

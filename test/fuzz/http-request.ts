@@ -1,4 +1,4 @@
-/** The bytes of a request that is sound, with these further headers. */
+/** The bytes of a valid request with these further headers. */
 export function requestBytes(method: string, target: string, body: Buffer, headers: readonly string[] = []): Buffer {
   return headAndBody(
     [`${method} ${target} HTTP/1.1`, 'Host: localhost', `Content-Length: ${body.length}`, ...headers],
@@ -19,7 +19,7 @@ export function chunkedRequestBytes(target: string, body: Buffer, sizes: readonl
   return headAndBody(head, Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]));
 }
 
-/** Lines as they are, each character a byte. */
+/** Unchanged lines, one byte per character. */
 export function headAndBody(lines: readonly string[], body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body]);
 }

@@ -4,20 +4,20 @@ import type { Exchange } from './exchange.js';
 import { Finding } from './finding.js';
 import type { Listener, RequestLine, Sending } from './sending.js';
 
-/** What the HTTP library of the callback listener answers by itself (docs/limits.md). */
+/** Statuses that the HTTP library of the callback listener returns by itself (docs/limits.md). */
 const REFUSAL_STATUSES = [400, 431, 505];
 const REFUSAL = /^<h1>[\w ]+<\/h1>(?:<p>[^<]*<\/p>)?<hr><i>uWebSockets\/20 Server<\/i>$/;
-/** And that of the operator API. */
+/** Answer of the operator API's HTTP library. */
 const CLIENT_ERROR = /^\{"type":"about:blank","title":"[\w ]+","status":4\d\d,"detail":"the request cannot be read",/;
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const CALLBACKS = ENDPOINTS.map((endpoint) => `/${endpoint}`);
-/** What Node answers without a body: no Host, an Expect that it does not know, and refusals of a HEAD. */
+/** Statuses that Node returns without a body: no Host, an unknown Expect, and refusals of a HEAD. */
 const BARE_REFUSALS = [400, 417, 431];
-/** Is told before anybody is asked who he is. */
+/** Returned before authentication. */
 const BAD_URL = /is not a valid url component/;
 const HEALTH = /^\/(?:livez|readyz)$/;
 
-/** Statuses of listeners that answer by one line, and of Node where a request cannot be read. */
+/** Statuses of listeners that answer with one line, and of Node for unreadable requests. */
 type PlainListener = Exclude<Listener, 'callbacks' | 'operator'>;
 const PLAIN_STATUSES: Readonly<Record<PlainListener, readonly number[]>> = {
   health: [200, 404, 405],
@@ -30,14 +30,14 @@ const HELLO_FRAME = Buffer.from([0x82, 33, 2]);
 const CLOSE_FRAME = 0x88;
 const PONG_FRAME = 0x8a;
 
-/** Tells whether what came back is what the documents say. */
+/** Checks answers against the documents. */
 export class Judge {
-  /** Those of the operator API. */
+  /** Operations of the operator API. */
   private readonly operations: readonly { readonly path: string; readonly pattern: RegExp }[];
 
   constructor(
     private readonly document: OpenApiDocument,
-    /** Callbacks are to be signed, and operators have tokens. */
+    /** Whether callbacks must be signed, and operators need tokens. */
     private readonly isGuarded: boolean,
   ) {
     const paths = Object.keys(document.content.paths).filter((path) => !CALLBACKS.includes(path));
@@ -47,7 +47,7 @@ export class Judge {
     }));
   }
 
-  /** Throws a `Finding` when an answer is not one of the documented ones. */
+  /** Throws a `Finding` when an answer is undocumented. */
   check({ sending, received, parser }: Exchange): void {
     if (isPlain(sending.to)) {
       checkPlain({ sending, received, parser });
@@ -78,7 +78,7 @@ export class Judge {
       return `a callback that is not signed was looked at: HTTP ${status}`;
     }
     if (isToHead) return received.subarray(-4).equals(END_OF_HEAD) ? undefined : 'an answer to HEAD has a body';
-    // All but checkBalance answer alike, and unknown paths as they do.
+    // All but checkBalance answer alike, and unknown paths do too.
     const path = text.includes('"balance":') ? '/checkBalance' : '/placeBets';
     return this.document.maybeComplaint('post', path, answer);
   }
@@ -105,7 +105,7 @@ export class Judge {
     return { method: name, path };
   }
 
-  /** What is no operation is a problem of the caller's. */
+  /** A request for no operation is a problem of the caller's. */
   private ofNoOperation({ status, contentType, text }: HttpAnswer): string | undefined {
     if (contentType.split(';')[0] !== 'application/problem+json') return `HTTP ${status} as ${contentType}`;
     const isProblem = this.document.schemaAt('components', 'schemas', 'Problem');
@@ -115,7 +115,7 @@ export class Judge {
   }
 }
 
-/** Throws a `Finding` when a listener that answers by one line, or none, has answered anything else. */
+/** Throws a `Finding` when a listener that answers with one line, or not at all, has sent any other answer. */
 export function checkPlain({ sending, received, parser }: Exchange): void {
   const { to } = sending;
   if (!isPlain(to)) throw new Error(`answers of ${to} are those of a document`);
@@ -141,7 +141,7 @@ function complaintOfPlain(
   return answers.some(({ status }) => status === 101) ? maybeTold(received) : undefined;
 }
 
-/** Frames that tell a stranger more than the version of the protocol and a random number. */
+/** Frames that reveal more to an unknown process than the protocol version and a random number. */
 function maybeTold(received: Buffer): string | undefined {
   let rest = received.subarray(received.indexOf(END_OF_HEAD) + END_OF_HEAD.length);
   if (rest.subarray(0, HELLO_FRAME.length).equals(HELLO_FRAME)) rest = rest.subarray(HELLO_FRAME_BYTES);

@@ -9,17 +9,17 @@ import { randomBytes } from './attacks/random-bytes.js';
 import { strangeLinks } from './attacks/strange-links.js';
 import { cutOffUploads, floods, oversizedUploads, pipelining, slowUploads } from './attacks/uploads.js';
 
-/** A way to set walletd up, and what is done to it. */
+/** A configuration of walletd, and the attacks on it. */
 export interface Kind {
   readonly name: string;
-  /** As in a file of settings. */
+  /** Contents of a file of settings. */
   readonly settings: object;
   readonly requestDeadlineMs: number;
   readonly bodyBytesMax: number;
   readonly secrets?: Secrets;
   /** Two nodes on one Redis, of which the first is attacked. */
   readonly isCluster?: true;
-  /** One that is named twice comes twice as often. */
+  /** Attacks; an attack that is listed twice comes twice as often. */
   readonly attacks: readonly Attack[];
 }
 
@@ -79,5 +79,5 @@ export const KINDS: readonly Kind[] = [
   },
 ];
 
-/** A start that waits for its store. */
+/** Attacks on a start that waits for its store. */
 export const EARLY_ATTACKS = onPlain('early');

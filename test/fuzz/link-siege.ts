@@ -8,22 +8,22 @@ import { mutateBytes } from './mutate-bytes.js';
 import type { Random } from './random.js';
 
 const MESSAGES_MAX = 6;
-/** After the loss of a link it is dialled each 100 ms; a link that hangs is given up after 3 s. */
+/** A lost link is dialled each 100 ms; a hanging link is given up after 3 s. */
 const HEAL_MS = 20_000;
 const POLL_MS = 2;
 const MUTATIONS_MAX = 3;
-/** Header of a short frame from the end that dials, with its mask. */
+/** Header of a short frame from the dialling end, with its mask. */
 const HEAD_BYTES = 6;
 
 /**
- * Two ends of a link, and a relay that changes bytes of either direction, before the proof and after it. Only messages that
- * were sent may be heard, each once and in their order; and there must be a link again each time.
+ * Two ends of a link, and a relay that changes bytes of either direction, before the proof and after it. Each end may
+ * receive only messages that were sent, each once and in order. There must be a link again each time.
  */
 export class LinkSiege {
   private readonly ends = [new End({ tag: A }), new End({ tag: B })] as const;
   private readonly server = createServer((near) => this.carry(near));
   private readonly sockets = new Set<Socket>();
-  /** Parts that pass before the one that is changed. */
+  /** Parts that pass before the relay changes one. */
   private passing = Number.POSITIVE_INFINITY;
   private changed = 0;
   private sent = 0;
@@ -32,7 +32,9 @@ export class LinkSiege {
 
   constructor(private readonly random: Random) {}
 
-  /** Resolves to its figures: links made, changes, forged frames, messages sent and heard. Rejects with a `Finding`. */
+  /**
+   * Resolves to its figures: links made, changes, forged frames, messages sent and received. Rejects with a `Finding`.
+   */
   async run(goesOn: (attacks: number) => boolean): Promise<readonly number[]> {
     const [a, b] = this.ends;
     try {
@@ -54,7 +56,7 @@ export class LinkSiege {
     const { random } = this;
     await this.healed();
     this.passing = random.between(0, MESSAGES_MAX);
-    // A link that ends now is made anew while bytes are changed: its handshake is hit.
+    // Ending links now forces new ones while bytes change, so that handshakes are hit.
     if (random.oneIn(3)) for (const socket of this.sockets) socket.destroy();
     for (let n = random.between(1, MESSAGES_MAX); n > 0; n--) this.send(random.oneIn(2));
     await delay(random.between(0, 5));
@@ -67,7 +69,7 @@ export class LinkSiege {
     if (fromA ? a.links.send(B, message) : b.links.send(A, message)) this.sent++;
   }
 
-  /** Waits until both ends speak over a link that nobody changes. */
+  /** Waits until both ends exchange messages over an unchanged link. */
   private async healed(): Promise<void> {
     const [a, b] = this.ends;
     this.passing = Number.POSITIVE_INFINITY;
@@ -96,7 +98,7 @@ export class LinkSiege {
         before = sequence;
       }
       this.heard += messages.length;
-      // The next ones are newer than all of these.
+      // Later messages have higher numbers than all of these.
       messages.splice(0);
       heard.splice(0);
     }
@@ -123,7 +125,7 @@ export class LinkSiege {
     if (this.passing-- !== 0) return bytes;
     this.changed++;
     if (this.random.oneIn(6)) return Buffer.concat([bytes, bytes]);
-    // A WebSocket that still has its lengths: its payload is hit.
+    // Keep the WebSocket's lengths, and change the payload only.
     if (this.random.oneIn(2) && bytes.length > HEAD_BYTES) return flipped(this.random, bytes);
     let changed = bytes;
     for (let n = this.random.between(1, MUTATIONS_MAX); n > 0; n--) changed = mutateBytes(this.random, changed);
@@ -138,7 +140,7 @@ function flipped(random: Random, bytes: Buffer): Buffer {
   return changed;
 }
 
-/** The nth message, from whichever end. */
+/** The nth message, from either end. */
 function messageOf(n: number): PeerMessage {
   return { type: 'want', shard: (n * 7919) % 1000, sequence: n };
 }

@@ -9,7 +9,7 @@ const NUMBERS = [
   ...['-0', '0', '-1', '0.1', '1.00000', '1e2', '1E+2', '100e-2', '0.0001', '0.00001', '0.30000000000000004'],
   ...['1e999', '-1e999', '1e-999', '5e-324', '1.7976931348623157e308', '9007199254740991', '9007199254740993'],
   ...['123456789.1234', '1000000', '1000000.0001', '10000000000', '10000000000.0001', '9'.repeat(400)],
-  // These are no JSON.
+  // Invalid JSON numbers.
   ...['01', '+1', '.5', '1.', '0x10', 'NaN', 'Infinity', '-', '1e', '1_000'],
 ];
 
@@ -46,7 +46,7 @@ const MUTATIONS: readonly Mutation[] = [
     const key = position(random, tokens, (token, n) => token.startsWith('"') && tokens[n + 1] === ':');
     if (key !== undefined) tokens[key] = JSON.stringify(random.pick(KEYS));
   },
-  // A member more, beside or before one of the same name.
+  // Adds a member beside or before one of the same name.
   (random, tokens) => {
     const open = position(random, tokens, (token) => token === '{');
     if (open !== undefined) tokens.splice(open + 1, 0, `${JSON.stringify(random.pick(KEYS))}:${strange(random)},`);
@@ -60,7 +60,7 @@ const MUTATIONS: readonly Mutation[] = [
     ] as const);
     if (value !== undefined) tokens[value] = open.repeat(depth) + tokens[value] + close.repeat(depth);
   },
-  // A transaction many times.
+  // Repeats a transaction many times.
   (random, tokens) => {
     const txn = tokens.join('').match(/\[(\{[^{}]*\})/)?.[1];
     const open = tokens.indexOf('[');
@@ -69,7 +69,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
 ];
 
-/** JSON that is nearly what it was, or nearly JSON. */
+/** JSON with a slight change, or nearly JSON. */
 export function mutateJson(random: Random, text: string): string {
   const tokens = text.match(TOKEN) ?? [];
   for (let n = random.between(1, MUTATIONS_MAX); n > 0 && tokens.length > 0; n--) {
@@ -95,7 +95,7 @@ function anywhere(random: Random, tokens: readonly string[]): number {
   return random.between(0, tokens.length - 1);
 }
 
-/** One of the places that `isWanted`; undefined where there is none. */
+/** A random position that `isWanted`; undefined when there is none. */
 function position(
   random: Random,
   tokens: readonly string[],

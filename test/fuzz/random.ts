@@ -2,7 +2,7 @@ import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { hashString } from '../../src/base/hash.js';
 
-/** Chance that can be had again: all of it comes from the seed. */
+/** Reproducible random numbers: all of them come from the seed. */
 export class Random {
   private readonly generator;
 
@@ -10,7 +10,7 @@ export class Random {
     this.generator = xoroshiro128plus(seed);
   }
 
-  /** Chance of its own for `name`, whatever has been drawn here. */
+  /** An independent stream for `name`, whatever has been drawn here. */
   fork(name: string): Random {
     return new Random(hashString(`${this.seed} ${name}`));
   }
@@ -35,12 +35,12 @@ export class Random {
     return Buffer.from(Array.from({ length }, () => this.between(0, 255)));
   }
 
-  /** Of these characters. */
+  /** A text of these characters. */
   text(length: number, alphabet: string): string {
     return Array.from({ length }, () => alphabet[this.between(0, alphabet.length - 1)]).join('');
   }
 
-  /** So many times, as `make` goes. */
+  /** A list of `length` results of `make`. */
   list<T>(length: number, make: (n: number) => T): T[] {
     return Array.from({ length }, (_, n) => make(n));
   }

@@ -8,33 +8,33 @@ export interface RequestLine {
 }
 
 /**
- * What goes into one connection, and what may come of it. Attacks are plans: they are made of chance alone, and nothing
- * that comes back changes them, so a seed brings all of them again.
+ * Bytes for one connection, and the expectations about them. Attacks are plans: they come from chance alone, and no
+ * answer changes them, so a seed reproduces all of them.
  */
 export interface Sending {
   readonly to: Listener;
   readonly parts: readonly Buffer[];
-  /** Between the parts; `answered` waits for the answer to a part before the next. */
+  /** Pause between the parts; `answered` waits for the answer to a part before the next. */
   readonly pause: number | 'answered';
-  /** Requests in it, as far as there are any. */
+  /** Requests in it, if any. */
   readonly requests: readonly RequestLine[];
-  /** They are whole, and end where they say: each must be answered once, unless the connection is closed. */
+  /** The requests are complete, and end as declared: each must be answered once, unless the connection is closed. */
   readonly areSound: boolean;
   /**
-   * How the sender ends when he has sent all:
+   * End of the sender after the last part:
    *
-   *   waits       until all is answered; what has no whole request in it gets a moment
-   *   outstays    until the other side closes, whatever it answers
-   *   half-closes, and waits
+   *   waits       until all is answered; bytes without a complete request get a moment
+   *   outstays    until the other side closes, whatever the answer
+   *   half-closes its side, and waits
    *   vanishes    at once, with a FIN
    *   resets      at once
    */
   readonly ending: 'waits' | 'outstays' | 'half-closes' | 'vanishes' | 'resets';
-  /** It proves who sends it, where that is asked for. */
+  /** The sender proves its identity, if the listener requires that. */
   readonly isAuthentic: boolean;
 }
 
-/** Parts that somebody sends who waits for what he gets. */
+/** Parts of a sender who waits for every answer. */
 export function sending(to: Listener, parts: readonly Buffer[], more: Partial<Sending> = {}): Sending {
   return { to, parts, pause: 0, requests: [], areSound: true, ending: 'waits', isAuthentic: false, ...more };
 }

@@ -20,19 +20,19 @@ import type { Listener, Sending } from './sending.js';
 
 const OPENING_BALANCE = 100_000;
 const CURRENCY = 'THB';
-/** Beside what the settings or the library give a request: this machine has other things to do. */
+/** Allowance beyond the time that the settings or the library give a request, because this machine is busy. */
 const MARGIN_MS = 10_000;
 /** The HTTP library closes idle connections after 10 s, and looks every 4 s. */
 const IDLE_MS = 14_000;
 const STOP_MAX_MS = 20_000;
-/** Sockets of whoever watches, and files that an engine opens when it likes. */
+/** Sockets of observers, and files that an engine opens at any time. */
 const DESCRIPTORS_SPARE = 8;
 const LAST_SENDINGS = 12;
-/** Counters of what strangers cannot bring about. */
+/** Counters that outside requests must never increase. */
 const NEVER = ['walletd_assertion_failures_total', 'walletd_cluster_forged_frames_total'];
 const BAD_LEVELS = ['error', 'fatal'];
 
-/** What a process holds; undefined where the system does not tell. */
+/** Resources that a process holds; undefined where the system does not report them. */
 export interface Held {
   readonly descriptors: number;
   readonly residentMb: number;
@@ -44,18 +44,21 @@ export interface Besieged {
   readonly attacks: readonly Attack[];
   readonly aim: Aim;
   readonly connections: number;
-  /** How often each HTTP status came; 0: a connection was closed without an answer. */
+  /** Count of each HTTP status; 0: a connection was closed without an answer. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Sends all of this at once. Throws a `Finding` when something comes of it that must not. */
+  /** Carries out all sendings at once. Throws a `Finding` for a forbidden outcome. */
   suffer(sendings: readonly Sending[]): Promise<void>;
-  /** Measures of the servers while attacks go on. Throws a `Finding` where one is wrong. */
+  /** Checks metrics of the servers while attacks go on. Throws a `Finding` when one is wrong. */
   look(): Promise<void>;
   readCallersAgain(): void;
   /** Friendly callers beside the attackers. */
   callers(stop: AbortSignal): Honest;
-  /** When all attackers are gone: nothing is held for them any more, and it ends in good order. */
+  /**
+   * Call after the attacks: checks that no resource is held for them any more, and that the process ends in an orderly
+   * way.
+   */
   finish(): Promise<{ start: Held | undefined; end: Held | undefined }>;
-  /** Whatever has become of it. */
+  /** Removes the target after any outcome. */
   remove(): Promise<void>;
 }
 
@@ -68,7 +71,7 @@ interface Shared {
 /** A walletd under attack, with a store of its own, or one of two nodes. */
 export class Target implements Besieged {
   connections = 0;
-  /** How often each HTTP status came; 0: a connection was closed without an answer. */
+  /** Count of each HTTP status; 0: a connection was closed without an answer. */
   readonly statuses = new Map<number, number>();
   private readonly last: Sending[] = [];
   private readonly atStart: Held | undefined;
@@ -149,7 +152,7 @@ export class Target implements Besieged {
     ]);
   }
 
-  /** Where an honest player finds it. */
+  /** Address of the target for an honest player. */
   private get table(): Table {
     const { callbackUrl, adminUrl } = this.walletd;
     const { secrets } = this.kind;
@@ -188,15 +191,15 @@ export class Target implements Besieged {
     }
   }
 
-  /** Has it read again who may call. */
+  /** Makes it reload the caller settings. */
   readCallersAgain(): void {
     this.mustLive();
     process.kill(this.walletd.pid, 'SIGHUP');
   }
 
   /**
-   * When all attackers are gone: nothing is held for them any more, memory and log say the same, it ends in good order,
-   * and the books hold. Resolves to what it held at the start and at the end.
+   * Call after the attacks: checks that no resource is held for them any more, memory and log agree, the process ends
+   * in an orderly way, and the books balance. Resolves to the resources held at the start and at the end.
    */
   async finish(): Promise<{ start: Held | undefined; end: Held | undefined }> {
     await this.look();
@@ -250,7 +253,7 @@ export class Target implements Besieged {
     throw this.finding(`walletd has ended with ${exitCode ?? signalCode}: ${this.walletd.errors}`);
   }
 
-  /** With what was sent last, as far as that may have led to it. */
+  /** A finding with the last sendings that may have caused it. */
   private finding(sentence: string): Finding {
     return new Finding(
       `${sentence}\nThe last parts of connections were:`,
@@ -282,7 +285,7 @@ export class Target implements Besieged {
     if (exitCode !== 0) throw new Finding(`walletd verify says\n${command.stdout}${command.stderr}`);
   }
 
-  /** Nobody could prove to be the platform or an operator, so nobody may have moved anything. */
+  /** No attacker could authenticate as the platform or an operator, so no money may have moved. */
   private async mustBeUntouched(): Promise<void> {
     for (const username of VICTIMS) {
       const response = await fetch(`${this.walletd.adminUrl}/v1/players/${username}`, {
@@ -308,7 +311,7 @@ export class Target implements Besieged {
   }
 }
 
-/** Undefined where the system does not tell. */
+/** Undefined where the system does not report them. */
 export function maybeHeldBy(pid: number): Held | undefined {
   const folder = `/proc/${pid}`;
   if (!existsSync(folder)) return undefined;

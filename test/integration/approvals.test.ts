@@ -6,7 +6,7 @@ import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 const TOKENS = { anna: 'a-token-of-anna-alone', ben: 'a-token-of-ben-alone' };
 
-test('kill -9 between request and approval: the money moves once', () =>
+test('money moves once despite kill -9 between request and approval', () =>
   inTempFolder(async (folder) => {
     const config = `${folder}/walletd.json`;
     const tokens = Object.entries(TOKENS).map(([name, token]) => ({ name, role: 'operate', token }));
@@ -32,7 +32,7 @@ test('kill -9 between request and approval: the money moves once', () =>
       await kill();
       assert.equal((await call('anna', 'POST', '/v1/players/ann/deposits', wish)).status, 202);
       const approve = () => call('ben', 'POST', `/v1/approvals/${body.approval.id}/approve`);
-      // The kill comes while the second one may be under way.
+      // The kill may come while the second request is under way.
       assert.equal((await approve()).status, 200);
       const cut = approve().catch(() => undefined);
       await kill();

@@ -13,7 +13,8 @@ import { until } from '../support/until.js';
 import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 /*
- * An archive that is empty, older or another one, and repeats of answered callbacks: each credited once more, until archives had marks.
+ * Repeats of answered callbacks with an empty, older or different archive: before archives had marks, each repeat was
+ * credited once more.
  */
 const AT_ONCE = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '1', WALLETD_REQUEST_DEADLINE_MS: '500' };
 
@@ -26,7 +27,7 @@ const REWARD: RequestBody = {
   txns: [{ id: 'w1', status: 'SETTLED', roundId: 'r1', payoutAmount: 100, gameCode: 'g', playInfo: 'p' }],
 } as unknown as RequestBody;
 
-/** Credits a reward, and ends when its round is in the archive and its event in the log. */
+/** Credits a reward; resolves when its round is in the archive and its event in the log. */
 async function credit(env: Record<string, string>): Promise<void> {
   const walletd = await WalletdProcess.start({ ...AT_ONCE, ...env });
   await importPlayers(walletd.adminUrl, ['ann'], 1000);
@@ -51,7 +52,7 @@ async function metric(walletd: WalletdProcess, name: string): Promise<number> {
   return Number(new RegExp(`^${name}\\{[^}]*\\} (\\d+)`, 'm').exec(text)?.[1] ?? Number.NaN);
 }
 
-/** The repeat moves nothing and is not answered; the log and the metric say why. */
+/** Asserts that the repeat moves nothing and gets no success, and that the log and the metric have the reason. */
 async function refusesRepeat(env: Record<string, string>): Promise<void> {
   const walletd = await WalletdProcess.start({ ...AT_ONCE, ...env });
   const { statusCode } = await once(walletd, REWARD);

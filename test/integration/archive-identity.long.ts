@@ -13,7 +13,10 @@ import { TestCluster } from '../support/test-cluster.js';
 import { until } from '../support/until.js';
 import { runWalletd, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 
-/** Starts and ends a server, which has to tie its store to its archive if it is the first one; returns the ids of its log line. */
+/**
+ * Starts and ends a server, which ties its store to its archive if it is the first one. Returns the ids of its log
+ * line.
+ */
 async function serve(env: Record<string, string>, work: (walletd: WalletdProcess) => Promise<void> = async () => {}) {
   const walletd = await WalletdProcess.start({ WALLETD_SHARDS: '2', WALLETD_WORKERS: '0', ...env });
   await work(walletd);
@@ -21,7 +24,7 @@ async function serve(env: Record<string, string>, work: (walletd: WalletdProcess
   return walletd.log.filter(({ msg }) => msg === 'store tied to its archive').map(({ archiveId }) => String(archiveId));
 }
 
-/** `serve` and `serve --check` are refused alike, before anything is taken over. */
+/** `serve` and `serve --check` are refused alike, before any takeover. */
 function isRefused(env: Record<string, string>, ...parts: readonly (string | RegExp)[]): void {
   for (const args of [['serve'], ['serve', '--check']]) {
     const { status, stderr, stdout } = runWalletd(args, { WALLETD_SHARDS: '2', ...env });
@@ -32,7 +35,7 @@ function isRefused(env: Record<string, string>, ...parts: readonly (string | Reg
   }
 }
 
-test('LMDB: a start refuses the archive of another id, or none, and names both', () =>
+test('LMDB: a start refuses an archive with another id, or none', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_NODE_FOLDER: `${folder}/node` };
     const [id] = await serve(env);
@@ -182,7 +185,7 @@ else {
       const text = (await cluster.redis.call('GET', 'walletd:meta')) as string;
       const other = await newDatabase();
       for (const changes of [{ archive: other }, { archive: null }]) {
-        // Once more with a record that names none, as one of an older release: then the living member is asked.
+        // Repeat with a record that names no archive, like one of an older release: then the living member is asked.
         for (const record of [text, text.replace(/"archiveId":"[^"]*",?/, '').replace(',}', '}')]) {
           await cluster.redis.call('SET', 'walletd:meta', record);
           await assert.rejects(
@@ -217,7 +220,7 @@ else {
     }
   });
 
-  test('a node with an archive is refused where a member has none, and leaves no trace', async () => {
+  test('a node with an archive cannot join a member without one', async () => {
     const cluster = await TestCluster.start(1);
     const { redis } = cluster;
     try {
@@ -233,7 +236,7 @@ else {
       const member = fields.findIndex((field) => field.startsWith('n:'));
       const [tag, record] = [String(fields[member]), String(fields[member + 1])];
       assert.doesNotMatch(fields.join(), /node-1/);
-      // As a member of an older release, which does not say.
+      // A member of an older release, which does not report its archive.
       await redis.call('HSET', table, tag, record.replace('"archiveId":null,', ''));
       await cluster.add(1, { archive });
       await until('it is told', async () =>

@@ -7,7 +7,7 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
 const folder = makeTempFolder();
-/** What is in the files of the settings, one after the other, and served by both listeners. */
+/** Certificates that the files of the settings have in turn, and that both listeners serve. */
 let all: readonly CertificateFiles[];
 let inForce: CertificateFiles;
 let walletd: WalletdProcess;
@@ -35,7 +35,7 @@ function put(n: number): void {
   copyFileSync(keyFile, inForce.keyFile);
 }
 
-/** Has walletd reload its files; waits for so many lines of the log with this beginning or code. */
+/** Makes walletd reload, and waits for so many log lines with this beginning. */
 async function readAgain(what: string, lines: number): Promise<void> {
   const said = () => walletd.log.filter(({ code, msg }) => code === what || msg.startsWith(what)).length;
   const wanted = said() + lines;
@@ -43,7 +43,7 @@ async function readAgain(what: string, lines: number): Promise<void> {
   await walletd.waitFor(() => said() >= wanted);
 }
 
-/** A connection, with or without a server name; its certificate's name, and what it is answered. */
+/** A connection, with or without a server name; resolves to the name of its certificate, and its answer. */
 async function open(url: string, servername = '') {
   const port = Number(new URL(url).port);
   const socket = await new Promise<TLSSocket>((resolve, reject) => {
@@ -61,9 +61,9 @@ async function open(url: string, servername = '') {
   return { socket, ask, name: socket.getPeerCertificate().subject.CN };
 }
 
-test('after SIGHUP new connections get the new certificate, whatever name they ask for, and open ones go on', async () => {
+test('after SIGHUP new connections get the new certificate; open ones go on', async () => {
   const urls = [walletd.callbackUrl, walletd.adminUrl];
-  // The callback listener knows no /livez, and says so.
+  // The callback listener has no /livez, and answers 404.
   const answers = ['HTTP/1.1 404 Not Found', 'HTTP/1.1 200 OK'];
   const kept = await Promise.all(urls.map((url) => open(url)));
   for (const [n, name] of ['first.test', 'second.test', 'third.test'].entries()) {
@@ -85,7 +85,7 @@ test('after SIGHUP new connections get the new certificate, whatever name they a
   for (const { socket } of kept) socket.destroy();
 });
 
-test('files that cannot be used leave what is served, and say so', async () => {
+test('unusable files keep the current certificate and log a warning', async () => {
   await open(walletd.callbackUrl);
   writeFileSync(inForce.keyFile, 'no key');
   await readAgain('certificate-not-reloaded', 2);
@@ -99,7 +99,7 @@ test('files that cannot be used leave what is served, and say so', async () => {
   put(2);
 });
 
-test('the end of a certificate is said at the start, and is a metric', async () => {
+test("a certificate's expiry is logged at the start and is a metric", async () => {
   const line = await walletd.waitFor(({ code }) => code === 'certificate-ends');
   assert.match(
     String(line.concern),

@@ -22,7 +22,7 @@ describe('two nodes on one Redis', () => {
   });
   after(() => cluster.close());
 
-  test('any of them takes any callback and any request of operators', async () => {
+  test('any node takes any callback and any operator request', async () => {
     await importPlayers(first.adminUrl, PLAYERS, 1000);
     for (const [i, node] of [first, second, first].entries()) {
       const client = new PlatformClient(node.callbackUrl);
@@ -48,7 +48,7 @@ describe('two nodes on one Redis', () => {
     }
   });
 
-  test('what is malformed is answered where it comes in', async () => {
+  test('a malformed request is answered by the node that receives it', async () => {
     for (const { callbackUrl } of [first, second]) {
       for (const body of ['', '{', JSON.stringify({ ...bet('ann', 'x'), txns: [] })]) {
         assert.equal((await fetch(`${callbackUrl}/placeBets`, { method: 'POST', body })).status, 400);
@@ -56,7 +56,7 @@ describe('two nodes on one Redis', () => {
     }
   });
 
-  test('a username that stands in the wrong place first finds its player all the same', async () => {
+  test('a callback with a misplaced first username still reaches its player', async () => {
     const other = PLAYERS.map((name) => ({ ...bet(name, 'w', 1), playInfo: '"username":"nobody"' }));
     for (const [i, body] of other.entries()) {
       const text = JSON.stringify(body).replace('{', `{"note":{"username":"${PLAYERS[(i + 1) % PLAYERS.length]}"},`);
@@ -65,7 +65,7 @@ describe('two nodes on one Redis', () => {
     }
   });
 
-  test('an operator drains a node, moves a shard, and sees it; from the command line, too', async () => {
+  test('an operator drains a node and moves a shard by API and CLI', async () => {
     const env = { WALLETD_ADMIN_PORT: new URL(second.adminUrl).port };
     const drained = await runVerb(['cluster', 'drain', 'node-0'], env);
     assert.deepEqual([drained.status, drained.stderr], [0, '']);
@@ -88,7 +88,7 @@ describe('two nodes on one Redis', () => {
     assert.match(none.stderr, /there is no shard 9: they are 0 to 3/);
   });
 
-  test('a process alone is refused beside them, by the names of those who live', async () => {
+  test('a standalone process is refused while cluster members live', async () => {
     const alone = { ...cluster.settings(9), 'cluster.port': null };
     await assert.rejects(TestNode.start(alone), /node-0, node-1 share the store .*: set cluster\.port to join them/);
   });
@@ -100,7 +100,7 @@ describe('two nodes on one Redis', () => {
     );
   });
 
-  test('metrics tell of the cluster, and sums over nodes count each player once', async () => {
+  test('metrics describe the cluster, and sums over nodes count players once', async () => {
     const metrics = await Promise.all(
       cluster.nodes.map(async (node) => (await fetch(`${node.adminUrl}/metrics`)).text()),
     );
@@ -115,7 +115,7 @@ describe('two nodes on one Redis', () => {
   });
 });
 
-test('a node that stops hands its shards over, and its callers find nothing missing', async () => {
+test('a node that stops transfers its shards without losing a callback', async () => {
   const cluster = await TestCluster.start(2);
   const [first, second] = cluster.nodes as [TestNode, TestNode];
   await importPlayers(first.adminUrl, PLAYERS, 1000);
@@ -151,7 +151,7 @@ test('a node that stops hands its shards over, and its callers find nothing miss
   await cluster.close();
 });
 
-test('sessions hold whichever node they are set at, and whichever a callback comes to', async () => {
+test('a session set at any node holds at every node', async () => {
   const cluster = await TestCluster.start(2, { sessionToken: 'check' });
   const nodes = cluster.nodes as [TestNode, TestNode];
   await importPlayers(nodes[0].adminUrl, PLAYERS, 1000);
@@ -179,7 +179,7 @@ test('sessions hold whichever node they are set at, and whichever a callback com
   await cluster.close();
 });
 
-test('with workers a node has its shards on the thread that has the fewest', async () => {
+test('with workers, a new shard goes to the least loaded thread', async () => {
   const cluster = await TestCluster.start(2, { workers: 2, shards: 8 });
   const [first, second] = cluster.nodes as [TestNode, TestNode];
   await importPlayers(second.adminUrl, PLAYERS, 1000);
@@ -194,7 +194,7 @@ test('with workers a node has its shards on the thread that has the fewest', asy
   await cluster.close();
 });
 
-test('a node of a cluster takes a store over from a process alone, which ends', async () => {
+test('a cluster node takes a store over from a standalone process', async () => {
   const cluster = await TestCluster.start(0);
   const alone = await TestNode.start({ ...cluster.settings(0), 'cluster.port': null });
   await importPlayers(alone.adminUrl, ['ann'], 1000);

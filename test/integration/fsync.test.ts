@@ -46,7 +46,7 @@ function parseTrace(text: string): Call[] {
   return calls;
 }
 
-test('the trace of system calls: the log entry is written and its fsync has returned before the answer is sent', async () => {
+test('the fsync of the log entry returns before the answer is sent', async () => {
   const folder = makeTempFolder();
   const trace = join(folder.path, 'trace');
   const calls = 'trace=fsync,fdatasync,write,pwrite64,writev,pwritev,sendto,sendmsg';

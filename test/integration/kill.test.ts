@@ -5,26 +5,26 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-/** npm run test:faults has more of them. */
+/** `npm run test:faults` has more kills. */
 const KILLS = 2;
 const PLAYERS = Array.from({ length: 20 }, (_, i) => `p${i}`);
 const OPENING_BALANCE = 1_000_000;
 const CONNECTIONS = 32;
-/** Before each kill. */
+/** Answers before each kill. */
 const ANSWERS = 300;
 
-/** One callback, as the platform remembers it. */
+/** One callback in the memory of the platform. */
 interface Sent {
   readonly endpoint: string;
   readonly username: string;
   readonly body: object;
-  /** By how much it moves the balance, once. */
+  /** Change of the balance. */
   readonly moves: number;
   answer: CallbackAnswer | undefined;
 }
 
 for (const workers of ['0', '2']) {
-  test(`kill -9 under load, twice, ${workers} workers: what was answered is there exactly once, with the answered balances`, () =>
+  test(`two kill -9 under load keep each answered callback exactly once (${workers} workers)`, () =>
     killTwice(workers));
 }
 
@@ -92,7 +92,7 @@ async function loadUntilKilled(walletd: WalletdProcess, kill: number, sent: Sent
   client.close();
 }
 
-/** Every answered one counts, and of the unanswered any number may: the balance must be one that this explains. */
+/** Every answered callback counts, and any subset of the unanswered may: one such subset must explain the balance. */
 async function checkBalances(walletd: WalletdProcess, sent: readonly Sent[]): Promise<void> {
   for (const username of PLAYERS) {
     const own = sent.filter((one) => one.username === username);
@@ -105,7 +105,7 @@ async function checkBalances(walletd: WalletdProcess, sent: readonly Sent[]): Pr
   }
 }
 
-/** The platform repeats everything: what was answered gets its first answer again, the rest is carried out once. */
+/** Repeats everything: answered callbacks get their first answers again, the rest is executed once. */
 async function repeatAll(walletd: WalletdProcess, sent: readonly Sent[]): Promise<void> {
   const client = new PlatformClient(walletd.callbackUrl);
   const rest = [...sent];

@@ -8,7 +8,7 @@ import { Scrape } from '../support/scrape.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-test('a process notes how it ends, and the next one tells', () =>
+test('a process records its end, and the next one reports it', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_WORKERS: '0' };
     const next = async () => {
@@ -28,7 +28,7 @@ test('a process notes how it ends, and the next one tells', () =>
     assert.equal(LastRun.read(`${folder}/data/node`, env.WALLETD_STORE, silentLogger).end, 'stopped');
   }));
 
-test('a process that was fenced on another machine tells so when it is back', () =>
+test('a process that was fenced from elsewhere reports it on return', () =>
   inTempFolder(async (folder) => {
     for (const [exitCode, end] of [
       [EXIT.fenced, 'fenced'],
@@ -43,7 +43,7 @@ test('a process that was fenced on another machine tells so when it is back', ()
     }
   }));
 
-test('a start that never got the store leaves what was noted', () =>
+test('a start without the store keeps the earlier record', () =>
   inTempFolder(async (folder) => {
     const serving = LastRun.read(folder, 'a store', silentLogger);
     serving.begin();
@@ -53,7 +53,7 @@ test('a start that never got the store leaves what was noted', () =>
     assert.equal(LastRun.read(folder, 'a store', silentLogger).end, 'stopped');
   }));
 
-test('a process that takes over from one that lives does not call it dead', () =>
+test('a takeover from a living process does not report a crash', () =>
   inTempFolder(async (folder) => {
     LastRun.read(folder, 'a store', silentLogger).begin();
     const [file = ''] = readdirSync(folder);

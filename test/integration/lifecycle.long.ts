@@ -8,7 +8,7 @@ import { LAUNCHED, WalletdProcess } from '../support/walletd-process.js';
 
 const withStore = (run: (store: string) => Promise<void>) => inTempFolder((folder) => run(`lmdb:${folder}/data`));
 
-test('serve says where it listens, on what store and with what durability; a second start finds everything', () =>
+test('serve reports its address and store; a second start finds everything', () =>
   withStore(async (store) => {
     const first = await WalletdProcess.start({ WALLETD_STORE: store }, [], LAUNCHED);
     const ready = await first.waitFor((line) => line.msg === 'walletd is ready');
@@ -26,7 +26,7 @@ test('serve says where it listens, on what store and with what durability; a sec
     assert.equal(first.errors + second.errors, '');
   }));
 
-test('SIGTERM under load: every answer that came is kept, none is cut in half, and the end is in good order', () =>
+test('SIGTERM under load keeps every answer and truncates none', () =>
   withStore(async (store) => {
     const walletd = await WalletdProcess.start({ WALLETD_STORE: store });
     await importPlayers(walletd.adminUrl, ['ann'], 1_000_000);
@@ -62,7 +62,7 @@ test('SIGTERM under load: every answer that came is kept, none is cut in half, a
     assert.ok(kept >= answered, `${kept} bets kept of ${answered} answered`);
   }));
 
-test('a second process on the same folder takes the store over; the first ends, says who took it, and answers nothing more', () =>
+test('a second process takes the store over, and the first one ends', () =>
   withStore(async (store) => {
     const first = await WalletdProcess.start({ WALLETD_STORE: store });
     await importPlayers(first.adminUrl, ['ann', 'bob', 'cat', 'dan'], 100);
@@ -79,7 +79,7 @@ test('a second process on the same folder takes the store over; the first ends, 
     await second.end('SIGTERM');
   }));
 
-test('two processes that start at the same moment: one serves, and no entry is written twice', () =>
+test('of two processes started together one serves; no entry is doubled', () =>
   withStore(async (store) => {
     await runVerb(['init'], { WALLETD_STORE: store });
     for (let round = 0; round < 3; round++) {
@@ -87,7 +87,7 @@ test('two processes that start at the same moment: one serves, and no entry is w
       const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
       const reasons = starts.map((start) => (start.status === 'rejected' ? String(start.reason) : 'started'));
       assert.ok(started.length >= 1, reasons.join('\n'));
-      // When both came through, the later one has fenced the earlier one, which learns it at its next step.
+      // When both started, the later one has fenced the earlier one, which notices at its next step.
       for (const one of started) await fetch(`${one.adminUrl}/v1/players/x`).catch(() => undefined);
       const exits = await Promise.all(started.map((one) => one.end('SIGTERM')));
       assert.ok(exits.filter((code) => code === 0).length >= 1, String(exits));

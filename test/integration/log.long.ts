@@ -6,7 +6,7 @@ import { LAUNCHED, runWalletd, WalletdProcess } from '../support/walletd-process
 
 const SHARDS = 4;
 
-test('one line per start, recovery, snapshot, fence, stop and refusal; none per callback', async () => {
+test('starts, recoveries, snapshots, fences, stops and refusals are logged; callbacks are not', async () => {
   const folder = makeTempFolder();
   const env = { WALLETD_STORE: `lmdb:${folder.path}/data` };
   try {
@@ -58,7 +58,7 @@ test('one line per start, recovery, snapshot, fence, stop and refusal; none per 
   }
 });
 
-test('secrets are in no line, whatever is logged; amounts are', async () => {
+test('log lines contain amounts but no secrets', async () => {
   const folder = makeTempFolder();
   const secret = 'a-very-secret-token-4711';
   try {

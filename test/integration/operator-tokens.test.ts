@@ -9,7 +9,7 @@ const FIRST = 'first-token-of-anna';
 const SECOND = 'second-token-of-anna';
 const READ_AGAIN = 'who may call was read again';
 
-test('SIGHUP withdraws a token and its sessions, and a bad file changes nothing', async (t) => {
+test('SIGHUP revokes a token and its sessions; a bad file changes nothing', async (t) => {
   const folder = makeTempFolder();
   const file = `${folder.path}/token`;
   writeFileSync(file, FIRST);

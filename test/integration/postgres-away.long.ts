@@ -16,7 +16,8 @@ import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
 /*
- * PostgreSQL away while walletd starts or takes a shard over: all new bets got 503, until nodes kept the names of archived rounds.
+ * PostgreSQL away while walletd starts or takes a shard over: before nodes kept a key filter of archived rounds, all
+ * new bets got 503.
  */
 const AT_ONCE = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_REQUEST_DEADLINE_MS: '700', WALLETD_SHARDS: '1' };
 const BALANCE = 1000;
@@ -63,10 +64,10 @@ async function archive(walletd: WalletdProcess, rounds: readonly number[], answe
   await hasLeft(walletd);
 }
 
-/** All is out of memory, durably. */
+/** Waits until all rounds have left memory, durably. */
 async function hasLeft(walletd: WalletdProcess): Promise<void> {
   await until('their events', async () => (await sum(walletd.adminUrl, 'walletd_transactions')) === 0);
-  // A reply shows nothing that is not durable.
+  // A reply shows only durable changes.
   await balanceOf(walletd.adminUrl, PLAYER);
 }
 
@@ -164,7 +165,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
     );
   }
 
-  test('a file that proves nothing leaves the node not ready', () =>
+  test('a node with an unproven key filter is not ready', () =>
     inScene(async (scene, folder) => {
       const env = { ...AT_ONCE, ...scene, WALLETD_NODE_FOLDER: folder };
       const answers = new Map<number, CallbackAnswer>();
@@ -210,7 +211,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
       }
     }));
 
-  /** A file of the same name and size that another store has written. */
+  /** A file of the same name and size from another store. */
   async function fileOfOther(env: Record<string, string>): Promise<Buffer> {
     const redis = await RedisServer.start();
     let bytes: Buffer | undefined;
@@ -228,7 +229,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
     return bytes as Buffer;
   }
 
-  test('a node that takes a shard over takes new bets while PostgreSQL is away', () =>
+  test('a node that takes over accepts new bets while PostgreSQL is away', () =>
     inScene(async (scene) => {
       const players = Array.from({ length: 8 }, (_, i) => `p${i}`);
       const cluster = await LocalCluster.start({ nodes: 2, env: { ...AT_ONCE, ...scene, WALLETD_SHARDS: '4' } });
@@ -260,7 +261,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
       }
     }));
 
-  test('a shard moves while PostgreSQL is away where its names are known, and waits where not', () =>
+  test('without PostgreSQL a shard moves only to a node with its key filter', () =>
     inScene(async (scene) => {
       const players = Array.from({ length: 12 }, (_, i) => `p${i}`);
       const cluster = await LocalCluster.start({ nodes: 2, env: { ...AT_ONCE, ...scene, WALLETD_SHARDS: '4' } });
@@ -288,7 +289,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
         await until('all has left memory', async () => {
           return (await sumOf(0, 'walletd_transactions')) + (await sumOf(1, 'walletd_transactions')) === 0;
         });
-        // Behind a snapshot the log does not tell the names any more.
+        // Beyond a snapshot, the log no longer has the names.
         await snapshot(cluster);
         crash();
         for (const to of ['node-1', 'node-0']) {
@@ -297,7 +298,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
           await betsAreTaken(to);
           await repeatsWait();
         }
-        // A new machine in its place knows no names.
+        // A new machine in its place has no key filter.
         assert.equal(await cluster.end(1, 'SIGTERM'), 0);
         rmSync(cluster.nodeFolder(1), { recursive: true });
         const newcomer = await cluster.startNode(1);

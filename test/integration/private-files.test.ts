@@ -6,7 +6,7 @@ import { importPlayers } from '../support/client.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-/** As a login shell of most systems has it. */
+/** The umask of a login shell on most systems. */
 const OPEN_UMASK = ['sh', '-c', 'umask 022; exec "$@"', 'sh'];
 
 function openToOthers(folder: string): string[] {
@@ -14,7 +14,7 @@ function openToOthers(folder: string): string[] {
   return [folder, ...paths].filter((path) => (statSync(path).mode & 0o077) !== 0);
 }
 
-test('no other user can read the files of store and node, whatever the umask', () =>
+test('store and node files are private under any umask', () =>
   inTempFolder(async (folder) => {
     const data = join(folder, 'data');
     const env = { WALLETD_STORE: `lmdb:${data}`, WALLETD_NODE_FOLDER: join(data, '../node'), WALLETD_INIT: 'auto' };

@@ -10,7 +10,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 /*
- * Every command, each as the user of config/users.acl that docs/redis.md names for it. The server lets nobody else in.
+ * Every command runs as the user of config/users.acl that docs/redis.md names for it. The server admits no other user.
  */
 const USERS = fileURLToPath(new URL('../../../config/users.acl', import.meta.url));
 const PASSWORD = 'secret';

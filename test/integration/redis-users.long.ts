@@ -24,7 +24,7 @@ async function redisWith(folder: string, users: string, master?: RedisServer): P
   return await RedisServer.start({ aclfile: file, ...copies });
 }
 
-/** The sentence about settings that the user `walletd` cannot see, at every start. */
+/** The warning about settings that the user `walletd` cannot see, at every start. */
 const isSettings = (concern = '') => /^this user may not see appendfsync, /.test(concern);
 
 const inStep = async (port: number) => {
@@ -37,7 +37,7 @@ const inStep = async (port: number) => {
   }
 };
 
-test('the users of config/users.acl are enough to serve, to copy, and to read; a replica without them is named', async () => {
+test('the users of config/users.acl can serve, copy and read', async () => {
   const folder = makeTempFolder();
   const users = readFileSync(USERS, 'utf8').replaceAll('CHANGE-ME', 'secret');
   const master = await redisWith(folder.path, users);
@@ -91,7 +91,7 @@ test('the users of config/users.acl are enough to serve, to copy, and to read; a
   folder.remove();
 });
 
-test('with these users a failover costs nothing but its time: sentinels, replica and walletd are let in at the new master', async () => {
+test('a failover with these users admits sentinels, replica and walletd', async () => {
   const folder = makeTempFolder();
   const users = readFileSync(USERS, 'utf8').replaceAll('CHANGE-ME', 'secret');
   const master = await redisWith(folder.path, users);

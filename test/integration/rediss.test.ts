@@ -31,10 +31,10 @@ after(async () => {
   folder.remove();
 });
 
-/** Node reads it at its start: who runs a private authority tells every Node program of it in this way. */
+/** Node reads the variable at its start: an operator with a private authority sets it for every Node program. */
 const trusting = () => ({ WALLETD_STORE: store, NODE_EXTRA_CA_CERTS: certificate.certificateFile });
 
-test('over TLS, as a user, in a database of its own: bets are there after kill -9', async () => {
+test('bets over TLS in a separate database survive kill -9', async () => {
   const first = await WalletdProcess.start({ ...trusting(), WALLETD_INIT: 'auto' });
   await importPlayers(first.adminUrl, ['ann'], 100);
   const platform = new PlatformClient(first.callbackUrl);
@@ -48,7 +48,7 @@ test('over TLS, as a user, in a database of its own: bets are there after kill -
   assert.match(String(await redis.call('INFO', 'keyspace')), new RegExp(`^db${DATABASE}:`, 'm'));
 });
 
-test('a certificate that nobody vouches for is refused, and the password is not said', () => {
+test('an untrusted certificate is refused, and no error contains the password', () => {
   const { status, stdout, stderr } = runWalletd(['serve'], { WALLETD_STORE: store });
   assert.notEqual(status, 0);
   assert.match(stdout + stderr, /self-signed certificate/);

@@ -12,13 +12,13 @@ const ROTATIONS = 5;
 const SENDERS = 16;
 const READ_AGAIN = 'who may call was read again';
 
-/** A walletd whose keys are in a file, and a platform that signs with whichever key it has at the moment. */
+/** Starts a walletd whose keys are in a file, and a platform that signs with its current key. */
 async function withSigned(
   run: (scene: {
     walletd: WalletdProcess;
     client: PlatformClient;
     signWith: (key: string) => void;
-    /** Puts these keys into the file and has them read; resolves to the line of the log about it. */
+    /** Puts these keys into the file and reloads them; resolves to the log line about it. */
     rotate: (keys: string, expected: string) => Promise<Record<string, unknown>>;
   }) => Promise<void>,
 ): Promise<void> {
@@ -63,7 +63,7 @@ async function withSigned(
 
 const keyOf = (n: number) => `key-${n}:the-secret-number-${n}`;
 
-test('keys rotate under load without one request that fails', () =>
+test('keys rotate under load without a failed request', () =>
   withSigned(async ({ client, signWith, rotate }) => {
     let isOver = false;
     const codes = new Map<number, number>();
@@ -79,7 +79,7 @@ test('keys rotate under load without one request that fails', () =>
     for (let n = 1; n <= ROTATIONS; n++) {
       await rotate(`${keyOf(n - 1)}\n${keyOf(n)}\n`, READ_AGAIN);
       signWith(keyOf(n));
-      // What was signed with the old key is on its way still.
+      // Requests signed with the old key are still on their way.
       const before = answered;
       await until('all sign with the new key', () => answered >= before + 3 * SENDERS);
       const line = await rotate(keyOf(n), READ_AGAIN);
@@ -97,7 +97,7 @@ test('keys rotate under load without one request that fails', () =>
     assert.equal((await client.post('placeBets', bet('ann', 'late'))).statusCode, 30002, 'the first key is withdrawn');
   }));
 
-test('keys that cannot be used leave those that there are, and the log repeats none', () =>
+test('unusable keys keep the current ones, and the log contains none', () =>
   withSigned(async ({ walletd, client, rotate }) => {
     for (const keys of ['', 'hunter2-hunter2-hunter2', `${keyOf(1)} ${keyOf(1)}`]) {
       const line = await rotate(keys, 'settings-not-reloaded');
@@ -107,10 +107,10 @@ test('keys that cannot be used leave those that there are, and the log repeats n
     assert.doesNotMatch(JSON.stringify(walletd.log) + walletd.errors, /hunter2|the-secret/);
   }));
 
-test('a file that frees a later start from keys leaves a listener that others can reach with the keys that it has', async () => {
+test('removing keys from the file does not open a public listener', async () => {
   const folder = makeTempFolder();
   const file = `${folder.path}/settings.json`;
-  // Beyond loopback as far as the settings know; the system reads it as 127.0.0.1.
+  // Looks like a public address to the settings; the system reads it as 127.0.0.1.
   writeFileSync(file, JSON.stringify({ host: '127.1', signature: { keys: keyOf(0) } }));
   const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder.path}/data`, WALLETD_CONFIG: file });
   const client = new PlatformClient(walletd.callbackUrl, 0);
@@ -127,7 +127,7 @@ test('a file that frees a later start from keys leaves a listener that others ca
   }
 });
 
-test('networks are read again too, and a list that is wrong leaves the former one', async () => {
+test('networks are reloaded too; a wrong list keeps the former one', async () => {
   const folder = makeTempFolder();
   const file = `${folder.path}/settings.json`;
   const write = (networks: string) => writeFileSync(file, JSON.stringify({ allow: { networks } }));
@@ -154,7 +154,7 @@ test('networks are read again too, and a list that is wrong leaves the former on
   }
 });
 
-test('what is logged is read again: the level, and which callbacks get a line', async () => {
+test('log level and callback logging are reloaded', async () => {
   const folder = makeTempFolder();
   const file = `${folder.path}/settings.json`;
   const write = (log: object) => writeFileSync(file, JSON.stringify({ log }));

@@ -12,7 +12,7 @@ const SECRETS = {
   wrong: 'hunter2-of-somebody-else',
 };
 
-test('no log line of a server that is called rightly and wrongly repeats a secret', async () => {
+test('no log line repeats a secret, whether calls are right or wrong', async () => {
   const folder = makeTempFolder();
   const tokenFile = `${folder.path}/token`;
   writeFileSync(tokenFile, SECRETS.token);
@@ -45,7 +45,7 @@ test('no log line of a server that is called rightly and wrongly repeats a secre
   assert.doesNotMatch(JSON.stringify(walletd.log) + walletd.errors, /hunter2/);
 });
 
-test('no help and no sentence about wrong settings repeats a secret', async () => {
+test('help texts and settings errors contain no secret', async () => {
   const env = {
     WALLETD_ADMIN_TOKEN: SECRETS.token,
     WALLETD_SIGNATURE_KEYS: `now:${SECRETS.key}`,

@@ -4,7 +4,7 @@ import { open } from 'lmdb';
 import { importPlayers } from '../support/client.js';
 import { jsonLines, NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 
-test('SIGTERM takes a snapshot of what has changed, and the next start has nothing to replay', async (t) => {
+test('SIGTERM snapshots the changes, so the next start replays nothing', async (t) => {
   const node = new StoredNode(t, 2);
   const { adminUrl } = await node.start();
   await importPlayers(adminUrl, NODE_PLAYERS, 100);
@@ -21,7 +21,7 @@ test('SIGTERM takes a snapshot of what has changed, and the next start has nothi
   assert.deepEqual(await node.balances(), before);
 });
 
-test('snapshots are taken by themselves while players bet, and old ones and the log before them go', async (t) => {
+test('automatic snapshots replace old ones and trim the log', async (t) => {
   const node = new StoredNode(t, 1);
   const settings = { KEEP: '2', EVERY_ENTRIES: '10', EVERY_SECONDS: '1' };
   const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`WALLETD_SNAPSHOTS_${name}`, value]));

@@ -10,7 +10,7 @@ const CALLBACKS = 4500;
 const IMMEDIATE = 100;
 
 for (const workers of ['0', '1']) {
-  test(`when the reader of the log stalls, callbacks and SIGTERM do not, with ${workers} workers`, async () => {
+  test(`a stalled log reader delays neither callbacks nor SIGTERM (${workers} workers)`, async () => {
     const folder = makeTempFolder();
     const env = { WALLETD_STORE: `lmdb:${folder.path}`, WALLETD_LOG_CALLBACKS: 'all', WALLETD_WORKERS: workers };
     const walletd = await WalletdProcess.start(env);

@@ -13,7 +13,7 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-/** What a node logs, and the settings of one on this store. */
+/** Log lines and settings of a node on this store. */
 function nodeOn(store: string, adminPort: number, changes: Record<string, unknown> = {}) {
   const folder = makeTempFolder();
   const lines: string[] = [];
@@ -37,7 +37,7 @@ const statusOf = (url: string) =>
     () => undefined,
   );
 
-test('a Redis that starts after walletd: it waits, is live and not ready meanwhile, and serves', async () => {
+test('a walletd started before its Redis waits, and then serves', async () => {
   const redis = await RedisServer.start();
   await redis.end();
   const adminPort = await freePort();
@@ -73,7 +73,7 @@ test('a start on a Redis without a free connection waits until one is free', asy
   folder.remove();
 });
 
-test('a Redis that does not come, one that does not accept the password, one that is no master, and what is none end the start', async () => {
+test('an unreachable, wrong or refusing Redis ends the start', async () => {
   const redis = await RedisServer.start();
   const port = await freePort();
   const nobody = nodeOn(`redis://127.0.0.1:${port}`, 0, { storeWaitSeconds: 0 });
@@ -96,7 +96,7 @@ test('a Redis that does not come, one that does not accept the password, one tha
   for (const { folder } of [nobody, ...ended]) folder.remove();
 });
 
-test("an operator API's port that is taken stops the start before a store is created", async () => {
+test('a taken operator port stops the start before creating a store', async () => {
   const blocker = createServer().listen(0, '127.0.0.1');
   await once(blocker, 'listening');
   const { port } = blocker.address() as { port: number };
@@ -109,7 +109,7 @@ test("an operator API's port that is taken stops the start before a store is cre
   own.remove();
 });
 
-test('an outage is told once, however many threads have shards: one line when it begins, one when it is over', async () => {
+test('an outage is logged once at its beginning and once at its end', async () => {
   const redis = await RedisServer.start();
   const settings = { WALLETD_INIT: 'auto', WALLETD_WORKERS: '2', WALLETD_REQUEST_DEADLINE_MS: '200' };
   const walletd = await WalletdProcess.start({ WALLETD_STORE: redis.url, ...settings });

@@ -45,7 +45,7 @@ interface Asked {
   readonly type?: string;
 }
 
-/** Trusts this one certificate, and its name. */
+/** Trusts only this certificate, under its name. */
 function ask(url: string, { certificateFile }: CertificateFiles, name: string, asked: Asked = {}): Promise<string> {
   const { method = 'POST', body = '', type = 'application/json' } = asked;
   const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) };
@@ -74,7 +74,7 @@ test('both listeners speak TLS, each with its own certificate', async () => {
   assert.match(answer, /"statusCode":0,.*"balanceAfter":90/);
 });
 
-test('a body of many TLS records is read whole, and one that is too large is 413', async () => {
+test('a body of many TLS records is accepted up to the size limit', async () => {
   const url = `${walletd.callbackUrl}/placeBets`;
   const large = JSON.stringify(bet('ann', 't2')).padEnd(200_000);
   assert.match(await ask(url, callbacks, 'callbacks.test', { body: large }), /"statusCode":0/);
@@ -84,7 +84,7 @@ test('a body of many TLS records is read whole, and one that is too large is 413
   assert.match(String(tooLarge), /40003|ECONNRESET|EPIPE/);
 });
 
-test('versions before TLS 1.2 are refused, and plain HTTP gets nothing', async () => {
+test('versions before TLS 1.2 and plain HTTP are refused', async () => {
   for (const url of [walletd.callbackUrl, walletd.adminUrl]) {
     const port = Number(new URL(url).port);
     const versions = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' } as const;
@@ -101,7 +101,7 @@ test('versions before TLS 1.2 are refused, and plain HTTP gets nothing', async (
   }
 });
 
-test('walletd itself finds its server behind TLS, and believes only the certificate of the settings', async () => {
+test('the CLI reaches its server over TLS with the configured certificate only', async () => {
   const port = new URL(walletd.adminUrl).port;
   const env = { ...environment(), WALLETD_ADMIN_PORT: port, WALLETD_STORE: `lmdb:${folder.path}/data-0` };
   const taken = await runVerb(['snapshot', 'take', '--json'], env);

@@ -46,7 +46,7 @@ async function withCollector(run: (url: string, spans: readonly Span[]) => Promi
 }
 
 for (const workers of ['0', '1']) {
-  test(`spans of a callback go to the collector, within the trace of its caller (${workers} workers)`, () =>
+  test(`spans of a callback join the trace of its caller (${workers} workers)`, () =>
     withCollector((url, spans) =>
       inTempFolder(async (folder) => {
         const walletd = await WalletdProcess.start({
@@ -98,7 +98,7 @@ for (const workers of ['0', '1']) {
     ));
 }
 
-test('a collector that is away is a line in the log, and nothing else', () =>
+test('an unreachable collector only causes a log line', () =>
   inTempFolder(async (folder) => {
     const walletd = await WalletdProcess.start({
       WALLETD_STORE: `lmdb:${folder}/data`,

@@ -12,7 +12,7 @@ const PROGRAM = fileURLToPath(new URL('../try-cluster/main.js', import.meta.url)
 const SERVERS = 6;
 const NODES = 3;
 
-/** As `npm run cluster` starts it, on free ports and with its files in a folder of the test. */
+/** The cluster of `npm run cluster`, on free ports and with its files in a folder of the test. */
 class TriedCluster {
   stdout = '';
   readonly child: ChildProcess;
@@ -38,13 +38,13 @@ class TriedCluster {
     this.child.stdin?.write(`${line}\n`);
   }
 
-  /** All that it has started and that still runs. */
+  /** Every process that it has started and that still runs. */
   started(): number[] {
     const { pid } = this.child;
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
   }
 
-  /** The commands that it prints, as their requests are answered. */
+  /** Runs one of the commands that it prints, with a direct request. */
   async curl(line: string): Promise<{ readonly balanceAfter?: number }> {
     const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => (quoted ?? plain) as string);
     const after = (flag: string) => words.flatMap((word, i) => (words[i - 1] === flag ? [word] : []));
@@ -63,7 +63,7 @@ async function assertNothingIsLeft(child: ChildProcess, pids: readonly number[],
   await until('all processes have ended', () => pids.every((pid) => !runs(pid)));
 }
 
-/** One that has ended waits here until init has asked for its end. */
+/** A process that has ended stays visible here until init reaps it. */
 function runs(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -72,7 +72,7 @@ function runs(pid: number): boolean {
   }
 }
 
-test('npm run cluster: a first bet over the balancer, a node is killed and comes back, and Ctrl-C leaves nothing', () =>
+test('npm run cluster plays a bet, replaces a node and cleans up', () =>
   inTempFolder(async (folder) => {
     const tried = new TriedCluster(folder);
     await tried.said(/^node-2 +up/m);
@@ -103,7 +103,7 @@ test('npm run cluster: a first bet over the balancer, a node is killed and comes
     await assertNothingIsLeft(tried.child, pids, folder);
   }));
 
-test('npm run cluster: told to end in the middle of its start, it leaves nothing either', () =>
+test('npm run cluster cleans up when interrupted during its start', () =>
   inTempFolder(async (folder) => {
     const tried = new TriedCluster(folder);
     await until('some servers have started', () => tried.started().length >= 2);
@@ -112,7 +112,7 @@ test('npm run cluster: told to end in the middle of its start, it leaves nothing
     await assertNothingIsLeft(tried.child, pids, folder);
   }));
 
-test('npm run cluster: the end of its input ends it', () =>
+test('npm run cluster ends with its input', () =>
   inTempFolder(async (folder) => {
     const tried = new TriedCluster(folder);
     tried.child.stdin?.end('status\n');
@@ -121,7 +121,7 @@ test('npm run cluster: the end of its input ends it', () =>
     await assertNothingIsLeft(tried.child, pids, folder);
   }));
 
-test('npm run cluster: without Redis it says what is missing', () => {
+test('npm run cluster names the missing Redis', () => {
   const { status, stderr } = spawnSync(process.execPath, [PROGRAM], { env: { PATH: '' }, encoding: 'utf8' });
   assert.deepEqual([status, stderr.split(':')[0]], [1, 'redis-server is not on the PATH']);
 });

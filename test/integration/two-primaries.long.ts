@@ -28,8 +28,9 @@ const crossedBy = (owners: readonly number[]) =>
   owners.flatMap((node, shard) => (node === (shard < 2 ? 0 : 1) ? [] : [shard]));
 
 /*
- * A replica of the archive was promoted, its former primary lives, and one node names the one, the other node the other: both have the
- * id that the store names. Each has rounds that the other lacks, and only the marks tell.
+ * Split brain of an archive: its replica was promoted, and the former primary lives. The two nodes name different
+ * servers, both of which have the id that the store names. Each server has rounds that the other lacks, and only the
+ * marks reveal it.
  */
 test('nodes that name two primaries of one archive double nothing', { skip: whyNoPostgres() }, async () => {
   const primary = startPostgres(tmpdir());
@@ -59,7 +60,7 @@ test('nodes that name two primaries of one archive double nothing', { skip: whyN
     await until(`the shards are on ${owners}`, async () => (await cluster.owners()).join() === owners);
   };
   const balances = () => Promise.all(PLAYERS.map((player) => balanceOf(cluster.adminUrl, player)));
-  /** Repeats everything. Resolves to the shards of those that were told 503. */
+  /** Repeats everything. Resolves to the shards of the callbacks that got 503. */
   const repeatAll = async () => {
     const before = await balances();
     const busy = new Set<number>();
@@ -94,7 +95,7 @@ test('nodes that name two primaries of one archive double nothing', { skip: whyN
       [[1, 0, 1, 0], 'other-half'],
     ] as const) {
       await moveTo(wanted);
-      // Nodes that only follow a shard tell, too.
+      // Nodes that only follow a shard report the metric, too.
       const least = crossedBy(wanted).length;
       await until(`${id}: the metric tells`, async () => (await sum('walletd_archive_behind_log')) >= least);
       for (const player of PLAYERS) assert.equal((await client.post('placeBets', bet(player, id))).statusCode, 0, id);

@@ -22,7 +22,7 @@ interface Result {
   readonly mutant: Mutant;
   readonly verdict: Verdict;
   readonly tookMs: number;
-  /** Failure of a test without the bug. */
+  /** Output of a test that failed without the bug. */
   readonly output: string;
 }
 
@@ -49,7 +49,7 @@ if (chosen.length === 0) {
 await Promise.all(Array.from({ length: Math.min(jobs, chosen.length) }, work));
 summarize();
 
-/** One after the other, in a tree of its own. */
+/** Runs one mutant after the other, in a tree of its own. */
 async function work(): Promise<void> {
   const tree = new MutatedTree();
   try {

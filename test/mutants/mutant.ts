@@ -1,10 +1,10 @@
-/** A bug that is planted in a compiled module, and the test that has to fail for it. */
+/** A bug that is planted in a compiled module, and the test that must fail because of it. */
 export interface Mutant {
   /** Effect of the bug: a sentence without a period. */
   readonly bug: string;
   /** The source file; its compiled form is changed. */
   readonly file: string;
-  /** Exact text of the compiled module, in which it occurs once. */
+  /** Exact text that occurs once in the compiled module. */
   readonly from: string;
   readonly to: string;
   readonly killer: Killer;
@@ -30,7 +30,7 @@ export function compiledOf(file: string): string {
   return `dist/${file.replace(/\.ts$/, '.js')}`;
 }
 
-/** The text of the compiled module with the bug. Throws where the text before is not there exactly once. */
+/** The text of the compiled module with the bug. Throws unless the text before occurs exactly once. */
 export function plant({ bug, file, from, to }: Mutant, text: string): string {
   const [head = '', tail, ...more] = text.split(from);
   if (tail === undefined || more.length > 0) {

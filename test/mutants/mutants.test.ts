@@ -14,7 +14,7 @@ test("each mutant's text occurs exactly once in the compiled module", () => {
   for (const mutant of MUTANTS) plant(mutant, read(compiledOf(mutant.file)));
 });
 
-test('each mutant is a program: it fails its test, and not the parser', async () => {
+test('each mutant parses as a program', async () => {
   for (const mutant of MUTANTS) {
     const text = read(compiledOf(mutant.file));
     const planted = plant(mutant, text);
@@ -23,7 +23,7 @@ test('each mutant is a program: it fails its test, and not the parser', async ()
   }
 });
 
-test("each mutant's test has its title in its file, and runs without `--long`", () => {
+test("each mutant's test is in its file and runs without `--long`", () => {
   for (const { bug, killer } of MUTANTS) {
     assert.match(killer.file, /^test\/.*\.test\.ts$/, bug);
     assert.ok(
@@ -38,21 +38,21 @@ test('there are at least 40 mutants, each of another bug', () => {
   assert.equal(new Set(MUTANTS.map(({ bug }) => bug)).size, MUTANTS.length);
 });
 
-test('a text that is gone, or is there twice, is an error', () => {
+test('planting fails unless the text occurs exactly once', () => {
   const mutant = toMutant(['a bug', 'src/a.ts', 'x', 'y', 'test/a.test.ts', 'a test']);
   assert.equal(plant(mutant, '1x2'), '1y2');
   assert.throws(() => plant(mutant, '12'), /"a bug": its text occurs 0 times/);
   assert.throws(() => plant(mutant, '1x2x3'), /"a bug": its text occurs 2 times/);
 });
 
-test('a killer passes without its bug, and a title that is nowhere is absent', async () => {
+test('a killer passes without its bug; an unknown title is absent', async () => {
   const root = fileURLToPath(ROOT);
   const file = 'test/base/answer-once.test.ts';
   assert.equal((await runKiller({ file, title: 'later ones are dropped' }, root)).type, 'passed');
   assert.equal((await runKiller({ file, title: 'no test of this title' }, root)).type, 'absent');
 });
 
-/** Transcripts give their tests their names. */
+/** Tests of transcripts are named after their files. */
 function isTranscript(title: string): boolean {
   const [, name] = /^scenario (\S+\.txt)/.exec(title) ?? [];
   return name !== undefined && read(`test/scenarios/${name}`).length > 0;

@@ -289,7 +289,7 @@ const WALLET: readonly Row[] = [
   ],
 ];
 
-/** Flights and replies. */
+/** Appends and replies. */
 const SHARD: readonly Row[] = [
   [
     'two appends of one shard are in flight',
@@ -625,7 +625,7 @@ const LOG: readonly Row[] = [
   ],
 ];
 
-/** Snapshots, and what is trimmed with them. */
+/** Snapshots, and the trimming that follows them. */
 const SNAPSHOTS: readonly Row[] = [
   [
     'a snapshot is published before its entries are durable',
@@ -677,7 +677,7 @@ const SNAPSHOTS: readonly Row[] = [
   ],
 ];
 
-/** Rounds that leave memory, and what is forgotten. */
+/** Rounds that leave memory, and expired ids. */
 const ARCHIVE: readonly Row[] = [
   [
     'a round leaves memory though it has changed',
@@ -849,7 +849,7 @@ const ARCHIVE: readonly Row[] = [
   ],
 ];
 
-/** Ownership of shards, and where requests go. */
+/** Ownership of shards, and routing of requests. */
 const CLUSTER: readonly Row[] = [
   [
     'a log is fenced while its owner may write',

@@ -5,10 +5,12 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { compiledOf, type Mutant, plant } from './mutant.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** The copy has `dist` of its own; git and old copies are of no use to a test. */
+/** The copy has its own `dist`; tests need neither git nor old copies. */
 const NOT_LINKED = new Set(['dist', '.git']);
 
-/** A copy of `dist` in a temporary folder, beside links to all else: bugs are planted in it, and never in the real one. */
+/**
+ * A copy of `dist` in a temporary folder, beside links to all else: bugs are planted in it, and never in the real one.
+ */
 export class MutatedTree {
   private readonly folder = makeTempFolder();
 
@@ -25,7 +27,7 @@ export class MutatedTree {
     return this.folder.path;
   }
 
-  /** For temporary files of tests: one that crashes leaves its own, and they go with the tree. */
+  /** Folder for temporary files of tests: a crashing test leaves files, which go with the tree. */
   get temp(): string {
     return join(this.path, 'temp');
   }

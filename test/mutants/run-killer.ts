@@ -4,7 +4,7 @@ import { compiledOf, type Killer } from './mutant.js';
 
 /** Mutants that make a test wait for ever are killed by this limit of the test. */
 const TEST_MS = 60_000;
-/** The whole process ends by then, whatever it does. */
+/** Limit of the whole process. */
 const PROCESS_MS = 90_000;
 
 export interface Run {
@@ -19,7 +19,7 @@ export interface Run {
   readonly tookMs: number;
 }
 
-/** Runs one test, and only it, in the tree at `root`; temporary files go to `temp`. */
+/** Runs only one test in the tree at `root`; temporary files go to `temp`. */
 export async function runKiller({ file, title }: Killer, root: string, temp = tmpdir()): Promise<Run> {
   const startedMs = performance.now();
   const args = [
@@ -32,13 +32,13 @@ export async function runKiller({ file, title }: Killer, root: string, temp = tm
   ];
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   const env = { ...inherited, TMPDIR: temp };
-  // A group of its own: servers that the test has started end with it.
+  // A separate process group: servers that the test has started end with it.
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const endGroup = () => {
     try {
       process.kill(-(child.pid as number), 'SIGKILL');
     } catch {
-      // Nothing of it runs any more.
+      // The group has already ended.
     }
   };
   let output = '';

@@ -1,6 +1,6 @@
 import type { TestNode } from '../support/test-node.js';
 
-/** Carries out the steps of a transcript over HTTP and writes down what came back. */
+/** Carries out the steps of a transcript over HTTP and renders the answers. */
 export class Interpreter {
   private requests = 0;
 
@@ -106,7 +106,7 @@ export class Interpreter {
     const answer = (await response.json()) as Record<string, unknown>;
     const { statusCode, balanceBefore, balanceAfter } = answer;
     const shape = Object.keys(answer).join(' ');
-    // A malformed request is told why, but with decisions.version 1.
+    // A malformed request gets a reason, except with decisions.version 1.
     const failureShape = response.status === 400 ? shape.replace(/ reason$/, '') : shape;
     if (failureShape === FAILURE_SHAPE && statusCode !== 0) return `${response.status} ${statusCode}`;
     if (shape === SUCCESS_SHAPE && statusCode === 0) {
@@ -116,7 +116,7 @@ export class Interpreter {
     return `${response.status} of another shape: ${JSON.stringify(answer)}`;
   }
 
-  /** `raw POST /placeBets` and a body as it is; shows the whole answer but its time. */
+  /** `raw POST /placeBets` and a literal body; shows the whole answer but its time. */
   private async raw(words: readonly string[], lines: readonly string[]): Promise<string> {
     const [method = 'POST', path = '/'] = words;
     const text = lines.join('\n');
@@ -255,7 +255,7 @@ function optionsOf(words: readonly string[]): {
   return { options, flags, positional };
 }
 
-/** The words that are about the transaction and not about its place. */
+/** The words that describe the transaction rather than its place. */
 function optionWords(words: readonly string[]): string[] {
   return words.filter((one) => FLAGS.includes(one) || one.startsWith('status='));
 }

@@ -8,8 +8,8 @@ import { parseTranscript, rewriteTranscript } from './transcript.js';
 export const FOLDER = new URL('../../../test/scenarios/', import.meta.url);
 
 /**
- * Every file is a story of its own, told to a server of its own over HTTP, whose shards live on so many workers, or in its
- * main thread. After a change that is meant, run with REWRITE=1 and read the difference.
+ * Plays each transcript to a server of its own over HTTP, with its shards on so many workers, or in its main thread.
+ * After an intended change, run with REWRITE=1 and review the difference.
  */
 export function tellAll(workers: number): void {
   for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.txt'))) tell(name, workers);

@@ -7,7 +7,7 @@ import { ROOT, readPage } from './pages.js';
 /** A row of the table of claims: | claim | `test/file.test.ts`: title of the test | */
 const ROW = /^\| ([^|]+) \| `(test\/[^`]+)`: ([^|]+) \|$/gm;
 
-test('each claim of the security page names a test that is there', () => {
+test('each claim of the security page names an existing test', () => {
   const [, table = ''] = readPage('docs/security.md').text.split('## Claims and their tests\n');
   const rows = [...table.matchAll(ROW)];
   assert.equal(

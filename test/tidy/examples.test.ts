@@ -8,7 +8,7 @@ interface Example {
   readonly output: string;
 }
 
-/** The commands of all console blocks of a page, each with what it is said to print. */
+/** Commands of all console blocks of a page, each with its expected output. */
 function examples(text: string): Example[] {
   const found: { command: string; output: string }[] = [];
   for (const [, block = ''] of text.matchAll(/```console\n([\s\S]*?)```/g)) {
@@ -21,7 +21,7 @@ function examples(text: string): Example[] {
   return found;
 }
 
-/** As much of curl as the pages use, so that the test needs no program. */
+/** The subset of curl that the pages use, so that the test needs no program. */
 async function curl(command: string, node: TestNode): Promise<string> {
   const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const headers = new Headers();
@@ -52,7 +52,7 @@ test('the README has examples', () => {
 for (const { path, text } of readPages()) {
   const all = examples(text);
   if (all.length === 0) continue;
-  test(`the commands in ${path} print what it says, in this order, on a new node`, async () => {
+  test(`the commands in ${path} print the documented output on a new node`, async () => {
     const node = await TestNode.start();
     try {
       for (const { command, output } of all) {

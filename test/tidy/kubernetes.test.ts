@@ -8,8 +8,8 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { ROOT } from './pages.js';
 
 /*
- * The manifests of config/kubernetes/: what must agree, with each other and with the settings. The one kept package that has
- * Kubernetes' schemas (kubernetes-models) brings 30 MB, and its releases of this year do not run on Node 20.
+ * The manifests of config/kubernetes/, checked against each other and against the settings. The only maintained package
+ * with Kubernetes' schemas (kubernetes-models) brings 30 MB, and its releases of this year do not run on Node 20.
  */
 
 interface Named {
@@ -66,7 +66,7 @@ interface Manifest {
 }
 
 const FOLDER = join(ROOT, 'config/kubernetes');
-/** Of those that Kubernetes 1.21 to this day has. */
+/** API versions that Kubernetes has had from 1.21 to this day. */
 const API_VERSIONS: Readonly<Record<string, string>> = {
   ConfigMap: 'v1',
   Secret: 'v1',
@@ -76,7 +76,7 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   PodDisruptionBudget: 'policy/v1',
   NetworkPolicy: 'networking.k8s.io/v1',
 };
-/** What an end takes beside `cluster.drainSeconds`. */
+/** Time that a stop takes beside `cluster.drainSeconds`. */
 const STOP_MAX_SECONDS = 10;
 
 const manifests = readdirSync(FOLDER).flatMap((file) =>
@@ -98,7 +98,7 @@ const [container] = pod.containers;
 const secrets = one('Secret', 'walletd-secrets').stringData ?? {};
 const settingsText = one('ConfigMap', 'walletd-settings').data?.['walletd.json'] ?? '';
 
-/** As the first pod has them, with the sample's secrets. */
+/** Settings of the first pod, with the sample's secrets. */
 function settingsOfPod() {
   const folder = makeTempFolder();
   try {
@@ -119,14 +119,14 @@ function settingsOfPod() {
   }
 }
 
-test('each manifest is of a version of its kind that is served, and has a name of its own', () => {
+test('each manifest has a served API version and a unique name', () => {
   assert.ok(manifests.length >= 8);
   for (const { kind, apiVersion } of manifests) assert.equal(apiVersion, API_VERSIONS[kind], kind);
   const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   assert.equal(new Set(names).size, names.length);
 });
 
-test('the settings are accepted with the secrets of the sample, and every file that they name is one of these', () => {
+test("the sample's settings are accepted and name only mounted files", () => {
   const settings = settingsOfPod();
   assert.equal(settings.cluster.name, 'walletd-0');
   assert.equal(settings.cluster.expect, statefulSet.replicas);
@@ -134,7 +134,7 @@ test('the settings are accepted with the secrets of the sample, and every file t
   assert.deepEqual(files.sort(), Object.keys(secrets).sort());
 });
 
-test('ports are those of the settings, and services lead to them', () => {
+test('container ports and services match the settings', () => {
   const { port, admin, health, cluster } = settingsOfPod();
   const ports = Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort]));
   assert.deepEqual(ports, { callbacks: port, operators: admin.port, health: health.port, peers: cluster.port });
@@ -145,27 +145,27 @@ test('ports are those of the settings, and services lead to them', () => {
   }
 });
 
-test('a node is reached by its peers under the name that its service gives it, before it is ready', () => {
+test('peers reach a node by its service name before it is ready', () => {
   const { spec, metadata } = one('Service', statefulSet.serviceName);
   assert.equal(spec.clusterIP, 'None');
   assert.equal(spec.publishNotReadyAddresses, true);
   assert.equal(settingsOfPod().cluster.advertise, `walletd-0.${metadata.name}:${settingsOfPod().cluster.port}`);
 });
 
-test('no service is a setting: of its own accord Kubernetes would name one WALLETD_PORT', () => {
+test('no service variable of Kubernetes collides with a setting', () => {
   for (const { kind, spec } of manifests) {
     if (kind === 'StatefulSet' || kind === 'Job') assert.equal(spec.template.spec.enableServiceLinks, false, kind);
   }
 });
 
-test('probes ask what tells them, and an end has the time that it needs', () => {
+test('probes use the health paths, and a stop has enough time', () => {
   assert.deepEqual(container.livenessProbe.httpGet, { path: '/livez', port: 'health' });
   assert.deepEqual(container.readinessProbe.httpGet, { path: '/readyz', port: 'health' });
   const { drainSeconds } = settingsOfPod().cluster;
   assert.ok(pod.terminationGracePeriodSeconds >= drainSeconds + STOP_MAX_SECONDS);
 });
 
-test('what is mounted is there, and what is written has a volume', () => {
+test('every mount exists, and every written path has a volume', () => {
   for (const { kind, spec } of manifests) {
     if (kind !== 'StatefulSet' && kind !== 'Job') continue;
     const { volumes, containers } = spec.template.spec;
@@ -182,7 +182,7 @@ test('what is mounted is there, and what is written has a volume', () => {
   assert.ok(settingsOfPod().nodeFolder.startsWith(`${mountPath}/`));
 });
 
-test('nodes alone reach the port of nodes, which have a secret', () => {
+test('only nodes reach the peer port, and they have a secret', () => {
   const { podSelector, ingress = [] } = one('NetworkPolicy').spec;
   assert.deepEqual(podSelector, statefulSet.selector);
   const ports = ingress.map((rule) => rule.ports.map(({ port }) => port));
@@ -191,7 +191,7 @@ test('nodes alone reach the port of nodes, which have a secret', () => {
   assert.ok(settingsOfPod().cluster.secret);
 });
 
-test('one node at a time is taken away, and none is held back', () => {
+test('a disruption takes one node at a time and is never blocked', () => {
   const budget = one('PodDisruptionBudget').spec;
   assert.equal(budget.maxUnavailable, 1);
   assert.deepEqual(budget.selector, statefulSet.selector);

@@ -4,10 +4,12 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/** Who may import whom: a folder imports only what its row names. `node` is where all parts meet; `cli` runs it. */
+/**
+ * Allowed imports: a folder imports only from the folders in its row. `node` is where all parts meet; `cli` runs it.
+ */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   base: [],
-  // One writer for the terminal and the page.
+  // One CSV writer for the terminal and the console.
   csv: [],
   wallet: ['base'],
   shard: ['wallet', 'base'],
@@ -16,12 +18,12 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   callback: ['wallet', 'base'],
   worker: ['callback', 'shard', 'wallet', 'base'],
   cluster: ['worker', 'callback', 'shard', 'wallet', 'base'],
-  // Who may come in, for all listeners.
+  // Admission rules, shared by all listeners.
   listener: ['base'],
   peer: ['cluster', 'listener', 'base'],
   http: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
   admin: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
-  // The page: of the API the types of what is sent live, and the writer of CSV.
+  // The console page uses the API's types of live data, and the CSV writer.
   console: ['admin', 'csv'],
   config: ['base'],
   telemetry: ['base'],
@@ -60,7 +62,7 @@ test('the test sees the imports', () => {
   assert.ok(files.length > 50 && imports.length > 200, `${files.length} files, ${imports.length} imports`);
 });
 
-test('a folder imports only along its arrow', () => {
+test('a folder imports only from the folders in its row', () => {
   const wrong = imports.filter((one) => {
     const to = target(one);
     const folder = folderOf(one.from);
@@ -70,7 +72,7 @@ test('a folder imports only along its arrow', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('a room of tools imports no other one: what several share stands beside them', () => {
+test('a folder of tools imports no other one; shared files are beside them', () => {
   const roomOf = (file: string) => /^tools\/([^/]+)\//.exec(file)?.[1];
   const wrong = imports.filter((one) => {
     const to = roomOf(target(one) ?? '');
@@ -79,19 +81,19 @@ test('a room of tools imports no other one: what several share stands beside the
   assert.deepEqual(wrong, []);
 });
 
-test('what judges an operator knows nothing of the wallet that it may judge', () => {
+test('the judge of operators does not import the wallet', () => {
   const wrong = imports.filter((one) => {
     return one.from.startsWith('tools/simulate/') && /^(wallet|shard)\//.test(target(one) ?? '');
   });
   assert.deepEqual(wrong, []);
 });
 
-test('every folder has its arrow', () => {
+test('every folder has its row', () => {
   const folders = new Set(files.map(folderOf));
   for (const folder of folders) assert.ok(folder in ARROWS || folder in MEETING_PLACES, folder);
 });
 
-test('no file imports itself over others', () => {
+test('no import cycle exists', () => {
   const edges = new Map<string, string[]>();
   for (const one of imports) {
     const to = target(one);
@@ -122,7 +124,7 @@ test('the actor uses no package and no I/O of Node', () => {
   assert.deepEqual(outside, []);
 });
 
-test('the domain asks no clock and no chance', () => {
+test('the domain uses neither a clock nor random numbers', () => {
   for (const file of files.filter((one) => ['wallet', 'shard'].includes(folderOf(one)))) {
     assert.doesNotMatch(
       readFileSync(join(ROOT, file), 'utf8'),
@@ -132,12 +134,12 @@ test('the domain asks no clock and no chance', () => {
   }
 });
 
-test('one file loads uWebSockets.js, so that it can be swapped', () => {
+test('only one file loads uWebSockets.js', () => {
   const users = new Set(imports.filter(({ to }) => to === 'uWebSockets.js').map(({ from }) => from));
   assert.deepEqual([...users], ['http/uws.ts']);
 });
 
-test('one file loads OpenTelemetry, and is loaded itself only where traces go somewhere', () => {
+test('OpenTelemetry is loaded by one file, only with traces enabled', () => {
   const users = new Set(imports.filter(({ to }) => to.startsWith('@opentelemetry/')).map(({ from }) => from));
   assert.deepEqual([...users], ['node/otlp-tracer.ts']);
   const loading = imports.filter((one) => target(one) === 'node/otlp-tracer.ts').map(({ from }) => from);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { anchorsOf, type Page, proseOf, ROOT, readPage, readPages } from './pages.js';
 
 const README_LINES_MAX = 200;
-/** Of a page of docs/: more is two pages. */
+/** Longest page of docs/: split longer ones. */
 const PAGE_LINES_MAX = 299;
 /** One of these is named in the first paragraph of a page. */
 const READERS = /\b(integrators?|operators?|developers?|auditors?|SREs?|security|everyone|engineers?|on call)\b/i;
@@ -13,7 +13,7 @@ const READERS = /\b(integrators?|operators?|developers?|auditors?|SREs?|security
 const exists = (path: string) => existsSync(join(ROOT, path));
 const linesOf = ({ text }: Page) => text.trimEnd().split('\n').length;
 
-/** Links to a file that is not there, or to a heading that it does not have. */
+/** Links to a missing file, or to a missing heading. */
 function brokenLinks(page: Page): string[] {
   const targets = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
   return targets.filter((target) => {
@@ -26,16 +26,16 @@ function brokenLinks(page: Page): string[] {
   });
 }
 
-/** What a build or a run leaves, and no clone has. */
+/** Files of a build or a run that no clone has. */
 const IGNORED = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n');
 
-/** Paths in backticks that lead nowhere. One may be followed by a position or by what is meant in it. */
+/** Paths in backticks that lead nowhere. A position or an item in the file may follow a path. */
 function brokenPaths({ text }: Page): string[] {
   const paths = [...text.matchAll(/`((?:src|test|bench|config|docs)\/[\w./-]*)/g)].map(([, path = '']) => path);
   return paths.filter((path) => !exists(path) && !IGNORED.includes(path));
 }
 
-/** Sections of pages that this text cites and that are not there; a citation may be broken over two lines of a comment. */
+/** Citations of missing page sections in this text; a citation may be broken over two lines of a comment. */
 function brokenCitations(text: string): string[] {
   const unwrapped = text.replace(/\n\s*(\*|\/\/|#)?\s*/g, ' ');
   const citations = unwrapped.matchAll(/\b(callbacks|decisions|decisions-engineering)\.md section (\d+(?:\.\d+)?)/g);
@@ -70,17 +70,17 @@ test('a broken link, path or citation is found', () => {
   assert.deepEqual(brokenCitations(comment), ['decisions.md section 77']);
 });
 
-test('every link in a page leads to a file and a heading that are there', () => {
+test('every link in a page leads to an existing file and heading', () => {
   const pages = readPages();
   assert.ok(pages.length > 10, `${pages.length} pages`);
   for (const page of pages) assert.deepEqual(brokenLinks(page), [], page.path);
 });
 
-test('every path that a page names in backticks is there', () => {
+test('every path in backticks exists', () => {
   for (const page of readPages()) assert.deepEqual(brokenPaths(page), [], page.path);
 });
 
-test('every section of a page that the code cites is there', () => {
+test('every page section that the code cites exists', () => {
   const texts = sources();
   assert.ok(
     texts.filter(({ text }) => text.includes('decisions.md section')).length > 15,
@@ -96,7 +96,7 @@ test('the README links every page of docs/', () => {
   }
 });
 
-test('no page is too long to be read', () => {
+test('no page exceeds the line limit', () => {
   assert.ok(linesOf(readPage('README.md')) <= README_LINES_MAX, 'README.md');
   for (const page of readPages()) {
     if (page.path.startsWith('docs/'))
@@ -104,7 +104,7 @@ test('no page is too long to be read', () => {
   }
 });
 
-test('the first paragraph of a page says for whom it is', () => {
+test('the first paragraph of a page names its readers', () => {
   for (const { path, text } of readPages()) {
     if (!path.startsWith('docs/')) continue;
     const [title = '', paragraph = ''] = text.split('\n\n');

@@ -10,7 +10,7 @@ export interface Page {
   readonly text: string;
 }
 
-/** The page at this path as it is now. */
+/** The current page at this path. */
 export function readPage(path: string): Page {
   return { path, text: readFileSync(join(ROOT, path), 'utf8') };
 }
@@ -24,12 +24,12 @@ export function readPages(): Page[] {
   return [...others, ...docs.filter((path) => path.endsWith('.md')).sort()].map(readPage);
 }
 
-/** The page without its code blocks: links and headings in these are none. */
+/** The page without code blocks, whose links and headings do not count. */
 export function proseOf({ text }: Page): string {
   return text.replace(/^( *)```[\s\S]*?^\1```$/gm, '');
 }
 
-/** The anchors of a page as GitHub makes them of its headings. */
+/** GitHub's anchors for the headings of a page. */
 export function anchorsOf(page: Page): Set<string> {
   const seen = new Map<string, number>();
   const anchors = [...proseOf(page).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => {

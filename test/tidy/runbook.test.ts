@@ -20,7 +20,7 @@ test('every night of the runbook has steps, numbered from 1', () => {
   }
 });
 
-test('every night of the runbook is replayed, in one file of the faults', () => {
+test('every night of the runbook is replayed in one fault file', () => {
   for (const { title } of NIGHTS) {
     const replays = new RegExp(`\\b(?:replay|rareReplay)\\(${Number.parseInt(title, 10)}, `);
     const files = sources.filter((source) => replays.test(source));
@@ -28,11 +28,11 @@ test('every night of the runbook is replayed, in one file of the faults', () => 
   }
 });
 
-test('every command of the runbook stands in a block that its replay runs', () => {
+test('every command of the runbook is in a replayed block', () => {
   for (const night of NIGHTS) assert.deepEqual(commandsInText(night), [], night.title);
 });
 
-test('every variable of the runbook is explained, and used', () => {
+test('every variable of the runbook is explained and used', () => {
   const commands = NIGHTS.flatMap(({ steps }) => steps.flatMap((step) => step.commands)).join('\n');
   const used = new Set([...commands.matchAll(/\$\{?([A-Z_]+)/g)].map(([, name = '']) => name));
   for (const name of used) assert.ok(VARIABLES.has(name) || name.startsWith('WALLETD_'), `$${name}`);

@@ -10,7 +10,7 @@ interface Locked {
   readonly link?: true;
 }
 
-test('every package of the lock file has its integrity', () => {
+test('every package in the lock file has an integrity hash', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Readonly<Record<string, Locked>> };
   const bare = Object.entries(packages).filter(([path, { integrity, link }]) => {
     return path !== '' && link !== true && !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? '');
@@ -21,7 +21,7 @@ test('every package of the lock file has its integrity', () => {
   );
 });
 
-test('every stage of the image has the base that one argument names and can pin', () => {
+test('every image stage uses the base that one argument pins', () => {
   const dockerfile = read('Dockerfile');
   assert.equal(dockerfile.match(/^FROM /gm)?.length, dockerfile.match(/^FROM \$\{NODE_IMAGE\}/gm)?.length);
   assert.match(dockerfile, /^ARG NODE_IMAGE=node:22-bookworm-slim(@sha256:[0-9a-f]{64})?$/m);

@@ -7,7 +7,7 @@ import { loadSettings, variableOf } from '../../src/config/load.js';
 import { settingsSchema } from '../../src/config/schema.js';
 import { ROOT, readPage } from './pages.js';
 
-/** A table between two comments that name it: what is before its lines, its lines, what is behind. */
+/** A generated table between two comments with its name: the text before, its lines, the text after. */
 const tableOf = (name: string) =>
   new RegExp(`(<!-- ${name}: [^\\n]*\\n[^\\n]*\\n\\|[-|]+\\n)([\\s\\S]*?)(<!-- ${name} end -->)`);
 
@@ -35,7 +35,7 @@ function settingLines(schema: Schema, defaults: Record<string, unknown>, prefix 
   });
 }
 
-/** With REWRITE=1 the page gets the table that it should have. */
+/** With REWRITE=1, writes the expected table into the page. */
 function checkTable(page: string, name: string, lines: readonly string[]): void {
   const wanted = lines.map((line) => `${line}\n`).join('');
   const table = tableOf(name);
@@ -49,7 +49,7 @@ function checkTable(page: string, name: string, lines: readonly string[]): void 
   assert.equal(table.exec(readPage(page).text)?.[2], wanted);
 }
 
-test('the table of settings is that of the schema', () => {
+test('the table of settings matches the schema', () => {
   const lines = settingLines(settingsSchema as Schema, loadSettings({}));
   assert.ok(lines.length > 30);
   checkTable('docs/settings.md', 'settings', lines);

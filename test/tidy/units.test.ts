@@ -8,14 +8,14 @@ import { EXIT } from '../../src/node/exit-codes.js';
 import { runVerb } from '../support/run-verb.js';
 import { ROOT } from './pages.js';
 
-/** The settings of a unit, with the lines that a backslash continues. */
+/** The settings of a unit; a backslash joins lines. */
 function unit(name: string): ReadonlyMap<string, string> {
   const text = readFileSync(join(ROOT, 'config', name), 'utf8').replaceAll('\\\n', ' ');
   return new Map([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]));
 }
 
 for (const name of ['walletd.service', 'walletd-backup.service']) {
-  test(`${name} never gives up: a store may be away for longer than the five starts that systemd makes by itself`, () => {
+  test(`${name} restarts without limit while the store is unreachable`, () => {
     assert.equal(unit(name).get('StartLimitIntervalSec'), '0');
     assert.match(unit(name).get('Restart') ?? '', /^(always|on-failure)$/);
   });
@@ -24,7 +24,7 @@ for (const name of ['walletd.service', 'walletd-backup.service']) {
     for (const key of ['After', 'Wants']) assert.ok(unit(name).get(key)?.split(' ').includes('time-sync.target'), key);
   });
 
-  test(`${name} runs a verb that there is, with options that it has`, async () => {
+  test(`${name} runs an existing command with options that it has`, async () => {
     const [program = '', verb = '', ...words] = unit(name).get('ExecStart')?.split(/\s+/) ?? [];
     assert.equal(program, '/opt/walletd/src/cli/walletd.sh');
     const { status, stdout } = await runVerb([verb, '--help']);
@@ -35,12 +35,12 @@ for (const name of ['walletd.service', 'walletd-backup.service']) {
   });
 }
 
-test('a node of a cluster has the time to give its shards away', () => {
+test('a cluster node has enough time to transfer its shards', () => {
   const { drainSeconds } = loadSettings({}).cluster;
   assert.ok(Number(unit('walletd.service').get('TimeoutStopSec')) >= drainSeconds + 10);
 });
 
-test('what no restart mends, and a store that another process has taken over, are not started again', () => {
+test('permanent errors and a lost store are not restarted', () => {
   const { usage, fenced, otherArchive } = EXIT;
   assert.equal(unit('walletd.service').get('RestartPreventExitStatus'), `${usage} ${fenced}`);
   assert.equal(unit('walletd-backup.service').get('RestartPreventExitStatus'), `${usage} ${otherArchive}`);
@@ -49,7 +49,7 @@ test('what no restart mends, and a store that another process has taken over, ar
 const hasAnalyzer = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 for (const name of ['walletd.service', 'walletd-backup.service']) {
-  test(`${name} is exposed to less than 3.0`, { skip: hasAnalyzer ? false : 'no systemd-analyze here' }, () => {
+  test(`${name} has a systemd exposure below 3.0`, { skip: hasAnalyzer ? false : 'no systemd-analyze here' }, () => {
     const file = join(ROOT, 'config', name);
     const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', file], { encoding: 'utf8' });
     const [, level] = /Overall exposure level.*: ([\d.]+)/.exec(stdout) ?? [];

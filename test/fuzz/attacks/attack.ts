@@ -1,21 +1,21 @@
 import type { Random } from '../random.js';
 import type { Sending } from '../sending.js';
 
-/** What an attack has to know of its target. */
+/** Facts about its target that an attack needs. */
 export interface Aim {
   readonly bodyBytesMax: number;
-  /** Where callbacks are to be signed and operators have tokens. */
+  /** Secrets of a target with signed callbacks and operator tokens. */
   readonly secrets?: Secrets;
 }
 
 export interface Secrets {
-  /** Signs callbacks. */
+  /** Key that signs callbacks. */
   readonly signatureKey: string;
-  /** Of an operator who may only read. */
+  /** Token of an operator with read access only. */
   readonly readToken: string;
 }
 
-/** A way to be rude: connections that are opened at the same time. */
+/** A kind of attack: makes connections that are opened at the same time. */
 export interface Attack {
   readonly name: string;
   plan(random: Random, aim: Aim): readonly Sending[];

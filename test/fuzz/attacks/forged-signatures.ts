@@ -18,7 +18,7 @@ interface Signed {
 
 type Forgery = (random: Random, signed: Signed) => Partial<Signed>;
 
-/** What somebody can make of a signed request whose key he does not have. */
+/** Forgeries of a signed request without its key. */
 const FORGERIES: readonly Forgery[] = [
   (random) => ({ signature: random.text(64, HEX) }),
   (random, { signature }) => ({ signature: flippedDigit(random, signature) }),
@@ -36,7 +36,7 @@ const FORGERIES: readonly Forgery[] = [
   (random, { body }) => ({
     body: Buffer.from(body.map((byte, n) => (n === body.length >> 1 ? byte ^ (1 << random.between(0, 7)) : byte))),
   }),
-  // The full stop between body and time, one place further.
+  // Moves the full stop between body and time by one place.
   (_, { body, timestamp }) => ({ body: Buffer.concat([body, Buffer.from('.')]), timestamp }),
   (_, { body, timestamp }) => ({
     body: Buffer.concat([body, Buffer.from(`.${timestamp.slice(0, -1)}`)]),
@@ -44,7 +44,10 @@ const FORGERIES: readonly Forgery[] = [
   }),
 ];
 
-/** Requests that are nearly signed. Their time is now, or they would be refused for it: not of the seed, and alone in that. */
+/**
+ * Requests with nearly correct signatures. Their time is the current one, or they would be refused for it; only the
+ * time does not come from the seed.
+ */
 export const forgedSignatures: Attack = {
   name: 'forged signatures',
   plan: (random, { secrets }) => {

@@ -12,7 +12,7 @@ const TARGETS = [
 ];
 const VERSIONS = ['HTTP/1.0', 'HTTP/1.2', 'HTTP/2.0', 'HTTP/0.9', 'HTTP/1.1 ', 'http/1.1', 'HTTP/', ''];
 
-/** They say nothing about where a request ends. */
+/** Headers that do not affect where a request ends. */
 const HEADERS = [
   ...['Connection: close', 'Connection: keep-alive', 'Connection: upgrade', 'Upgrade: websocket', 'Upgrade: h2c'],
   ...['Expect: 100-continue', 'Expect: nothing', 'Accept: text/csv', 'Accept-Encoding: gzip', 'Content-Encoding: gzip'],
@@ -26,7 +26,7 @@ const HEADERS = [
     'Range: bytes=0-1',
   ],
 ];
-/** These do, or are no headers. */
+/** Headers that do, or that are malformed. */
 const FRAMING = [
   ...['Content-Length: 0', 'Content-Length: 1', 'Content-Length: 100000', 'Content-Length: -1', 'Content-Length: +5'],
   ...['Content-Length: 5, 5', 'Content-Length: 0x10', 'Content-Length: 99999999999999999999', 'Content-Length:'],
@@ -37,7 +37,7 @@ const FRAMING = [
 const MANY = [60, 99, 100, 101, 300];
 const LONG = [1000, 8000, 15_000, 16_384, 40_000];
 
-/** Heads of requests as no library writes them, to both listeners. */
+/** Request heads that no library would write, to both listeners. */
 export const headerSets: Attack = {
   name: 'header sets',
   plan: (random) => {

@@ -38,7 +38,7 @@ interface Call {
   readonly body?: string;
 }
 
-/** Calls of the operator API, real and not, with tokens and without. */
+/** Valid and invalid calls of the operator API, with tokens and without. */
 export const operatorCalls: Attack = {
   name: 'operator calls',
   plan: (random, { secrets }) => {
@@ -129,7 +129,7 @@ function mutated(random: Random, { method, target, type, body = '' }: Call) {
   const text = isJson ? Buffer.from(mutateJson(random, body)) : Buffer.from(body);
   return {
     method: random.oneIn(15) ? random.pick(METHODS) : method,
-    // Printable only: what the parser of HTTP refuses is another attack's.
+    // Printable characters only: another attack covers targets that the HTTP parser refuses.
     target: random.oneIn(6)
       ? `/${mutateBytes(random, Buffer.from(target.slice(1)))
           .toString('latin1')
@@ -146,7 +146,7 @@ function cursor(random: Random): string {
   );
 }
 
-/** No token, or nearly one. */
+/** An empty or nearly correct token. */
 function forged(random: Random, { readToken }: Secrets): string {
   return random.pick([
     ...['', 'Bearer', 'Bearer ', 'Basic Og==', `Bearer ${readToken}x`, `Bearer ${readToken.slice(0, -1)}`],

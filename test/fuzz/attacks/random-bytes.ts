@@ -16,7 +16,7 @@ const BEGINNINGS = [
 ];
 const MUTATIONS_MAX = 20;
 
-/** Bytes without any sense, and requests with some of their bytes changed wherever it hits. */
+/** Random bytes, and requests with some random bytes changed. */
 export const randomBytes: Attack = {
   name: 'random bytes',
   plan: (random) => {

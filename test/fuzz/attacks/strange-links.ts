@@ -13,10 +13,10 @@ const PAUSE_MAX_MS = 20;
 
 const TEXT = 1;
 const BYTES = 2;
-/** Also a continuation of nothing, what is reserved, close, ping and pong. */
+/** Opcodes that include continuation without a start, reserved codes, close, ping and pong. */
 const OPCODES = [0, 3, 8, 9, 10, 15];
 
-/** WebSockets of strangers to the port of nodes: greetings that are nearly right, and broken frames. */
+/** WebSockets of unknown processes to the peer port: nearly correct hellos, and broken frames. */
 export const strangeLinks: Attack = {
   name: 'strange links',
   plan: (random) => {
@@ -38,7 +38,7 @@ export const strangeLinks: Attack = {
     const parts = [random.oneIn(8) ? mutateBytes(random, request) : request, ...frames].filter(
       ({ length }) => length > 0,
     );
-    // A stranger that waits is closed by the listener.
+    // The listener closes an unknown process that waits.
     const ending = random.oneIn(20) ? 'outstays' : random.pick(['waits', 'half-closes', 'vanishes', 'resets'] as const);
     return [sending('nodes', parts, { pause: random.between(0, PAUSE_MAX_MS), areSound: false, ending })];
   },
@@ -53,7 +53,7 @@ function frame(random: Random): Buffer {
     () => masked(random, random.pick([TEXT, BYTES]), random.bytes(random.between(0, PAYLOAD_MAX))),
     () => masked(random, random.pick(OPCODES), random.bytes(random.between(0, 130))),
     () => random.bytes(random.between(1, 200)),
-    // A length of which nothing comes.
+    // A length without its payload.
     () => Buffer.concat([Buffer.from([0x82, 0xff]), random.bytes(8)]),
   ])();
 }
@@ -62,7 +62,7 @@ function hello(random: Random): Buffer {
   return Buffer.concat([Buffer.from([random.pick([2, 2, 2, 1, 3, 0, 255])]), random.bytes(HELLO_BYTES - 1)]);
 }
 
-/** As the release before greets. */
+/** Hello of the previous release. */
 function oldGreeting(random: Random): string {
   const text = (length: number) => random.text(length, '0123456789abcdef');
   return JSON.stringify({

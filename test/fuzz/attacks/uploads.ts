@@ -7,7 +7,7 @@ import type { Attack } from './attack.js';
 const PARTS_MAX = 40;
 const PAUSE_MAX_MS = 40;
 
-/** A body that comes in many small pieces: in time, or too late. */
+/** A body in many small pieces: in time, or too late. */
 export const slowUploads: Attack = {
   name: 'slow uploads',
   plan: (random) => {
@@ -31,7 +31,7 @@ export const cutOffUploads: Attack = {
   },
 };
 
-/** Bodies at the limit of their size, beyond it, and far beyond it. */
+/** Bodies at the size limit, beyond it, and far beyond it. */
 export const oversizedUploads: Attack = {
   name: 'oversized uploads',
   plan: (random, { bodyBytesMax }) => {
@@ -50,7 +50,7 @@ export const oversizedUploads: Attack = {
   },
 };
 
-/** Several requests in one breath. */
+/** Several requests in one write. */
 export const pipelining: Attack = {
   name: 'pipelining',
   plan: (random) => {
@@ -62,7 +62,7 @@ export const pipelining: Attack = {
   },
 };
 
-/** More at a time than is let in: whole ones, and some that only begin. */
+/** More simultaneous requests than the limit admits: complete ones, and some that only begin. */
 export const floods: Attack = {
   name: 'floods',
   plan: (random) =>
