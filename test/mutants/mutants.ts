@@ -717,7 +717,7 @@ const ARCHIVE: readonly Row[] = [
     'await spareTime.run(() => archive.put(lsn, players));',
     'void spareTime.run(() => archive.put(lsn, players));',
     'test/worker/archiver.test.ts',
-    'what was told before another fence is not let go of',
+    'rounds found before another fence stay in memory',
   ],
   [
     'rounds leave memory though another owner was here',
@@ -725,7 +725,7 @@ const ARCHIVE: readonly Row[] = [
     'if (!isSameOwner())\n                return;\n            next',
     'next',
     'test/worker/archiver.test.ts',
-    'what was told before another fence is not let go of',
+    'rounds found before another fence stay in memory',
   ],
   [
     'images of before another owner are put into the archive',
@@ -741,7 +741,7 @@ const ARCHIVE: readonly Row[] = [
     'expiredBeforeMs(serverMs)',
     'expiredBeforeMs(undefined)',
     'test/worker/archiver.test.ts',
-    'the clock of the archive server decides on days that are dropped',
+    'the clock of the archive server decides which days are dropped',
   ],
   [
     'days of an archive that is behind the log are dropped',
@@ -757,7 +757,7 @@ const ARCHIVE: readonly Row[] = [
     'await this.deps.dropBefore(day)',
     'void this.deps.dropBefore(day).catch(() => { })',
     'test/worker/archiver.test.ts',
-    'names of expired days stay until the archive has dropped the days',
+    'keys of expired days stay until the archive has dropped the days',
   ],
   [
     'memory forgets what the archive may still take',
@@ -857,7 +857,7 @@ const CLUSTER: readonly Row[] = [
     "return isStill ? 'take' : 'look';",
     "return 'take';",
     'test/cluster/ownership.test.ts',
-    'a log whose owner is gone is taken over once it stands still',
+    'the log of a dead owner is taken over once it is idle',
   ],
   [
     'an owner that lives is fenced at once',
@@ -865,7 +865,7 @@ const CLUSTER: readonly Row[] = [
     "return readyForMs >= FORCE_MS ? 'force' : 'want';",
     "return 'force';",
     'test/cluster/ownership.test.ts',
-    'a shard that was let go of in an earlier epoch has an owner',
+    'a shard released in an earlier epoch counts as owned',
   ],
   [
     'a shard is let go of while its new owner is reached',
@@ -873,7 +873,7 @@ const CLUSTER: readonly Row[] = [
     "local === 'serving' && heirAwayForMs >= HEIR_AWAY_MS",
     "local === 'serving'",
     'test/cluster/cluster.test.ts',
-    'a shard whose new owner has no memory for it goes to another one',
+    'a shard whose new owner lacks memory goes to another node',
   ],
   [
     'a member that is heard is suspected dead',
@@ -881,7 +881,7 @@ const CLUSTER: readonly Row[] = [
     'beat.reads >= SILENT_READS && !this.isHeard(tag, nowMs)',
     'beat.reads >= SILENT_READS',
     'test/cluster/watch.test.ts',
-    'a member whose beat and link are silent for a second is gone',
+    'a member whose heartbeat and link are silent for a second is suspected dead',
   ],
   [
     'a member is suspected dead without looking often enough',
@@ -889,7 +889,7 @@ const CLUSTER: readonly Row[] = [
     'silentMs >= SILENT_MS && beat.reads >= SILENT_READS &&',
     'silentMs >= SILENT_MS &&',
     'test/cluster/watch.test.ts',
-    'a member whose beat and link are silent for a second is gone',
+    'a member whose heartbeat and link are silent for a second is suspected dead',
   ],
   [
     'silence of the table is silence of its members',
@@ -897,7 +897,7 @@ const CLUSTER: readonly Row[] = [
     'this.beats.set(tag, { ...seen, sinceMs: nowMs, reads: 0 });',
     ';',
     'test/cluster/watch.test.ts',
-    'a table that does not answer lets all silence begin anew',
+    'a silent registry makes all silence begin anew',
   ],
   [
     'a log that moves is still',
@@ -905,7 +905,7 @@ const CLUSTER: readonly Row[] = [
     'seen.seenMs - seen.sinceMs >= QUIET_MS &&',
     '',
     'test/cluster/watch.test.ts',
-    'a log is still when its head has not moved for a while, in whatever direction',
+    'a log is idle when its head has not moved for a while',
   ],
   [
     'a member whose address refuses is dead at once',
@@ -913,7 +913,7 @@ const CLUSTER: readonly Row[] = [
     'return silentMs >= REFUSED_MS && beat.reads >= REFUSED_READS;',
     'return true;',
     'test/cluster/watch.test.ts',
-    'one whose address refuses is gone sooner, yet not before its beat is silent',
+    'a member that refuses connections is suspected sooner, after a silent heartbeat',
   ],
   [
     'a member that was taken for dead goes on as before',
@@ -921,7 +921,7 @@ const CLUSTER: readonly Row[] = [
     'this.deps.onGone();',
     '',
     'test/cluster/membership.test.ts',
-    'a member that others took for gone hears it before it joins again',
+    'a member that was suspected dead confirms its shards before it rejoins',
   ],
   [
     'an outage of the table counts as silence',
@@ -929,7 +929,7 @@ const CLUSTER: readonly Row[] = [
     'watch.tableSilent(clock.monotonicMs());',
     '',
     'test/cluster/membership.test.ts',
-    'a table that does not answer says nothing about the life of members',
+    'a silent registry says nothing about the life of members',
   ],
   [
     'a member says itself once',
@@ -937,7 +937,7 @@ const CLUSTER: readonly Row[] = [
     'await this.maybeWrite(nowMs);',
     '',
     'test/cluster/membership.test.ts',
-    'a member tells the others what has changed about it',
+    'a member announces changes of its own record',
   ],
   [
     'a node with a wrong clock takes shards',
@@ -969,7 +969,7 @@ const CLUSTER: readonly Row[] = [
     '&& tag !== refusing && mayTake(tag)',
     '&& tag !== refusing',
     'test/cluster/plan.test.ts',
-    'a member whose clock is off takes nothing, and keeps what it serves',
+    'a member with a wrong clock takes no shard but keeps its own',
   ],
   [
     'a plan balances onto a member whose clock is off',
@@ -977,7 +977,7 @@ const CLUSTER: readonly Row[] = [
     '!isFull && mayTake(tag)',
     '!isFull',
     'test/cluster/plan.test.ts',
-    'balance moves no shard to a member whose clock is off',
+    'balance moves no shard to a member with a wrong clock',
   ],
   [
     'a plan gives shards to a member without their archive',
@@ -985,7 +985,7 @@ const CLUSTER: readonly Row[] = [
     '!byTag.get(tag)?.isTimeWrong && suits(tag)',
     '!byTag.get(tag)?.isTimeWrong',
     'test/cluster/plan.test.ts',
-    'a member without the archive of the others, or with another one, gets nothing',
+    'a member without the cluster archive, or with another one, gets nothing',
   ],
   [
     'a member is told to drain and keeps its shards',
@@ -993,7 +993,7 @@ const CLUSTER: readonly Row[] = [
     '!isDraining && !cutOff.has(tag)',
     '!cutOff.has(tag)',
     'test/cluster/plan.test.ts',
-    'a member that was full a while ago and has room takes what has no other owner, and nothing else',
+    'a recently full member gets only shards that have no other candidate',
   ],
   [
     'a shard moves to a node that could take no new bet',
@@ -1001,7 +1001,7 @@ const CLUSTER: readonly Row[] = [
     'if (lacksNames)',
     'if (false)',
     'test/cluster/ownership.test.ts',
-    'a shard is left to an owner that lives while names of its archive are unknown',
+    'a live owner keeps its shard while the archive key filter is unknown',
   ],
   [
     'a shard is handed to whoever asks',
@@ -1009,7 +1009,7 @@ const CLUSTER: readonly Row[] = [
     'view()?.plan?.owners[shard] !== by',
     'false',
     'test/cluster/ownership.test.ts',
-    'a shard is handed over to nobody but its new owner in the plan',
+    'a shard is handed over only to its assigned new owner',
   ],
   [
     'word of an older epoch ends an owner',
@@ -1017,7 +1017,7 @@ const CLUSTER: readonly Row[] = [
     'mine >= epoch ||',
     '',
     'test/cluster/ownership.test.ts',
-    'a shard is abandoned once a peer serves it since a later epoch',
+    'a shard is abandoned once a peer serves it in a later epoch',
   ],
   [
     'an owner goes on beside a newer one',
@@ -1025,7 +1025,7 @@ const CLUSTER: readonly Row[] = [
     "void this.move({ type: 'abandon', shard });",
     '',
     'test/cluster/ownership.test.ts',
-    'a shard is abandoned once a peer serves it since a later epoch',
+    'a shard is abandoned once a peer serves it in a later epoch',
   ],
   [
     'a hand-over ends with the word of any node',
@@ -1033,7 +1033,7 @@ const CLUSTER: readonly Row[] = [
     'if (tag === to && newer > paused.head.lsn.epoch)',
     'if (true)',
     'test/cluster/ownership.test.ts',
-    'a hand-over ends with the word of the new owner alone',
+    'only the new owner can confirm a handover',
   ],
   [
     'a shard let go of in an older epoch is free',
@@ -1041,7 +1041,7 @@ const CLUSTER: readonly Row[] = [
     'claim?.epoch === head.lsn.epoch && claim.tag === NOBODY',
     'claim?.tag === NOBODY',
     'test/cluster/ownership.test.ts',
-    'a shard that was let go of in an earlier epoch has an owner',
+    'a shard released in an earlier epoch counts as owned',
   ],
   [
     'a plan is made before all members are known to live',
@@ -1049,7 +1049,7 @@ const CLUSTER: readonly Row[] = [
     'if (members.some(({ tag }) => tag !== here && !watch.hasLived(tag)))',
     'if (false)',
     'test/cluster/cluster.test.ts',
-    'after all have been away the expected ones are waited for, and there is one plan',
+    'a full restart waits for the expected nodes and makes exactly one assignment',
   ],
   [
     'of two owners the older one gets callbacks',
@@ -1057,7 +1057,7 @@ const CLUSTER: readonly Row[] = [
     'epoch !== undefined && epoch > bestEpoch',
     'epoch !== undefined && (best === undefined || epoch < bestEpoch)',
     'test/cluster/router.test.ts',
-    'what was sent to a silent peer after younger ones is answered when its own deadline is over',
+    'a request behind younger ones at a silent peer is answered at its deadline',
   ],
   [
     'what a lost link had is surely not done',
@@ -1097,7 +1097,7 @@ const CLUSTER: readonly Row[] = [
     'if (waiting[middle].deadlineMs <= deadlineMs)',
     'if (true)',
     'test/cluster/router.test.ts',
-    'what comes back and waits for its shard is answered when its own deadline is over',
+    'a returned request is answered at its own deadline while it waits',
   ],
 ];
 
@@ -1225,7 +1225,7 @@ const LINKS: readonly Row[] = [
     'deps.isMember(theirs.tag)',
     'true',
     'test/peer/old-links.test.ts',
-    'an older greeting that names no member gets no answer',
+    'an older hello that names no member gets no answer',
   ],
 ];
 

@@ -10,12 +10,12 @@ import { until } from '../support/until.js';
 import { A, B, End, SECRET, STORE_ID } from './link-end.js';
 
 type Frame = Buffer | string;
-/** Frames in place of the nth of a connection, behind those that were sent before. */
+/** Replacement for the nth frame of a connection; `before` holds the frames sent earlier. */
 type Change = (frame: Buffer, n: number, before: readonly Buffer[]) => readonly Frame[];
 
-/** A process between two members that passes frames on, and changes some of those that the dialling end sends. */
+/** A process between two members that forwards frames, and changes some frames of the dialling end. */
 class Relay {
-  /** The frame 0 is the proof. */
+  /** Frame 0 is the proof. */
   change: Change = (frame) => [frame];
   private readonly server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   private readonly sockets: WebSocket[] = [];
@@ -90,7 +90,7 @@ const DEPOSIT = {
   ],
 };
 
-test('a relay between members gives neither end a command of its own', async () => {
+test('a relay between members cannot inject a command at either end', async () => {
   const forged = new Packr({ useRecords: false, moreTypes: true }).pack(DEPOSIT);
   for (const end of ['listener', 'dialler'] as const) {
     await throughRelay(async (a, b, relay) => {
@@ -104,12 +104,12 @@ test('a relay between members gives neither end a command of its own', async () 
   }
 });
 
-/** Does something with the second of three messages. */
+/** Changes the second of three messages. */
 const withSecond = (change: (frame: Buffer) => readonly Frame[]): Change => {
   return (frame, n) => (n === 2 ? change(frame) : [frame]);
 };
 
-/** Changes, and those of three messages that are heard in spite of them. */
+/** Changes, and the messages of three that are still read. */
 const CHANGES: readonly (readonly [title: string, change: Change, heard: readonly number[]])[] = [
   ['a repeated frame ends the link before it is heard', withSecond((frame) => [frame, frame]), [1, 2]],
   [

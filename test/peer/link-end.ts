@@ -14,11 +14,11 @@ export interface Options {
   readonly tls?: PeerTls;
 }
 
-/** One end of links, and all that it has heard. */
+/** One end of links, with a record of everything it has received. */
 export class End {
   readonly heard: string[] = [];
   readonly reasons: string[] = [];
-  /** Codes of warnings. */
+  /** Codes of logged warnings. */
   readonly warned: string[] = [];
   readonly messages: PeerMessage[] = [];
   readonly links: SocketLinks;
@@ -65,7 +65,7 @@ export class End {
   }
 }
 
-/** Runs with two ends that know each other's address. */
+/** Runs a test with two ends that know each other's address. */
 export async function between(a: Options, b: Options, run: (a: End, b: End) => Promise<void>): Promise<void> {
   const ends = [new End(a), new End(b)] as const;
   const [one, other] = ends;

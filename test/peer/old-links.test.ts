@@ -11,10 +11,10 @@ import { A, B, End, SECRET, STORE_ID } from './link-end.js';
 
 const LOOK = new Packr({ useRecords: false, moreTypes: true }).pack({ type: 'look' });
 
-/** A member of the release before: greets at once, and proves on its own side. */
+/** A member of the previous release: sends its hello at once, and proves on its own side. */
 class OldPeer {
   readonly mine: Greeting;
-  /** Whether the other end has proved to know the secret. */
+  /** Whether the other end has proved that it knows the secret. */
   isUp = false;
   isClosed = false;
   private theirs: Greeting | undefined;
@@ -95,7 +95,7 @@ test('an older node that is dialled gets a link, with a warning', () =>
     }),
   ));
 
-test('an older greeting that names no member gets no answer', () =>
+test('an older hello that names no member gets no answer', () =>
   withEnd(A, async (end) => {
     const socket = dial(end);
     let answers = 0;
@@ -110,7 +110,7 @@ test('a relay cannot make two newer nodes speak the older protocol', async () =>
   await Promise.all([a.listen(), b.listen()]);
   const invented = (tag: string) => JSON.stringify({ wire: 1, storeId: STORE_ID, tag, nonce: '0'.repeat(32) });
   await listening(async (port, server) => {
-    // Each node waits for the other's hello: the relay invents that of the dialling end, or that of the listener.
+    // Each node waits for the other's hello, so the relay invents the hello of the dialling end, or of the listener.
     for (const first of [B, A]) {
       server.removeAllListeners('connection');
       server.on('connection', (near) => {

@@ -15,7 +15,7 @@ import { A, B, between, End, SECRET, STORE_ID } from './link-end.js';
 
 const LOOK: PeerMessage = { type: 'look' };
 
-test('of two the one with the greater tag dials, and both use the link', () =>
+test('the member with the greater tag dials, and both use the link', () =>
   between({ tag: A }, { tag: B }, async (a, b) => {
     await until('both are up', () => a.links.isUp(B) && b.links.isUp(A));
     const calls: PeerMessage = {
@@ -37,7 +37,7 @@ test('of two the one with the greater tag dials, and both use the link', () =>
     assert.ok(!a.links.send(B, LOOK));
   }));
 
-test('who does not know the secret, or serves another store, is no peer', async () => {
+test('a process with another secret or another store is no peer', async () => {
   await between({ tag: A }, { tag: B, secret: 'another-secret-of-all' }, async (a, b) => {
     await until('it is said', () => a.reasons.includes('it does not know the secret (cluster.secret)'));
     await until('the other one can guess', () => b.reasons.some((reason) => reason.includes('cluster.secret')));
@@ -49,7 +49,7 @@ test('who does not know the secret, or serves another store, is no peer', async 
   });
 });
 
-test('nobody at an address, or somebody else, refuses', () =>
+test('an address without the dialled process reports a refusal', () =>
   between({ tag: A }, { tag: B }, async (a, b) => {
     b.keep(['99999999', a.port]);
     await until('it is somebody else', () => b.heard.includes('refused 99999999'));
@@ -58,7 +58,7 @@ test('nobody at an address, or somebody else, refuses', () =>
     await until('it is nobody', () => b.heard.includes(`refused ${A}`));
   }));
 
-test('who was dialled, and is not any more, sees that nobody listens', () =>
+test('a member that waits to be dialled notices that its peer has ended', () =>
   between({ tag: A }, { tag: B }, async (a, b) => {
     await until('the link', () => a.links.isUp(B));
     await b.links.close();
@@ -66,7 +66,7 @@ test('who was dialled, and is not any more, sees that nobody listens', () =>
     assert.deepEqual(a.heard, [`up ${B}`, `down ${B}`, `refused ${B}`]);
   }));
 
-/** A process that dials `end` and says frames of its own; `greeted` gets the first frame of the listener. */
+/** A process that dials `end` and sends frames of its own; `greeted` gets the listener's first frame. */
 async function stranger(end: End, greeted: (hello: Buffer) => readonly (string | Buffer)[], path = LINK_PATH) {
   const socket = new WebSocket(`ws://127.0.0.1:${end.port}${path}`);
   socket.once('message', (hello: Buffer) => {
@@ -75,7 +75,7 @@ async function stranger(end: End, greeted: (hello: Buffer) => readonly (string |
   await new Promise((resolve) => socket.on('close', resolve));
 }
 
-/** First frame of a member that dials, encrypted with a key of these greetings. */
+/** First frame of a dialling member, encrypted with a key derived from these hellos. */
 function dialling(greetings: readonly [Buffer, Buffer], member: object, secret = SECRET): Buffer {
   const encrypted = new EncryptedChannel(secret, 'dials', greetings).encrypt(Buffer.from(JSON.stringify(member)));
   return Buffer.concat([greetings[1], encrypted]);
@@ -84,7 +84,7 @@ function dialling(greetings: readonly [Buffer, Buffer], member: object, secret =
 const HELLO = Buffer.concat([Buffer.from([2]), Buffer.alloc(32, 7)]);
 const MEMBER = { storeId: STORE_ID, tag: A, dialled: B };
 
-test('frames before the proof end the connection and are not heard', async () => {
+test('frames before the proof end the connection and are not read', async () => {
   const end = new End({ tag: B });
   await end.listen();
   const greeted: readonly ((hello: Buffer) => readonly (string | Buffer)[])[] = [
@@ -131,7 +131,7 @@ test('a proof counts once, and for the end it was made for', async () => {
   await end.links.close();
 });
 
-test('a stranger learns the version of the protocol, and nothing else', async () => {
+test('an unknown process learns only the version of the protocol', async () => {
   const end = new End({ tag: B });
   await end.listen();
   const shown: Buffer[] = [];
@@ -157,7 +157,7 @@ test('a stranger learns the version of the protocol, and nothing else', async ()
   await end.links.close();
 });
 
-test('a stranger who dials two members gets a proof from neither', async () => {
+test('an unknown process that dials two members gets a proof from neither', async () => {
   const [a, b] = [new End({ tag: A }), new End({ tag: B })];
   const [toA, toB] = await Promise.all(
     [a, b].map(async (end) => {
@@ -173,7 +173,7 @@ test('a stranger who dials two members gets a proof from neither', async () => {
     if (to.readyState === to.OPEN) to.send(frame);
     else to.once('open', () => to.send(frame));
   };
-  // All that either says goes to the other one, as if they had dialled each other.
+  // Everything that one member sends goes to the other, as if they had dialled each other.
   toA.on('message', (data: Buffer) => tell(toB, data));
   toB.on('message', (data: Buffer) => tell(toA, data));
   await ended;
@@ -181,14 +181,14 @@ test('a stranger who dials two members gets a proof from neither', async () => {
   await Promise.all([a.links.close(), b.links.close()]);
 });
 
-test('a stranger cannot make a member keep what it sends, nor a connection', async () => {
+test('an unknown process cannot occupy memory or connections of a member', async () => {
   const end = new End({ tag: B });
   await end.listen();
   const socket = connect(end.port, '127.0.0.1');
   const request =
     'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n';
   socket.write(`${request}Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}\r\n\r\n`);
-  // A frame of 30 MiB begins, masked, and does not end.
+  // A masked frame of 30 MiB begins and does not end.
   socket.write(Buffer.from([0x82, 0xff, 0, 0, 0, 0, 1, 0xe0, 0, 0, 0, 0, 0, 0]));
   const sent = setInterval(() => socket.write(Buffer.alloc(8192)), 5);
   socket.on('error', () => {});
@@ -202,7 +202,7 @@ test('a stranger cannot make a member keep what it sends, nor a connection', asy
   await end.links.close();
 });
 
-/** Frames of a stranger, some of which are nearly those of a member, of this release or the one before. */
+/** Frames of an unknown process; some nearly match those of a member, of this release or the previous one. */
 const arbitraryGreeting = fc.record(
   {
     wire: fc.oneof(fc.constant(1), fc.integer(), fc.string()),
@@ -244,7 +244,7 @@ function strangersFrames(port: number, path: string, frames: readonly (string | 
   });
 }
 
-test('whatever strangers send, nobody hears it, and members link up all the same', async () => {
+test('members link up and ignore every frame of unknown processes', async () => {
   const a = new End({ tag: A });
   await a.listen();
   const arbitraryStranger = fc.oneof(
@@ -267,10 +267,10 @@ test('whatever strangers send, nobody hears it, and members link up all the same
   await Promise.all([a.links.close(), b.links.close()]);
 });
 
-test('a member that has gone mad loses its link, and the others go on', () =>
+test('a member that sends garbage loses its link, and the others go on', () =>
   between({ tag: A }, { tag: B }, async (a, b) => {
     await until('the link is up', () => a.links.isUp(B) && b.links.isUp(A));
-    // What no member sends: the end of a link is all that it costs.
+    // No member sends this; the only consequence is the end of the link.
     (a.links as unknown as { links: Map<string, { socket: WebSocket }> }).links
       .get(B)
       ?.socket.send(Buffer.from([0xdf, 1, 2]));
@@ -281,7 +281,7 @@ test('a member that has gone mad loses its link, and the others go on', () =>
     );
   }));
 
-/** Connections that go on to `port`, once they may; and that say nothing any more, as across a network that is cut. */
+/** A relay to `port` that can hold connections back, or go silent like a cut network. */
 class Wire {
   private readonly server = createServer((near) => this.carry(near));
   private readonly sockets = new Set<Socket>();
@@ -326,7 +326,7 @@ class Wire {
   }
 }
 
-test('a member that goes and comes again while it is dialled has one link, which stays', async () => {
+test('a member that returns while it is dialled keeps exactly one link', async () => {
   const [a, b] = [new End({ tag: A }), new End({ tag: B })];
   await Promise.all([a.listen(), b.listen()]);
   const wire = new Wire(a.port);
@@ -339,14 +339,14 @@ test('a member that goes and comes again while it is dialled has one link, which
   await until('it is dialled once more', () => wire.carried === 2);
   wire.release();
   await until('it is up', () => b.links.isUp(A) && a.links.isUp(B));
-  // Whoever would end the other's link would have dialled ten times by then.
+  // Enough time for ten dials, if two dials kept ending each other's links.
   await delay(1000);
   assert.deepEqual([b.heard, wire.carried], [[`up ${A}`], 2]);
   await Promise.all([a.links.close(), b.links.close()]);
   wire.close();
 });
 
-test('a link of which nothing comes any more is none, though nobody has closed it', async () => {
+test('a silent link ends although neither side has closed it', async () => {
   const [a, b] = [new End({ tag: A }), new End({ tag: B })];
   await Promise.all([a.listen(), b.listen()]);
   const wire = new Wire(a.port);
