@@ -4,14 +4,14 @@ import { type LocalCluster, nameOf } from '../support/local-cluster.js';
 
 const PLAYER = 'ann';
 
-/** Where everything listens. */
+/** Table of all listening addresses. */
 export function addresses(cluster: LocalCluster, folder: string): string {
   const nodes = cluster.nodes.map((node, i) => [nameOf(i), node?.callbackUrl ?? '', node?.adminUrl ?? '']);
   const rows = [['balancer', cluster.callbackUrl, cluster.adminUrl], ...nodes];
   return `\n${formatTable(['', 'callbacks', 'operator API'], rows)}\n\nall files are in ${folder}`;
 }
 
-/** To be pasted into another terminal. */
+/** Commands for another terminal. */
 export function firstBet({ callbackUrl, adminUrl, token, nodes }: LocalCluster): string {
   const operator = `curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json'`;
   const json = (body: object) => `-d '${JSON.stringify(body)}'`;

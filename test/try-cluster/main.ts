@@ -11,9 +11,9 @@ import { addresses, firstBet } from './guide.js';
 import { HELP, Orders } from './orders.js';
 
 /*
- * A cluster to try by hand, of the parts that the faults are made of. Everything that it starts ends with it: each
- * process is known from the moment that it is started, and ended by the exit of this one, however early that comes.
- * Nobody's money is in here, so nothing is waited for.
+ * A cluster to try by hand, built from the parts of the fault tests. Everything that it starts ends with it: each child
+ * process is registered at its start, and ended when this process exits, however early. The cluster holds no real
+ * money, so shutdown does not wait.
  */
 const NODES = 3;
 const SHARDS = 12;
@@ -42,9 +42,9 @@ if (maybeFolderOf(['redis-server']) === undefined) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'walletd-cluster-'));
-// All that the parts keep is in it.
+// All files of the parts are in this folder.
 process.env.TMPDIR = folder;
-// A process that was killed a moment ago may still be writing.
+// A process that was just killed may still be writing.
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(0));
 

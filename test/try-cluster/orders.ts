@@ -7,7 +7,7 @@ export const HELP = `  kill N    kill -9 of node N: the others take its shards
   status    who serves what
   help      this`;
 
-/** What one types. Orders are carried out one after the other. */
+/** Commands typed at the prompt, executed one after the other. */
 export class Orders {
   private readonly verbs: Readonly<Record<string, (i: number) => Promise<void>>> = {
     kill: (i) => this.end(i, 'SIGKILL'),
@@ -76,7 +76,7 @@ export class Orders {
     if (nobodys !== undefined) say(`nobody serves ${nobodys.join(' ')}`);
   }
 
-  /** Shards by who serves them; null: nobody. */
+  /** Shards by owner; null: no owner. */
   private async served(): Promise<Map<string | null, number[]>> {
     const served = new Map<string | null, number[]>();
     for (const { shard, owner } of (await this.cluster.seen())?.shards ?? []) {

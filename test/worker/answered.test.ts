@@ -8,7 +8,7 @@ import { turns } from '../support/test-host.js';
 
 const ACCEPTED: CallbackReply = { answer: { type: 'accepted', before: 2, after: 1, isRepeat: false }, body: '{}' };
 
-/** Sends three callbacks and three queries to one worker; the second reply of either throws. */
+/** Sends three callbacks and three queries to one worker; the second reply of each kind throws. */
 async function sendThree() {
   const pool = await new FakePool(1, () => assert.fail('it serves')).open();
   const replies: CallbackReply[] = [];

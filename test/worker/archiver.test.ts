@@ -15,7 +15,7 @@ const PLAYERS = 100;
 const TIMERS_MS = 20;
 const DAY_MS = 86_400_000;
 
-/** Each player has a round that can go; what is submitted is noted. */
+/** A shard in which each player has one archivable round; records what is submitted. */
 class FakeShard {
   readonly playerCount = PLAYERS;
   readonly durableHead = { lsn: { epoch: 1, sequence: 1 } };
@@ -85,7 +85,7 @@ function archiving(t: TestContext) {
     serverMs: () => server.ms(),
   });
   archiver.start();
-  /** Time goes on, and the thread is idle. */
+  /** Lets time pass on an idle thread. */
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += TIMERS_MS) {
       thread.nowMs += TIMERS_MS;
@@ -99,7 +99,7 @@ function archiving(t: TestContext) {
   return { shard, archive, archiver, pass, thread, server, asked, dropped, forgotten, days };
 }
 
-test('all players are looked at in an eighth of the time that rounds stay in memory, and what can go leaves', async (t) => {
+test('all archivable rounds leave memory within an eighth of their time there', async (t) => {
   const { shard, archiver, pass } = archiving(t);
   await pass(MEMORY_MS / 8);
   assert.ok(Math.abs(shard.looked - PLAYERS) <= 2, `${shard.looked} players`);
@@ -107,7 +107,7 @@ test('all players are looked at in an eighth of the time that rounds stay in mem
   archiver.stop();
 });
 
-test('what was told before another fence is not let go of', async (t) => {
+test('rounds found before another fence stay in memory', async (t) => {
   const { shard, archive, archiver, pass } = archiving(t);
   let puts = 0;
   archive.put = async (_, players) => {
@@ -127,12 +127,12 @@ test('expired days are dropped as a whole', async (t) => {
   thread.expiredMs = 19_880 * DAY_MS + 1000;
   t.mock.timers.tick(60_000);
   await turns(3);
-  // The newest round of day 19,879 has not expired; a day later it goes, too.
+  // The newest round of day 19,879 has not expired; a day later that day is dropped, too.
   assert.deepEqual([dropped, forgotten], [[19_879], [19_879]]);
   archiver.stop();
 });
 
-test('names of expired days stay until the archive has dropped the days', async (t) => {
+test('keys of expired days stay until the archive has dropped the days', async (t) => {
   const { archiver, thread, days, forgotten } = archiving(t);
   thread.expiredMs = 19_880 * DAY_MS;
   days.drop = () => Promise.reject(new Error('the archive is away'));
@@ -177,7 +177,7 @@ test('memory keeps what the archive has not dropped', async (t) => {
   archiver.stop();
 });
 
-test('a round of a dropped day is not let go of', async (t) => {
+test('a round of a dropped day stays in memory', async (t) => {
   const { shard, archive, archiver, pass } = archiving(t);
   let players: readonly ArchivablePlayer[] = [];
   archive.put = async (_, leaving) => {
@@ -198,7 +198,7 @@ test('no day is dropped while the time is not confirmed', async (t) => {
   archiver.stop();
 });
 
-test('the clock of the archive server decides on days that are dropped', async (t) => {
+test('the clock of the archive server decides which days are dropped', async (t) => {
   const { archiver, thread, server, asked, dropped } = archiving(t);
   thread.expiredMs = 100 * DAY_MS;
   server.ms = async () => 7;

@@ -5,7 +5,7 @@ import { ClockWatch } from '../../src/worker/clock-watch.js';
 
 const HOUR_MS = 3_600_000;
 
-/** A clock that the test moves, and sets. */
+/** A clock that the test advances and sets. */
 class Bench {
   wallMs = 1_700_000_000_000;
   monotonicMs = 0;

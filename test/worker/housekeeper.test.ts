@@ -6,7 +6,7 @@ import { Housekeeper } from '../../src/worker/housekeeper.js';
 
 const IDLE_MS = 60_000;
 
-/** Counts what it is asked for. */
+/** Counts the calls it gets. */
 class CountingShard {
   packed = 0;
   compacted = 0;
@@ -37,7 +37,7 @@ function kept(t: { mock: { timers: { tick(ms: number): void } } }, shards: Count
   keeper.stop();
 }
 
-test('each player is looked at once in the time after which the idle are packed, in small shards and large ones', (t) => {
+test('every player is examined once per idle time, in small and large shards', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const shards = [0, 1, 7, 20_000].map((players) => new CountingShard(players));
   kept(t, shards, 0);

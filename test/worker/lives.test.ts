@@ -3,7 +3,7 @@ import { mock, test } from 'node:test';
 import { FakePool, type FakeWorker } from '../support/fake-worker.js';
 import { turns } from '../support/test-host.js';
 
-/* What becomes of workers that end or fall silent, with this test as the workers and as the clock. */
+/* Workers that end or fall silent; the test plays the workers and the clock. */
 
 class Pool extends FakePool {
   constructor(isShared = false) {
@@ -20,8 +20,8 @@ class Pool extends FakePool {
 }
 
 for (const [description, minutes, state] of [
-  ['a worker that ends again a minute after it was back is started again', 1, 'starting'],
-  ['... but not in the breath in which it is back, however long that has taken', 0, 'stopped'],
+  ['a worker that ends again a minute after its restart is started again', 1, 'starting'],
+  ['a worker that ends right after its restart stays stopped, however long that took', 0, 'stopped'],
 ] as const) {
   test(description, async () => {
     const pool = await new Pool().open();
@@ -36,7 +36,7 @@ for (const [description, minutes, state] of [
   });
 }
 
-test('where nodes share the shards, none comes to a process without a thread, which says that it has stopped', async () => {
+test('a process without threads gets no shared shard and reports itself stopped', async () => {
   const pool = await new Pool(true).open();
   assert.equal(pool.state, 'away');
   pool.newest.emit('exit');
@@ -50,11 +50,11 @@ test('where nodes share the shards, none comes to a process without a thread, wh
   }
 });
 
-test('a worker that says nothing for ten seconds is ended; a pause of the whole process is no silence', async () => {
+test('a worker silent for ten seconds is ended, unless the process was paused', async () => {
   mock.timers.enable({ apis: ['setInterval'] });
   try {
     const pool = await new Pool().open();
-    // After a pause the timer is due once, and comes before anything that a worker has to say.
+    // After a pause the timer fires once, before any message of a worker is read.
     for (let pause = 0; pause < 3; pause++) {
       pool.nowMs += 60_000;
       mock.timers.tick(1000);

@@ -6,20 +6,19 @@ import { balanceOf, bet, importPlayers } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';
 
 /*
- * With workers the main thread guesses at a glance whose a callback is, and a worker that does not have that player gives
- * it back.
+ * The main thread guesses the player of a callback from a quick scan. A worker that does not have the real player
+ * returns the callback.
  */
 
-/** Bodies of the same bet, by a player of whom the glance sees another name. */
+/** Bodies of the same bet, in which the quick scan finds another name than the player's. */
 const MISLEADING: Readonly<Record<string, (body: string) => string>> = {
   'a field with escapes': (body) => body.replace('"username"', '"\\u0075sername"'),
   'two names, of which the last one counts': (body) => body.replace('{', '{"username":"nobody",'),
-  'another name before it, in a field that nobody knows': (body) =>
-    body.replace('{', '{"platform":{"username":"nobody"},'),
+  'another name before it, in an unknown field': (body) => body.replace('{', '{"platform":{"username":"nobody"},'),
 };
 
 for (const [what, mislead] of Object.entries(MISLEADING)) {
-  test(`${what}: wherever the player is, the callback gets there`, async () => {
+  test(`${what}: the callback reaches its player on any worker`, async () => {
     const node = await TestNode.start({ workers: 2 });
     try {
       const names = Array.from({ length: 8 }, (_, i) => `ann${i}`);

@@ -18,7 +18,7 @@ class Wire extends FakePool {
     super(2, () => assert.fail('both serve'));
   }
 
-  /** Sends a body; returns the worker that is guessed to have its player, the other one, and the replies that come. */
+  /** Sends a body. Returns the worker that is guessed to have its player, the other worker, and the replies. */
   async send(
     text: string,
     deadlineMs = 100,
@@ -50,7 +50,7 @@ function accept(worker: FakeWorker): string {
   return callbackAt(callbacks, 0).text;
 }
 
-test('a callback that a worker gives back goes to the one that has its shard, as it is, and is answered once', async () => {
+test('a misplaced callback reaches the right worker unchanged, and is answered once', async () => {
   const wire = await new Wire().open();
   const { replies, guessed, other } = await wire.send('a body');
   giveBack(guessed, wire.shardOf(other));
@@ -59,7 +59,7 @@ test('a callback that a worker gives back goes to the one that has its shard, as
   assert.deepEqual(replies, [ACCEPTED]);
 });
 
-test('it has its own deadline there too, after which a shard does not begin it', async () => {
+test('a misplaced callback keeps its deadline, after which no shard begins it', async () => {
   const wire = await new Wire().open();
   const { guessed, other } = await wire.send('a body', 100);
   wire.nowMs = 50;
@@ -68,7 +68,7 @@ test('it has its own deadline there too, after which a shard does not begin it',
   assert.equal(callbackAt(other.take('submit-callbacks').callbacks, 0).deadlineMs, 100);
 });
 
-test('one whose other worker has died meanwhile is told to come again', async () => {
+test('a misplaced callback whose right worker has died is asked to retry', async () => {
   const wire = await new Wire().open();
   const { replies, guessed, other } = await wire.send('a body');
   other.emit('exit');
@@ -76,7 +76,7 @@ test('one whose other worker has died meanwhile is told to come again', async ()
   assert.deepEqual(replies, [{ answer: { type: 'failed', failure: 'starting' }, body: '' }]);
 });
 
-test('nothing waits any more when nothing is on its way between workers either', async () => {
+test('drain also waits for callbacks on their way between workers', async () => {
   const wire = await new Wire().open();
   const { replies, guessed, other } = await wire.send('a body');
   const drained = wire.pool.drain(1000);
@@ -96,7 +96,7 @@ test('nothing waits any more when nothing is on its way between workers either',
   assert.deepEqual(replies, [ACCEPTED]);
 });
 
-test('the main thread keeps no body of what waits for its reply', async () => {
+test('the main thread keeps no body of a waiting callback', async () => {
   const wire = await new Wire().open();
   const held = await heldAfter(async () => {
     for (let i = 0; i < 40; i++) {
@@ -109,7 +109,7 @@ test('the main thread keeps no body of what waits for its reply', async () => {
   assert.ok(held < 3_000_000, `${held} bytes`);
 });
 
-test('nor does a worker', async () => {
+test('a worker keeps no body of a waiting callback', async () => {
   const repliers: unknown[] = [];
   const shards = { maybeCarryOut: (_: unknown, replier: unknown) => void repliers.push(replier) };
   const server = new ShardServer(shards as unknown as ThreadShards, { postMessage() {} }, async () => {});

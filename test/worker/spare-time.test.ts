@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { SpareTime } from '../../src/worker/spare-time.js';
 import { turns } from '../support/test-host.js';
 
-/** A thread whose time the test moves. */
+/** A thread whose clock the test advances. */
 class Thread {
   nowMs = 0;
   idleMs = 0;
@@ -17,7 +17,7 @@ class Thread {
     isUrgent: () => this.isUrgent,
   });
 
-  /** Asks for pieces of work that take so long. */
+  /** Submits pieces of work that take `tookMs` each. */
   ask(tookMs: number, ...names: string[]): void {
     for (const name of names) {
       void this.spare.run(() => {
@@ -28,7 +28,7 @@ class Thread {
     }
   }
 
-  /** So much time passes since the last time, of which it was idle or did such work. */
+  /** Time that passes, and how much of it the thread was idle or did spare work. */
   pass(ms: number, idleMs: number): void {
     this.nowMs += Math.max(ms - this.workedMs, 0);
     this.idleMs += Math.max(idleMs - this.workedMs, 0);
@@ -36,7 +36,7 @@ class Thread {
     this.spare.earn();
   }
 
-  /** Time is offered until nothing more is done. */
+  /** Offers time until the budget or the work runs out; returns the number of finished pieces. */
   exhaust(): number {
     const before = this.done.length;
     for (let i = 0; i < 100; i++) this.spare.offer();
@@ -44,7 +44,7 @@ class Thread {
   }
 }
 
-test('work is done in the order in which it was asked for, a piece each time that time is offered, and tells its result', async () => {
+test('work runs in order, one piece per offer, and resolves to its result', async () => {
   const thread = new Thread();
   thread.ask(1, 'a', 'b');
   const result = thread.spare.run(() => 'c is done');
@@ -57,7 +57,7 @@ test('work is done in the order in which it was asked for, a piece each time tha
   assert.equal(await result, 'c is done');
 });
 
-test('a thread that is never idle gives a hundredth of its time, one that is idle all beyond a reserve', () => {
+test('a busy thread gives one percent, and an idle one all beyond a reserve', () => {
   const thread = new Thread();
   thread.ask(1, ...Array.from({ length: 1000 }, (_, i) => `${i}`));
   thread.exhaust();
@@ -67,7 +67,7 @@ test('a thread that is never idle gives a hundredth of its time, one that is idl
   }
   const { length } = thread.done;
   assert.ok(length >= 100 && length <= 120, `${length} ms of 10 s`);
-  // Idle for 40 ms of 100, of which 15 are reserved; 10 at most are kept.
+  // Idle for 40 ms of 100, of which 15 are reserved; at most 10 are kept.
   for (let i = 0; i < 10; i++) {
     for (let part = 0; part < 5; part++) {
       thread.pass(20, 8);
@@ -78,7 +78,7 @@ test('a thread that is never idle gives a hundredth of its time, one that is idl
   assert.ok(more >= 200 && more <= 300, `${more} ms of 1 s`);
 });
 
-test('what was not used at once is lost', () => {
+test('spare time that is not used at once is lost', () => {
   const thread = new Thread();
   thread.pass(3_600_000, 3_600_000);
   thread.ask(1, ...Array.from({ length: 100 }, (_, i) => `${i}`));

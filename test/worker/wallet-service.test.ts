@@ -23,7 +23,7 @@ const SILENT: Shards = {
   close: async () => {},
 };
 
-test('who asks for snapshots while some are taken shares the next round with everybody else who does', async () => {
+test('snapshot requests during a round share the next round', async () => {
   const rounds: ((results: readonly SnapshotResult[]) => void)[] = [];
   const takeSnapshots = () => new Promise<readonly SnapshotResult[]>((resolve) => rounds.push(resolve));
   const service = new WalletService({ ...SILENT, takeSnapshots }, 4, systemClock, 30);
@@ -44,7 +44,7 @@ test('who asks for snapshots while some are taken shares the next round with eve
   );
 });
 
-test('an operator is answered by the deadline, whatever the store does: the outcome is unknown', async () => {
+test('an operator gets an unknown outcome at the deadline, whatever the store does', async () => {
   const service = new WalletService(SILENT, 4, systemClock, 30);
   const unknown = { type: 'failed', failure: 'not-durable-in-time' };
   assert.deepEqual(await service.operate({ type: 'deposit', id: 'd', username: 'ann', amount: 1 }), unknown);

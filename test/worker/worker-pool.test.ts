@@ -33,7 +33,7 @@ async function states(node: TestNode): Promise<string[]> {
   return shards.map((shard) => shard.state);
 }
 
-/** The same callback until its answer is not 50001, as a platform does; counts the 50001 on the way. */
+/** Repeats a callback until its answer is not 50001, as a platform does; counts the 50001 answers. */
 async function persist(client: PlatformClient, body: object): Promise<{ answer: CallbackAnswer; refused: number }> {
   for (let refused = 0; refused < 500; refused++) {
     const answer = await client.post('placeBets', body);
@@ -43,21 +43,21 @@ async function persist(client: PlatformClient, body: object): Promise<{ answer: 
   throw new Error('no answer but 50001');
 }
 
-test('a worker that dies: its players are told to come again, the others are served, and it is back by itself', () =>
+test('a dead worker restarts by itself while other players are served', () =>
   withWorkers(async (node, client) => {
     assert.equal((await client.post('placeBets', bet(ANN, 'before', 10))).balanceAfter, 990);
     const dying = client.post('placeBets', deadly(ANN, 'deadly'));
     assert.equal((await dying).statusCode, 50001);
     assert.equal((await client.post('placeBets', bet(BOB, 'meanwhile', 10))).balanceAfter, 990);
     const { answer } = await persist(client, bet(ANN, 'after', 10));
-    // The deadly bet itself was decided and may have become durable; its answer was "unknown".
+    // The deadly bet was decided and may have become durable; its outcome was "unknown".
     assert.ok([980, 979].includes(answer.balanceAfter ?? 0), String(answer.balanceAfter));
     const repeat = await client.post('placeBets', bet(ANN, 'before', 10));
     assert.deepEqual([repeat.balanceBefore, repeat.balanceAfter], [1000, 990]);
     assert.deepEqual(await states(node), ['serving', 'serving', 'serving', 'serving']);
   }));
 
-test('a worker that dies twice in a minute: its shards stay stopped and say so, the others go on', () =>
+test('a worker that dies twice in a minute stops its own shards only', () =>
   withWorkers(async (node, client) => {
     assert.equal((await client.post('placeBets', deadly(ANN, 'd1'))).statusCode, 50001);
     await persist(client, bet(ANN, 'between'));
@@ -97,7 +97,7 @@ test('a worker that dies twice in a minute: its shards stay stopped and say so, 
     assert.equal(await node.useless, EXIT.failure, 'with all shards stopped it ends');
   }));
 
-test('a worker that died comes back to its own log only: where another owner came meanwhile, that one stays', async () => {
+test('a restarted worker recovers its own logs, and leaves those of other owners', async () => {
   const node = await TestNode.start({ workers: 2 }, DYING_WORKER);
   const client = new PlatformClient(node.callbackUrl);
   try {
