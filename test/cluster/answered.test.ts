@@ -57,7 +57,7 @@ function routerOver(local: LocalShards, isHere: boolean, refusesRepeats = false)
   return { router, time, routes, sent, logged };
 }
 
-/** Shards that nothing may come to. */
+/** Shards that must receive nothing. */
 const NO_SHARDS: LocalShards = {
   carryOut: () => assert.fail('there are no callbacks'),
   ask: () => assert.fail('there are no queries'),
@@ -117,7 +117,7 @@ test('a second answer to an attempt of a callback sends nothing again', async ()
   assert.deepEqual(told, [{ answer: REFUSED, body: '{}' }]);
 });
 
-test('an attempt that is refused twice is made again once', async () => {
+test('an attempt refused twice is repeated once', async () => {
   const repliers: Replier<Answer | BusyAnswer>[] = [];
   const { router, time } = routerOver(keepsRepliers(repliers), true);
   router.execute(0, place([{ id: 't1' }]), 10_000, { reply() {} });
@@ -161,7 +161,7 @@ test("a reply callback that throws keeps back no other reply of a peer's message
   );
 });
 
-/** A bet that is on its way to a peer whose link ends; a moment later another peer serves the shard. */
+/** A bet in transit to a peer whose link ends; a moment later another peer serves the shard. */
 async function withLostLink(refusesRepeats: boolean) {
   const { router, time, routes, sent } = routerOver(NO_SHARDS, false, refusesRepeats);
   const told: Answer[] = [];

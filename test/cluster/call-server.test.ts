@@ -6,7 +6,7 @@ import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
 import { MOVED, UPGRADING } from '../../src/shard/request.js';
 import type { WireRequest } from '../../src/worker/protocol.js';
 
-test('what only a newer node asks is refused before any shard sees it', async () => {
+test('a request type of a newer node is refused before any shard sees it', async () => {
   const sent: PeerMessage[] = [];
   const seen: string[] = [];
   const server = new CallServer(

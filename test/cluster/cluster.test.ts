@@ -13,7 +13,7 @@ async function begun(settings: Partial<WorldSettings> = {}): Promise<World> {
   return world;
 }
 
-test('three nodes share the shards, and any of them takes any callback', async () => {
+test('three nodes share the shards, and every node accepts every callback', async () => {
   const world = await begun();
   world.bettors.bet(1000, 2000);
   await world.time.pass(3000);
@@ -25,7 +25,7 @@ test('three nodes share the shards, and any of them takes any callback', async (
   world.bettors.check();
 });
 
-test('a node that ends gives its shards away, and nobody hears anything but answers', async () => {
+test('a node that shuts down hands its shards over without a failed callback', async () => {
   const world = await begun();
   world.bettors.bet(400, 20_000);
   await world.time.pass(1000);
@@ -46,7 +46,7 @@ test('a node that ends gives its shards away, and nobody hears anything but answ
   world.bettors.check();
 });
 
-test('a node that is no member any more owns nothing, whatever the table says that it once claimed', async () => {
+test('a removed member owns nothing, regardless of its ownership records', async () => {
   const world = await begun();
   world.kill(0);
   const asked = world.living[0] as SimulatedNode;
@@ -59,7 +59,7 @@ test('a node that is no member any more owns nothing, whatever the table says th
   assert.equal(asked.cluster.measures().unowned, unowned);
 });
 
-test('the shards of a node that is killed are served by who followed them within a second', async () => {
+test('followers serve the shards of a killed node within a second', async () => {
   const world = await begun();
   world.bettors.bet(1000, 6000);
   await world.time.pass(2000);
@@ -74,7 +74,7 @@ test('the shards of a node that is killed are served by who followed them within
 });
 
 for (const followers of [0, 1]) {
-  test(`who has seen the owners go takes their shards, however many are expected (${followers} followers)`, async () => {
+  test(`a node that saw the owners die takes their shards without waiting (${followers} followers)`, async () => {
     const world = await begun({ expect: 3, followers });
     world.kill(1);
     world.kill(2);
@@ -89,7 +89,7 @@ for (const followers of [0, 1]) {
   });
 }
 
-test('after all have been away the expected ones are waited for, and there is one plan', async () => {
+test('a full restart waits for the expected nodes and makes exactly one assignment', async () => {
   const world = await begun({ expect: 3 });
   for (let i = 0; i < 3; i++) world.kill(i);
   world.startNode(0);
@@ -109,7 +109,7 @@ test('after all have been away the expected ones are waited for, and there is on
   assert.equal(planned(), first);
 });
 
-test('after all have been away each node brings what it is to serve before what it follows', async () => {
+test('after a full restart each node loads its own shards before followed ones', async () => {
   const world = await begun({ expect: 3 });
   for (let i = 0; i < 3; i++) world.kill(i);
   for (let i = 0; i < 3; i++) world.startNode(i);
@@ -130,7 +130,7 @@ test('after all have been away each node brings what it is to serve before what 
   await world.time.until('all are followed', isFollowed);
 });
 
-test('of the expected ones some never come: after a minute it goes on without them', async () => {
+test('a full restart goes on after a minute without the missing nodes', async () => {
   const world = await begun({ expect: 3 });
   for (let i = 0; i < 3; i++) world.kill(i);
   world.startNode(0);
@@ -139,7 +139,7 @@ test('of the expected ones some never come: after a minute it goes on without th
   await world.time.until('all are served', () => world.servedOnce());
 });
 
-test('who is to serve a shard brings it without rests where nobody serves it, also when its owner dies meanwhile', async () => {
+test('a load is not throttled once no node serves the shard', async () => {
   const world = await begun({ followers: 0 });
   const [first, second] = world.living as [SimulatedNode, SimulatedNode];
   const [moved, ...others] = first.serving as [number, ...number[]];
@@ -153,7 +153,7 @@ test('who is to serve a shard brings it without rests where nobody serves it, al
   host.move = async (one) => {
     moves.push(`${one.type} ${one.shard}`);
     if (one.shard === moved && one.type === 'bring') isBrought();
-    // It takes long enough.
+    // Hold the load until it is hurried.
     if (one.shard === moved && one.type === 'follow') await brought;
     return await move(one);
   };
@@ -168,7 +168,7 @@ test('who is to serve a shard brings it without rests where nobody serves it, al
   assert.ok(moves.includes(`bring ${moved}`), `${moves}`);
 });
 
-test('a shard whose new owner has no memory for it goes to another one', async () => {
+test('a shard whose new owner lacks memory goes to another node', async () => {
   const world = await begun({ followers: 0 });
   const [first, second] = world.living as [SimulatedNode, SimulatedNode];
   second.memory.isFull = true;
@@ -182,7 +182,7 @@ test('a shard whose new owner has no memory for it goes to another one', async (
   assert.ok(world.time.nowMs - killedMs < 8000, `${world.time.nowMs - killedMs} ms`);
 });
 
-test('a node that was full a moment ago serves what nobody else can', async () => {
+test('a recently full node serves shards that no other node can', async () => {
   const world = await begun({ followers: 0 });
   const [, second] = world.living as [SimulatedNode, SimulatedNode];
   second.memory.isFull = true;
@@ -196,7 +196,7 @@ test('a node that was full a moment ago serves what nobody else can', async () =
   assert.ok(world.time.nowMs - killedMs < 5000, `${world.time.nowMs - killedMs} ms`);
 });
 
-test('who is to take a shard and does not reach its log leaves it to somebody who does', async () => {
+test('a new owner that cannot reach the log leaves the shard to another node', async () => {
   const world = await begun({ shards: 2 });
   const shard = 1;
   const owner = world.living.findIndex(({ serving }) => serving.includes(shard));
@@ -210,12 +210,12 @@ test('who is to take a shard and does not reach its log leaves it to somebody wh
   assert.ok(world.time.nowMs - killedMs < 6000, `${world.time.nowMs - killedMs} ms`);
 });
 
-/** How often a shard was taken since then. */
+/** Log lines about shards taken since line `before`. */
 function takenSince(world: World, before: number): readonly string[] {
   return world.lines.slice(before).filter((line) => /shard taken/.test(line));
 }
 
-test('a table that is lost moves nothing, and who followed goes on to follow', async () => {
+test('a lost registry moves no shard, and followers keep following', async () => {
   const world = await begun();
   await world.time.pass(15_000);
   const before = world.lines.length;
@@ -238,7 +238,7 @@ test('a table that is lost moves nothing, and who followed goes on to follow', a
   world.bettors.check();
 });
 
-test('an outage of all servers moves nothing', async () => {
+test('an outage of all servers moves no shard', async () => {
   const world = await begun();
   await world.time.pass(15_000);
   for (let round = 0; round < 2; round++) {
@@ -253,7 +253,7 @@ test('an outage of all servers moves nothing', async () => {
   world.bettors.check();
 });
 
-test('who has given its shards away has none left that is on its way', async () => {
+test('giveAway resolves only after every handover has completed', async () => {
   const world = await begun();
   world.bettors.bet(500, 5000);
   await world.time.pass(1000);
@@ -271,7 +271,7 @@ test('who has given its shards away has none left that is on its way', async () 
   );
 });
 
-test('nodes write what the oldest of them reads, and more when all have read it for a while; then an older one is kept out', async () => {
+test('a new format is written after ten minutes and then excludes older nodes', async () => {
   const world = await begun({ nodes: 2, shards: 2, format: 1 });
   const formats = () => world.living.map((node) => node.cluster.status?.plan?.format);
   const restart = async (i: number, format: number) => {
@@ -297,7 +297,7 @@ test('nodes write what the oldest of them reads, and more when all have read it 
   await world.time.until('it has a shard again', () => world.living.every((node) => node.serving.length === 1));
 });
 
-test('what an older node could not read is refused by all until it has been upgraded for a while, and its retries do it once', async () => {
+test('a command in a new format is refused until the upgrade, then executed once', async () => {
   const world = await begun({ nodes: 2, shards: 2, players: 1, format: 1 });
   const txns = [{ id: 'tip', status: 'TIPS', roundId: 'r', betAmount: 5 }];
   const sent = { id: 'c', timestampMillis: 1, productId: 'P', currency: 'THB', username: 'player-0', txns };

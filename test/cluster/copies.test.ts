@@ -4,7 +4,7 @@ import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
 import { type SimulatedNode, serverName } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
-/* Durability peers:1: replicas are behind, a failover loses what was answered, and nothing is lost all the same. */
+/* Durability peers:1: replicas lag, a failover loses acknowledged entries, and still no bet is lost. */
 const THREE: Omit<WorldSettings, 'seed'> = {
   nodes: 3,
   shards: 6,
@@ -22,7 +22,7 @@ async function begun(settings: Partial<WorldSettings> = {}): Promise<World> {
 }
 
 for (const followers of [0, 1, 2]) {
-  test(`a node is killed while its masters lose what they answered: others hold it (${followers} followers)`, async () => {
+  test(`copies survive a killed node whose masters lose acknowledged entries (${followers} followers)`, async () => {
     const world = await begun({ followers });
     world.bettors.bet(500, 8000);
     await world.time.pass(2000);
@@ -64,7 +64,7 @@ test('without another node nothing is answered, and with one again everything', 
   world.bettors.check();
 });
 
-test('while a master fails over its shards go on as soon as another server has its place', async () => {
+test('the shards of a failed master resume once another server replaces it', async () => {
   const world = await begun();
   world.bettors.bet(500, 8000);
   await world.time.pass(2000);
@@ -75,7 +75,7 @@ test('while a master fails over its shards go on as soon as another server has i
   world.bettors.check();
 });
 
-test('who holds the newest of a shard stops: another node takes its place within a second', async () => {
+test('another node replaces a stopped holder of copies within a second', async () => {
   const world = await begun({ followers: 0 });
   world.bettors.bet(500, 3000);
   await world.time.pass(1000);
@@ -93,7 +93,7 @@ test('who holds the newest of a shard stops: another node takes its place within
   world.bettors.check();
 });
 
-test('a member that nobody reaches is not waited for', async () => {
+test('an unreachable member is not waited for', async () => {
   const world = await begun({ nodes: 4 });
   const lost = world.living[3] as SimulatedNode;
   for (const other of world.living) if (other !== lost) world.network.cut(lost.tag, other.tag);
@@ -106,7 +106,7 @@ test('a member that nobody reaches is not waited for', async () => {
   assert.ok(world.time.nowMs - killedMs < 3500, `${world.time.nowMs - killedMs} ms`);
 });
 
-test('who is cut off from all others lets its shards go, also those of which something waits for another node to hold it', async () => {
+test('an isolated node releases its shards, even with appends waiting for a copy', async () => {
   const world = await begun({ nodes: 4 });
   const lost = world.living[3] as SimulatedNode;
   const { name } = lost.settings;
@@ -126,7 +126,7 @@ test('who is cut off from all others lets its shards go, also those of which som
 });
 
 for (const nodes of [3, 4]) {
-  test(`an owner goes on after a failover that has lost the fence against him: he tells nothing (${nodes} nodes)`, async () => {
+  test(`a former owner acknowledges nothing after a failover loses the new fence (${nodes} nodes)`, async () => {
     const world = await begun({ nodes, shards: 1, servers: 1, players: 1, replicasBehindMs: 1000 });
     await world.time.pass(3000);
     const former = world.living.find(({ serving }) => serving.includes(0)) as SimulatedNode;
@@ -140,7 +140,7 @@ for (const nodes of [3, 4]) {
     }
     world.store.failOver(0);
     await world.time.pass(1950);
-    // The log ends in his own entry when the new master comes.
+    // With the new master the log ends in the former owner's entry.
     assert.equal(world.store.shard(0).head.nonce.slice(0, 8), former.tag);
     former.process.goOn();
     for (let i = 0; i < 20; i++) world.bettors.betOnce();
@@ -153,12 +153,12 @@ for (const nodes of [3, 4]) {
   });
 }
 
-/** The shard of the only player, on another server than the table. */
+/** Shard of the only player, on another server than the registry. */
 const SHARD = 1;
 
 interface Scene {
   readonly world: World;
-  /** Whom the shard is. */
+  /** Owner of the shard. */
   readonly owner: SimulatedNode;
 }
 
@@ -168,7 +168,7 @@ async function scene(): Promise<Scene> {
   return { world, owner: world.living.find(({ serving }) => serving.includes(SHARD)) as SimulatedNode };
 }
 
-/** Resolves when a node has sent another one a message of that kind; `act` was called at that very moment, once. */
+/** Resolves when a node has sent a message of this type to another one. `act` is called once, at that moment. */
 async function sent(
   { world }: Scene,
   type: PeerMessage['type'],
@@ -184,7 +184,7 @@ async function sent(
   await world.time.until(`${type} is sent`, () => isSent);
 }
 
-/** The owner goes on and tells of something, and is lost with what its master had of that. */
+/** The owner resumes and acknowledges a bet, and dies together with its master's copy of that bet. */
 async function tellsAndIsLost({ world, owner }: Scene): Promise<void> {
   await world.time.until('it goes on', () => owner.serving.includes(SHARD));
   for (const node of world.living) node.isOpen = node === owner;
@@ -203,7 +203,7 @@ async function checkAll({ world }: Scene): Promise<void> {
   world.bettors.check();
 }
 
-test('who could not write a fence for a while asks again before it does: the owner went on', async () => {
+test('a delayed fence asks for copies again, since the owner has resumed', async () => {
   const shown = await scene();
   const { world, owner } = shown;
   owner.process.stop();
@@ -223,7 +223,7 @@ test('who could not write a fence for a while asks again before it does: the own
   await checkAll(shown);
 });
 
-test('an offer of a shard that comes late is none any more: who made it went on', async () => {
+test('a late handover offer is ignored, since the owner has resumed', async () => {
   const shown = await scene();
   const { world, owner } = shown;
   const [other] = world.living.filter((node) => node !== owner && node.serving.length === 0) as [SimulatedNode];

@@ -19,7 +19,7 @@ function copyOf(base: Head, entries: readonly SealedEntry[], isWhole = false): C
   return { shard: 0, base, entries, isWhole };
 }
 
-/** What a log's owner brings, and who takes it asks for. */
+/** Copies that an owner sends, and seals that a new owner requests. */
 class Desk {
   private readonly keeper = new CopyKeeper(BYTES_MAX);
 
@@ -37,7 +37,7 @@ class Desk {
   }
 }
 
-test('who holds nothing asks for all, and then takes what follows, once', () => {
+test('an empty keeper asks for a complete copy, then accepts increments once', () => {
   const desk = new Desk();
   assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(1, 2)])), 'gap');
   assert.equal(desk.put(copyOf(GENESIS, [entryAt(1, 1), entryAt(1, 2)], true)), 'held');
@@ -47,7 +47,7 @@ test('who holds nothing asks for all, and then takes what follows, once', () => 
   assert.deepEqual(desk.sealed(1), [2, 3]);
 });
 
-test('to ask for the head only is to ask whether all up to it is held', () => {
+test('a put of the head alone asks whether everything before it is held', () => {
   const desk = new Desk();
   assert.equal(desk.put(copyOf(headAt(1, 1), [])), 'gap');
   desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
@@ -55,7 +55,7 @@ test('to ask for the head only is to ask whether all up to it is held', () => {
   assert.equal(desk.put(copyOf(headAt(1, 2), [])), 'gap');
 });
 
-test('while one takes the log nothing of others is held, whatever their epoch: he may have seen an old head', () => {
+test('during a takeover no copies of other nodes are accepted, whatever their epoch', () => {
   const desk = new Desk();
   desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
   assert.deepEqual(desk.sealed(0), [1]);
@@ -64,7 +64,7 @@ test('while one takes the log nothing of others is held, whatever their epoch: h
   assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(1, 2)]), 'owner', 5000), 'held', 'he has not come');
 });
 
-test('of two who take the log one at a time is told what is held, until he has it or does not come', () => {
+test('only one of two takers gets the copies until it finishes or expires', () => {
   const desk = new Desk();
   desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
   assert.deepEqual(desk.sealed(0, 'one'), [1]);
@@ -77,14 +77,14 @@ test('of two who take the log one at a time is told what is held, until he has i
   assert.deepEqual(desk.sealed(1, 'one', 5002), [2]);
 });
 
-test('what an owner brings after another one has brought something is refused', () => {
+test('copies from an earlier owner are refused once a newer owner has sent some', () => {
   const desk = new Desk();
   desk.put(copyOf(GENESIS, [entryAt(1, 1), entryAt(2, 2)], true), 'second');
   assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(1, 2)]), 'first'), 'none');
   assert.deepEqual(desk.sealed(0), [1, 2]);
 });
 
-test('what an owner brings is refused for good when another one is known to have served since', () => {
+test('copies from an owner are refused for good once another owner has served', () => {
   const desk = new Desk();
   desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
   desk.owns(3, 'third');
@@ -93,7 +93,7 @@ test('what an owner brings is refused for good when another one is known to have
   assert.equal(desk.put(copyOf(headAt(2, 2), [entryAt(3, 3)], true), 'third'), 'held');
 });
 
-test('late word of an older epoch of who takes the log opens it to nobody', () => {
+test('a late message about an older epoch does not remove the seal', () => {
   const desk = new Desk();
   desk.owns(1, 'taker');
   desk.put(copyOf(GENESIS, [entryAt(2, 1)], true));
@@ -104,7 +104,7 @@ test('late word of an older epoch of who takes the log opens it to nobody', () =
   assert.equal(desk.put(copyOf(headAt(2, 1), [entryAt(3, 2)]), 'taker'), 'held');
 });
 
-test('of a log no more is held than may be', () => {
+test('at most the allowed bytes of a log are held', () => {
   const keeper = new CopyKeeper(BYTES_MAX);
   const entries = Array.from({ length: 2000 }, (_, i) => entryAt(1, i + 1));
   keeper.put(copyOf(GENESIS, entries, true), 'owner', 0);

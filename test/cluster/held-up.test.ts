@@ -5,7 +5,7 @@ import { RecoveryError } from '../../src/shard/log/recovery-error.js';
 import { type SimulatedNode, serverName } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
-/* What must not keep shards from being served soon: a full memory, a server that does not answer, a note that gets lost. */
+/* Problems that must not delay shards: full memory, a silent server, a lost registry record. */
 async function begun(settings: Partial<WorldSettings>): Promise<World> {
   const world = new World({ seed: 1, nodes: 3, shards: 2, servers: 2, players: 1, followers: 1, ...settings });
   await world.begin();
@@ -13,7 +13,7 @@ async function begun(settings: Partial<WorldSettings>): Promise<World> {
   return world;
 }
 
-test('memory that becomes full while a shard is fenced costs other shards, and not this one', async () => {
+test('memory that fills during a takeover evicts other shards, not the taken one', async () => {
   const world = await begun({});
   const shard = 1;
   const owner = world.living.find(({ serving }) => serving.includes(shard)) as SimulatedNode;
@@ -22,7 +22,7 @@ test('memory that becomes full while a shard is fenced costs other shards, and n
     const heir = world.living.find((node) => node !== owner && node.tag === tag);
     if (appended !== shard || heir === undefined) return;
     heir.memory.isFull = true;
-    // Some rounds of reading fall into its answer.
+    // Some polling rounds happen before the server answers.
     world.store.slow(world.store.serverOf(shard), 300, 300);
   };
   world.kill(world.nodes.indexOf(owner));
@@ -31,7 +31,7 @@ test('memory that becomes full while a shard is fenced costs other shards, and n
   assert.ok(world.time.nowMs - killedMs < 3000, `${world.time.nowMs - killedMs} ms`);
 });
 
-test('an heir whose memory becomes full before it has the wallets leaves the shard to another one at once', async () => {
+test('a new owner without memory leaves the shard to another node at once', async () => {
   const world = await begun({ shards: 6, followers: 0 });
   const [first] = world.living as [SimulatedNode];
   const shards = first.serving;
@@ -48,18 +48,18 @@ test('an heir whose memory becomes full before it has the wallets leaves the sha
   assert.ok(world.time.nowMs - killedMs < 5000, `${world.time.nowMs - killedMs} ms`);
 });
 
-test('a memory that is full makes room one shard after the other', async () => {
+test('a full memory evicts followed shards one after the other', async () => {
   const world = await begun({ shards: 24, followers: 2 });
   const [node] = world.living as [SimulatedNode];
   const followed = () => node.states().filter((state) => state === 'following').length;
   const before = followed();
   node.memory.isFull = true;
-  // Not so long that the plan has come to know it.
+  // Short enough that the planner has not noticed.
   await world.time.pass(200);
   assert.equal(followed(), before - 1);
 });
 
-test('a server that does not answer does not hold up the shards of another one', async () => {
+test('a silent server does not delay the shards of another server', async () => {
   const world = await begun({ nodes: 2, shards: 48, followers: 0 });
   const [, left] = world.living as [SimulatedNode, SimulatedNode];
   for (const { tag } of world.living) world.network.cut(tag, serverName(1));
@@ -75,7 +75,7 @@ interface Forgetful {
   release(shard: number, claim: Claim): void;
 }
 
-/** An operator wants the shard on a node that its owner has no link to. Resolves to how long that takes. */
+/** Moves the shard, for an operator, to a node without a link to its owner. Resolves to the time it took. */
 async function movedWithoutLink(world: World, shard: number, owner: SimulatedNode): Promise<number> {
   const heir = world.living.find((node) => node !== owner) as SimulatedNode;
   world.network.cut(owner.tag, heir.tag);
@@ -87,7 +87,7 @@ async function movedWithoutLink(world: World, shard: number, owner: SimulatedNod
 }
 
 for (const forgotten of ['note', 'note and claim']) {
-  test(`what an owner has let go of it says again when the table has forgotten its ${forgotten}`, async () => {
+  test(`an owner repeats a release when the registry has forgotten its ${forgotten}`, async () => {
     const world = await begun({});
     const shard = 1;
     const owner = world.living.find(({ serving }) => serving.includes(shard)) as SimulatedNode;
@@ -105,7 +105,7 @@ for (const forgotten of ['note', 'note and claim']) {
   });
 }
 
-test('a shard whose log was fenced by a node that cannot serve it counts as unowned everywhere', async () => {
+test('a shard fenced by a node that cannot serve it counts as unowned everywhere', async () => {
   const world = await begun({});
   const shard = 1;
   const owner = world.living.find(({ serving }) => serving.includes(shard)) as SimulatedNode;

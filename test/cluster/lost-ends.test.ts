@@ -5,10 +5,12 @@ import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
 import type { SimulatedNode } from '../simulation/simulated-node.js';
 import { World } from '../simulation/world.js';
 
-/* Durability peers:1: a failover loses a bet that was told, of a shard that changes hands. Some node holds it. */
+/*
+ * Durability peers:1: a failover loses an acknowledged bet of a shard that changes owners. A node still holds the bet.
+ */
 const SHARD = 1;
 
-/** A node that owns the shard, the one that follows it, and a third one. */
+/** The shard's owner, its follower, and a third node. */
 async function begun(followers = 1) {
   const world = new World({
     seed: 1,
@@ -33,7 +35,7 @@ function idleIn(world: World): SimulatedNode {
   return world.living.find(({ serving }) => serving.length === 0) as SimulatedNode;
 }
 
-/** One bet, told by the owner. */
+/** One bet, acknowledged by the owner. */
 async function betAt(world: World, owner: SimulatedNode): Promise<void> {
   for (const node of world.living) node.isOpen = node === owner;
   const { size } = world.bettors.told;
@@ -66,7 +68,7 @@ function onFirst(world: World, type: PeerMessage['type'], act: (from: string) =>
 }
 
 for (const followers of [0, 1]) {
-  test(`a node that does not answer makes nobody forget what others hold (${followers} followers)`, async () => {
+  test(`a silent node does not hide the copies of other nodes (${followers} followers)`, async () => {
     const { world, owner, heir, third } = await begun(followers);
     await betAt(world, owner);
     world.network.cut(heir.tag, third.tag);
@@ -76,13 +78,13 @@ for (const followers of [0, 1]) {
   });
 }
 
-test('who has left a shard and read it again asks for copies again', async () => {
+test('a node that reloads a shard asks for copies again', async () => {
   const { world, owner, heir, third } = await begun();
   let hasPulsed = false;
   world.network.onSent = (from, _, { type }) => {
     hasPulsed ||= from === owner.tag && type === 'pulse';
   };
-  // Nobody is to hear what was told before its owner is gone.
+  // No node may hear of the bet before its owner dies.
   await world.time.until('a pulse', () => hasPulsed);
   await world.time.pass(5);
   const { sequence } = world.store.shard(SHARD).head.lsn;
@@ -102,7 +104,7 @@ test('who has left a shard and read it again asks for copies again', async () =>
 });
 
 for (const lateMs of [420, 480]) {
-  test(`an heir that wakes ${lateMs} ms after the offer does not take what its owner went on with`, async () => {
+  test(`a taker that wakes after ${lateMs} ms loses no bet of the resumed owner`, async () => {
     const { world, owner } = await begun();
     const heir = idleIn(world);
     const offered = new Promise<number>((resolve) =>
@@ -115,7 +117,7 @@ for (const lateMs of [420, 480]) {
     await world.time.until('it is paused', () => !owner.serving.includes(SHARD));
     await world.time.until('it goes on', () => owner.serving.includes(SHARD));
     await betAt(world, owner);
-    // It was a former master, just awake again, that said yes.
+    // The bet was accepted by a former master that has just woken up.
     loseEnd(world, 0);
     await world.time.pass(lateMs - (world.time.nowMs - (await offered)));
     heir.process.goOn();
@@ -123,7 +125,7 @@ for (const lateMs of [420, 480]) {
   });
 }
 
-test('a fence that is slow on its way does not take what its owner went on with', async () => {
+test('a slow fence loses no bet of the resumed owner', async () => {
   const { world, owner } = await begun();
   const heir = idleIn(world);
   const { store } = world;
@@ -152,7 +154,7 @@ test('a fence that is slow on its way does not take what its owner went on with'
   await nothingIsLost(world);
 });
 
-test('a fence that has to wait for its connection is not sent when its owner may have gone on', async () => {
+test('a fence that waits too long for its connection is not sent', async () => {
   const { world, owner } = await begun();
   const { store } = world;
   let heir: SimulatedNode | undefined;
@@ -173,7 +175,10 @@ test('a fence that has to wait for its connection is not sent when its owner may
   await nothingIsLost(world);
 });
 
-/** The heir is about to fence, which takes it 900 ms, when its owner goes on and others come that it has not asked. */
+/**
+ * The new owner is about to fence, which takes 900 ms. Meanwhile the owner resumes, and nodes appear that were not
+ * asked for copies.
+ */
 async function goesOnWhileFenced({ world, owner, heir }: Awaited<ReturnType<typeof begun>>, others: () => void) {
   const { store } = world;
   let isFencing = false;
@@ -196,7 +201,7 @@ async function goesOnWhileFenced({ world, owner, heir }: Awaited<ReturnType<type
   await nothingIsLost(world);
 }
 
-test('a node that joins while another one takes a shard holds nothing of it for its former owner', async () => {
+test('a newly joined node holds no copies for the former owner during a takeover', async () => {
   const begin = await begun();
   const { world, third } = begin;
   const joins = world.nodes.indexOf(third);
@@ -205,13 +210,13 @@ test('a node that joins while another one takes a shard holds nothing of it for 
   await goesOnWhileFenced(begin, () => world.startNode(joins));
 });
 
-test('a node that was paused and taken for gone holds nothing at first for an owner that was, too', async () => {
+test('a paused node that was suspected dead holds no copies at first', async () => {
   const begin = await begun();
   begin.third.process.stop();
   await goesOnWhileFenced(begin, () => begin.third.process.goOn());
 });
 
-test('an heir that does not take what it has sealed does not hold up its owner', async () => {
+test('an unused seal does not hold up the owner', async () => {
   const { world, owner } = await begun();
   const heir = idleIn(world);
   const third = world.living.find((node) => node !== owner && node !== heir) as SimulatedNode;

@@ -10,7 +10,7 @@ const ME = 'aaaaaaaa';
 const PEER = 'bbbbbbbb';
 const RECORD = { name: 'node-0', isFull: false } as MemberRecord;
 
-/** A member beside a peer whose beat stands still, and a table that the test answers for. */
+/** A member next to a peer whose heartbeat stands still; the test answers for the registry. */
 class Bench {
   readonly time = new VirtualTime();
   readonly watch = new Watch();
@@ -57,7 +57,7 @@ class Bench {
   }
 }
 
-test('a member that others took for gone hears it before it joins again', async () => {
+test('a member that was suspected dead confirms its shards before it rejoins', async () => {
   const bench = new Bench();
   await bench.membership.join();
   bench.answer = 'gone';
@@ -67,7 +67,7 @@ test('a member that others took for gone hears it before it joins again', async 
   assert.deepEqual(bench.said.slice(0, 3), ['join', 'gone', 'join']);
 });
 
-test('a member tells the others what has changed about it', async () => {
+test('a member announces changes of its own record', async () => {
   const bench = new Bench();
   await bench.membership.join();
   bench.record = { ...RECORD, isFull: true };
@@ -75,7 +75,7 @@ test('a member tells the others what has changed about it', async () => {
   assert.deepEqual(bench.said, ['join', 'join, full']);
 });
 
-test('a table that does not answer says nothing about the life of members', async () => {
+test('a silent registry says nothing about the life of members', async () => {
   const bench = new Bench();
   await bench.membership.join();
   await bench.time.pass(900);

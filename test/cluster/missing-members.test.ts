@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { MissingMembers } from '../../src/cluster/missing-members.js';
 import type { MemberRecord, TableView } from '../../src/cluster/table.js';
 
-/** A view with these members: a name that ends in - is leaving. */
+/** View with these members; a name that ends in - is leaving. */
 function viewOf(...tags: readonly string[]): Pick<TableView, 'members'> {
   return {
     members: new Map(
@@ -28,7 +28,7 @@ test('a member that died is missing until it is back under its name', () => {
   assert.deepEqual(missing.all, []);
 });
 
-test('a member that said that it leaves is not missing', () => {
+test('a member that announced its leaving is not missing', () => {
   const missing = new MissingMembers();
   missing.look(viewOf('a', 'b'), nobody);
   missing.look(viewOf('a', 'b-'), nobody);

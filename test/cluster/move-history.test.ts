@@ -21,7 +21,7 @@ const view = (of: Plan | undefined, claims: readonly (readonly [number, Claim])[
   claims: new Map(claims),
 });
 
-test('a move is told with who wanted it, why, and how long it took; what was there before is no move', () => {
+test('moves after the start have an author, a reason and a duration', () => {
   const history = new MoveHistory();
   const first = plan(['a', 'b']);
   const held = [
@@ -32,7 +32,7 @@ test('a move is told with who wanted it, why, and how long it took; what was the
   assert.equal(history.all.length, 0);
   const moved = plan(['b', 'b'], 'shard 0 was moved by an operator', 'anna');
   history.note(view(moved, held), 2000);
-  // It is let go of, and taken.
+  // The shard is released, and taken.
   history.note(view(moved, [[0, { epoch: 1, tag: '' }], held[1]]), 2300);
   assert.equal(history.all.length, 0);
   const taken = view(moved, [[0, { epoch: 2, tag: 'b' }], held[1]]);
@@ -52,7 +52,7 @@ test('a move is told with who wanted it, why, and how long it took; what was the
   ]);
 });
 
-test('a shard that its owner takes anew has not moved, and one that nobody planned to move has no reason', () => {
+test('a retaken shard has not moved, and an unplanned move has no reason', () => {
   const history = new MoveHistory();
   history.note(view(plan(['a']), [[0, { epoch: 1, tag: 'a' }]]), 1000);
   history.note(view(plan(['a']), [[0, { epoch: 2, tag: 'a' }]]), 2000);
@@ -62,7 +62,7 @@ test('a shard that its owner takes anew has not moved, and one that nobody plann
   assert.deepEqual([move?.from, move?.to, move?.tookMs, move?.why, move?.by], ['node-a', 'gone', null, null, null]);
 });
 
-test('the newest 500 are kept', () => {
+test('the history keeps the newest 500 moves', () => {
   const history = new MoveHistory();
   history.note(view(undefined, []), 0);
   for (let epoch = 1; epoch <= 1000; epoch++) {

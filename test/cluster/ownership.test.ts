@@ -19,7 +19,7 @@ const headBy = (tag: string, epoch: number, sequence: number): Head => ({
   checksum: sequence,
 });
 
-/** One node and shard 0, which it does nothing about but what the test sees in `moves` and `sent`. */
+/** One node and shard 0. The node's actions appear in `moves` and `sent`, and have no other effect. */
 class Bench {
   readonly time = new VirtualTime();
   readonly watch = new Watch();
@@ -89,7 +89,7 @@ class Bench {
     });
   }
 
-  /** Ticks for so long, with `seen` as what the log answers. */
+  /** Ticks for the given time, with `seen` as the log's head. */
   async tickFor(ms: number, seen = this.head): Promise<void> {
     for (let passed = 0; passed < ms; passed += 50) {
       this.watch.headSeen(0, seen, this.time.nowMs);
@@ -122,7 +122,7 @@ test('a node takes no shard until it can trust its clock', async () => {
   assert.deepEqual(bench.moves, ['take']);
 });
 
-test('a shard whose owner lives is asked for, and forced after five seconds', async () => {
+test('a live owner is asked for its shard, and fenced after five seconds', async () => {
   const bench = new Bench('following', headBy(PEER, 1, 5));
   const alive = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 50) {
@@ -137,7 +137,7 @@ test('a shard whose owner lives is asked for, and forced after five seconds', as
   assert.deepEqual(bench.moves, ['take']);
 });
 
-test('a shard is left to an owner that lives while names of its archive are unknown', async () => {
+test('a live owner keeps its shard while the archive key filter is unknown', async () => {
   const bench = new Bench('following', headBy(PEER, 1, 5));
   bench.lacksNames = true;
   const alive = async (ms: number) => {
@@ -155,14 +155,14 @@ test('a shard is left to an owner that lives while names of its archive are unkn
   assert.deepEqual(bench.moves, [], 'it has the time to hand over');
 });
 
-test('a shard whose owner is gone is taken without the names of its archive', async () => {
+test('a shard of a dead owner is taken without the archive key filter', async () => {
   const bench = new Bench('following', headBy(PEER, 1, 5));
   bench.lacksNames = true;
   await bench.tickFor(2000);
   assert.deepEqual(bench.moves, ['take']);
 });
 
-test('a log whose owner is gone is taken over once it stands still', async () => {
+test('the log of a dead owner is taken over once it is idle', async () => {
   const bench = new Bench('following', headBy(PEER, 1, 5));
   for (let sequence = 6; sequence < 30; sequence++) {
     bench.head = headBy(PEER, 1, sequence);
@@ -173,7 +173,7 @@ test('a log whose owner is gone is taken over once it stands still', async () =>
   assert.deepEqual(bench.moves, ['take']);
 });
 
-test('a shard that was let go of in an earlier epoch has an owner', async () => {
+test('a shard released in an earlier epoch counts as owned', async () => {
   const bench = new Bench('following', headBy(PEER, 2, 5));
   bench.claims.set(0, { epoch: 1, tag: '' });
   bench.watch.heard(PEER, [], bench.time.nowMs);
@@ -184,7 +184,7 @@ test('a shard that was let go of in an earlier epoch has an owner', async () => 
   assert.deepEqual(bench.moves, ['take']);
 });
 
-test('a shard is handed over to nobody but its new owner in the plan', async () => {
+test('a shard is handed over only to its assigned new owner', async () => {
   const bench = new Bench('serving', headBy(ME, 3, 5));
   await bench.tickFor(50);
   bench.ownership.wanted(0, PEER, 5);
@@ -194,7 +194,7 @@ test('a shard is handed over to nobody but its new owner in the plan', async () 
   assert.deepEqual(bench.moves, ['pause']);
 });
 
-test('a shard is abandoned once a peer serves it since a later epoch', async () => {
+test('a shard is abandoned once a peer serves it in a later epoch', async () => {
   const bench = new Bench('serving', headBy(ME, 3, 5));
   await bench.tickFor(50);
   bench.ownership.ownedBy(PEER, 0, 3);
@@ -204,7 +204,7 @@ test('a shard is abandoned once a peer serves it since a later epoch', async () 
   assert.deepEqual(bench.moves, ['abandon']);
 });
 
-test('a hand-over ends with the word of the new owner alone', async () => {
+test('only the new owner can confirm a handover', async () => {
   const head = headBy(ME, 3, 5);
   const bench = new Bench('serving', head);
   await bench.tickFor(50);

@@ -17,7 +17,7 @@ class Machines {
     this.theirMs = Array.from({ length: peers }, (_, i) => 5000 * (i + 1));
   }
 
-  /** All clocks go on, and each peer's pulse comes `lateMs` after it was sent. */
+  /** All clocks advance, and each peer's heartbeat arrives `lateMs` after it was sent. */
   pulses(count: number, lateMs: readonly number[] = []): void {
     for (let n = 0; n < count; n++) {
       this.ourMs += PULSE_MS;
@@ -30,7 +30,7 @@ class Machines {
     }
   }
 
-  /** This machine is suspended: its clock stands still. */
+  /** Suspends this machine: its clock stands still. */
   pause(ms: number): void {
     for (const [i, theirs] of this.theirMs.entries()) this.theirMs[i] = theirs + ms;
   }
@@ -49,7 +49,7 @@ for (const peers of [1, 2, 4]) {
   });
 }
 
-test('pulses that were held back during a pause come together after it', () => {
+test('heartbeats held back by a pause reveal nearly all of it', () => {
   const machines = new Machines(2);
   machines.pulses(20);
   const { ourMs } = machines;
@@ -57,12 +57,12 @@ test('pulses that were held back during a pause come together after it', () => {
     machines.pulses(1);
     machines.ourMs -= PULSE_MS;
   }
-  // The rest is too short to be a pause.
+  // The remainder is too short to count as a pause.
   assert.ok(machines.missedMs > 50 * PULSE_MS - 500, `${machines.missedMs} ms`);
   assert.equal(machines.ourMs, ourMs + machines.missedMs);
 });
 
-test('a pause is noticed after links were lost and made anew', () => {
+test('a pause is noticed after links were lost and reopened', () => {
   const machines = new Machines(2);
   machines.pulses(20);
   for (const tag of ['0', '1']) machines.watch.linkLost(tag);
@@ -71,7 +71,7 @@ test('a pause is noticed after links were lost and made anew', () => {
   assert.equal(machines.missedMs, 10_000);
 });
 
-test('late pulses are no pause, and neither is their end', () => {
+test('late heartbeats are no pause, and neither is their end', () => {
   const machines = new Machines(2);
   machines.pulses(20);
   machines.pulses(10, [4000, 4000]);
@@ -79,7 +79,7 @@ test('late pulses are no pause, and neither is their end', () => {
   assert.equal(machines.missedMs, 0);
 });
 
-test('late first pulses of a link are no pause', () => {
+test('late first heartbeats of a link are no pause', () => {
   const machines = new Machines(1);
   machines.pulses(2, [2000]);
   machines.pulses(20);
@@ -96,7 +96,7 @@ test('a peer that was paused changes nothing, before and after it has noticed', 
   assert.equal(machines.missedMs, 0);
 });
 
-test('one peer of three that leaps ahead is not believed', () => {
+test('a single peer of three that jumps ahead is ignored', () => {
   const machines = new Machines(3);
   machines.pulses(20);
   machines.theirMs[1] = (machines.theirMs[1] as number) + 60_000;
@@ -107,7 +107,7 @@ test('one peer of three that leaps ahead is not believed', () => {
   assert.equal(machines.missedMs, 5000, 'its clock is taken as it is by then');
 });
 
-test('a peer whose link is gone has no say', () => {
+test('a peer without a link has no influence', () => {
   const machines = new Machines(2);
   machines.pulses(20);
   machines.watch.linkLost('1');
@@ -117,7 +117,7 @@ test('a peer whose link is gone has no say', () => {
   assert.equal(machines.missedMs, 10_000);
 });
 
-test('a suspended node of a cluster puts its clock forward once, and the others do not', async () => {
+test('only the suspended node of a cluster advances its clock, and only once', async () => {
   const world = new World({ seed: 1, nodes: 3, shards: 2, servers: 1, players: 1, followers: 1 });
   await world.begin();
   await world.time.pass(15_000);
@@ -134,7 +134,7 @@ test('a suspended node of a cluster puts its clock forward once, and the others 
   assert.equal(others.length, 2);
 });
 
-test('a seal that was put before the pause of its keeper does not outlive it', async () => {
+test('a seal set before a pause of its keeper does not outlive the pause', async () => {
   const world = new World({ seed: 1, nodes: 2, shards: 1, servers: 1, players: 1, followers: 1 });
   await world.begin();
   await world.time.pass(15_000);

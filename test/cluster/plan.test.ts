@@ -37,13 +37,13 @@ function loads(owners: readonly string[]): Record<string, number> {
   return loads;
 }
 
-test('a first plan spreads shards and followers evenly', () => {
+test('the first assignment spreads shards and followers evenly', () => {
   const { owners, followers } = planned({});
   assert.deepEqual(loads(owners), { a: 4, b: 4, c: 4 });
   assert.deepEqual(loads(followers.flat()), { a: 4, b: 4, c: 4 });
 });
 
-test('the shards of a member that is gone go to who follows them, and the others stay where they are', () => {
+test('followers get the shards of a dead member, and no other shard moves', () => {
   const before = planned({});
   const after = planned({ members: ABC.slice(1), before });
   for (const [shard, owner] of before.owners.entries()) {
@@ -51,7 +51,7 @@ test('the shards of a member that is gone go to who follows them, and the others
   }
 });
 
-test('a member that drains gives everything away; the last one keeps it', () => {
+test('a draining member gives every shard away, unless it is the last member', () => {
   const before = planned({});
   const draining = planned({ members: [member('a', true), member('b'), member('c')], before });
   assert.deepEqual(Object.keys(loads(draining.owners)).sort(), ['b', 'c']);
@@ -59,7 +59,7 @@ test('a member that drains gives everything away; the last one keeps it', () => 
   assert.deepEqual(all.owners, before.owners);
 });
 
-test('a shard that its new owner has no memory for goes to somebody who has, if there is one', () => {
+test('a shard goes to a member with memory for it, if one exists', () => {
   const full = (tag: string) => ({ ...member(tag), isFull: true, hasRoom: false });
   const before = planned({ followers: 0 });
   const shard = before.owners.indexOf('b');
@@ -75,7 +75,7 @@ test('a shard that its new owner has no memory for goes to somebody who has, if 
   assert.deepEqual(nobody.owners, before.owners);
 });
 
-test('who reaches nobody gets nothing, also before it has said so itself', () => {
+test('a member without links gets nothing, even before it reports that itself', () => {
   const before = planned({});
   const others = ABC.map((one) => ({ ...one, unreachable: ['x'] }));
   for (const tag of ['0', 'x']) {
@@ -89,12 +89,12 @@ test('who reaches nobody gets nothing, also before it has said so itself', () =>
   assert.deepEqual(loads(first.owners), { y: 12 });
 });
 
-test('who serves without a plan keeps what it serves', () => {
+test('without an earlier assignment every owner keeps its shards', () => {
   const { owners } = planned({ ownerOf: (shard) => (shard < 9 ? 'b' : undefined) });
   assert.equal(owners.filter((owner) => owner === 'b').length, 9);
 });
 
-test('a shard that an operator has put somewhere stays there while others move for balance', () => {
+test('a pinned shard stays in place while others move for balance', () => {
   const owners = ['a', 'a', 'a', 'a', 'b'];
   const before = { owners, followers: owners.map(() => []), pinned: [0, 1] };
   const input = { shards: 5, members: ABC.slice(0, 2), before };
@@ -104,7 +104,7 @@ test('a shard that an operator has put somewhere stays there while others move f
   assert.deepEqual(planned({ ...input, members: ABC.slice(1) }).pinned, [], 'its owner is gone');
 });
 
-test('shards that an owner does not reach go to who follows them', () => {
+test('shards whose owner cannot reach the log go to their followers', () => {
   const before = planned({});
   const mine = [...before.owners.keys()].filter((shard) => before.owners[shard] === 'a');
   const ownerOf = (shard: number) => before.owners[shard];
@@ -114,7 +114,7 @@ test('shards that an owner does not reach go to who follows them', () => {
   for (const shard of mine) assert.equal(alone.owners[shard], 'a', 'nobody else is there');
 });
 
-test('a member without memory gets no shard that it does not follow, and follows none', () => {
+test('a full member gets only shards that it followed, and follows none', () => {
   const full = { ...member('c'), isFull: true, hasRoom: false };
   const { owners, followers } = planned({ members: [member('a'), member('b'), full] });
   assert.deepEqual(Object.keys(loads(owners)).sort(), ['a', 'b']);
@@ -127,7 +127,7 @@ test('a member without memory gets no shard that it does not follow, and follows
   assert.deepEqual(planned({ members: [full] }).owners, Array(12).fill(''), 'nobody has room');
 });
 
-test('a member that was full a while ago and has room takes what has no other owner, and nothing else', () => {
+test('a recently full member gets only shards that have no other candidate', () => {
   const wasFull = { ...member('c'), isFull: true };
   assert.deepEqual(loads(planned({ members: [wasFull] }).owners), { c: 12 });
   const isFull = { ...member('b'), isFull: true, hasRoom: false };
@@ -140,7 +140,7 @@ test('a member that was full a while ago and has room takes what has no other ow
   assert.deepEqual(loads(planned({ members: [member('a', true), wasFull], ...served }).owners), { c: 12 });
 });
 
-test('a member whose clock is off takes nothing, and keeps what it serves', () => {
+test('a member with a wrong clock takes no shard but keeps its own', () => {
   const off = (tag: string) => ({ ...member(tag), isTimeWrong: true });
   const before = planned({});
   const ownerOf = (shard: number) => before.owners[shard];
@@ -152,7 +152,7 @@ test('a member whose clock is off takes nothing, and keeps what it serves', () =
   assert.deepEqual(loads(notYet.owners), { b: 12 });
 });
 
-test('balance moves no shard to a member whose clock is off', () => {
+test('balance moves no shard to a member with a wrong clock', () => {
   const before = planned({ members: [member('a'), member('b')] });
   const calm = { before, ownerOf: (shard: number) => before.owners[shard], isCalm: true };
   assert.deepEqual(
@@ -162,7 +162,7 @@ test('balance moves no shard to a member whose clock is off', () => {
   assert.equal(loads(planned({ ...calm, members: ABC }).owners).c, 1);
 });
 
-test('a member without the archive of the others, or with another one, gets nothing', () => {
+test('a member without the cluster archive, or with another one, gets nothing', () => {
   const has = (tag: string, archiveId: PlanMember['archiveId'], isDraining = false) => ({
     ...member(tag, isDraining),
     archiveId,
@@ -188,21 +188,21 @@ test('a member without the archive of the others, or with another one, gets noth
   }
 });
 
-test('a member that has no archive keeps what it serves', () => {
+test('a member without an archive keeps the shards that it serves', () => {
   const members = [member('a'), { ...member('b'), archiveId: null }];
   const before = planned({ members: members.slice(1) });
   const kept = planned({ members, archiveId: 'one', before, ownerOf: () => 'b' });
   assert.deepEqual(loads(kept.owners), { b: 12 });
 });
 
-test('a member that has not seen its archive, or does not say, takes shards', () => {
+test('an older member, or one with an unseen archive, takes shards', () => {
   for (const archiveId of ['', undefined]) {
     const { owners } = planned({ members: [{ ...member('a'), archiveId }], archiveId: 'one' });
     assert.deepEqual(loads(owners), { a: 12 });
   }
 });
 
-test('of two that do not reach each other one gives everything away: who reaches fewer, or the greater tag', () => {
+test('of two members without a link, the worse connected one gives everything away', () => {
   const cut = (tag: string, ...unreachable: string[]) => ({ ...member(tag), unreachable });
   const one = planned({ members: [cut('a', 'b'), cut('b', 'a', 'c'), cut('c', 'b')] });
   assert.deepEqual(Object.keys(loads(one.owners)).sort(), ['a', 'c']);
@@ -210,7 +210,7 @@ test('of two that do not reach each other one gives everything away: who reaches
   assert.deepEqual(loads(pair.owners), { a: 12 });
 });
 
-test('who follows is in another zone than the owner', () => {
+test('followers are in another zone than the owner', () => {
   const zoned = (tag: string, zone: string) => ({ ...member(tag), zone });
   const members = [zoned('a', 'x'), zoned('b', 'x'), zoned('c', 'y'), zoned('d', 'y')];
   const { owners, followers } = planned({ members });
@@ -218,7 +218,7 @@ test('who follows is in another zone than the owner', () => {
   for (const [shard, owner] of owners.entries()) assert.notEqual(zoneOf(owner), zoneOf(followers[shard]?.[0]));
 });
 
-test('nobody has anything where nobody lives', () => {
+test('without live members no shard has an owner', () => {
   assert.deepEqual(planned({ members: [] }).owners, Array(12).fill(''));
 });
 
@@ -226,7 +226,7 @@ const arbitraryMembers = fc
   .uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1 })
   .chain((tags) => fc.tuple(...tags.map((tag) => fc.boolean().map((isDraining) => member(tag, isDraining)))));
 
-test('whatever comes and goes: each shard has one owner that lives, plans are stable, and balance comes move by move', () => {
+test('every assignment is valid and stable, and balance moves one shard at a time', () => {
   fc.assert(
     fc.property(
       fc.array(arbitraryMembers, { minLength: 1, maxLength: 8 }),

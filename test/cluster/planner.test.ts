@@ -8,7 +8,7 @@ import { Watch } from '../../src/cluster/watch.js';
 
 const TICK_MS = 100;
 
-/** One shard that nobody serves, planned by the first of two members. */
+/** One unserved shard, planned by the first of two members. */
 class Unserved {
   readonly members = new Map<string, MemberRecord>();
   plan: Plan = planOf(JSON.stringify({ owners: ['a'], followers: [[]], format: 1 }));
@@ -40,7 +40,7 @@ class Unserved {
     this.members.set(tag, memberOf(JSON.stringify(all)));
   }
 
-  /** The owners that it plans meanwhile, one after the other. */
+  /** Owners assigned during `ms`, in order. */
   async pass(ms: number): Promise<string[]> {
     const owners: string[] = [];
     for (const untilMs = this.nowMs + ms; this.nowMs < untilMs; this.nowMs += TICK_MS) {
@@ -55,13 +55,13 @@ class Unserved {
   }
 }
 
-test('who was full a while ago has the time that it needs to read a shard', async () => {
+test('a recently full member gets time to load its shard', async () => {
   const unserved = new Unserved();
   for (const tag of ['a', 'b']) unserved.tell(tag, { isFull: true });
   assert.deepEqual(await unserved.pass(30_000), []);
 });
 
-test('who becomes full over a shard leaves it to who has room, and that one has as much time', async () => {
+test('a member that fills up while loading leaves the shard to another', async () => {
   const unserved = new Unserved();
   for (const tag of ['a', 'b']) unserved.tell(tag, { isFull: true });
   await unserved.pass(20_000);
@@ -73,7 +73,7 @@ test('who becomes full over a shard leaves it to who has room, and that one has 
   assert.deepEqual(await unserved.pass(2000), ['a']);
 });
 
-test('who has room again gets what nobody could have, and the plan says so', async () => {
+test('an unassignable shard goes to the first member with free memory again', async () => {
   const unserved = new Unserved();
   unserved.tell('a', { isFull: true, hasRoom: false });
   unserved.tell('b', { isFull: true, hasRoom: false });
@@ -84,7 +84,7 @@ test('who has room again gets what nobody could have, and the plan says so', asy
   assert.equal(unserved.plan.why, 'a shard had no owner');
 });
 
-test('the archive of a member that is gone is remembered in the plan', async () => {
+test('the assignment remembers the archive of a dead member', async () => {
   const unserved = new Unserved();
   unserved.tell('a', { archiveId: null });
   unserved.tell('b', { archiveId: 'one' });
@@ -97,7 +97,7 @@ test('the archive of a member that is gone is remembered in the plan', async () 
   assert.deepEqual(await unserved.pass(1000), ['a']);
 });
 
-test('after all have been away the archive of the members counts', async () => {
+test('after a full restart the archive of the members counts', async () => {
   const restarted = new Restarted(1, 'former');
   restarted.join('a', { archiveId: 'new' });
   await restarted.pass(5000);
@@ -106,7 +106,10 @@ test('after all have been away the archive of the members counts', async () => {
   assert.deepEqual(plan?.owners, ['a', 'a', 'a']);
 });
 
-/** `tag` is the planner's; the others of a first plan are processes of before, of which one refuses connections at once. */
+/**
+ * A full restart. The planner is `a`; the owners of the old assignment have ended, and one of them refuses connections
+ * at once.
+ */
 class Restarted {
   readonly plans: Plan[] = [];
   readonly members = new Map<string, MemberRecord>();
@@ -143,7 +146,7 @@ class Restarted {
     this.members.set(tag, memberOf(JSON.stringify(all)));
   }
 
-  /** Who is to live does, from now on. */
+  /** Lets time pass while the members `living` send heartbeats. */
   async pass(ms: number, ...living: readonly string[]): Promise<void> {
     const { archiveId } = this;
     const owners = { owners: ['x', 'y', 'z'], followers: [['y'], ['z'], ['x']] };
@@ -160,7 +163,7 @@ class Restarted {
   }
 }
 
-test('all have been away: one plan is made, when all that are expected live and all of before are known to be gone', async () => {
+test('a full restart makes one assignment once every member is known alive or dead', async () => {
   const restarted = new Restarted(3);
   restarted.join('b');
   await restarted.pass(5000, 'b');
@@ -172,7 +175,7 @@ test('all have been away: one plan is made, when all that are expected live and 
   assert.deepEqual([...(plan?.owners ?? [])].sort(), ['a', 'b', 'c']);
 });
 
-test('nobody plans without those of whom it is not known yet whether they live', async () => {
+test('no assignment is made while the state of a member is unknown', async () => {
   const restarted = new Restarted(3);
   for (const tag of ['b', 'c']) restarted.join(tag);
   await restarted.pass(900, 'b', 'c');
@@ -182,7 +185,7 @@ test('nobody plans without those of whom it is not known yet whether they live',
   assert.equal(owners[1], 'y', 'it lives, and keeps what it has');
 });
 
-test('a node that expects nobody takes what there is after two seconds, and one that waits in vain after a minute', async () => {
+test('a node waits two seconds for others, or a minute for expected nodes', async () => {
   const alone = new Restarted(1);
   await alone.pass(1900);
   assert.equal(alone.plans.length, 0);

@@ -22,7 +22,7 @@ test('a newcomer holds nothing until all others know it', () => {
   assert.equal(probation.isOver(others('a', 'b'), 1200), true);
 });
 
-test('who does not know yet who the others are holds nothing', () => {
+test('a node holds no copies before it knows the other members', () => {
   const probation = new Probation();
   probation.joined(1000);
   probation.running(1000);
@@ -33,7 +33,7 @@ test('who does not know yet who the others are holds nothing', () => {
   assert.equal(probation.isOver(others(), 5100), false);
 });
 
-test('who was taken for gone is a newcomer again', () => {
+test('a node that was suspected dead is a newcomer again', () => {
   const probation = joined();
   probation.known('a');
   probation.joined(5000);
@@ -41,13 +41,13 @@ test('who was taken for gone is a newcomer again', () => {
   assert.equal(probation.isOver(others('a'), 5100), false);
 });
 
-test('those who do not say that they know it, as older nodes do not, are not waited for any longer after ten seconds', () => {
+test('older nodes that never send known are waited for ten seconds at most', () => {
   const probation = joined();
   assert.equal(probation.isOver(others('a'), 10_999), false);
   assert.equal(probation.isOver(others('a'), 11_000), true);
 });
 
-test('who was paused holds nothing for two seconds', () => {
+test('a paused node holds no copies for two seconds', () => {
   const probation = joined();
   probation.running(1799);
   assert.equal(probation.isOver(others(), 1799), true);

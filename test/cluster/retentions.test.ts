@@ -27,7 +27,7 @@ test('the retention of a member that is down still counts', () => {
   );
 });
 
-test('a member that starts again replaces what it said before', () => {
+test('a restarted member replaces its earlier retention', () => {
   const before = viewOf({ a: { retentionMs: 30 }, b: { name: 'node-1', retentionMs: 120 } });
   assert.equal(longestOf(before, viewOf({ a: { retentionMs: 30 }, c: { name: 'node-1', retentionMs: 40 } })), 40);
 });
@@ -38,11 +38,11 @@ test('nothing expires while an older walletd is a member', () => {
   assert.equal(longestOf(old, viewOf({ a: { retentionMs: 30 } })), 30, 'it has been replaced');
 });
 
-test('nothing expires before the table has answered', () => {
+test('nothing expires before the registry has answered', () => {
   assert.equal(longestRetentionMs(30, new Retentions().all(undefined)), Number.POSITIVE_INFINITY);
 });
 
-test('a node of a cluster hears the clocks of the others', async () => {
+test('a node knows the clocks of the other nodes', async () => {
   const world = new World({ seed: 1, nodes: 3, shards: 1, servers: 1, players: 1, followers: 1 });
   await world.begin();
   await world.time.pass(15_000);

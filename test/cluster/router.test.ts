@@ -13,7 +13,7 @@ import { CODEC } from '../support/host-deps.js';
 
 const PATIENCE_MS = 3000;
 const PARKED_MAX = 3;
-/** Everything here is about one shard. */
+/** The only shard in this test. */
 const SHARD = 0;
 
 interface Sent {
@@ -22,7 +22,7 @@ interface Sent {
   readonly name: string;
 }
 
-/** The router of one node, and what it sends to its peers `a` and `b`. Requests are named by the players they ask for. */
+/** Router of one node, and its messages to the peers `a` and `b`. Requests are named by the players they ask for. */
 class Bench {
   readonly time = new VirtualTime();
   readonly routes = new Routes();
@@ -67,7 +67,7 @@ class Bench {
     });
   }
 
-  /** Who got it last has not carried it out. */
+  /** The peer that last received the request refuses it. */
   refuse(name: string): void {
     const found = this.sent.findLast((one) => one.name === name);
     assert.ok(found !== undefined, `${name} was not sent`);
@@ -88,7 +88,7 @@ class Bench {
   }
 }
 
-/** `old` went to a peer that does not serve the shard any more, and came back after `young` had begun to wait for it. */
+/** `old` was sent to a peer that no longer serves the shard, and came back after `young` had begun to wait. */
 async function withOneThatCameBack(): Promise<Bench> {
   const bench = new Bench();
   bench.routes.opened('a', SHARD, 1);
@@ -100,7 +100,7 @@ async function withOneThatCameBack(): Promise<Bench> {
   return bench;
 }
 
-test('what comes back waits for its shard in its old place', async () => {
+test('a returned request waits for its shard in its old position', async () => {
   const bench = await withOneThatCameBack();
   bench.routes.opened('b', SHARD, 2);
   bench.router.flush();
@@ -108,7 +108,7 @@ test('what comes back waits for its shard in its old place', async () => {
   assert.deepEqual(bench.order, ['old to a', 'old to b', 'young to b']);
 });
 
-test('what comes back and waits for its shard is answered when its own deadline is over', async () => {
+test('a returned request is answered at its own deadline while it waits', async () => {
   const bench = await withOneThatCameBack();
   await bench.time.pass(PATIENCE_MS);
   assert.deepEqual(bench.answers, [
@@ -117,7 +117,7 @@ test('what comes back and waits for its shard is answered when its own deadline 
   ]);
 });
 
-test('what was sent to a silent peer after younger ones is answered when its own deadline is over', async () => {
+test('a request behind younger ones at a silent peer is answered at its deadline', async () => {
   const bench = new Bench();
   bench.routes.opened('a', SHARD, 1);
   bench.ask('old');
@@ -133,7 +133,7 @@ test('what was sent to a silent peer after younger ones is answered when its own
   ]);
 });
 
-test('what is refused at once is tried again a little later, in its order, and what finds no space is refused', async () => {
+test('a refused request is retried later in order, or refused without space', async () => {
   const bench = new Bench();
   bench.isHere = true;
   for (const name of ['one', 'two', 'three', 'four']) bench.ask(name);

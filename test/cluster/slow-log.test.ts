@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { World } from '../simulation/world.js';
 
 const SHARD = 1;
-/** Of the usual latency: an answer takes half a second, about. */
+/** Multiple of the usual latency: an answer takes about half a second. */
 const SLOWNESS = 800;
 
-test('a log whose server takes half a second for each answer is taken over all the same', async () => {
+test('a log with half a second of latency is still taken over', async () => {
   const world = new World({ seed: 1, nodes: 3, shards: 2, servers: 2, players: 20, followers: 1 });
   await world.begin();
   await world.time.pass(2000);

@@ -4,11 +4,11 @@ import { makePlan } from '../../src/cluster/plan.js';
 import type { MemberRecord, Plan } from '../../src/cluster/table.js';
 import { memberOf, planOf } from '../../src/cluster/table-records.js';
 
-/** What every version has said of itself. */
+/** Fields that every version writes. */
 const FIRST = { name: 'node-0', host: '127.0.0.1', port: 3002, version: '0.0.1', format: 1 };
 const PLAN = { owners: ['a', 'b', 'a'], followers: [['b'], ['a'], ['b']], format: 1 };
 
-/** By those who read these records, where `a` and `b` live. */
+/** Assignment by a member that reads these records, with `a` and `b` alive. */
 function planned(record: MemberRecord, before: Plan) {
   return makePlan({
     shards: 3,
@@ -23,7 +23,7 @@ function planned(record: MemberRecord, before: Plan) {
   });
 }
 
-test('a member and a plan of an older version lack what came later: nothing is wrong with it, and it holds no copies', () => {
+test('records of an older version lack later fields, and hold no copies', () => {
   const member = memberOf(JSON.stringify(FIRST));
   const plan = planOf(JSON.stringify(PLAN));
   assert.equal(member.holdsCopies, false);
@@ -32,7 +32,7 @@ test('a member and a plan of an older version lack what came later: nothing is w
   assert.deepEqual({ owners, followers, format: plan.format }, PLAN);
 });
 
-test('a member and a plan of a newer version say more: what is known of it counts, and the rest does no harm', () => {
+test('records of a newer version count, and their unknown fields are ignored', () => {
   const said = {
     zone: 'x',
     rulesHash: '1',

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Watch } from '../../src/cluster/watch.js';
 
-/** Reads the beats each 200 ms from `fromMs` on, before `toMs`. */
+/** Reads the heartbeats every 200 ms from `fromMs` on, until before `toMs`. */
 function read(watch: Watch, beatAt: (ms: number) => string, fromMs: number, toMs: number): void {
   for (let ms = fromMs; ms < toMs; ms += 200) watch.beatsRead(new Map([['a', beatAt(ms)]]), ms);
 }
 
-test('a member whose beat and link are silent for a second is gone', () => {
+test('a member whose heartbeat and link are silent for a second is suspected dead', () => {
   const watch = new Watch();
   read(watch, String, 0, 1000);
   watch.heard('a', [], 900);
@@ -20,7 +20,7 @@ test('a member whose beat and link are silent for a second is gone', () => {
   assert.ok(!watch.isGone('a', 4000), 'any change is life, and too few were read since');
 });
 
-test('one whose address refuses is gone sooner, yet not before its beat is silent', () => {
+test('a member that refuses connections is suspected sooner, after a silent heartbeat', () => {
   const watch = new Watch();
   read(watch, String, 0, 1000);
   watch.heard('a', [], 990);
@@ -32,7 +32,7 @@ test('one whose address refuses is gone sooner, yet not before its beat is silen
   assert.ok(watch.isGone('a', 1200));
 });
 
-test('who has not moved since this member looks has not lived: its beat may be that of a process of before', () => {
+test('a member whose heartbeat has never changed has not lived', () => {
   const watch = new Watch();
   read(watch, () => '7', 0, 600);
   watch.refused('a');
@@ -48,7 +48,7 @@ test('who has not moved since this member looks has not lived: its beat may be t
   assert.ok(watch.hasLived('b'), 'by its link');
 });
 
-test('a table that does not answer lets all silence begin anew', () => {
+test('a silent registry makes all silence begin anew', () => {
   const watch = new Watch();
   read(watch, () => '0', 0, 900);
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 1 };
@@ -63,7 +63,7 @@ test('a table that does not answer lets all silence begin anew', () => {
   assert.ok(watch.isGone('a', 1950));
 });
 
-test('who is in no table is gone unless its link speaks', () => {
+test('a process outside the registry is suspected dead unless its link speaks', () => {
   const watch = new Watch();
   assert.ok(watch.isGone('x', 0));
   watch.heard('x', [], 0);
@@ -71,7 +71,7 @@ test('who is in no table is gone unless its link speaks', () => {
   assert.ok(watch.isGone('x', 1000));
 });
 
-test('a log is still when its head has not moved for a while, in whatever direction', () => {
+test('a log is idle when its head has not moved for a while', () => {
   const watch = new Watch();
   const head = (sequence: number) => ({ lsn: { epoch: 1, sequence }, nonce: '0'.repeat(16), checksum: sequence });
   watch.headSeen(0, head(5), 0);
@@ -86,7 +86,7 @@ test('a log is still when its head has not moved for a while, in whatever direct
   assert.ok(!watch.isStill(1, 1000), 'never seen');
 });
 
-test('whose log does not answer is stuck there until it says otherwise', () => {
+test('a member that cannot reach a log stays so until it reports otherwise', () => {
   const watch = new Watch();
   watch.heard('a', [1, 2], 0);
   assert.ok(watch.isStuck('a', 1) && !watch.isStuck('a', 3) && !watch.isStuck('b', 1));
