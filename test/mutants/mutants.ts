@@ -953,7 +953,7 @@ const CLUSTER: readonly Row[] = [
     'isTimeWrong: this.times.outlyingMs > TIME_MAX_MS,',
     'isTimeWrong: false,',
     'test/cluster/wrong-clock.test.ts',
-    'a node with a wrong clock takes no shard of a dead one',
+    'a wrong clock keeps a node from taking shards of dead owners',
   ],
   [
     'a clock is never off',
