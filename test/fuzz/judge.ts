@@ -15,7 +15,7 @@ const CALLBACKS = ENDPOINTS.map((endpoint) => `/${endpoint}`);
 const BARE_REFUSALS = [400, 417, 431];
 /** Returned before authentication. */
 const BAD_URL = /is not a valid url component/;
-const HEALTH = /^\/(?:livez|readyz)$/;
+const HEALTH = /^\/(?:livez|readyz)(?:\?.*)?$/;
 
 /** Statuses of listeners that answer with one line, and of Node for unreadable requests. */
 type PlainListener = Exclude<Listener, 'callbacks' | 'operator'>;
