@@ -1,0 +1,26 @@
+import { execFileSync } from 'node:child_process';
+import { ROOT } from './pages.js';
+
+const LENGTH_MAX = 72;
+/** Areas before a colon, then what the commit does: "store, docs: name the archive of a backup". */
+const SUBJECT = /^[a-z][\w./-]*(?:, [a-z][\w./-]*)*: [a-z`]/;
+const UPSTREAMS = ['@{upstream}', 'HEAD~20'];
+
+/** Why this subject of a commit breaks the rule of CONTRIBUTING; undefined when it keeps it. */
+export function findFault(subject: string): string | undefined {
+  if (subject.length > LENGTH_MAX) return `${subject.length} characters, and ${LENGTH_MAX} are allowed: ${subject}`;
+  if (!SUBJECT.test(subject)) return `no "area: imperative summary": ${subject}`;
+  return subject.endsWith('.') ? `a period at the end: ${subject}` : undefined;
+}
+
+/** Subjects of commits that upstream lacks, or of the last twenty; none outside of a clone. */
+export function newSubjects(): string[] {
+  for (const upstream of UPSTREAMS) {
+    try {
+      const args = ['log', '--no-merges', '--format=%s', `${upstream}..HEAD`];
+      const out = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+      return out.split('\n').filter((line) => line !== '');
+    } catch {}
+  }
+  return [];
+}
