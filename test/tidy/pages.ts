@@ -15,11 +15,11 @@ export function readPage(path: string): Page {
   return { path, text: readFileSync(join(ROOT, path), 'utf8') };
 }
 
-/** README, changelog, security policy, every page of docs/ and the stored formats. */
+/** README, changelog, security policy, stored formats, the page on tests, and every page of docs/. */
 export function readPages(): Page[] {
   const docs = readdirSync(join(ROOT, 'docs')).map((file) => `docs/${file}`);
-  const others = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'src/store/format/FORMAT.md'].filter((path) =>
-    existsSync(join(ROOT, path)),
+  const others = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'src/store/format/FORMAT.md', 'test/README.md'].filter(
+    (path) => existsSync(join(ROOT, path)),
   );
   return [...others, ...docs.filter((path) => path.endsWith('.md')).sort()].map(readPage);
 }
