@@ -283,7 +283,7 @@ export class Ownership {
 
   /**
    * Whether this node could serve the shard, regardless of its current owner. The log must answer, and no append to the
-   * same server may be waiting: all of them wait when that server or its replicas are slow.
+   * same server may be waiting. All of them wait when that server or its replicas are slow.
    */
   reaches(shard: number): boolean {
     const { watch, clock, local, laneOf } = this.deps;

@@ -35,9 +35,9 @@ export const NOBODY = '';
  * Assigns an owner and followers to each shard.
  *
  * A live member keeps its shards. A shard without an owner goes to a follower, else to the least loaded member with
- * memory for it, preferably one that has had free memory for a while. Draining members keep shards only when no other
- * member is alive. A member gets nothing when it lacks the archive that logs rely on, or has another one. At most one
- * shard moves for balance at a time. Without members no shard has an owner.
+ * memory for it. Members that have had free memory for a while come first. Draining members keep shards only when no
+ * other member is alive. A member gets nothing when it lacks the archive that logs rely on, or has another one. At most
+ * one shard moves for balance at a time. Without members no shard has an owner.
  */
 export function makePlan(input: PlanInput): Owners {
   const { shards, before, stuck, refused, archiveId } = input;
@@ -88,8 +88,8 @@ function hostsOf({ members, shards, ownerOf, archiveId }: PlanInput): readonly P
 
 /**
  * Members to exclude because of missing links. Of two members that cannot reach each other, the one that misses more
- * members is excluded, then the one that serves nothing, then the one with the greater tag. A report by one of the two
- * is enough: a newcomer may not have noticed yet.
+ * members is excluded. In a tie it is the one that serves nothing, then the one with the greater tag. A report by one
+ * of the two is enough: a newcomer may not have noticed yet.
  */
 function cutOffOf(members: readonly PlanMember[], isServing: (tag: string) => boolean): Set<string> {
   const missed = new Map(members.map(({ tag }) => [tag, new Set<string>()]));

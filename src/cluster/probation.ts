@@ -6,9 +6,9 @@ const PAUSED_REST_MS = 2000;
 const JOINED_REST_MS = 10_000;
 
 /**
- * Join grace period, in which this node holds no copies. A node that is about to fence a log has asked the members that
- * it knew, and relies on no other member holding more of the log. A newcomer waits until all members know it; a paused
- * node waits until the others have noticed.
+ * Join grace period, in which this node holds no copies. A node that is about to fence a log has asked only the members
+ * that it knew. No other member may hold more of the log. A newcomer waits until all members know it; a paused node
+ * waits until the others have noticed.
  */
 export class Probation {
   private readonly knownBy = new Set<string>();

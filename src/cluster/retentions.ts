@@ -1,9 +1,9 @@
 import type { TableView } from './table.js';
 
 /**
- * How long the members keep data. A member that is down still wants its data kept: its number counts until a member of
+ * How long the members keep data. A member that is down still wants its data kept. Its number counts until a member of
  * the same name reports another number, or this process ends. A member that reports no number counts only while it is
- * in the registry: an older walletd that has been replaced must not stop forgetting for good.
+ * in the registry: a replaced older walletd must not stop forgetting for good.
  */
 export class Retentions {
   /** By name, since nodes get a new tag with each start. */

@@ -31,14 +31,16 @@ export interface ShardFacts {
 }
 
 /**
- *   follow    load the shard's wallets, and keep them up to date
- *   look      read the head of the log
- *   take      fence over the head that was read last
- *   want      request a handover from the owner
- *   force     fence over any head
- *   resume    end the pause
- *   release   relinquish the shard to its new owner
- *   leave     unload the shard
+ * Actions for a shard.
+ *
+ *   `follow`   load the shard's wallets, and keep them up to date
+ *   `look`     read the head of the log
+ *   `take`     fence over the head that was read last
+ *   `want`     request a handover from the owner
+ *   `force`    fence over any head
+ *   `resume`   end the pause
+ *   `release`  relinquish the shard to its new owner
+ *   `leave`    unload the shard
  */
 export type Step = 'follow' | 'look' | 'take' | 'want' | 'force' | 'resume' | 'release' | 'leave';
 

@@ -6,7 +6,7 @@ import type { Side } from './side.js';
 
 /**
  * Version of the link protocol. Raised when members send messages that an older version would misread. Both ends send
- * the newest version that they speak, and the keys of a link are derived from these bytes: a relay between them cannot
+ * the newest version that they speak. The keys of a link are derived from these bytes, so a relay between them cannot
  * lower the version.
  */
 export const WIRE = 2;
@@ -30,8 +30,8 @@ interface DiallingMember extends Member {
  *                                                 <──  encrypted {member}
  *
  * The keys are derived from the secret and both hellos, so the first encrypted frame is a proof for this link alone. The
- * listener proves nothing before the dialling end has: an unknown process that dials two members gets no proof from one to show
- * to the other.
+ * listener proves nothing before the dialling end has. An unknown process that dials two members gets no proof from one
+ * to show to the other.
  */
 export function newHandshake(deps: LinkDeps, dialled: string | undefined): Handshake {
   return dialled === undefined ? new Listening(deps) : new Dialling(deps, dialled);

@@ -19,9 +19,9 @@ const PLAIN_CHANNEL: Channel = { encrypt: (plain) => plain, decrypt: (frame) => 
  *   proof "…"                          ──>
  *                                      <──  proof "…"
  *
- * An end of WIRE 2 sends its WIRE 1 hello only after the other end's. Two ends of WIRE 2 therefore never get a link of WIRE 1, whatever a
- * relay sends: the hello that a relay invents for one end is not the hello that the other end's proof covers. A listener also requires
- * a hello that names the store and a member: unknown processes learn nothing.
+ * An end of WIRE 2 sends its WIRE 1 hello only after the other end's. Two ends of WIRE 2 therefore never get a link of
+ * WIRE 1, whatever a relay sends. The hello that a relay invents for one end is not the hello that the other end's proof
+ * covers. A listener also requires a hello that names the store and a member: unknown processes learn nothing.
  */
 export class OldHandshake implements Handshake {
   readonly greeting = [];

@@ -242,7 +242,7 @@ export class SocketLinks implements PeerLinks {
   }
 
   /**
-   * False for a dial that a newer one replaced: a member can leave and return while it is dialled, and two dials would
+   * False for a dial that a newer one replaced. A member can leave and return while it is dialled, and two dials would
    * keep ending each other's links.
    */
   private isWanted(dialled: Dialled): boolean {

@@ -56,7 +56,7 @@ export type Move =
 
 /**
  * A paused shard resumes after this long without a new owner. Resuming while the new owner is fencing costs more than
- * waiting: with 150 ms many handovers of a rolling restart ended like that on busy nodes and disks.
+ * waiting. With 150 ms, many handovers of a rolling restart ended like that on busy nodes and disks.
  */
 export const HANDOVER_MS = 400;
 
