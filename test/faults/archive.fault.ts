@@ -36,7 +36,7 @@ async function allHaveLeft({ adminUrl }: Target): Promise<void> {
 
 for (const workers of ['0', '2']) {
   fault(
-    `kill -9 under load while rounds move to PostgreSQL, ${KILLS} times, ${workers} workers: nothing is lost or done twice`,
+    `${KILLS} kill -9 while rounds move to PostgreSQL lose and repeat nothing (${workers} workers)`,
     async (scene) => {
       const postgres = scene.postgres();
       if (postgres === undefined) return;
@@ -59,167 +59,152 @@ for (const workers of ['0', '2']) {
   );
 }
 
-fault(
-  `kill -9 under load while rounds move beside LMDB, ${KILLS} times: nothing is lost or done twice`,
-  async (scene) => {
-    const folder = scene.makeFolder();
-    const store = `lmdb:${folder}`;
-    let walletd = await scene.walletd(store, AT_ONCE);
-    const load = await scene.load(walletd);
-    for (let kill = 0; kill < KILLS; kill++) {
-      await delay(700 + 50 * kill);
-      await walletd.end('SIGKILL');
-      walletd = await scene.walletd(store, AT_ONCE);
-      load.moveTo(walletd);
-    }
-    await until('answers after the last kill', () => load.firstAnswerAfter(performance.now() - 100));
-    await load.stop();
-    await allHaveLeft(walletd);
-    scene.say(await prove([load], walletd, new RawLmdb(folder)));
-    await walletd.end('SIGTERM');
-    scene.say(await scene.run('verify', '--deep', '--no-server', '--store', store));
-  },
-);
+fault(`${KILLS} kill -9 while rounds move beside LMDB lose and repeat nothing`, async (scene) => {
+  const folder = scene.makeFolder();
+  const store = `lmdb:${folder}`;
+  let walletd = await scene.walletd(store, AT_ONCE);
+  const load = await scene.load(walletd);
+  for (let kill = 0; kill < KILLS; kill++) {
+    await delay(700 + 50 * kill);
+    await walletd.end('SIGKILL');
+    walletd = await scene.walletd(store, AT_ONCE);
+    load.moveTo(walletd);
+  }
+  await until('answers after the last kill', () => load.firstAnswerAfter(performance.now() - 100));
+  await load.stop();
+  await allHaveLeft(walletd);
+  scene.say(await prove([load], walletd, new RawLmdb(folder)));
+  await walletd.end('SIGTERM');
+  scene.say(await scene.run('verify', '--deep', '--no-server', '--store', store));
+});
 
-fault(
-  'PostgreSQL crashes under load: what needs it gets 503, all else goes on, and nothing is decided blindly',
-  async (scene) => {
-    const postgres = scene.postgres();
-    if (postgres === undefined) return;
-    const redis = await scene.redis();
-    const walletd = await scene.walletd(redis.url, { ...AT_ONCE, WALLETD_ARCHIVE: postgres.url });
-    const load = await scene.load(walletd);
-    await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
-    const old = load.sent[0];
-    postgres.crash();
-    const crashedMs = performance.now();
-    await isSaidToBeAway(walletd);
-    const client = new PlatformClient(walletd.callbackUrl);
-    const repeat = await client.post('placeBets', { ...old?.body } as object);
-    assert.equal(repeat.statusCode, BUSY, 'a repeat of what is in the archive waits for it');
-    await delay(1000);
-    const during = load.sent.filter((one) => one.sentMs > crashedMs && one.outcome === 'answered').length;
-    assert.ok(during > 50, `${during} answers while the archive was away`);
-    postgres.start();
-    await until('rounds move again', async () => (await Scrape.of(walletd.adminUrl)).value('walletd_archive_up') > 0);
-    const again = await until('the repeat is answered', async () => {
-      const answer = await client.post('placeBets', { ...old?.body } as object);
-      return answer.statusCode === 0 && answer;
-    });
-    assert.equal(again.balanceAfter, old?.answer?.balanceAfter);
-    client.close();
-    await load.stop();
-    scene.say(`${during} answers while PostgreSQL was away`);
-    scene.say(await prove([load], walletd, new RawRedis(redis)));
-  },
-);
+fault('a PostgreSQL crash delays only the callbacks that need the archive', async (scene) => {
+  const postgres = scene.postgres();
+  if (postgres === undefined) return;
+  const redis = await scene.redis();
+  const walletd = await scene.walletd(redis.url, { ...AT_ONCE, WALLETD_ARCHIVE: postgres.url });
+  const load = await scene.load(walletd);
+  await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
+  const old = load.sent[0];
+  postgres.crash();
+  const crashedMs = performance.now();
+  await isSaidToBeAway(walletd);
+  const client = new PlatformClient(walletd.callbackUrl);
+  const repeat = await client.post('placeBets', { ...old?.body } as object);
+  assert.equal(repeat.statusCode, BUSY, 'a repeat of what is in the archive waits for it');
+  await delay(1000);
+  const during = load.sent.filter((one) => one.sentMs > crashedMs && one.outcome === 'answered').length;
+  assert.ok(during > 50, `${during} answers while the archive was away`);
+  postgres.start();
+  await until('rounds move again', async () => (await Scrape.of(walletd.adminUrl)).value('walletd_archive_up') > 0);
+  const again = await until('the repeat is answered', async () => {
+    const answer = await client.post('placeBets', { ...old?.body } as object);
+    return answer.statusCode === 0 && answer;
+  });
+  assert.equal(again.balanceAfter, old?.answer?.balanceAfter);
+  client.close();
+  await load.stop();
+  scene.say(`${during} answers while PostgreSQL was away`);
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
+});
 
-fault(
-  'PostgreSQL hangs under load: what needs it gets 503 by its deadline, all else goes on, and it is used again',
-  async (scene) => {
-    const postgres = scene.postgres();
-    if (postgres === undefined) return;
-    const redis = await scene.redis();
-    const folder = new URL(postgres.url).searchParams.get('host') ?? '';
-    const proxy = await FaultyNetwork.start(`${folder}/.s.PGSQL.5432`);
-    scene.atEnd(() => proxy.close());
-    const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
-    const walletd = await scene.walletd(redis.url, { ...AT_ONCE, WALLETD_ARCHIVE: url });
-    const load = await scene.load(walletd);
-    await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
-    proxy.weather = 'swallow-replies';
-    const hangsMs = performance.now();
-    const old = load.sent[0];
-    const client = new PlatformClient(walletd.callbackUrl);
-    assert.equal((await client.post('placeBets', { ...old?.body } as object)).statusCode, BUSY);
-    await isSaidToBeAway(walletd);
-    const during = load.sent.filter((one) => one.sentMs > hangsMs && one.outcome === 'answered').length;
-    assert.ok(during > 50, `${during} answers while the archive hung`);
-    proxy.weather = 'fair';
-    proxy.cut();
-    const again = await until('the repeat is answered', async () => {
-      const answer = await client.post('placeBets', { ...old?.body } as object);
-      return answer.statusCode === 0 && answer;
-    });
-    assert.equal(again.balanceAfter, old?.answer?.balanceAfter);
-    client.close();
-    await load.stop();
-    scene.say(`${during} answers while PostgreSQL hung`);
-    scene.say(await prove([load], walletd, new RawRedis(redis)));
-  },
-);
+fault('with a hanging PostgreSQL, callbacks that need it get 503 by their deadline', async (scene) => {
+  const postgres = scene.postgres();
+  if (postgres === undefined) return;
+  const redis = await scene.redis();
+  const folder = new URL(postgres.url).searchParams.get('host') ?? '';
+  const proxy = await FaultyNetwork.start(`${folder}/.s.PGSQL.5432`);
+  scene.atEnd(() => proxy.close());
+  const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
+  const walletd = await scene.walletd(redis.url, { ...AT_ONCE, WALLETD_ARCHIVE: url });
+  const load = await scene.load(walletd);
+  await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
+  proxy.weather = 'swallow-replies';
+  const hangsMs = performance.now();
+  const old = load.sent[0];
+  const client = new PlatformClient(walletd.callbackUrl);
+  assert.equal((await client.post('placeBets', { ...old?.body } as object)).statusCode, BUSY);
+  await isSaidToBeAway(walletd);
+  const during = load.sent.filter((one) => one.sentMs > hangsMs && one.outcome === 'answered').length;
+  assert.ok(during > 50, `${during} answers while the archive hung`);
+  proxy.weather = 'fair';
+  proxy.cut();
+  const again = await until('the repeat is answered', async () => {
+    const answer = await client.post('placeBets', { ...old?.body } as object);
+    return answer.statusCode === 0 && answer;
+  });
+  assert.equal(again.balanceAfter, old?.answer?.balanceAfter);
+  client.close();
+  await load.stop();
+  scene.say(`${during} answers while PostgreSQL hung`);
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
+});
 
-fault(
-  'PostgreSQL is slow under load: what needs it waits and is answered, all else goes on, and rounds still move',
-  async (scene) => {
-    const postgres = scene.postgres();
-    if (postgres === undefined) return;
-    const redis = await scene.redis();
-    const folder = new URL(postgres.url).searchParams.get('host') ?? '';
-    const proxy = await FaultyNetwork.start(`${folder}/.s.PGSQL.5432`);
-    scene.atEnd(() => proxy.close());
-    const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
-    const walletd = await scene.walletd(redis.url, { ...AT_ONCE, WALLETD_ARCHIVE: url });
-    const load = await scene.load(walletd);
-    await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
-    proxy.weather = 'slow-replies';
-    const slowMs = performance.now();
-    const before = await archivedRounds(walletd);
-    const old = load.sent[0];
-    const client = new PlatformClient(walletd.callbackUrl);
-    const again = await client.post('placeBets', { ...old?.body } as object);
-    client.close();
-    assert.ok(performance.now() - slowMs >= SLOW_MS, 'the archive was asked');
-    assert.deepEqual([again.statusCode, again.balanceAfter], [0, old?.answer?.balanceAfter]);
-    await until('rounds move', async () => (await archivedRounds(walletd)) > before + 100);
-    const during = load.sent.filter((one) => one.sentMs > slowMs && one.outcome === 'answered').length;
-    assert.ok(during > 50, `${during} answers while the archive was slow`);
-    const up = (await Scrape.of(walletd.adminUrl)).series('walletd_archive_up');
-    assert.ok(up.every(({ value }) => Number(value) === 1));
-    proxy.weather = 'fair';
-    proxy.cut();
-    await load.stop();
-    scene.say(`${during} answers while PostgreSQL was slow`);
-    scene.say(await prove([load], walletd, new RawRedis(redis)));
-  },
-);
+fault('a slow PostgreSQL delays only callbacks that need it, and rounds still move', async (scene) => {
+  const postgres = scene.postgres();
+  if (postgres === undefined) return;
+  const redis = await scene.redis();
+  const folder = new URL(postgres.url).searchParams.get('host') ?? '';
+  const proxy = await FaultyNetwork.start(`${folder}/.s.PGSQL.5432`);
+  scene.atEnd(() => proxy.close());
+  const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
+  const walletd = await scene.walletd(redis.url, { ...AT_ONCE, WALLETD_ARCHIVE: url });
+  const load = await scene.load(walletd);
+  await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
+  proxy.weather = 'slow-replies';
+  const slowMs = performance.now();
+  const before = await archivedRounds(walletd);
+  const old = load.sent[0];
+  const client = new PlatformClient(walletd.callbackUrl);
+  const again = await client.post('placeBets', { ...old?.body } as object);
+  client.close();
+  assert.ok(performance.now() - slowMs >= SLOW_MS, 'the archive was asked');
+  assert.deepEqual([again.statusCode, again.balanceAfter], [0, old?.answer?.balanceAfter]);
+  await until('rounds move', async () => (await archivedRounds(walletd)) > before + 100);
+  const during = load.sent.filter((one) => one.sentMs > slowMs && one.outcome === 'answered').length;
+  assert.ok(during > 50, `${during} answers while the archive was slow`);
+  const up = (await Scrape.of(walletd.adminUrl)).series('walletd_archive_up');
+  assert.ok(up.every(({ value }) => Number(value) === 1));
+  proxy.weather = 'fair';
+  proxy.cut();
+  await load.stop();
+  scene.say(`${during} answers while PostgreSQL was slow`);
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
+});
 
-fault(
-  'what was saved of the names is damaged: the start reads the archive again, and every repeat is known',
-  async (scene) => {
-    const postgres = scene.postgres();
-    if (postgres === undefined) return;
-    const redis = await scene.redis();
-    const nodeFolder = scene.makeFolder();
-    const env = { ...AT_ONCE, WALLETD_ARCHIVE: postgres.url, WALLETD_NODE_FOLDER: nodeFolder };
-    const first = await scene.walletd(redis.url, env);
-    const load = await scene.load(first);
-    await until('rounds have moved', async () => (await archivedRounds(first)) > 100);
-    load.rest();
-    await allHaveLeft(first);
-    // The next start learns the names neither from the log, which lacks its first entries, nor from the node's file.
-    await (await fetch(`${first.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
-    assert.equal(await first.end('SIGTERM'), 0);
-    const files = readdirSync(nodeFolder).filter((name) => name.startsWith('archive-names-'));
-    assert.ok(files.length > 0, 'the node has kept names');
-    for (const name of files) rmSync(`${nodeFolder}/${name}`);
-    const client = new Client({ connectionString: postgres.url });
-    await client.connect();
-    const { rowCount } = await client.query(
-      'UPDATE walletd_saved SET names = set_byte(names, 9, get_byte(names, 9) # 1)',
-    );
-    await client.end();
-    assert.ok((rowCount ?? 0) > 0, 'names were saved at the end');
-    const second = await scene.walletd(redis.url, env);
-    await second.waitFor(({ code }) => code === 'archive-names-reread');
-    load.moveTo(second);
-    await delay(500);
-    await load.stop();
-    scene.say(await prove([load], second, new RawRedis(redis)));
-  },
-);
+fault('a start with a damaged key filter reads the archive again', async (scene) => {
+  const postgres = scene.postgres();
+  if (postgres === undefined) return;
+  const redis = await scene.redis();
+  const nodeFolder = scene.makeFolder();
+  const env = { ...AT_ONCE, WALLETD_ARCHIVE: postgres.url, WALLETD_NODE_FOLDER: nodeFolder };
+  const first = await scene.walletd(redis.url, env);
+  const load = await scene.load(first);
+  await until('rounds have moved', async () => (await archivedRounds(first)) > 100);
+  load.rest();
+  await allHaveLeft(first);
+  // The next start learns the names neither from the log, which lacks its first entries, nor from the node's file.
+  await (await fetch(`${first.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
+  assert.equal(await first.end('SIGTERM'), 0);
+  const files = readdirSync(nodeFolder).filter((name) => name.startsWith('archive-names-'));
+  assert.ok(files.length > 0, 'the node has kept names');
+  for (const name of files) rmSync(`${nodeFolder}/${name}`);
+  const client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  const { rowCount } = await client.query(
+    'UPDATE walletd_saved SET names = set_byte(names, 9, get_byte(names, 9) # 1)',
+  );
+  await client.end();
+  assert.ok((rowCount ?? 0) > 0, 'names were saved at the end');
+  const second = await scene.walletd(redis.url, env);
+  await second.waitFor(({ code }) => code === 'archive-names-reread');
+  load.moveTo(second);
+  await delay(500);
+  await load.stop();
+  scene.say(await prove([load], second, new RawRedis(redis)));
+});
 
-fault('the disk of store and archive is full: moves wait, nothing is lost, and with room they go on', async (scene) => {
+fault('archive moves wait on a full disk and resume with free space', async (scene) => {
   const disk = SmallDisk.maybeMount(scene, 32);
   if (disk === undefined) return scene.skip('nobody but root mounts a small disk');
   const folder = `${disk.path}/store`;

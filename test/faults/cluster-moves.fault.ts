@@ -17,7 +17,7 @@ async function move(cluster: LocalCluster, shard: number, to: number): Promise<v
   await cluster.ask(`/v1/cluster/shards/${shard}/move`, { node: nameOf(to) });
 }
 
-fault('shards are moved to and fro under load: nobody hears anything but answers', async (scene) => {
+fault('moving shards under load disturbs no caller', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   for (let round = 0; round < 4 * NODES; round++) {
@@ -92,7 +92,7 @@ function isStopped(pid: number): boolean {
   return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }
 
-fault('two nodes end at once, under load: the third has everything, and nobody hears of it', async (scene) => {
+fault('two nodes that end together leave everything to the third', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -104,7 +104,7 @@ fault('two nodes end at once, under load: the third has everything, and nobody h
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('a node ends, and who follows its shards is killed meanwhile', async (scene) => {
+fault('a node ends while the follower of its shards is killed', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -117,7 +117,7 @@ fault('a node ends, and who follows its shards is killed meanwhile', async (scen
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('the last node ends at once, and starts again with everything', async (scene) => {
+fault('the last node stops at once and restarts with everything', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene, {}, 1);
   const load = await scene.load(cluster);
   await delay(500);
@@ -148,7 +148,7 @@ rareFault('one node joins while another one leaves, and ten come one after the o
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('repeats are refused: none is, that the platform has not caused', async (scene) => {
+fault('a cluster refuses only repeats that the platform has caused', async (scene) => {
   const { redis, cluster } = await onRedis(scene, { WALLETD_DUPLICATES: 'reject' });
   await importPlayers(cluster.adminUrl, ['ann'], OPENING_BALANCE);
   const client = new PlatformClient(cluster.callbackUrl);
@@ -176,7 +176,7 @@ fault('repeats are refused: none is, that the platform has not caused', async (s
   await scene.run('verify', '--store', redis.url, '--deep');
 });
 
-fault('a worker thread of a node dies under load: its shards go on elsewhere', async (scene) => {
+fault('the shards of a dead worker thread go on elsewhere', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene, {}, 2);
   const settings = settingsWith({
     store: redis.url,

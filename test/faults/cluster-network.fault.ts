@@ -7,7 +7,7 @@ import { assertUndisturbed, NODES, onRedis, proveCluster, SHARDS, untilTaken } f
 import { OPENING_BALANCE } from './load.js';
 import { fault } from './scene.js';
 
-fault('a machine that is cut off from everything: others have its shards, and it tells nothing more', async (scene) => {
+fault('others take over from an isolated machine, which acknowledges nothing more', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -30,7 +30,7 @@ fault('a machine that is cut off from everything: others have its shards, and it
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('two nodes do not reach each other: one of them gives its shards away, without a link', async (scene) => {
+fault('of two nodes without a link one gives its shards away', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene, {}, 2);
   const load = await scene.load(cluster);
   await delay(500);
@@ -52,7 +52,7 @@ fault('two nodes do not reach each other: one of them gives its shards away, wit
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('answers of a peer get lost: its shards are asked again, and nothing is done twice', async (scene) => {
+fault('lost answers of a peer are requested again and executed once', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -68,7 +68,7 @@ fault('answers of a peer get lost: its shards are asked again, and nothing is do
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('bodies of a quarter of a megabyte go to the node that has the player', async (scene) => {
+fault("bodies of 256 KiB reach the player's node", async (scene) => {
   const { cluster } = await onRedis(scene);
   await importPlayers(cluster.adminUrl, ['ann'], OPENING_BALANCE);
   const client = new PlatformClient(cluster.callbackUrl);
@@ -84,32 +84,29 @@ fault('bodies of a quarter of a megabyte go to the node that has the player', as
   client.close();
 });
 
-fault(
-  'nobody can have the shards of a node that is gone: callbacks wait, and are refused when too many do',
-  async (scene) => {
-    const { redis, cluster, log } = await onRedis(scene, {
-      WALLETD_CLUSTER_FOLLOWERS: '0',
-      WALLETD_LIMITS_MAILBOX_MAX: '4',
-      WALLETD_REQUEST_DEADLINE_MS: '2000',
-    });
-    const load = await scene.load(cluster);
-    await delay(500);
-    for (const i of [0, 1, 2]) cluster.network(i).store.weather = 'silent';
-    await cluster.end(0, 'SIGKILL');
-    await delay(3000);
-    assert.ok(load.count('busy') > 0);
-    for (const i of [0, 1, 2]) {
-      cluster.network(i).store.weather = 'fair';
-      cluster.network(i).store.cut();
-    }
-    await untilTaken(cluster, 0);
-    await delay(500);
-    await load.stop();
-    await proveCluster(scene, [load], cluster, log, redis.url);
-  },
-);
+fault('callbacks for unowned shards wait, and are refused beyond the limit', async (scene) => {
+  const { redis, cluster, log } = await onRedis(scene, {
+    WALLETD_CLUSTER_FOLLOWERS: '0',
+    WALLETD_LIMITS_MAILBOX_MAX: '4',
+    WALLETD_REQUEST_DEADLINE_MS: '2000',
+  });
+  const load = await scene.load(cluster);
+  await delay(500);
+  for (const i of [0, 1, 2]) cluster.network(i).store.weather = 'silent';
+  await cluster.end(0, 'SIGKILL');
+  await delay(3000);
+  assert.ok(load.count('busy') > 0);
+  for (const i of [0, 1, 2]) {
+    cluster.network(i).store.weather = 'fair';
+    cluster.network(i).store.cut();
+  }
+  await untilTaken(cluster, 0);
+  await delay(500);
+  await load.stop();
+  await proveCluster(scene, [load], cluster, log, redis.url);
+});
 
-fault('a node with a wrong secret is no peer, and the others go on without it', async (scene) => {
+fault('a node with a wrong secret is ignored by the others', async (scene) => {
   const secret = { WALLETD_CLUSTER_SECRET: 'the-secret-of-all-nodes' };
   const { redis, cluster, log } = await onRedis(scene, secret);
   const load = await scene.load(cluster);

@@ -37,7 +37,7 @@ async function back(scene: Scene, load: Load, sinceMs: number): Promise<void> {
 }
 
 for (const what of ['log', 'table'] as const) {
-  fault(`the master of a ${what} is killed under load, and comes back as a replica: nothing is lost`, async (scene) => {
+  fault(`a killed master of a ${what} returns as a replica without loss`, async (scene) => {
     const { redis, cluster, logAt } = await onRedisCluster(scene);
     const load = await scene.load(cluster);
     await delay(700);
@@ -56,24 +56,21 @@ for (const what of ['log', 'table'] as const) {
   });
 }
 
-fault(
-  'a master that was stopped wakes after another one was elected, under nodes: nothing answered is lost',
-  async (scene) => {
-    const { redis, cluster, logAt } = await onRedisCluster(scene);
-    const load = await scene.load(cluster);
-    await delay(700);
-    const zombie = await redis.masterOf(slotOf(0));
-    zombie.signal('SIGSTOP');
-    const heir = await replaced(redis, zombie, slotOf(0));
-    zombie.signal('SIGCONT');
-    await back(scene, load, performance.now());
-    await delay(2000);
-    await load.stop();
-    await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
-  },
-);
+fault('a stopped master that resumes after an election loses no answered callback', async (scene) => {
+  const { redis, cluster, logAt } = await onRedisCluster(scene);
+  const load = await scene.load(cluster);
+  await delay(700);
+  const zombie = await redis.masterOf(slotOf(0));
+  zombie.signal('SIGSTOP');
+  const heir = await replaced(redis, zombie, slotOf(0));
+  zombie.signal('SIGCONT');
+  await back(scene, load, performance.now());
+  await delay(2000);
+  await load.stop();
+  await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
+});
 
-fault('a master and the node that owns its shards are killed together: nothing answered is lost', async (scene) => {
+fault("killing a master and its shards' owner together loses no answered callback", async (scene) => {
   const { redis, cluster, logAt } = await onRedisCluster(scene);
   const load = await scene.load(cluster);
   await delay(700);
@@ -90,7 +87,7 @@ fault('a master and the node that owns its shards are killed together: nothing a
 
 const PEERS = { WALLETD_DURABILITY: 'peers:1' };
 
-fault('answers wait for another node: a master that is killed and does not come back is replaced', async (scene) => {
+fault('with peers:1 a killed master that never returns is replaced', async (scene) => {
   const { redis, cluster, logAt } = await onRedisCluster(scene, PEERS);
   const load = await scene.load(cluster);
   await delay(700);
@@ -107,7 +104,7 @@ fault('answers wait for another node: a master that is killed and does not come 
 
 for (const workers of ['0', '1']) {
   const what = 'a replica is behind, and its master and the owner of its shards are killed';
-  fault(`answers wait for another node: ${what} (${workers} workers)`, async (scene) => {
+  fault(`with peers:1, ${what} (${workers} workers)`, async (scene) => {
     const { redis, cluster, logAt } = await onRedisCluster(scene, { ...PEERS, WALLETD_WORKERS: workers });
     const load = await scene.load(cluster);
     await delay(700);
@@ -131,7 +128,7 @@ for (const workers of ['0', '1']) {
   });
 }
 
-fault('slots move to other masters while nodes share the shards: nobody hears of it', async (scene) => {
+fault('moving slots under a cluster of nodes disturbs no caller', async (scene) => {
   const { redis, cluster, logAt } = await onRedisCluster(scene);
   const load = await scene.load(cluster);
   for (let shard = 0; shard < SHARDS; shard++) {
@@ -145,7 +142,7 @@ fault('slots move to other masters while nodes share the shards: nobody hears of
   await proveCluster(scene, [load], cluster, logAt(redis.masters[0] as RedisServer), redis.url);
 });
 
-fault('a replica is gone: answers are held, not told, and come when it is back', async (scene) => {
+fault('answers are held while a replica is gone, and released on its return', async (scene) => {
   const { redis, cluster, logAt } = await onRedisCluster(scene, { WALLETD_REQUEST_DEADLINE_MS: '500' });
   const load = await scene.load(cluster);
   await delay(500);
@@ -161,7 +158,7 @@ fault('a replica is gone: answers are held, not told, and come when it is back',
   await proveCluster(scene, [load], cluster, logAt(redis.masters[0] as RedisServer), redis.url);
 });
 
-fault('the table and its function are deleted under load: nodes join again, and nobody hears of it', async (scene) => {
+fault('nodes rejoin after the membership registry is deleted, without disturbing callers', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -180,7 +177,7 @@ fault('the table and its function are deleted under load: nodes join again, and 
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('the owner is killed, and the log has lost its tail: who followed it puts it back', async (scene) => {
+fault("a follower restores the lost tail of a killed owner's log", async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(700);
@@ -198,44 +195,41 @@ fault('the owner is killed, and the log has lost its tail: who followed it puts 
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault(
-  'a log has lost what nobody has any more: the shard stops and says so, until somebody accepts it',
-  async (scene) => {
-    const { redis, cluster } = await onRedis(scene);
-    const load = await scene.load(cluster);
-    await delay(700);
-    await load.stop();
-    await delay(300);
-    const seen = await cluster.seen();
-    const has = (i: number) => [seen?.shards[0]?.owner, ...(seen?.shards[0]?.followers ?? [])].includes(nameOf(i));
-    const those = [0, 1, 2].filter(has);
-    const witness = [0, 1, 2].find((i) => !has(i)) as number;
-    await Promise.all(those.map((i) => cluster.end(i, 'SIGKILL')));
-    const patient = await Patient.of(new RawRedis(redis), 0);
-    await patient.loseFrom(patient.lsns.at(-5) as never);
-    const { adminUrl } = cluster.node(witness);
-    const stopped = await until('the shard is stopped', async () => {
-      const { shards } = (await (await fetch(`${adminUrl}/readyz`)).json()) as {
-        shards: { state: string; reason?: string }[];
-      };
-      return shards.find(({ state }) => state === 'stopped');
-    });
-    assert.match(stopped.reason ?? '', /^its log ends at \S+, but \S+ was told by .* or run walletd accept-loss$/);
-    const others = await cluster.owners();
-    assert.equal(others.filter((owner) => owner === null).length, 1, 'the others are served');
-    const accepting = new WalletdCommand(['accept-loss', '--stopped', '--yes'], {
-      WALLETD_STORE: cluster.network(witness).store.url,
-      WALLETD_SHARDS: String(SHARDS),
-      WALLETD_NODE_FOLDER: cluster.nodeFolder(witness),
-    });
-    assert.equal(await accepting.exit(), 0, accepting.stderr);
-    assert.match(accepting.stdout, /Shard 0 goes on from /);
-    await until('it is served again', async () => (await cluster.owners()).every((owner) => owner !== null));
-    // Restarted nodes have acknowledged more than the log has, and do not wait for it either.
-    for (const i of those) await cluster.startNode(i);
-    await cluster.settled();
-    await cluster.end(witness, 'SIGKILL');
-    await untilTaken(cluster, witness);
-    await scene.run('verify', '--store', redis.url);
-  },
-);
+fault('an unrecoverable loss stops the shard until an operator accepts it', async (scene) => {
+  const { redis, cluster } = await onRedis(scene);
+  const load = await scene.load(cluster);
+  await delay(700);
+  await load.stop();
+  await delay(300);
+  const seen = await cluster.seen();
+  const has = (i: number) => [seen?.shards[0]?.owner, ...(seen?.shards[0]?.followers ?? [])].includes(nameOf(i));
+  const those = [0, 1, 2].filter(has);
+  const witness = [0, 1, 2].find((i) => !has(i)) as number;
+  await Promise.all(those.map((i) => cluster.end(i, 'SIGKILL')));
+  const patient = await Patient.of(new RawRedis(redis), 0);
+  await patient.loseFrom(patient.lsns.at(-5) as never);
+  const { adminUrl } = cluster.node(witness);
+  const stopped = await until('the shard is stopped', async () => {
+    const { shards } = (await (await fetch(`${adminUrl}/readyz`)).json()) as {
+      shards: { state: string; reason?: string }[];
+    };
+    return shards.find(({ state }) => state === 'stopped');
+  });
+  assert.match(stopped.reason ?? '', /^its log ends at \S+, but \S+ was told by .* or run walletd accept-loss$/);
+  const others = await cluster.owners();
+  assert.equal(others.filter((owner) => owner === null).length, 1, 'the others are served');
+  const accepting = new WalletdCommand(['accept-loss', '--stopped', '--yes'], {
+    WALLETD_STORE: cluster.network(witness).store.url,
+    WALLETD_SHARDS: String(SHARDS),
+    WALLETD_NODE_FOLDER: cluster.nodeFolder(witness),
+  });
+  assert.equal(await accepting.exit(), 0, accepting.stderr);
+  assert.match(accepting.stdout, /Shard 0 goes on from /);
+  await until('it is served again', async () => (await cluster.owners()).every((owner) => owner !== null));
+  // Restarted nodes have acknowledged more than the log has, and do not wait for it either.
+  for (const i of those) await cluster.startNode(i);
+  await cluster.settled();
+  await cluster.end(witness, 'SIGKILL');
+  await untilTaken(cluster, witness);
+  await scene.run('verify', '--store', redis.url);
+});

@@ -12,7 +12,7 @@ import {
 } from './cluster-scene.js';
 import { fault, rareFault } from './scene.js';
 
-withAndWithoutFollowers('kill -9 of a node under load: others have its shards', async (scene, env) => {
+withAndWithoutFollowers('other nodes take over the shards of a killed node', async (scene, env) => {
   const { redis, cluster, log } = await onRedis(scene, env);
   const load = await scene.load(cluster);
   await delay(700);
@@ -27,7 +27,7 @@ withAndWithoutFollowers('kill -9 of a node under load: others have its shards', 
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('kill -9 of two of three nodes at once, under load: the third has everything', async (scene) => {
+fault('the third node takes everything over when two are killed', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -55,7 +55,7 @@ for (const stoppedMs of [500, 1500, 5000]) {
   });
 }
 
-fault('all three nodes restarted one after the other, under load: nobody hears anything but answers', async (scene) => {
+fault('a rolling restart of three nodes disturbs no caller', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -70,7 +70,7 @@ fault('all three nodes restarted one after the other, under load: nobody hears a
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('all nodes are killed at once, and start again: one plan, and everything is there', async (scene) => {
+fault('nodes killed together restart with one assignment and all data', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -88,7 +88,7 @@ fault('all nodes are killed at once, and start again: one plan, and everything i
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('a node whose store is cut off gives its shards to those who reach it', async (scene) => {
+fault('a node that cannot reach its store gives its shards away', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);

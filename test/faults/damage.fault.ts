@@ -79,80 +79,74 @@ const NONE: Case = { what: 'no damage', damage: async () => {} };
 const CASES: readonly Case[] = [...HARMLESS, ...FATAL, NONE, NONE];
 const ENV = { ...EAGER, WALLETD_SHARDS: String(CASES.length), WALLETD_SNAPSHOTS_EVERY_SECONDS: '0' };
 
-faultOnEachStore(
-  'damaged shards: the right balances and a warning, or stopped with a sentence that says what decides; the rest serves',
-  async (scene, place) => {
-    const balances = await growStore(scene, place);
-    const raw = place.open();
-    const newest: string[] = [];
-    for (const [shard, { damage }] of CASES.entries()) {
-      const patient = await Patient.of(raw, shard);
-      newest.push(patient.newest.id);
-      await damage(patient);
-    }
-    const start = () => scene.walletd(place.url, { ...ENV, WALLETD_NODE_FOLDER: scene.makeFolder() });
-    const first = await start();
-    await checkBalances(first, balances);
-    const states = await shardsOf(first);
-    for (const [shard, one] of CASES.entries()) {
-      const { state, reason } = states[shard] as ShardState;
-      const skipped = first.log.find((line) => line.code === 'snapshot-skipped' && line.snapshot === newest[shard]);
-      const said = FATAL.includes(one) ? reason : skipped?.reason;
-      assert.equal(state, FATAL.includes(one) ? 'stopped' : 'serving', `${one.what}: ${reason}`);
-      assert.match(String(said), one.words ?? /^undefined$/, one.what);
-      scene.say([`${one.what}: ${state}`, ...(said === undefined ? [] : [said])].join(': '));
-    }
-    await first.end('SIGTERM');
-    // The second start finds the fences of the first, which must not hide any damage.
-    const second = await start();
-    await checkBalances(second, balances);
-    for (const [shard, { state, reason }] of (await shardsOf(second)).entries()) {
-      const { what } = CASES[shard] as Case;
-      assert.equal(state, states[shard]?.state, `${what}: ${reason}`);
-      if (state === 'stopped') assert.match(String(reason), /`walletd accept-loss`|: restore a backup/, what);
-    }
-  },
-);
+faultOnEachStore('a damaged shard has right balances or stops; the rest serves', async (scene, place) => {
+  const balances = await growStore(scene, place);
+  const raw = place.open();
+  const newest: string[] = [];
+  for (const [shard, { damage }] of CASES.entries()) {
+    const patient = await Patient.of(raw, shard);
+    newest.push(patient.newest.id);
+    await damage(patient);
+  }
+  const start = () => scene.walletd(place.url, { ...ENV, WALLETD_NODE_FOLDER: scene.makeFolder() });
+  const first = await start();
+  await checkBalances(first, balances);
+  const states = await shardsOf(first);
+  for (const [shard, one] of CASES.entries()) {
+    const { state, reason } = states[shard] as ShardState;
+    const skipped = first.log.find((line) => line.code === 'snapshot-skipped' && line.snapshot === newest[shard]);
+    const said = FATAL.includes(one) ? reason : skipped?.reason;
+    assert.equal(state, FATAL.includes(one) ? 'stopped' : 'serving', `${one.what}: ${reason}`);
+    assert.match(String(said), one.words ?? /^undefined$/, one.what);
+    scene.say([`${one.what}: ${state}`, ...(said === undefined ? [] : [said])].join(': '));
+  }
+  await first.end('SIGTERM');
+  // The second start finds the fences of the first, which must not hide any damage.
+  const second = await start();
+  await checkBalances(second, balances);
+  for (const [shard, { state, reason }] of (await shardsOf(second)).entries()) {
+    const { what } = CASES[shard] as Case;
+    assert.equal(state, states[shard]?.state, `${what}: ${reason}`);
+    if (state === 'stopped') assert.match(String(reason), /`walletd accept-loss`|: restore a backup/, what);
+  }
+});
 
-faultOnEachStore(
-  'a store that is older than what was told, empty, or another one: nothing is served from it, and nothing written',
-  async (scene, place) => {
-    const env = { ...ENV, WALLETD_SHARDS: '2' };
-    const walletd = await scene.walletd(place.url, env);
-    await play(scene, walletd);
-    await delay(RECORDED_MS);
-    await walletd.end('SIGKILL');
-    const patient = await Patient.of(place.open(), 0);
-    await patient.loseFrom(patient.lsns.at(-2) as Lsn);
-    for (let start = 0; start < 2; start++) {
-      const next = await scene.walletd(place.url, env);
-      const [stopped, serving] = await shardsOf(next);
-      assert.deepEqual([stopped?.state, serving?.state], ['stopped', 'serving']);
-      assert.match(String(stopped?.reason), /lacks 1-\d+, which this node has acknowledged: .*`walletd accept-loss`/);
-      if (start === 0) scene.say(`older: ${stopped?.reason}`);
-      await next.end('SIGTERM');
-    }
+faultOnEachStore('an older, empty or different store is neither served nor written', async (scene, place) => {
+  const env = { ...ENV, WALLETD_SHARDS: '2' };
+  const walletd = await scene.walletd(place.url, env);
+  await play(scene, walletd);
+  await delay(RECORDED_MS);
+  await walletd.end('SIGKILL');
+  const patient = await Patient.of(place.open(), 0);
+  await patient.loseFrom(patient.lsns.at(-2) as Lsn);
+  for (let start = 0; start < 2; start++) {
+    const next = await scene.walletd(place.url, env);
+    const [stopped, serving] = await shardsOf(next);
+    assert.deepEqual([stopped?.state, serving?.state], ['stopped', 'serving']);
+    assert.match(String(stopped?.reason), /lacks 1-\d+, which this node has acknowledged: .*`walletd accept-loss`/);
+    if (start === 0) scene.say(`older: ${stopped?.reason}`);
+    await next.end('SIGTERM');
+  }
 
-    await place.clear();
-    const onEmpty = await scene.refusal(place.url, { ...env, WALLETD_INIT: 'auto' });
-    assert.match(
-      onEmpty,
-      /there is no store at \S+, where this node has served \S+: bring that back: docs\/runbook\.md, .* `walletd accept-loss`/,
-    );
-    scene.say(`empty: ${onEmpty.trim()}`);
+  await place.clear();
+  const onEmpty = await scene.refusal(place.url, { ...env, WALLETD_INIT: 'auto' });
+  assert.match(
+    onEmpty,
+    /there is no store at \S+, where this node has served \S+: bring that back: docs\/runbook\.md, .* `walletd accept-loss`/,
+  );
+  scene.say(`empty: ${onEmpty.trim()}`);
 
-    await place.clear();
-    assert.equal(runWalletd(['init'], { WALLETD_STORE: place.url, WALLETD_SHARDS: '2' }).status, 0);
-    const before = await place.open().dump();
-    const onAnother = await scene.refusal(place.url, env);
-    assert.match(
-      onAnother,
-      /there is another store, \S+, at \S+, where this node has served \S+: bring that back: docs\/runbook\.md, .* `walletd accept-loss`/,
-    );
-    assert.deepEqual(await place.open().dump(), before, 'nothing was written');
-    scene.say(`another: ${onAnother.trim()}`);
-  },
-);
+  await place.clear();
+  assert.equal(runWalletd(['init'], { WALLETD_STORE: place.url, WALLETD_SHARDS: '2' }).status, 0);
+  const before = await place.open().dump();
+  const onAnother = await scene.refusal(place.url, env);
+  assert.match(
+    onAnother,
+    /there is another store, \S+, at \S+, where this node has served \S+: bring that back: docs\/runbook\.md, .* `walletd accept-loss`/,
+  );
+  assert.deepEqual(await place.open().dump(), before, 'nothing was written');
+  scene.say(`another: ${onAnother.trim()}`);
+});
 
 /** Grows a store with two snapshots of each shard, a trimmed log, and a tail; resolves to all balances. */
 async function growStore(scene: Scene, place: Place): Promise<Map<string, number>> {

@@ -33,44 +33,41 @@ const NO_ROOM = /the file of the store cannot grow \(ENOSPC: no space left on de
 const UNRECORDED = 'acknowledged-not-recorded';
 
 describe('a failing disk of the embedded store', { concurrency: true }, () => {
-  fault(
-    'it is full: first there is no room for snapshots, then for bets; with room all goes on by itself',
-    async (scene) => {
-      const disk = SmallDisk.maybeMount(scene, DISK_MIB);
-      if (disk === undefined) return scene.skip(ONLY_ROOT);
-      const walletd = await scene.walletd(`lmdb:${disk.path}/store`, EAGER);
-      const witness = await Witness.of(open(scene, disk.path));
-      await importPlayers(walletd.adminUrl, IDLE_PLAYERS, 7);
-      const load = await scene.load(walletd, PAUSE_MS);
-      await walletd.waitFor(({ msg }) => msg === 'snapshot taken');
-      disk.fill();
+  fault('a full disk stops snapshots and then bets until space is free', async (scene) => {
+    const disk = SmallDisk.maybeMount(scene, DISK_MIB);
+    if (disk === undefined) return scene.skip(ONLY_ROOT);
+    const walletd = await scene.walletd(`lmdb:${disk.path}/store`, EAGER);
+    const witness = await Witness.of(open(scene, disk.path));
+    await importPlayers(walletd.adminUrl, IDLE_PLAYERS, 7);
+    const load = await scene.load(walletd, PAUSE_MS);
+    await walletd.waitFor(({ msg }) => msg === 'snapshot taken');
+    disk.fill();
 
-      await until('no room for a snapshot', () => noRoom(walletd, 'snapshot-abandoned'));
-      const refusedMs = performance.now();
-      await until('answers all the same', () => load.firstAnswerAfter(refusedMs + 100));
-      assert.equal(load.count('busy'), 0, 'a snapshot that finds no room costs nobody an answer');
-      const rush = scene.play(walletd);
-      const { error } = await until('no room for bets', () => noRoom(walletd, 'append-failed'));
-      const betweenMs = Math.round(performance.now() - refusedMs);
-      // Now and then a refused snapshot leaves space for some more entries.
-      await until('callers are told 503', () => load.count('busy') > 0);
-      scene.say(`${betweenMs} ms from the first chunk without room to the first bet; "${error}"`);
+    await until('no room for a snapshot', () => noRoom(walletd, 'snapshot-abandoned'));
+    const refusedMs = performance.now();
+    await until('answers all the same', () => load.firstAnswerAfter(refusedMs + 100));
+    assert.equal(load.count('busy'), 0, 'a snapshot that finds no room costs nobody an answer');
+    const rush = scene.play(walletd);
+    const { error } = await until('no room for bets', () => noRoom(walletd, 'append-failed'));
+    const betweenMs = Math.round(performance.now() - refusedMs);
+    // Now and then a refused snapshot leaves space for some more entries.
+    await until('callers are told 503', () => load.count('busy') > 0);
+    scene.say(`${betweenMs} ms from the first chunk without room to the first bet; "${error}"`);
 
-      const snapshots = () => walletd.log.filter(({ msg }) => msg === 'snapshot taken').length;
-      const taken = snapshots();
-      disk.free();
-      const freedMs = performance.now();
-      const answeredMs = await until('service', () => load.firstAnswerAfter(freedMs));
-      await until('a snapshot', () => snapshots() > taken);
-      await Promise.all([load.stop(), rush.stop()]);
-      assert.equal(load.count('broken') + rush.count('broken'), 0);
-      scene.say(`service was back ${Math.round(answeredMs - freedMs)} ms after there was room`);
-      scene.say(await prove([load, rush], walletd, witness));
-      await witness.stop();
-    },
-  );
+    const snapshots = () => walletd.log.filter(({ msg }) => msg === 'snapshot taken').length;
+    const taken = snapshots();
+    disk.free();
+    const freedMs = performance.now();
+    const answeredMs = await until('service', () => load.firstAnswerAfter(freedMs));
+    await until('a snapshot', () => snapshots() > taken);
+    await Promise.all([load.stop(), rush.stop()]);
+    assert.equal(load.count('broken') + rush.count('broken'), 0);
+    scene.say(`service was back ${Math.round(answeredMs - freedMs)} ms after there was room`);
+    scene.say(await prove([load, rush], walletd, witness));
+    await witness.stop();
+  });
 
-  fault('it is full to the last append: what a snapshot has left there can still be removed', async (scene) => {
+  fault('unfinished snapshots can be removed even from a full disk', async (scene) => {
     const disk = SmallDisk.maybeMount(scene, DISK_MIB);
     if (disk === undefined) return scene.skip(ONLY_ROOT);
     const store = LmdbStore.open(`${disk.path}/store`);
@@ -95,7 +92,7 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
     scene.say(`${chunks} chunks and ${appends} appends until it was full; then ${2 * appends} more`);
   });
 
-  fault('it is full at a start: refused with a sentence, nothing is lost, and all goes on with room', async (scene) => {
+  fault('a start on a full disk is refused without loss', async (scene) => {
     const disk = SmallDisk.maybeMount(scene, DISK_MIB);
     if (disk === undefined) return scene.skip(ONLY_ROOT);
     const store = `lmdb:${disk.path}/store`;
@@ -119,7 +116,7 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
     scene.say(await prove([load], await scene.walletd(store), open(scene, disk.path)));
   });
 
-  fault('it is read-only: a store is refused; a node folder is said once, and service goes on', async (scene) => {
+  fault('a read-only store is refused; a read-only node folder causes one warning', async (scene) => {
     const disk = SmallDisk.maybeMount(scene, DISK_MIB);
     if (disk === undefined) return scene.skip(ONLY_ROOT);
     const store = `lmdb:${disk.path}/store`;
@@ -145,33 +142,30 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
     assert.equal(await walletd.end('SIGTERM'), 0);
   });
 
-  fault(
-    `its writes fail (EIO), ${FAILURES} times: walletd ends at once and says why, and its successor finds everything`,
-    async (scene) => {
-      const folder = scene.makeFolder();
-      const store = `lmdb:${folder}/store`;
-      let load: Load | undefined;
-      for (let failure = 0; failure < FAILURES; failure++) {
-        const walletd = await scene.walletd(store, {}, failing(`${folder}/trace`));
-        const startedMs = performance.now();
-        if (load === undefined) load = await scene.load(walletd);
-        else load.moveTo(walletd);
-        const { child, log } = walletd;
-        await until('it ends', () => child.exitCode !== null || child.signalCode !== null);
-        load.rest();
-        const tookMs = Math.round(performance.now() - startedMs);
-        const line = log.find(({ code }) => code === 'store-unusable');
-        // lmdb may abort before the line is logged. The line may have only MDB_PANIC; lmdb's own output then has the
-        // cause.
-        assert.match(`${line?.error} ${walletd.errors}`, /Input\/output error/);
-        const said = String(line?.error ?? walletd.errors).split('\n')[0];
-        scene.say(`ended with ${child.exitCode ?? child.signalCode} after ${tookMs} ms: ${said}`);
-      }
-      const heir = await scene.walletd(store);
-      await load?.stop();
-      scene.say(await prove([load as Load], heir, open(scene, folder)));
-    },
-  );
+  fault(`walletd ends at a failed write (EIO, ${FAILURES} times); its successor has everything`, async (scene) => {
+    const folder = scene.makeFolder();
+    const store = `lmdb:${folder}/store`;
+    let load: Load | undefined;
+    for (let failure = 0; failure < FAILURES; failure++) {
+      const walletd = await scene.walletd(store, {}, failing(`${folder}/trace`));
+      const startedMs = performance.now();
+      if (load === undefined) load = await scene.load(walletd);
+      else load.moveTo(walletd);
+      const { child, log } = walletd;
+      await until('it ends', () => child.exitCode !== null || child.signalCode !== null);
+      load.rest();
+      const tookMs = Math.round(performance.now() - startedMs);
+      const line = log.find(({ code }) => code === 'store-unusable');
+      // lmdb may abort before the line is logged. The line may have only MDB_PANIC; lmdb's own output then has the
+      // cause.
+      assert.match(`${line?.error} ${walletd.errors}`, /Input\/output error/);
+      const said = String(line?.error ?? walletd.errors).split('\n')[0];
+      scene.say(`ended with ${child.exitCode ?? child.signalCode} after ${tookMs} ms: ${said}`);
+    }
+    const heir = await scene.walletd(store);
+    await load?.stop();
+    scene.say(await prove([load as Load], heir, open(scene, folder)));
+  });
 });
 
 /** Counts the successful writes until the first failure. */

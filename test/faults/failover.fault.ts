@@ -75,119 +75,104 @@ async function proveAgain(
 const healings = ({ log }: WalletdProcess) => log.filter(({ code }) => code === HEALED);
 
 for (const workers of ['0', '2']) {
-  fault(
-    `kill -9 of the master and of a sentinel, under load, with ${workers} workers: the replica is promoted, and nothing answered is lost`,
-    async (scene) => {
-      const env = { WALLETD_WORKERS: workers };
-      const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync', env);
-      await delay(700);
-      await sentinels.killFirst();
-      const promotedMs = await failOver(master, replica, sentinels);
-      scene.say(await back(load, promotedMs));
-      await delay(500);
-      await load.stop();
-      scene.say(`healed ${healings(walletd).length} shards`);
-      scene.say(await prove([load], walletd, new RawRedis(replica)));
-      assert.equal(walletd.errors, '', 'a sentinel that is down is no news of ours');
-      await proveAgain(scene, walletd, load, replica);
-    },
-  );
+  fault(`a replica replaces a killed master without losing answered callbacks (${workers} workers)`, async (scene) => {
+    const env = { WALLETD_WORKERS: workers };
+    const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync', env);
+    await delay(700);
+    await sentinels.killFirst();
+    const promotedMs = await failOver(master, replica, sentinels);
+    scene.say(await back(load, promotedMs));
+    await delay(500);
+    await load.stop();
+    scene.say(`healed ${healings(walletd).length} shards`);
+    scene.say(await prove([load], walletd, new RawRedis(replica)));
+    assert.equal(walletd.errors, '', 'a sentinel that is down is no news of ours');
+    await proveAgain(scene, walletd, load, replica);
+  });
 }
 
 for (const lags of [false, true]) {
   const which = lags ? 'a replica that lags' : 'its only replica';
-  fault(
-    `${which} is promoted under replicas:1: refused until there is a replica again, and nothing answered is lost`,
-    async (scene) => {
-      const { master, replica, sentinels, walletd, load } = await replicated(scene, 'replicas:1');
-      await delay(700);
-      if (lags) {
-        await replica.call('REPLICAOF', '127.0.0.1', await freePort());
-        await walletd.waitFor(({ error }) => /0 of 1 replicas have it|has 0 replica/.test(String(error)));
-      }
-      const promotedMs = await failOver(master, replica, sentinels);
-      await walletd.waitFor(({ error }) => /replicas:1, but Redis has 0 replica/.test(String(error)));
-      await delay(1000);
-      assert.equal(load.firstAnswerAfter(promotedMs), undefined, 'nothing is told that only one server has');
-      await master.start();
-      await master.call('REPLICAOF', '127.0.0.1', replica.port);
-      await until('the former master is a replica in step', () => replica.hasReplica());
-      scene.say(await back(load, performance.now()));
-      await delay(500);
-      await load.stop();
-      assert.equal(healings(walletd).length, 0, 'nothing had to be healed');
-      scene.say(await prove([load], walletd, new RawRedis(replica)));
-    },
-  );
+  fault(`${which} promoted under replicas:1 refuses until it has a replica`, async (scene) => {
+    const { master, replica, sentinels, walletd, load } = await replicated(scene, 'replicas:1');
+    await delay(700);
+    if (lags) {
+      await replica.call('REPLICAOF', '127.0.0.1', await freePort());
+      await walletd.waitFor(({ error }) => /0 of 1 replicas have it|has 0 replica/.test(String(error)));
+    }
+    const promotedMs = await failOver(master, replica, sentinels);
+    await walletd.waitFor(({ error }) => /replicas:1, but Redis has 0 replica/.test(String(error)));
+    await delay(1000);
+    assert.equal(load.firstAnswerAfter(promotedMs), undefined, 'nothing is told that only one server has');
+    await master.start();
+    await master.call('REPLICAOF', '127.0.0.1', replica.port);
+    await until('the former master is a replica in step', () => replica.hasReplica());
+    scene.say(await back(load, performance.now()));
+    await delay(500);
+    await load.stop();
+    assert.equal(healings(walletd).length, 0, 'nothing had to be healed');
+    scene.say(await prove([load], walletd, new RawRedis(replica)));
+  });
 }
 
 for (const isArchived of [false, true]) {
   const meanwhile = isArchived ? ' while rounds move to an archive' : '';
-  fault(
-    `a replica that lags is promoted${meanwhile}: the lost tail goes in again, and nothing answered is lost`,
-    async (scene) => {
-      const postgres = isArchived ? scene.postgres() : undefined;
-      if (isArchived && postgres === undefined) return;
-      const env: Record<string, string> =
-        postgres === undefined ? {} : { WALLETD_ARCHIVE: postgres.url, WALLETD_RETENTION_MEMORY_SECONDS: '0.02' };
-      const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync', env);
-      await delay(300);
-      await replica.call('REPLICAOF', '127.0.0.1', await freePort());
-      await delay(700);
-      const promotedMs = await failOver(master, replica, sentinels);
-      scene.say(await back(load, promotedMs));
-      await delay(500);
-      await load.stop();
-      const lost = healings(walletd).map((line) => Number(line.lost));
-      assert.ok(lost.length > 0, 'the new master lacked something');
-      scene.say(`the new master lacked ${lost.join(', ')} entries`);
-      if (isArchived) {
-        const moved = (await Scrape.of(walletd.adminUrl)).value('walletd_archived_rounds_total');
-        assert.ok(moved > 0, 'rounds have moved');
-        scene.say(`${moved} rounds have moved`);
-      }
-      scene.say(await prove([load], walletd, new RawRedis(replica)));
-      await proveAgain(scene, walletd, load, replica, env);
-    },
-  );
-}
-
-fault(
-  'a log that somebody has cut and written to: its shard stops, keeps what was lost in a file, and the others serve',
-  async (scene) => {
-    const redis = await scene.redis();
-    const walletd = await scene.walletd(redis.url);
-    const load = await scene.load(walletd);
+  fault(`the tail lost to a lagging replica is appended again${meanwhile}`, async (scene) => {
+    const postgres = isArchived ? scene.postgres() : undefined;
+    if (isArchived && postgres === undefined) return;
+    const env: Record<string, string> =
+      postgres === undefined ? {} : { WALLETD_ARCHIVE: postgres.url, WALLETD_RETENTION_MEMORY_SECONDS: '0.02' };
+    const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync', env);
+    await delay(300);
+    await replica.call('REPLICAOF', '127.0.0.1', await freePort());
+    await delay(700);
+    const promotedMs = await failOver(master, replica, sentinels);
+    scene.say(await back(load, promotedMs));
     await delay(500);
     await load.stop();
-    const lost = await rewriteTail(redis, 0, 2);
-    const next = await scene.load(walletd);
-    await until('shard 0 stops', async () => (await shardStates(walletd))[0] === 'stopped');
-    const stoppedMs = performance.now();
-    await until('the others serve', () => next.firstAnswerAfter(stoppedMs));
-    await next.stop();
-    assert.deepEqual(await shardStates(walletd), ['stopped', 'serving', 'serving', 'serving']);
-    await walletd.waitFor(({ code }) => code === 'log-diverged');
-    await walletd.waitFor(({ code }) => code === 'orphans-kept');
-    assert.deepEqual(readOrphans(scene.nodeFolder), new Map([['orphans-0-1', lost]]));
-    scene.say(`kept ${lost.length} entries; ${describe([next])}`);
-  },
-);
-
-fault(
-  'a failover while the former master still answers: walletd follows the sentinels, and nothing answered is lost',
-  async (scene) => {
-    const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync');
-    await delay(700);
-    await sentinels.failOver();
-    await until('the sentinels promote the replica', () => sentinels.otherMaster(master.port));
-    await delay(BACK_MS);
-    await load.stop();
-    const lost = healings(walletd).map((line) => line.lost);
-    scene.say(`the new master lacked ${lost.join(', ') || 'no'} entries`);
+    const lost = healings(walletd).map((line) => Number(line.lost));
+    assert.ok(lost.length > 0, 'the new master lacked something');
+    scene.say(`the new master lacked ${lost.join(', ')} entries`);
+    if (isArchived) {
+      const moved = (await Scrape.of(walletd.adminUrl)).value('walletd_archived_rounds_total');
+      assert.ok(moved > 0, 'rounds have moved');
+      scene.say(`${moved} rounds have moved`);
+    }
     scene.say(await prove([load], walletd, new RawRedis(replica)));
-  },
-);
+    await proveAgain(scene, walletd, load, replica, env);
+  });
+}
+
+fault('a rewritten log stops its shard, which saves lost entries in a file', async (scene) => {
+  const redis = await scene.redis();
+  const walletd = await scene.walletd(redis.url);
+  const load = await scene.load(walletd);
+  await delay(500);
+  await load.stop();
+  const lost = await rewriteTail(redis, 0, 2);
+  const next = await scene.load(walletd);
+  await until('shard 0 stops', async () => (await shardStates(walletd))[0] === 'stopped');
+  const stoppedMs = performance.now();
+  await until('the others serve', () => next.firstAnswerAfter(stoppedMs));
+  await next.stop();
+  assert.deepEqual(await shardStates(walletd), ['stopped', 'serving', 'serving', 'serving']);
+  await walletd.waitFor(({ code }) => code === 'log-diverged');
+  await walletd.waitFor(({ code }) => code === 'orphans-kept');
+  assert.deepEqual(readOrphans(scene.nodeFolder), new Map([['orphans-0-1', lost]]));
+  scene.say(`kept ${lost.length} entries; ${describe([next])}`);
+});
+
+fault('walletd follows the sentinels although the former master still answers', async (scene) => {
+  const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync');
+  await delay(700);
+  await sentinels.failOver();
+  await until('the sentinels promote the replica', () => sentinels.otherMaster(master.port));
+  await delay(BACK_MS);
+  await load.stop();
+  const lost = healings(walletd).map((line) => line.lost);
+  scene.say(`the new master lacked ${lost.join(', ') || 'no'} entries`);
+  scene.say(await prove([load], walletd, new RawRedis(replica)));
+});
 
 fault('a former master that stays alive behind a cut acknowledges nothing more', async (scene) => {
   const master = await scene.redis();
@@ -213,70 +198,64 @@ fault('a former master that stays alive behind a cut acknowledges nothing more',
   scene.say(await prove([load, next], successor, new RawRedis(replica)));
 });
 
-fault(
-  'a replica that lags by more than walletd remembers is promoted: the shard stops and keeps all that it has',
-  async (scene) => {
-    const env = { WALLETD_SHARDS: '1', WALLETD_MEMORY_MAX_BYTES: String(MEMORY_BYTES) };
-    const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync', env);
-    const size = async (server: RedisServer) => Number(await server.call('MEMORY', 'USAGE', LOG, 'SAMPLES', 0));
-    await delay(300);
-    await replica.call('REPLICAOF', '127.0.0.1', await freePort());
-    // Sentinels do not promote a replica that has heard nothing from its master for ten seconds.
-    const rush = [1, 2, 3].map(() => scene.play(walletd, 0, wordyBets));
-    await until('the replica lags', async () => (await size(master)) - (await size(replica)) > REMEMBERED_BYTES * 1.5);
-    await Promise.all(rush.map((one) => one.stop()));
-    const promotedMs = await failOver(master, replica, sentinels);
-    await until('the shard stops', async () => (await shardStates(walletd))[0] === 'stopped');
-    await delay(500);
-    await load.stop();
-    assert.equal(load.firstAnswerAfter(promotedMs), undefined);
-    const [kept = []] = (await until('a file', () => maybeOrphans(scene))).values();
-    const told = load.sent.filter(({ outcome }) => outcome === 'answered');
-    const newest = told.reduce((a, b) => (a.endedMs > b.endedMs ? a : b));
-    const bytes = kept.reduce((sum, entry) => sum + entry.length, 0);
-    assert.ok(bytes > REMEMBERED_BYTES * 0.9 && bytes <= REMEMBERED_BYTES, `${bytes} bytes are kept`);
-    assert.ok(
-      kept.some((bytes) => bytes.includes(newest.body.id)),
-      'the newest answer is among them',
-    );
-    scene.say(`${describe([load])}; ${kept.length} entries are kept`);
-  },
-);
+fault('a replica lagging beyond the remembered tail stops the shard', async (scene) => {
+  const env = { WALLETD_SHARDS: '1', WALLETD_MEMORY_MAX_BYTES: String(MEMORY_BYTES) };
+  const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync', env);
+  const size = async (server: RedisServer) => Number(await server.call('MEMORY', 'USAGE', LOG, 'SAMPLES', 0));
+  await delay(300);
+  await replica.call('REPLICAOF', '127.0.0.1', await freePort());
+  // Sentinels do not promote a replica that has heard nothing from its master for ten seconds.
+  const rush = [1, 2, 3].map(() => scene.play(walletd, 0, wordyBets));
+  await until('the replica lags', async () => (await size(master)) - (await size(replica)) > REMEMBERED_BYTES * 1.5);
+  await Promise.all(rush.map((one) => one.stop()));
+  const promotedMs = await failOver(master, replica, sentinels);
+  await until('the shard stops', async () => (await shardStates(walletd))[0] === 'stopped');
+  await delay(500);
+  await load.stop();
+  assert.equal(load.firstAnswerAfter(promotedMs), undefined);
+  const [kept = []] = (await until('a file', () => maybeOrphans(scene))).values();
+  const told = load.sent.filter(({ outcome }) => outcome === 'answered');
+  const newest = told.reduce((a, b) => (a.endedMs > b.endedMs ? a : b));
+  const bytes = kept.reduce((sum, entry) => sum + entry.length, 0);
+  assert.ok(bytes > REMEMBERED_BYTES * 0.9 && bytes <= REMEMBERED_BYTES, `${bytes} bytes are kept`);
+  assert.ok(
+    kept.some((bytes) => bytes.includes(newest.body.id)),
+    'the newest answer is among them',
+  );
+  scene.say(`${describe([load])}; ${kept.length} entries are kept`);
+});
 
-fault(
-  'another owner takes over at a new master that lacks answered entries: the former one tells nothing more, keeps them in files, and ends',
-  async (scene) => {
-    const { master, replica, sentinels, walletd: former, load } = await replicated(scene, 'fsync');
-    await delay(300);
-    await replica.call('REPLICAOF', '127.0.0.1', await freePort());
-    await delay(500);
-    await load.stop();
-    process.kill(former.pid, 'SIGSTOP');
-    await failOver(master, replica, sentinels);
-    // A successor on another machine: with the former record of acknowledged positions it would refuse to start.
-    const elsewhere = { WALLETD_NODE_FOLDER: scene.makeFolder() };
-    const successor = await scene.walletd(sentinels.url, elsewhere);
-    const next = scene.play(successor);
-    await delay(300);
-    process.kill(former.pid, 'SIGCONT');
-    const wokenMs = performance.now();
-    const late = scene.play(former);
-    assert.equal(await former.exit(), FENCED);
-    await Promise.all([next.stop(), late.stop()]);
-    assert.equal(late.firstAnswerAfter(wokenMs), undefined, 'nothing is told by who has been fenced');
+fault('an owner fenced at a lagging master saves its entries and ends', async (scene) => {
+  const { master, replica, sentinels, walletd: former, load } = await replicated(scene, 'fsync');
+  await delay(300);
+  await replica.call('REPLICAOF', '127.0.0.1', await freePort());
+  await delay(500);
+  await load.stop();
+  process.kill(former.pid, 'SIGSTOP');
+  await failOver(master, replica, sentinels);
+  // A successor on another machine: with the former record of acknowledged positions it would refuse to start.
+  const elsewhere = { WALLETD_NODE_FOLDER: scene.makeFolder() };
+  const successor = await scene.walletd(sentinels.url, elsewhere);
+  const next = scene.play(successor);
+  await delay(300);
+  process.kill(former.pid, 'SIGCONT');
+  const wokenMs = performance.now();
+  const late = scene.play(former);
+  assert.equal(await former.exit(), FENCED);
+  await Promise.all([next.stop(), late.stop()]);
+  assert.equal(late.firstAnswerAfter(wokenMs), undefined, 'nothing is told by who has been fenced');
 
-    const kept = Buffer.concat([...readOrphans(scene.nodeFolder).values()].flat());
-    const log = Buffer.concat(await allEntries(new RawRedis(replica)));
-    const told = load.sent.filter(({ outcome }) => outcome === 'answered');
-    const isLost = ({ body }: { body: { id: string } }) => !log.includes(body.id);
-    const lost = told.filter(isLost);
-    assert.ok(lost.length > 0, 'the new master lacked something');
-    for (const { body } of lost) assert.ok(kept.includes(body.id), `${body.id} was answered, and nobody has it`);
-    for (const { body, outcome } of next.sent) assert.ok(outcome !== 'answered' || log.includes(body.id));
-    scene.say(`${told.length} answered, ${lost.length} of them not in the new log, all of them in files`);
-    scene.say(describe([next]));
-  },
-);
+  const kept = Buffer.concat([...readOrphans(scene.nodeFolder).values()].flat());
+  const log = Buffer.concat(await allEntries(new RawRedis(replica)));
+  const told = load.sent.filter(({ outcome }) => outcome === 'answered');
+  const isLost = ({ body }: { body: { id: string } }) => !log.includes(body.id);
+  const lost = told.filter(isLost);
+  assert.ok(lost.length > 0, 'the new master lacked something');
+  for (const { body } of lost) assert.ok(kept.includes(body.id), `${body.id} was answered, and nobody has it`);
+  for (const { body, outcome } of next.sent) assert.ok(outcome !== 'answered' || log.includes(body.id));
+  scene.say(`${told.length} answered, ${lost.length} of them not in the new log, all of them in files`);
+  scene.say(describe([next]));
+});
 
 /** Entries of all shards. */
 async function allEntries(store: RawRedis): Promise<Buffer[]> {

@@ -17,47 +17,41 @@ for (const [workers, what, playRound] of [
   ['0', 'tips, rewards and movements', besideBets],
   ['0', 'rounds that are rolled back', rollBack],
 ] as const) {
-  fault(
-    `kill -9 of walletd under load of ${what}, ${KILLS} times, with ${workers} workers: nothing answered is lost`,
-    async (scene) => {
-      const redis = await scene.redis();
-      let walletd = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
-      const load = await scene.load(walletd, undefined, playRound);
-      for (let kill = 0; kill < KILLS; kill++) {
-        await delay(400 + 50 * kill);
-        await walletd.end('SIGKILL');
-        walletd = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
-        load.moveTo(walletd);
-      }
-      await until('answers after the last kill', () => load.firstAnswerAfter(performance.now() - 100));
-      await load.stop();
-      assert.ok(load.count('broken') > 0, 'the kills came while requests were in flight');
-      scene.say(await prove([load], walletd, new RawRedis(redis)));
-    },
-  );
+  fault(`${KILLS} kill -9 under load of ${what} lose nothing answered (${workers} workers)`, async (scene) => {
+    const redis = await scene.redis();
+    let walletd = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
+    const load = await scene.load(walletd, undefined, playRound);
+    for (let kill = 0; kill < KILLS; kill++) {
+      await delay(400 + 50 * kill);
+      await walletd.end('SIGKILL');
+      walletd = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
+      load.moveTo(walletd);
+    }
+    await until('answers after the last kill', () => load.firstAnswerAfter(performance.now() - 100));
+    await load.stop();
+    assert.ok(load.count('broken') > 0, 'the kills came while requests were in flight');
+    scene.say(await prove([load], walletd, new RawRedis(redis)));
+  });
 }
 
-fault(
-  'kill -9 of Redis under load, three times: walletd waits, sends the same bytes again, and goes on',
-  async (scene) => {
-    const redis = await scene.redis();
-    const walletd = await scene.walletd(redis.url);
-    const load = await scene.load(walletd);
-    for (let kill = 0; kill < 3; kill++) {
-      await delay(500);
-      await redis.end('SIGKILL');
-      await delay(300 * kill);
-      await redis.start();
-      const backMs = performance.now();
-      const answeredMs = await until('service after the restart', () => load.firstAnswerAfter(backMs));
-      scene.say(`service is back ${Math.round(answeredMs - backMs)} ms after Redis`);
-    }
-    await load.stop();
-    scene.say(await prove([load], walletd, new RawRedis(redis)));
-  },
-);
+fault('walletd survives three kill -9 of Redis by sending the same bytes again', async (scene) => {
+  const redis = await scene.redis();
+  const walletd = await scene.walletd(redis.url);
+  const load = await scene.load(walletd);
+  for (let kill = 0; kill < 3; kill++) {
+    await delay(500);
+    await redis.end('SIGKILL');
+    await delay(300 * kill);
+    await redis.start();
+    const backMs = performance.now();
+    const answeredMs = await until('service after the restart', () => load.firstAnswerAfter(backMs));
+    scene.say(`service is back ${Math.round(answeredMs - backMs)} ms after Redis`);
+  }
+  await load.stop();
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
+});
 
-fault('kill -9 of Redis and of walletd at once, under load, three times: nothing answered is lost', async (scene) => {
+fault('three kill -9 of Redis and walletd together lose no answered callback', async (scene) => {
   const redis = await scene.redis();
   let walletd = await scene.walletd(redis.url);
   const load = await scene.load(walletd);
@@ -72,7 +66,7 @@ fault('kill -9 of Redis and of walletd at once, under load, three times: nothing
   scene.say(await prove([load], walletd, new RawRedis(redis)));
 });
 
-fault('a Redis that hangs for five seconds: 503 at the deadline, then service by itself', async (scene) => {
+fault('a hanging Redis causes 503 at the deadline, then service resumes', async (scene) => {
   const redis = await scene.redis();
   const walletd = await scene.walletd(redis.url);
   const load = await scene.load(walletd);

@@ -67,41 +67,35 @@ class Owner {
   }
 }
 
-fault(
-  'a reply that gets lost: failed after the command timeout, then a duplicate, and the entry is there once',
-  async (scene) => {
-    const owner = await Owner.start(scene);
-    const entry = owner.seal(owner.genesis);
-    const sentMs = performance.now();
-    assert.equal(await owner.append('swallow-replies', owner.genesis, entry), 'failed');
-    const tookMs = Math.round(performance.now() - sentMs);
-    assert.equal(await owner.append('fair', owner.genesis, entry), 'duplicate');
-    assert.deepEqual(await owner.log(), [entry.bytes]);
-    scene.say(`failed after ${tookMs} ms, then duplicate`);
-  },
-);
+fault('an append with a lost reply is retried, and its entry exists once', async (scene) => {
+  const owner = await Owner.start(scene);
+  const entry = owner.seal(owner.genesis);
+  const sentMs = performance.now();
+  assert.equal(await owner.append('swallow-replies', owner.genesis, entry), 'failed');
+  const tookMs = Math.round(performance.now() - sentMs);
+  assert.equal(await owner.append('fair', owner.genesis, entry), 'duplicate');
+  assert.deepEqual(await owner.log(), [entry.bytes]);
+  scene.say(`failed after ${tookMs} ms, then duplicate`);
+});
 
-fault(
-  'first attempts that arrive late, after the one that won: a duplicate or a conflict, and never a second entry',
-  async (scene) => {
-    const owner = await Owner.start(scene);
-    const { proxy, genesis } = owner;
-    const entry = owner.seal(genesis);
-    assert.equal(await owner.append('hold-requests', genesis, entry), 'failed');
-    assert.equal(await owner.append('hold-requests', genesis, entry), 'failed');
-    assert.equal(proxy.holds, 2);
-    assert.equal(await owner.append('fair', genesis, entry), 'ok');
-    assert.match(await proxy.deliverOldest(), /duplicate/);
-    const next = owner.seal(entry.head);
-    assert.equal(await owner.append('fair', entry.head, next), 'ok');
-    assert.match(await proxy.deliverOldest(), /conflict/);
-    assert.deepEqual(await owner.log(), [entry.bytes, next.bytes]);
-    assert.deepEqual(await owner.store.wal.head(0), next.head);
-    scene.say('the third attempt was ok; the first, late, a duplicate; the second, later still, a conflict');
-  },
-);
+fault('late first attempts are duplicates or conflicts, never a second entry', async (scene) => {
+  const owner = await Owner.start(scene);
+  const { proxy, genesis } = owner;
+  const entry = owner.seal(genesis);
+  assert.equal(await owner.append('hold-requests', genesis, entry), 'failed');
+  assert.equal(await owner.append('hold-requests', genesis, entry), 'failed');
+  assert.equal(proxy.holds, 2);
+  assert.equal(await owner.append('fair', genesis, entry), 'ok');
+  assert.match(await proxy.deliverOldest(), /duplicate/);
+  const next = owner.seal(entry.head);
+  assert.equal(await owner.append('fair', entry.head, next), 'ok');
+  assert.match(await proxy.deliverOldest(), /conflict/);
+  assert.deepEqual(await owner.log(), [entry.bytes, next.bytes]);
+  assert.deepEqual(await owner.store.wal.head(0), next.head);
+  scene.say('the third attempt was ok; the first, late, a duplicate; the second, later still, a conflict');
+});
 
-fault('a late first attempt that arrives before the second: the second is a duplicate', async (scene) => {
+fault('a second attempt after a late first one is a duplicate', async (scene) => {
   const owner = await Owner.start(scene);
   const entry = owner.seal(owner.genesis);
   assert.equal(await owner.append('hold-requests', owner.genesis, entry), 'failed');
@@ -110,62 +104,56 @@ fault('a late first attempt that arrives before the second: the second is a dupl
   assert.deepEqual(await owner.log(), [entry.bytes]);
 });
 
-fault(
-  'a connection that breaks in the middle of a request or before its reply: failed, and the same bytes go through',
-  async (scene) => {
-    const owner = await Owner.start(scene);
-    const { proxy } = owner;
-    let head = owner.genesis;
-    const written: Buffer[] = [];
-    for (const cutBytes of [1, 60, 40_000, 90_000]) {
-      const entry = owner.seal(head, 50_000);
-      proxy.cutBytes = cutBytes;
-      assert.equal(await owner.append('cut-requests', head, entry), 'failed');
-      assert.deepEqual(await owner.log(), written, `nothing is written of a request that ends after ${cutBytes} bytes`);
-      assert.equal(await owner.append('fair', head, entry), 'ok');
-      written.push(entry.bytes);
-      head = entry.head;
-    }
-    const entry = owner.seal(head);
-    assert.equal(await owner.append('cut-replies', head, entry), 'failed');
-    assert.equal(await owner.append('fair', head, entry), 'duplicate');
-    assert.deepEqual(await owner.log(), [...written, entry.bytes]);
-  },
-);
+fault('an append over a broken connection succeeds with the same bytes', async (scene) => {
+  const owner = await Owner.start(scene);
+  const { proxy } = owner;
+  let head = owner.genesis;
+  const written: Buffer[] = [];
+  for (const cutBytes of [1, 60, 40_000, 90_000]) {
+    const entry = owner.seal(head, 50_000);
+    proxy.cutBytes = cutBytes;
+    assert.equal(await owner.append('cut-requests', head, entry), 'failed');
+    assert.deepEqual(await owner.log(), written, `nothing is written of a request that ends after ${cutBytes} bytes`);
+    assert.equal(await owner.append('fair', head, entry), 'ok');
+    written.push(entry.bytes);
+    head = entry.head;
+  }
+  const entry = owner.seal(head);
+  assert.equal(await owner.append('cut-replies', head, entry), 'failed');
+  assert.equal(await owner.append('fair', head, entry), 'duplicate');
+  assert.deepEqual(await owner.log(), [...written, entry.bytes]);
+});
 
 for (const workers of ['0', '2']) {
-  fault(
-    `twelve seconds of changing weather while snapshots are taken, with ${workers} workers: nothing answered is lost or doubled`,
-    async (scene) => {
-      const redis = await scene.redis();
-      const proxy = await FaultyNetwork.start(redis.port);
-      scene.atEnd(() => proxy.close());
-      const walletd = await scene.walletd(proxy.url, { ...EAGER, WALLETD_WORKERS: workers });
-      const witness = await Witness.of(new RawRedis(redis));
-      const load = await scene.load(walletd);
-      const weathers: Weather[] = ['cut-replies', 'swallow-replies', 'cut-requests', 'hold-requests'];
-      let spells = 0;
-      for (const endMs = Date.now() + 12_000; Date.now() < endMs; spells++) {
-        proxy.cutBytes = randomInt(1, 2000);
-        proxy.weather = weathers[spells % weathers.length] as Weather;
-        await delay(randomInt(5, 100));
-        proxy.weather = 'fair';
-        await delay(randomInt(5, 100));
-        // Held requests may arrive after their sender has gone on.
-        if (proxy.holds > 0 && randomInt(2) === 0) await proxy.deliverOldest().catch(() => {});
-        await until('service in fair weather', () => load.firstAnswerAfter(performance.now() - 50));
-      }
-      while (proxy.holds > 0) await proxy.deliverOldest().catch(() => {});
-      await load.stop();
-      const did = (what: string) => walletd.log.filter(({ msg }) => msg === `snapshot ${what}`).length;
-      const snapshots = `${did('taken')} snapshots were taken, ${did('abandoned')} abandoned`;
-      scene.say(`${spells} spells of bad weather; ${snapshots}; ${await witness.trimmed()} entries were trimmed`);
-      const proof = await prove([load], walletd, witness);
-      // A start from its snapshots gives the same state.
-      await walletd.end('SIGKILL');
-      await prove([load], await scene.walletd(redis.url, { ...EAGER, WALLETD_WORKERS: workers }), witness);
-      await witness.stop();
-      scene.say(proof);
-    },
-  );
+  fault(`changing network faults during snapshots lose and repeat nothing (${workers} workers)`, async (scene) => {
+    const redis = await scene.redis();
+    const proxy = await FaultyNetwork.start(redis.port);
+    scene.atEnd(() => proxy.close());
+    const walletd = await scene.walletd(proxy.url, { ...EAGER, WALLETD_WORKERS: workers });
+    const witness = await Witness.of(new RawRedis(redis));
+    const load = await scene.load(walletd);
+    const weathers: Weather[] = ['cut-replies', 'swallow-replies', 'cut-requests', 'hold-requests'];
+    let spells = 0;
+    for (const endMs = Date.now() + 12_000; Date.now() < endMs; spells++) {
+      proxy.cutBytes = randomInt(1, 2000);
+      proxy.weather = weathers[spells % weathers.length] as Weather;
+      await delay(randomInt(5, 100));
+      proxy.weather = 'fair';
+      await delay(randomInt(5, 100));
+      // Held requests may arrive after their sender has gone on.
+      if (proxy.holds > 0 && randomInt(2) === 0) await proxy.deliverOldest().catch(() => {});
+      await until('service in fair weather', () => load.firstAnswerAfter(performance.now() - 50));
+    }
+    while (proxy.holds > 0) await proxy.deliverOldest().catch(() => {});
+    await load.stop();
+    const did = (what: string) => walletd.log.filter(({ msg }) => msg === `snapshot ${what}`).length;
+    const snapshots = `${did('taken')} snapshots were taken, ${did('abandoned')} abandoned`;
+    scene.say(`${spells} spells of bad weather; ${snapshots}; ${await witness.trimmed()} entries were trimmed`);
+    const proof = await prove([load], walletd, witness);
+    // A start from its snapshots gives the same state.
+    await walletd.end('SIGKILL');
+    await prove([load], await scene.walletd(redis.url, { ...EAGER, WALLETD_WORKERS: workers }), witness);
+    await witness.stop();
+    scene.say(proof);
+  });
 }

@@ -13,76 +13,70 @@ const FENCED = 3;
 
 const isAlive = ({ child }: WalletdProcess) => child.exitCode === null && child.signalCode === null;
 
-fault(
-  `two owners that start at the same moment, ${ROUNDS} times: one serves, the other ends with exit code 3`,
-  async (scene) => {
-    const redis = await scene.redis();
-    let owner = await scene.walletd(redis.url);
-    const loads = [await scene.load(owner)];
-    for (let round = 1; round <= ROUNDS; round++) {
-      const starts = [1, 2].map(() => scene.walletd(redis.url, { WALLETD_WORKERS: String(round % 2) }));
-      const owners = [owner];
-      for (const start of await Promise.allSettled(starts)) {
-        if (start.status === 'fulfilled') owners.push(start.value);
-        else assert.match(start.reason.message, /ended with 3/, 'who does not start has been fenced while it did');
-      }
-      // All may believe that they are the owner, until they have to ask the log.
-      const rivals = owners.map((one) => scene.play(one));
-      const left = await until('one owner is left', () => {
-        const alive = owners.filter(isAlive);
-        return alive.length === 1 && alive;
-      });
-      await delay(100);
-      loads.push(...rivals);
-      await Promise.all(loads.map((load) => load.stop()));
-      for (const loser of owners.filter((one) => !isAlive(one))) assert.equal(loser.child.exitCode, FENCED);
-      scene.say(`round ${round}: ${owners.length - 1} of 2 said that they are ready, one stayed`);
-      [owner] = left as [WalletdProcess];
+fault(`of two owners started together one ends with code 3 (${ROUNDS} times)`, async (scene) => {
+  const redis = await scene.redis();
+  let owner = await scene.walletd(redis.url);
+  const loads = [await scene.load(owner)];
+  for (let round = 1; round <= ROUNDS; round++) {
+    const starts = [1, 2].map(() => scene.walletd(redis.url, { WALLETD_WORKERS: String(round % 2) }));
+    const owners = [owner];
+    for (const start of await Promise.allSettled(starts)) {
+      if (start.status === 'fulfilled') owners.push(start.value);
+      else assert.match(start.reason.message, /ended with 3/, 'who does not start has been fenced while it did');
     }
-    scene.say(await prove(loads, owner, new RawRedis(redis)));
-  },
-);
+    // All may believe that they are the owner, until they have to ask the log.
+    const rivals = owners.map((one) => scene.play(one));
+    const left = await until('one owner is left', () => {
+      const alive = owners.filter(isAlive);
+      return alive.length === 1 && alive;
+    });
+    await delay(100);
+    loads.push(...rivals);
+    await Promise.all(loads.map((load) => load.stop()));
+    for (const loser of owners.filter((one) => !isAlive(one))) assert.equal(loser.child.exitCode, FENCED);
+    scene.say(`round ${round}: ${owners.length - 1} of 2 said that they are ready, one stayed`);
+    [owner] = left as [WalletdProcess];
+  }
+  scene.say(await prove(loads, owner, new RawRedis(redis)));
+});
 
 for (const workers of ['0', '2']) {
-  fault(
-    `an owner that sleeps while another takes over, with ${workers} workers: it wakes, tells nothing stale, names its successor and ends with 3`,
-    async (scene) => {
-      const redis = await scene.redis();
-      const former = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
-      const load = await scene.load(former);
-      await delay(500);
-      process.kill(former.pid, 'SIGSTOP');
-      const successor = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
-      const next = scene.play(successor);
-      await delay(500);
+  fault(`a paused owner that was replaced answers nothing stale and ends (${workers} workers)`, async (scene) => {
+    const redis = await scene.redis();
+    const former = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
+    const load = await scene.load(former);
+    await delay(500);
+    process.kill(former.pid, 'SIGSTOP');
+    const successor = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
+    const next = scene.play(successor);
+    await delay(500);
 
-      // Bets that wait in the sockets of the stopped owner: it answers them after its successor's fence.
-      const late = new PlatformClient(former.callbackUrl, 5000);
-      const bets = PLAYERS.map((username) => told(late.post('placeBets', bet(username, `late-${username}`))));
-      const reads = PLAYERS.map((username) => told(read(`${former.adminUrl}/v1/players/${username}`)));
-      await delay(200);
-      process.kill(former.pid, 'SIGCONT');
-      const wokenMs = performance.now();
-      await until('the former owner ends', () => !isAlive(former));
-      const tookMs = Math.round(performance.now() - wokenMs);
-      assert.equal(former.child.exitCode, FENCED);
-      const { takenBy } = await until('it names its successor', () =>
-        former.log.find(({ code }) => code === 'store-fenced'),
-      );
-      assert.match(String(takenBy), new RegExp(`process ${successor.pid} on `));
-      for (const answer of await Promise.all([...bets, ...reads])) {
-        assert.ok(answer === 'nothing' || answer === 'busy', `the former owner told ${answer}`);
-      }
-      late.close();
-      await delay(300);
-      await Promise.all([load.stop(), next.stop()]);
-      scene.say(`the former owner ended ${tookMs} ms after it woke`);
-      scene.say(await prove([load, next], successor, new RawRedis(redis)));
-    },
-  );
+    // Bets that wait in the sockets of the stopped owner: it answers them after its successor's fence.
+    const late = new PlatformClient(former.callbackUrl, 5000);
+    const bets = PLAYERS.map((username) => told(late.post('placeBets', bet(username, `late-${username}`))));
+    const reads = PLAYERS.map((username) => told(read(`${former.adminUrl}/v1/players/${username}`)));
+    await delay(200);
+    process.kill(former.pid, 'SIGCONT');
+    const wokenMs = performance.now();
+    await until('the former owner ends', () => !isAlive(former));
+    const tookMs = Math.round(performance.now() - wokenMs);
+    assert.equal(former.child.exitCode, FENCED);
+    const { takenBy } = await until('it names its successor', () =>
+      former.log.find(({ code }) => code === 'store-fenced'),
+    );
+    assert.match(String(takenBy), new RegExp(`process ${successor.pid} on `));
+    for (const answer of await Promise.all([...bets, ...reads])) {
+      assert.ok(answer === 'nothing' || answer === 'busy', `the former owner told ${answer}`);
+    }
+    late.close();
+    await delay(300);
+    await Promise.all([load.stop(), next.stop()]);
+    scene.say(`the former owner ended ${tookMs} ms after it woke`);
+    scene.say(await prove([load, next], successor, new RawRedis(redis)));
+  });
 }
 
-fault('an idle owner that has been taken over ends by itself', async (scene) => {
+fault('an idle owner ends by itself after a takeover', async (scene) => {
   const redis = await scene.redis();
   const former = await scene.walletd(redis.url);
   await scene.walletd(redis.url);

@@ -89,37 +89,34 @@ for (const workers of ['0', '2']) {
   );
 }
 
-fault(
-  `power loss of walletd and Redis with the shipped settings, ${LOSSES} times: what was acknowledged had been synced`,
-  async (scene) => {
-    const why = whyNoPowerLoss();
-    if (why !== undefined) return scene.skip(why);
-    const random = seeded(scene);
-    const { redis, disk } = await fragileRedis(scene);
-    const own = fragile(scene, scene.makeFolder());
-    const env = { ...ENV, ...own.env, WALLETD_NODE_FOLDER: own.path };
-    let walletd = await scene.walletd(redis.url, env);
-    const load = await scene.load(walletd, undefined, allKinds);
-    for (let loss = 0; loss < LOSSES; loss++) {
-      await delay(600 + 200 * loss);
-      await Promise.all([redis.end('SIGKILL'), walletd.end('SIGKILL')]);
-      load.rest();
-      const unsynced = [disk, own].map((one) => one.losePower(survivors(loss, random)));
-      scene.say(`${unsynced.join(' and ')} changes had not been synced`);
-      await redis.start();
-      walletd = await scene.walletd(redis.url, env);
-      load.moveTo(walletd);
-    }
-    await until('answers after the last loss', () => load.firstAnswerAfter(performance.now() - 100));
-    await load.stop();
-    scene.say(await prove([load], walletd, new RawRedis(redis)));
-    await walletd.end('SIGTERM');
-    await redis.end('SIGTERM');
-    for (const one of [disk, own]) one.mustHaveSeenAll();
-  },
-);
+fault(`${LOSSES} power losses with the shipped settings lose no acknowledged callback`, async (scene) => {
+  const why = whyNoPowerLoss();
+  if (why !== undefined) return scene.skip(why);
+  const random = seeded(scene);
+  const { redis, disk } = await fragileRedis(scene);
+  const own = fragile(scene, scene.makeFolder());
+  const env = { ...ENV, ...own.env, WALLETD_NODE_FOLDER: own.path };
+  let walletd = await scene.walletd(redis.url, env);
+  const load = await scene.load(walletd, undefined, allKinds);
+  for (let loss = 0; loss < LOSSES; loss++) {
+    await delay(600 + 200 * loss);
+    await Promise.all([redis.end('SIGKILL'), walletd.end('SIGKILL')]);
+    load.rest();
+    const unsynced = [disk, own].map((one) => one.losePower(survivors(loss, random)));
+    scene.say(`${unsynced.join(' and ')} changes had not been synced`);
+    await redis.start();
+    walletd = await scene.walletd(redis.url, env);
+    load.moveTo(walletd);
+  }
+  await until('answers after the last loss', () => load.firstAnswerAfter(performance.now() - 100));
+  await load.stop();
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
+  await walletd.end('SIGTERM');
+  await redis.end('SIGTERM');
+  for (const one of [disk, own]) one.mustHaveSeenAll();
+});
 
-fault('power loss of Redis with appendfsync everysec loses answers: what was not synced is gone', async (scene) => {
+fault('a power loss with appendfsync everysec loses unsynced answers', async (scene) => {
   const why = whyNoPowerLoss();
   if (why !== undefined) return scene.skip(why);
   const { redis, disk } = await fragileRedis(scene, { appendfsync: 'everysec' });

@@ -30,7 +30,7 @@ function cancel(id: string): RequestBody {
   return { id: `c-${id}`, timestampMillis: 1, productId: 'P', currency: 'THB', username: 'ann', txns };
 }
 
-replay(10, 'differences are understood, callbacks come after all, and the rest is corrected once', async (scene) => {
+replay(10, 'explained differences resolve, and the rest is corrected once', async (scene) => {
   const redis = await scene.redis();
   const machine = await Machine.of(scene, { WALLETD_STORE: redis.url });
   const { load, walletd } = machine;
@@ -86,7 +86,7 @@ function differencesIn(said: string): string[] {
   return rows.map((row) => row.split(/ {2,}/)).map((columns) => `${columns[0]} ${columns[4]}`);
 }
 
-fault('reconcile: the disk for its temporary files is full: it says so, and leaves nothing there', async (scene) => {
+fault('reconcile reports a full temporary disk and leaves no files', async (scene) => {
   const disk = SmallDisk.maybeMount(scene, 1);
   if (disk === undefined) return scene.skip('nobody but root mounts a small disk');
   const folder = scene.makeFolder();

@@ -52,7 +52,7 @@ interface Point {
 }
 
 fault(
-  `restore --at ${POINTS} points is what the log says up to there; LMDB -> file -> Redis -> file -> LMDB ends where it began`,
+  `restore --at equals the log at ${POINTS} points, across LMDB and Redis`,
   async (scene) => {
     const { folder, followed, load } = await recordHistory(scene);
     const logs = await recordedOf(scene, folder);
@@ -128,7 +128,7 @@ async function migrate(scene: Scene, folder: string, logs: RecordedEntry[][]): P
 }
 
 faultOnEachStore(
-  `a backup taken under load, and one that follows and is killed ${KILLS} times: restored elsewhere they are the store`,
+  `backups taken or followed under load restore the store (${KILLS} kills)`,
   async (scene, place) => {
     const walletd = await scene.walletd(place.url, EAGER);
     const folder = scene.makeFolder();

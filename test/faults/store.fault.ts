@@ -32,7 +32,7 @@ async function refusedUntil(walletd: WalletdProcess, load: Load, words: RegExp, 
   return `"${said.error}"; service was back after ${Math.round(answeredMs - mendedMs)} ms`;
 }
 
-fault('a Redis at its memory limit: 503 and a sentence, and service again when it has memory', async (scene) => {
+fault('a Redis at its memory limit causes 503 until it has memory', async (scene) => {
   const redis = await scene.redis();
   const walletd = await scene.walletd(redis.url);
   const load = await scene.load(walletd);
@@ -44,7 +44,7 @@ fault('a Redis at its memory limit: 503 and a sentence, and service again when i
   scene.say(await prove([load], walletd, new RawRedis(redis)));
 });
 
-fault('a Redis at its memory limit during a snapshot: it gets back what the snapshot took', async (scene) => {
+fault('a Redis at its memory limit regains the memory of an unfinished snapshot', async (scene) => {
   const redis = await scene.redis();
   const raw = new RawRedis(redis);
   const walletd = await scene.walletd(redis.url);
@@ -64,7 +64,7 @@ fault('a Redis at its memory limit during a snapshot: it gets back what the snap
   scene.say(await prove([load], walletd, raw));
 });
 
-fault('the functions of Redis are gone: walletd brings its own again', async (scene) => {
+fault('walletd reloads missing Redis functions', async (scene) => {
   const redis = await scene.redis();
   const walletd = await scene.walletd(redis.url);
   const load = await scene.load(walletd);
@@ -78,48 +78,42 @@ fault('the functions of Redis are gone: walletd brings its own again', async (sc
   scene.say(await prove([load], walletd, new RawRedis(redis)));
 });
 
-fault(
-  'an empty Redis in the place of the store: 503 and a sentence, nothing is written, and service when the store is back',
-  async (scene) => {
-    const [redis, empty] = [await scene.redis(), await scene.redis()];
-    const proxy = await FaultyNetwork.start(redis.port);
-    scene.atEnd(() => proxy.close());
-    const walletd = await scene.walletd(proxy.url);
-    const load = await scene.load(walletd);
-    await delay(500);
-    const leadTo = ({ port }: { port: number }) => {
-      proxy.target = port;
-      proxy.cut();
-    };
-    leadTo(empty);
-    const words = /is empty: the store \S+ is gone from it; nothing is written until it is back/;
-    scene.say(await refusedUntil(walletd, load, words, async () => leadTo(redis)));
-    await load.stop();
-    assert.equal(await empty.call('DBSIZE'), 0);
-    scene.say(await prove([load], walletd, new RawRedis(redis)));
-  },
-);
+fault('an empty Redis causes 503 and no writes until the store returns', async (scene) => {
+  const [redis, empty] = [await scene.redis(), await scene.redis()];
+  const proxy = await FaultyNetwork.start(redis.port);
+  scene.atEnd(() => proxy.close());
+  const walletd = await scene.walletd(proxy.url);
+  const load = await scene.load(walletd);
+  await delay(500);
+  const leadTo = ({ port }: { port: number }) => {
+    proxy.target = port;
+    proxy.cut();
+  };
+  leadTo(empty);
+  const words = /is empty: the store \S+ is gone from it; nothing is written until it is back/;
+  scene.say(await refusedUntil(walletd, load, words, async () => leadTo(redis)));
+  await load.stop();
+  assert.equal(await empty.call('DBSIZE'), 0);
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
+});
 
-fault(
-  'FLUSHALL, and the return of an older copy: 503 and a sentence, then what the copy lacks goes in again',
-  async (scene) => {
-    const redis = await scene.redis();
-    const walletd = await scene.walletd(redis.url);
-    const load = await scene.load(walletd);
-    await delay(500);
-    const client = redis.client();
-    scene.atEnd(() => client.disconnect());
-    const copy = await copyOf(client);
-    await delay(300);
-    await client.flushall();
-    const words = /is empty: the store \S+ is gone from it; nothing is written until it is back/;
-    scene.say(await refusedUntil(walletd, load, words, () => client.multi(copy).exec()));
-    await load.stop();
-    scene.say(await prove([load], walletd, new RawRedis(redis)));
-  },
-);
+fault('after FLUSHALL an older copy receives the missing entries again', async (scene) => {
+  const redis = await scene.redis();
+  const walletd = await scene.walletd(redis.url);
+  const load = await scene.load(walletd);
+  await delay(500);
+  const client = redis.client();
+  scene.atEnd(() => client.disconnect());
+  const copy = await copyOf(client);
+  await delay(300);
+  await client.flushall();
+  const words = /is empty: the store \S+ is gone from it; nothing is written until it is back/;
+  scene.say(await refusedUntil(walletd, load, words, () => client.multi(copy).exec()));
+  await load.stop();
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
+});
 
-fault('SIGTERM while Redis hangs: walletd ends in five seconds, and its successor finds everything', async (scene) => {
+fault('SIGTERM while Redis hangs ends walletd in five seconds without loss', async (scene) => {
   const redis = await scene.redis();
   const walletd = await scene.walletd(redis.url);
   const load = await scene.load(walletd);
@@ -144,30 +138,27 @@ for (const [workers, traffic] of [
   ['0', 'without traffic'],
   ['2', 'without traffic'],
 ] as const) {
-  fault(
-    `SIGTERM while Redis is down, ${traffic} with ${workers} workers: what was answered last is kept in files, for a Redis that comes back without it`,
-    async (scene) => {
-      const redis = await scene.redis();
-      const walletd = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
-      const load = await scene.load(walletd);
-      await delay(500);
-      if (traffic === 'without traffic') await load.stop();
-      await redis.end('SIGKILL');
-      await delay(300);
-      const toldMs = performance.now();
-      await walletd.end('SIGTERM');
-      const tookMs = Math.round(performance.now() - toldMs);
-      await load.stop();
-      const kept = Buffer.concat([...readOrphans(scene.nodeFolder).values()].flat());
-      const answered = load.sent.filter(({ outcome }) => outcome === 'answered');
-      for (const { body } of answered.slice(-100)) assert.ok(kept.includes(body.id), `${body.id} is not kept`);
-      assert.ok(tookMs < ENDED_MS, `${tookMs} ms`);
-      scene.say(`ended after ${tookMs} ms; ${answered.length} answered, ${kept.length} bytes of entries kept`);
-      await redis.start();
-      const successor = await scene.walletd(redis.url);
-      scene.say(await prove([load], successor, new RawRedis(redis)));
-    },
-  );
+  fault(`SIGTERM without Redis saves the last answers, ${traffic} with ${workers} workers`, async (scene) => {
+    const redis = await scene.redis();
+    const walletd = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
+    const load = await scene.load(walletd);
+    await delay(500);
+    if (traffic === 'without traffic') await load.stop();
+    await redis.end('SIGKILL');
+    await delay(300);
+    const toldMs = performance.now();
+    await walletd.end('SIGTERM');
+    const tookMs = Math.round(performance.now() - toldMs);
+    await load.stop();
+    const kept = Buffer.concat([...readOrphans(scene.nodeFolder).values()].flat());
+    const answered = load.sent.filter(({ outcome }) => outcome === 'answered');
+    for (const { body } of answered.slice(-100)) assert.ok(kept.includes(body.id), `${body.id} is not kept`);
+    assert.ok(tookMs < ENDED_MS, `${tookMs} ms`);
+    scene.say(`ended after ${tookMs} ms; ${answered.length} answered, ${kept.length} bytes of entries kept`);
+    await redis.start();
+    const successor = await scene.walletd(redis.url);
+    scene.say(await prove([load], successor, new RawRedis(redis)));
+  });
 }
 
 /** All keys at one moment, as the commands that restore them. */

@@ -59,7 +59,7 @@ async function aheadOfLog(scene: Scene): Promise<Ahead> {
 }
 
 describe('a chunk holds entries that its log lacks', { concurrency: true }, () => {
-  fault('the append gets through late: only then the snapshot is published', async (scene) => {
+  fault('the snapshot is published only after a late append', async (scene) => {
     const { proxy, raw, witness, url, walletd, load, id } = await aheadOfLog(scene);
     proxy.weather = 'fair';
     await proxy.deliverOldest();
@@ -76,7 +76,7 @@ describe('a chunk holds entries that its log lacks', { concurrency: true }, () =
     await witness.stop();
   });
 
-  fault('another owner comes first: the snapshot is abandoned, and the append never gets through', async (scene) => {
+  fault('an earlier takeover abandons the snapshot and the append', async (scene) => {
     const { proxy, raw, witness, url, walletd, load, id } = await aheadOfLog(scene);
     const successor = await scene.walletd(url, ENV);
     proxy.weather = 'fair';
@@ -90,7 +90,7 @@ describe('a chunk holds entries that its log lacks', { concurrency: true }, () =
     await witness.stop();
   });
 
-  fault('its owner is killed: what the chunk held is not there, and can be done', async (scene) => {
+  fault("after a kill the chunk's callbacks are unknown and can be executed", async (scene) => {
     const { proxy, raw, witness, url, walletd, load, id } = await aheadOfLog(scene);
     load.rest();
     await walletd.end('SIGKILL');

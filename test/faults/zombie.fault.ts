@@ -29,32 +29,29 @@ const REDIS_STEPS: readonly Step[] = [
  */
 const LMDB_STEPS: readonly Step[] = REDIS_STEPS.map(([what], i) => [what, 'before compareAndWrite', i + 2]);
 
-faultOnEachStore(
-  'an owner that sleeps in the middle of its snapshot and wakes up behind its successor changes not a byte',
-  async (scene, place) => {
-    const first = await scene.walletd(place.url, ENV);
-    const raw = place.open();
-    const witness = await Witness.of(raw);
-    const loads = [await playAndEnd(scene, first)];
-    for (const [what, step, time] of place.kind === 'LMDB' ? LMDB_STEPS : REDIS_STEPS) {
-      const sleeper = await scene.walletd(place.url, { ...ENV, ...signalAt('SIGSTOP', step, time) });
-      loads.push(await play(scene, sleeper));
-      await until(`it sleeps before ${what}`, () => isAsleep(sleeper));
-      loads.push(await playAndEnd(scene, await scene.walletd(place.url, ENV)));
-      const left = await raw.dump();
-      process.kill(sleeper.pid, 'SIGCONT');
-      const wokenMs = performance.now();
-      assert.equal(await sleeper.exit(), FENCED);
-      const tookMs = Math.round(performance.now() - wokenMs);
-      assert.deepEqual(await raw.dump(), left, `${what}: the store is as the successor left it`);
-      const said = sleeper.log.filter(({ msg }) => /^snapshot (taken|abandoned)$/.test(msg));
-      scene.say(`before ${what}: ${said.map(({ msg, reason }) => reason ?? msg)}; ended after ${tookMs} ms`);
-    }
-    const heir = await scene.walletd(place.url, ENV);
-    scene.say(await prove(loads, heir, witness));
-    await witness.stop();
-  },
-);
+faultOnEachStore('an owner replaced in the middle of its snapshot changes no byte', async (scene, place) => {
+  const first = await scene.walletd(place.url, ENV);
+  const raw = place.open();
+  const witness = await Witness.of(raw);
+  const loads = [await playAndEnd(scene, first)];
+  for (const [what, step, time] of place.kind === 'LMDB' ? LMDB_STEPS : REDIS_STEPS) {
+    const sleeper = await scene.walletd(place.url, { ...ENV, ...signalAt('SIGSTOP', step, time) });
+    loads.push(await play(scene, sleeper));
+    await until(`it sleeps before ${what}`, () => isAsleep(sleeper));
+    loads.push(await playAndEnd(scene, await scene.walletd(place.url, ENV)));
+    const left = await raw.dump();
+    process.kill(sleeper.pid, 'SIGCONT');
+    const wokenMs = performance.now();
+    assert.equal(await sleeper.exit(), FENCED);
+    const tookMs = Math.round(performance.now() - wokenMs);
+    assert.deepEqual(await raw.dump(), left, `${what}: the store is as the successor left it`);
+    const said = sleeper.log.filter(({ msg }) => /^snapshot (taken|abandoned)$/.test(msg));
+    scene.say(`before ${what}: ${said.map(({ msg, reason }) => reason ?? msg)}; ended after ${tookMs} ms`);
+  }
+  const heir = await scene.walletd(place.url, ENV);
+  scene.say(await prove(loads, heir, witness));
+  await witness.stop();
+});
 
 /** Plays bets of some players; the log is idle when it resolves. */
 async function play(scene: Scene, walletd: WalletdProcess) {
