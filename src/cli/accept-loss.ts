@@ -34,9 +34,11 @@ interface AcceptLossOptions extends AcceptArchiveLossOptions {
 export function addAcceptLoss(program: Command): void {
   program
     .command('accept-loss')
-    .description('show what a store has lost, and let its shards go on without it; asks before it changes anything')
-    .option('--archive', 'the same for the archive: rounds that left memory and are not in it')
-    .option('--dry-run', 'show and write the lists, ask nothing and change nothing; a server may run meanwhile')
+    .description(
+      'show the entries that a store has lost, and let its shards continue without them; asks before any change',
+    )
+    .option('--archive', 'do the same for the archive: rounds that left memory and are missing in it')
+    .option('--dry-run', 'only print and write the lists; asks and changes nothing; a server may be running')
     .option('--yes', 'do not ask')
     .option(...STOPPED_OPTION)
     .addHelpText(
@@ -44,20 +46,20 @@ export function addAcceptLoss(program: Command): void {
       helpText({
         notes: [
           `\
-A shard stays stopped when its store lacks what it should have: entries that this node has acknowledged, entries that a
-snapshot contains, or entries in the middle of its log. Anything that can bring them back (the right server, its disk, a
-backup) is better than this. With your yes each such shard goes on from what can be proved; entries that cannot be used
-are kept in a file in WALLETD_NODE_FOLDER, which \`walletd inspect orphans FILE\` shows.`,
+A shard stays stopped when its store lacks entries: entries that this node has acknowledged, entries that a snapshot
+contains, or entries in the middle of its log. Bringing them back (from the right server, its disk or a backup) is better
+than this command. After your confirmation each such shard continues from its last provable entry. Unusable entries are
+kept in a file in WALLETD_NODE_FOLDER, which \`walletd inspect orphans FILE\` shows.`,
           `\
-It prints which callbacks may be lost, as far as this node knows them, and writes them as CSV into
-WALLETD_NODE_FOLDER/lost-callbacks-TIME.csv: the platform can repeat or cancel those.`,
+The command prints the callbacks that may be lost, as far as this node knows them, and writes them as CSV into
+WALLETD_NODE_FOLDER/lost-callbacks-TIME.csv: the platform can repeat or cancel them.`,
           `\
-With --archive: an archive that is empty, older or another one than the log relies on is not believed, and callbacks that
-need it get 503. Where it is really lost, this writes the rounds that are not in it as CSV into
-WALLETD_NODE_FOLDER/lost-rounds-TIME.csv, and with your yes walletd goes on without them: a callback that repeats one of them
-is taken as new, and moves money again. docs/archive.md.`,
+With --archive: walletd does not trust an archive that is empty, outdated or different from the one that the log relies on,
+and answers 503 to callbacks that need it. If the archive is really lost, this command writes the missing rounds as CSV into
+WALLETD_NODE_FOLDER/lost-rounds-TIME.csv. After your confirmation walletd continues without them: a callback that repeats one
+of these rounds then counts as new, and moves money again. See docs/archive.md.`,
         ],
-        exitCodes: `${EXIT.ok} nothing is missing, the shards can go on, or --dry-run has shown what is missing, ${EXIT.failure} you said no, or it could not be done.`,
+        exitCodes: `${EXIT.ok} nothing is missing, the shards can continue, or --dry-run has shown the loss, ${EXIT.failure} you said no, or the command failed.`,
         examples: ['walletd accept-loss', 'walletd accept-loss --archive --dry-run'],
       }),
     )

@@ -19,7 +19,7 @@ export interface BackupInputOptions {
   readonly json?: true;
 }
 
-export const IDENTITY_OPTION = ['--identity <file>', 'the age identities that open an encrypted backup'] as const;
+export const IDENTITY_OPTION = ['--identity <file>', 'file of age identities to decrypt the backup with'] as const;
 
 /** Backup that was found and, if it can be read more than once, checked completely. */
 export interface BackupInput {

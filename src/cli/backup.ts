@@ -17,20 +17,20 @@ interface BackupOptions extends BackupRunOptions {
 export function addBackup(program: Command): void {
   program
     .command('backup')
-    .description('write a store, serving or not, into one compressed file; the store is only read')
-    .requiredOption('--to <file>', 'a new file, or - for a pipe; with --follow, a file that exists is continued')
+    .description('copy a store, running or stopped, into one compressed file; only reads the store')
+    .requiredOption('--to <file>', 'a new file, or - for a pipe; --follow continues an existing file')
     .option('--from <store>', 'the store (default: WALLETD_STORE)')
-    .option('--follow', 'append what comes, until SIGINT or SIGTERM')
+    .option('--follow', 'append new entries until SIGINT or SIGTERM')
     .option(
       '--rotate <size|time>',
-      '--to is a folder: a new whole backup in it when 8GiB were appended, or after 24h',
+      '--to is a folder; start a new complete backup in it after, for example, 8GiB or 24h',
       argument(parseRotation),
     )
-    .option('--keep <number>', 'of a folder: how many finished backups stay', argument(parseKeep))
-    .option('--then <command>', 'a shell command for each file that is finished, in which {} is its path')
-    .option('--recipient <key>', 'encrypt it for this public key of age; may be given several times', addRecipient)
-    .option('--heartbeat <file>', 'following: written with the time up to which the backup has everything')
-    .option('--metrics <file>', "following: metrics for the textfile collector of Prometheus' node_exporter")
+    .option('--keep <number>', 'number of finished backups to keep in the folder', argument(parseKeep))
+    .option('--then <command>', 'shell command to run for each finished file; {} stands for its path')
+    .option('--recipient <key>', 'encrypt for this age public key; can be repeated', addRecipient)
+    .option('--heartbeat <file>', 'with --follow: file that receives the time up to which the backup is complete')
+    .option('--metrics <file>', "with --follow: metrics file for the textfile collector of Prometheus' node_exporter")
     .option('--json', 'print one JSON object for each step instead of tables')
     .addHelpText(
       'after',
@@ -38,12 +38,12 @@ export function addBackup(program: Command): void {
         notes: [
           STORE_ADDRESS_HELP,
           `\
-A backup in such a folder is whole by itself: a file older than the oldest moment that you may want back is not needed. What is
-encrypted (--recipient, see https://age-encryption.org) cannot be continued, so following it takes --rotate; a file is
-there when it is finished, and until then it has the name of a partial one.`,
+With --rotate, each file is a complete backup: you can delete files older than the oldest moment that you may want to restore.
+An encrypted file (--recipient, see https://age-encryption.org) cannot be continued, so --follow needs --rotate then. It keeps
+the name of a partial file until it is finished.`,
         ],
-        exitCodes: `${EXIT.ok} written, or followed until a signal; ${EXIT.failure} failed; ${EXIT.otherArchive} following: the archive that is
-named is not the one that walletd uses. A file that is there is whole.`,
+        exitCodes: `${EXIT.ok} written, or followed until a signal; ${EXIT.failure} failed; ${EXIT.otherArchive} with --follow: WALLETD_ARCHIVE
+is not the archive that walletd uses. Every file without a partial name is complete.`,
         examples: [
           'walletd backup --to /var/backups/wallets-2026-01-31',
           'walletd backup --to /var/backups/wallets --follow --from env:WALLETS_REDIS',

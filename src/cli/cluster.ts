@@ -13,11 +13,11 @@ interface ClusterOptions extends OutputOptions {
 
 const SERVER = [
   '--server <url>',
-  "the operator API of any node (default: that of the settings); the token is admin.token's",
+  'operator API of any node (default: from the settings); the token is that of admin.token',
 ] as const;
 
 export function addCluster(program: Command): void {
-  const group = program.command('cluster').description('nodes that share the shards: how they are, and who has what');
+  const group = program.command('cluster').description('show and change the nodes of a cluster and their shards');
   const verb = (name: string, description: string, help: Parameters<typeof helpText>[0]) =>
     group
       .command(name)
@@ -26,20 +26,18 @@ export function addCluster(program: Command): void {
       .option('--json', 'print a JSON object instead')
       .addHelpText('after', helpText(help));
 
-  verb('status', 'nodes, shards and the plan, as one node sees them', {
-    exitCodes: `${EXIT.ok} each shard is served, ${EXIT.failure} one is not, or no server answers.`,
+  verb('status', 'show nodes, shards and the shard assignment, as one node sees them', {
+    exitCodes: `${EXIT.ok} every shard is served, ${EXIT.failure} a shard is not, or no server answers.`,
     examples: ['walletd cluster status'],
   }).action((options: ClusterOptions) => conclude(status(options), options));
-  verb('drain <node>', 'have a node give its shards away and take none, until undrain or its end', {
-    notes: [
-      'The shards move by and by: cluster status shows how far it is. A node that gets SIGTERM does the same by itself.',
-    ],
+  verb('drain <node>', 'make a node hand over its shards and take none, until undrain or its exit', {
+    notes: ['The shards move one after the other: cluster status shows the progress. A node does the same on SIGTERM.'],
     examples: ['walletd cluster drain node-2'],
   }).action((node: string, options: ClusterOptions) => conclude(ask(options, nodePath(node, 'drain')), options));
-  verb('undrain <node>', 'let a node have shards again', { examples: ['walletd cluster undrain node-2'] }).action(
+  verb('undrain <node>', 'let a node own shards again', { examples: ['walletd cluster undrain node-2'] }).action(
     (node: string, options: ClusterOptions) => conclude(ask(options, nodePath(node, 'undrain')), options),
   );
-  verb('move <shard> <node>', 'move a shard to a node; it does not move for balance from then on', {
+  verb('move <shard> <node>', 'move a shard to a node and exempt it from balancing', {
     examples: ['walletd cluster move 7 node-2'],
   }).action((shard: string, node: string, options: ClusterOptions) =>
     conclude(ask(options, `/v1/cluster/shards/${encodeURIComponent(shard)}/move`, { node }), options),

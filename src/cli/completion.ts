@@ -4,7 +4,7 @@ import { helpText } from './verb.js';
 export function addCompletion(program: Command): void {
   program
     .command('completion')
-    .description('print what a shell needs to complete commands and options')
+    .description('print a script for the shell that completes commands and options')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
     .addHelpText(
       'after',

@@ -7,13 +7,13 @@ import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js'
 export function addConfig(program: Command): void {
   program
     .command('config')
-    .description('show the settings that are in force and where each comes from; secrets are hidden')
-    .option('--all', 'also those that nobody has changed')
-    .option('--json', 'one JSON object a line')
+    .description('show the settings in force and their sources; hides secrets')
+    .option('--all', 'also settings with their default value')
+    .option('--json', 'print one JSON object per line')
     .addHelpText(
       'after',
       helpText({
-        exitCodes: '0 they are in order, 2 they are not',
+        exitCodes: '0 the settings are valid, 2 they are not',
         examples: ['walletd config', 'WALLETD_CONFIG=/etc/walletd.json walletd config --all'],
       }),
     )

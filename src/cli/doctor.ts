@@ -28,7 +28,7 @@ export function addDoctor(program: Command): void {
   program
     .command('doctor')
     .description(
-      'examine a store: durability, rights, time of a durable write, replicas, clock, room, archive, and its server',
+      'examine a store: durability, rights, time of a durable write, replicas, clock, free space, archive and server',
     )
     .argument('[store]', 'the store (default: WALLETD_STORE)')
     .option('--json', 'print a JSON object per finding instead')
@@ -36,10 +36,10 @@ export function addDoctor(program: Command): void {
       'after',
       helpText({
         notes: [
-          'It may run beside a server. What it writes is its own, some 200 KiB, and is removed.',
+          'doctor may run beside a server. It writes some 200 KiB of its own data and removes them.',
           STORE_ADDRESS_HELP,
         ],
-        exitCodes: `${EXIT.ok} nothing is bad, ${EXIT.failure} something is, or the store cannot be used.`,
+        exitCodes: `${EXIT.ok} no check is bad, ${EXIT.failure} a check is bad, or the store cannot be used.`,
         examples: ['walletd doctor', 'walletd doctor env:NEW_STORE'],
       }),
     )

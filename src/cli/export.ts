@@ -30,21 +30,25 @@ type From = 'oldest' | ReadonlyMap<number, Lsn>;
 export function addExport(program: Command): void {
   program
     .command('export')
-    .description('write every event to stdout, a JSON object per line; changes nothing')
-    .option('--from <lsns>', 'after SHARD:LSN[,SHARD:LSN...]; or oldest: what is still there', argument(parseFrom))
-    .option('--follow', 'go on with new events, until SIGINT or SIGTERM, or until the reader of the output ends')
-    .option('--cursor <file>', 'keep the position in this file and go on from there: each event comes at least once')
+    .description('write every event to stdout as one JSON object per line; changes nothing')
+    .option(
+      '--from <lsns>',
+      'start after SHARD:LSN[,SHARD:LSN...], or with the oldest event left: oldest',
+      argument(parseFrom),
+    )
+    .option('--follow', 'continue with new events until SIGINT or SIGTERM, or until the reader closes the pipe')
+    .option('--cursor <file>', 'save the position in this file and resume from it; each event comes at least once')
     .option(...STORE_OPTION)
     .addHelpText(
       'after',
       helpText({
         notes: [
           `\
-Without --from and --cursor everything is exported, from the very first entry. If the log does not hold all of that any
-more, nothing is exported, unless with --from oldest. A cursor file that exists takes precedence over --from SHARD:LSN.`,
+Without --from and --cursor the export starts with the very first entry, and fails if the log was trimmed since; --from oldest
+exports what is left. An existing cursor file takes precedence over --from SHARD:LSN.`,
           STORE_ADDRESS_HELP,
         ],
-        exitCodes: `${EXIT.ok} exported, ${EXIT.failure} something is not there any more, or cannot be read.`,
+        exitCodes: `${EXIT.ok} exported, ${EXIT.failure} an entry was trimmed or cannot be read.`,
         examples: ['walletd export --follow --cursor /var/lib/feed/cursor --from oldest | feed-the-database'],
       }),
     )

@@ -10,10 +10,10 @@ import { resolved } from './store-address.js';
 export function addInit(program: Command): void {
   program
     .command('init')
-    .description('create the store; changes nothing if there is one')
+    .description('create the store; leaves an existing one unchanged')
     .argument(
       '[store]',
-      'lmdb:FOLDER, redis://… (default: WALLETD_STORE; a password is safer there than in an argument)',
+      'lmdb:FOLDER, redis://… (default: WALLETD_STORE, where a password is safer than in an argument)',
     )
     .action((store?: string) => init(store));
 }

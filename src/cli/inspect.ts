@@ -43,7 +43,7 @@ interface SearchOptions extends InspectOptions {
 export function addInspect(program: Command): void {
   const group = program
     .command('inspect')
-    .description('show what happened, in time order, from log and snapshots; changes nothing')
+    .description('show the history from log and snapshots in time order; changes nothing')
     .addHelpText(
       'after',
       helpText({
@@ -52,11 +52,11 @@ export function addInspect(program: Command): void {
       }),
     );
 
-  addVerb(group, 'player', 'everything that happened to a player', 'walletd inspect player ann --json')
+  addVerb(group, 'player', 'show the history of a player', 'walletd inspect player ann --json')
     .argument('<name>', 'the username')
     .action((username: string, options: InspectOptions) => search({ type: 'player', username }, options));
 
-  addVerb(group, 'round', 'everything that happened in a round', 'walletd inspect round SLOTS round-1 --player ann')
+  addVerb(group, 'round', 'show the history of a round', 'walletd inspect round SLOTS round-1 --player ann')
     .argument('<product>', 'the productId')
     .argument('<round>', 'the roundId')
     .option(...PLAYER_OPTION)
@@ -64,7 +64,7 @@ export function addInspect(program: Command): void {
       search({ type: 'round', productId, roundId, username: options.player }, options),
     );
 
-  addVerb(group, 'txn', 'everything that happened to a transaction', 'walletd inspect txn bet-1 --player ann')
+  addVerb(group, 'txn', 'show the history of a transaction', 'walletd inspect txn bet-1 --player ann')
     .argument(
       '<id>',
       'the id of a bet, settlement, tip, cancel or void; or of a deposit, withdrawal, correction or import',
@@ -74,13 +74,18 @@ export function addInspect(program: Command): void {
       search({ type: 'transaction', id, username: options.player }, options),
     );
 
-  addVerb(group, 'operators', 'what operators did: who, when, from where', 'walletd inspect operators --json')
-    .option('--since <time>', 'from this time on, such as 2026-01-31T12:00:00Z (default: all that is known)', parseTime)
+  addVerb(
+    group,
+    'operators',
+    'show operations with their operator, time and address',
+    'walletd inspect operators --json',
+  )
+    .option('--since <time>', 'from this time on, such as 2026-01-31T12:00:00Z (default: everything)', parseTime)
     .action((options: OperatorsOptions) =>
       search({ type: 'operators', sinceMs: options.since ?? 0, username: undefined }, options),
     );
 
-  addVerb(group, 'entry', 'an entry of a log', 'walletd inspect entry 2:1-4')
+  addVerb(group, 'entry', 'show an entry of a log', 'walletd inspect entry 2:1-4')
     .argument('<entry>', 'SHARD:EPOCH-SEQUENCE', argument(parseEntryAddress))
     .action((address: EntryAddress, options: InspectOptions) =>
       show(options, (reader) => lookAtEntry(address, reader)),
@@ -89,16 +94,21 @@ export function addInspect(program: Command): void {
   addVerb(
     group,
     'archive',
-    'how far the logs rely on the archive, and how far it goes',
+    'show how far the logs rely on the archive, and how far the archive goes',
     'walletd inspect archive',
   ).action((options: InspectOptions) => showArchive(options));
 
-  addVerb(group, 'orphans', 'acknowledged entries that a store has lost', 'walletd inspect orphans node/orphans-2-1')
-    .argument('<file>', 'a file that walletd has left')
+  addVerb(
+    group,
+    'orphans',
+    'show acknowledged entries that a store has lost',
+    'walletd inspect orphans node/orphans-2-1',
+  )
+    .argument('<file>', 'an orphans file that walletd has written')
     .action((file: string, options: InspectOptions) => show(options, (reader) => lookAtOrphans(file, reader)));
 }
 
-const PLAYER_OPTION = ['--player <name>', 'search this player only (default: all shards)'] as const;
+const PLAYER_OPTION = ['--player <name>', 'search only this player (default: all shards)'] as const;
 
 function addVerb(group: Command, name: string, description: string, example: string): Command {
   return group

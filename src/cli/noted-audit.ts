@@ -3,7 +3,7 @@ import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 import type { AuditHead } from '../wallet/audit-chain.js';
 
-/** Heads of audit chains from an earlier `verify --json`, which was kept where nobody who can write to the store can change it. */
+/** Heads of audit chains from an earlier `verify --json`, which was kept out of reach of everyone who can write to the store. */
 export interface NotedAudit {
   readonly heads: ReadonlyMap<number, AuditHead>;
   /** Throws when the heads are of another store. */

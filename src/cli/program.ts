@@ -67,11 +67,11 @@ export async function makeProgram(called = '', output: OutputConfiguration = {})
     .addHelpText(
       'after',
       `
-Settings come from config/default.json, a file named in WALLETD_CONFIG, and WALLETD_… variables: see docs/settings.md.
+Settings come from config/default.json, the file named in WALLETD_CONFIG, and WALLETD_… variables: see docs/settings.md.
 
-Exit codes: ${EXIT.ok} ended in good order, ${EXIT.failure} failed, ${EXIT.usage} wrong settings or arguments, \
-${EXIT.fenced} another process took the store over, ${EXIT.cutOff} the backup was cut off, ${EXIT.otherArchive} walletd archives elsewhere than \
-the follower of the backup reads.`,
+Exit codes: ${EXIT.ok} success, ${EXIT.failure} failure, ${EXIT.usage} wrong settings or arguments, \
+${EXIT.fenced} another process took over the store, ${EXIT.cutOff} the backup was cut off, ${EXIT.otherArchive} walletd uses another archive than \
+the follower of the backup.`,
     )
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(concealed(text)), ...output });

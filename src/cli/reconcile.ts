@@ -38,12 +38,14 @@ interface ReconcileOptions extends OutputOptions {
 export function addReconcile(program: Command): void {
   program
     .command('reconcile')
-    .description("compare the platform's bet history with the bets here, also the archived ones; changes nothing")
-    .requiredOption('--from <file>', "the platform's history: JSON lines, or CSV with a header; or - for a pipe")
-    .option('--mapping <file>', 'names of its columns and statuses (default: those of betTransactionsV2)')
-    .option('--since <time>', 'the history begins at this time, such as 2026-01-31T00:00:00Z', argument(parseTime))
-    .option('--until <time>', 'the history ends at this time', argument(parseTime))
-    .option('--json', 'print a JSON object per difference, per sum, and one of the whole, instead of tables')
+    .description(
+      "compare the platform's bet history with the bets of walletd, including archived ones; changes nothing",
+    )
+    .requiredOption('--from <file>', "the platform's history as JSON lines or CSV with a header, or - for a pipe")
+    .option('--mapping <file>', 'names of its columns and statuses (default: as in betTransactionsV2)')
+    .option('--since <time>', 'start of the history, such as 2026-01-31T00:00:00Z', argument(parseTime))
+    .option('--until <time>', 'end of the history', argument(parseTime))
+    .option('--json', 'print one JSON object per difference and sum, and one total, instead of tables')
     .option(...STORE_OPTION)
     .addHelpText(
       'after',
@@ -51,11 +53,11 @@ export function addReconcile(program: Command): void {
         notes: [
           STORE_ADDRESS_HELP,
           `\
-Without --since and --until the history is taken for all there ever was. What is on one side alone is blamed when it is
-inside of these times by more than ${EDGE_MS / 60_000} minutes; what has changed later than that is in flight. Temporary files lie in TMPDIR
-and need about as much room as the history, and as much again for the bets here.`,
+Without --since and --until the history counts as complete. A bet on one side only is a difference if it lies more than
+${EDGE_MS / 60_000} minutes inside these times; a bet that changed closer to the end may still be in flight. Temporary files in TMPDIR need about
+as much space as the history, and as much again for the bets of walletd.`,
         ],
-        exitCodes: `${EXIT.ok} nothing differs, ${EXIT.failure} something differs, or it could not be compared.`,
+        exitCodes: `${EXIT.ok} no differences, ${EXIT.failure} differences, or the comparison failed.`,
         examples: [
           'walletd reconcile --from bets.jsonl --since 2026-01-31T00:00:00Z --until 2026-02-01T00:00:00Z',
           'zcat bets.csv.gz | walletd reconcile --from - --mapping columns.json --json',

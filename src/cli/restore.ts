@@ -47,20 +47,24 @@ interface RestoreOptions extends OutputOptions, BackupInputOptions {
 export function addRestore(program: Command): void {
   program
     .command('restore')
-    .description('write a backup, or another store, into an empty store')
+    .description('write a backup or another store into an empty store')
     .requiredOption(
       '--from <file|store>',
-      'a file that backup has written, a folder of --rotate, or - for a pipe; or a store, which is only read',
+      'a backup file, a folder of --rotate, - for a pipe, or a store, which is only read',
     )
     .option('--to <store>', 'an empty store, or one without an event')
-    .option('--at <time|lsn>', 'stop at a moment of the past, see below', argument(parseAt))
-    .option('--shards <number>', 'into another number of shards, as another store, see below', argument(parseShards))
-    .option('--dry-run', 'make every check, say what would be written, and write nothing')
-    .option('--accept-cut-off', 'restore the whole segments of a backup whose last one was cut off')
+    .option('--at <time|lsn>', 'restore up to a past moment, see below', argument(parseAt))
+    .option(
+      '--shards <number>',
+      'change the number of shards, which makes another store, see below',
+      argument(parseShards),
+    )
+    .option('--dry-run', 'run every check and report the result, but write nothing')
+    .option('--accept-cut-off', 'restore the complete segments of a backup whose last segment was cut off')
     .option(...IDENTITY_OPTION)
-    .option('--yes', 'do not ask when somebody may be serving the store')
-    .option('--player <name>', 'with --show: this player alone, and the correction that would bring him there')
-    .option('--show', 'with --player: write nothing')
+    .option('--yes', 'do not ask, even if a server may be using the store')
+    .option('--player <name>', 'with --show: only this player, with the correction that would restore the balance')
+    .option('--show', 'with --player: show only, write nothing')
     .option('--json', 'print one JSON object instead of a table')
     .addHelpText(
       'after',
@@ -69,21 +73,21 @@ export function addRestore(program: Command): void {
           STORE_ADDRESS_HELP,
           `\
 --at TIME is ISO 8601 with its zone (2026-01-31T12:00:00Z, 2026-01-31T19:00:00+07:00) or milliseconds since 1970. Each
-shard is restored up to its last log entry whose newest event is not later, by its own clock: between players of
-different shards the cut can be some milliseconds apart.`,
-          '--at SHARD:LSN,SHARD:LSN… restores these shards up to these entries, and all others up to their end.',
+shard is restored up to its last log entry not later than this time, by the clock of the shard: between players of
+different shards the cut can differ by some milliseconds.`,
+          '--at SHARD:LSN,SHARD:LSN… restores these shards up to these entries, and all other shards completely.',
           `\
---shards NUMBER (1 to 1024) makes another store, with an id of its own: all players with their balances, transactions and
-first answers are in it, and its logs begin there. What happened before stays in the old store: keep that, or a backup.
-Nodes are pointed at the new store with WALLETD_SHARDS=NUMBER. All players are in memory meanwhile, as on a server.`,
+--shards NUMBER (1 to 1024) makes another store with its own id. It contains all players with their balances, transactions
+and first answers, and its logs begin there. The history before stays in the old store: keep that store, or a backup. Start
+nodes on the new store with WALLETD_SHARDS=NUMBER. The restore needs as much memory for the players as a server.`,
           `\
-A file is proved as a whole before anything is written. What comes through a pipe is proved while it is written, and
-cannot serve when that fails.`,
-          'A copy of a store that goes on serving lacks what comes later: to move a store, stop its server first.',
+A file is checked completely before anything is written. A pipe is checked while it is written; if the check fails, the new
+store cannot serve.`,
+          'A copy of a running store lacks all later entries: to move a store, stop its server first.',
         ],
         exitCodes: `\
-${EXIT.ok} restored; ${EXIT.failure} refused or failed: a store that was begun cannot serve, so empty it and restore again;
-${EXIT.cutOff} the backup was cut off: of a file nothing is written, unless --accept-cut-off.`,
+${EXIT.ok} restored; ${EXIT.failure} refused or failed: a partial store cannot serve, so empty it and restore again;
+${EXIT.cutOff} the backup was cut off: without --accept-cut-off nothing of a file is written.`,
         examples: [
           'walletd restore --from /var/backups/wallets-2026-01-31 --to lmdb:./restored',
           'walletd restore --from /var/backups/wallets --to lmdb:./restored --at 2026-01-31T12:00:00Z',

@@ -19,8 +19,8 @@ export function addServe(program: Command): void {
   program
     .command('serve')
     .description('answer callbacks and the operator API until SIGTERM or SIGINT')
-    .option('--insecure', 'accept unauthenticated callbacks, and tokens in the clear, from other machines')
-    .option('--check', 'only say whether it would start: settings, certificates, store; nothing is changed')
+    .option('--insecure', 'accept unauthenticated callbacks and unencrypted tokens from other machines')
+    .option('--check', 'only check whether it would start (settings, certificates, store); changes nothing')
     .action((options: ServeOptions) => (options.check ? check(options) : serve(options)));
 }
 

@@ -71,41 +71,41 @@ export function addSimulate(program: Command): void {
   program
     .command('simulate')
     .description('play the platform against any operator of the interface, and check every answer')
-    .argument('<url>', 'where the operator takes callbacks, such as http://localhost:3000', argument(parseUrl))
+    .argument('<url>', 'callback address of the operator, such as http://localhost:3000', argument(parseUrl))
     .addOption(
       new Option('--mode <mode>', 'check: named cases; explore: random histories; soak: rounds at a rate')
         .choices(MODES)
         .default('check'),
     )
-    .option('--seconds <n>', 'how long to explore or soak', argument(whole(SECONDS_MAX)), SECONDS)
-    .option('--seed <n>', 'what all chance comes from (default: another one each time)', argument(whole(SEED_MAX)))
-    .option('--lanes <n>', 'of an exploration: histories at a time', argument(whole(LANES_MAX)), LANES)
-    .option('--rate <n>', 'of a soak: messages a second', argument(whole(RATE_MAX)), RATE)
-    .option('--players <file>', `fresh players with ${OPENING_BALANCE} each, a username a line`)
-    .option('--create <command>', 'creates a player: {username}, {currency} and {balance} are replaced')
-    .option('--operator <url>', "walletd's operator API, which creates them", argument(parseUrl))
-    .option('--operator-token-file <file>', 'has the token of the operator API')
-    .option('--profile <file>', 'what this operator has chosen, as JSON (default: what walletd does by default)')
-    .option('--learn <file>', 'find most of the profile out first, by asking, and write it here')
-    .option('--key-file <file>', 'has the secret to sign requests with, alone or as ID:SECRET')
+    .option('--seconds <n>', 'duration of explore or soak', argument(whole(SECONDS_MAX)), SECONDS)
+    .option('--seed <n>', 'seed of all random choices (default: a new one each time)', argument(whole(SEED_MAX)))
+    .option('--lanes <n>', 'for explore: concurrent histories', argument(whole(LANES_MAX)), LANES)
+    .option('--rate <n>', 'for soak: messages per second', argument(whole(RATE_MAX)), RATE)
+    .option('--players <file>', `fresh players with a balance of ${OPENING_BALANCE}, one username per line`)
+    .option('--create <command>', 'command that creates a player: {username}, {currency} and {balance} are replaced')
+    .option('--operator <url>', "walletd's operator API, which creates the players", argument(parseUrl))
+    .option('--operator-token-file <file>', 'file with the token of the operator API')
+    .option('--profile <file>', 'choices of this operator as JSON (default: those of walletd)')
+    .option('--learn <file>', 'first learn most of the profile from answers, and write it to this file')
+    .option('--key-file <file>', 'file with the secret that signs requests, alone or as ID:SECRET')
     .option(
       '--patience <seconds>',
-      'how long what is not answered is sent again',
+      'how long to repeat an unanswered message',
       argument(parseSeconds),
       PATIENCE_SECONDS,
     )
     .option('--junit <file>', 'also write the results as JUnit XML')
-    .option('--html <file>', 'also write the results as a page')
+    .option('--html <file>', 'also write the results as an HTML page')
     .option('--json', 'print a JSON object per case instead')
     .addHelpText(
       'after',
       helpText({
         notes: [
           `\
-Each history is played with a player of its own, who has ${OPENING_BALANCE} and nothing else; check has ${CASES.length} of them. They stay where
-they are. One of --players, --create and --operator says where they come from. docs/simulate.md tells of profiles.`,
+Each history has its own player with a balance of ${OPENING_BALANCE} and nothing else; check needs ${CASES.length} players. The players are not removed.
+One of --players, --create and --operator provides them. See docs/simulate.md about profiles.`,
         ],
-        exitCodes: `${EXIT.ok} all agrees, ${EXIT.failure} something differs, ${EXIT.usage} wrong arguments, ${EXIT.cannotKnow} it cannot be known.`,
+        exitCodes: `${EXIT.ok} all cases agree, ${EXIT.failure} a case differs, ${EXIT.usage} wrong arguments, ${EXIT.cannotKnow} the outcome is unknown.`,
         examples: [
           'walletd simulate http://localhost:3000 --operator http://localhost:3001',
           'walletd simulate http://localhost:3000 --operator http://localhost:3001 --mode explore --seconds 600',

@@ -14,14 +14,14 @@ interface ListOptions extends OutputOptions {
 export function addSnapshotList(group: Command): void {
   group
     .command('list')
-    .description('list the snapshots of each shard, newest first, with those that are damaged or unfinished')
+    .description('list the snapshots of each shard, newest first, including damaged and unfinished ones')
     .option('--json', 'print a JSON object per line instead of a table')
     .option(...STORE_OPTION)
     .addHelpText(
       'after',
       helpText({
         notes: [
-          'Recovery replays the log after the LSN in "from"; a snapshot holds nothing after the LSN in "to".',
+          'Recovery replays the log after the LSN in "from"; a snapshot contains nothing after the LSN in "to".',
           STORE_ADDRESS_HELP,
         ],
         examples: ['walletd snapshot list --store env:WALLETD_STORE'],

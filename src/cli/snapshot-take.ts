@@ -22,13 +22,13 @@ interface TakeOptions extends OutputOptions {
 export function addSnapshotTake(group: Command): void {
   group
     .command('take')
-    .description('take a snapshot of each shard that has changed, through the running server or on a stopped store')
+    .description('take a snapshot of each changed shard, through the running server or from a stopped store')
     .option(...STOPPED_OPTION)
     .option('--json', 'print a JSON object per line instead of a table')
     .addHelpText(
       'after',
       helpText({
-        exitCodes: `${EXIT.ok} taken, or nothing had changed, ${EXIT.failure} a snapshot was abandoned or could not be begun.`,
+        exitCodes: `${EXIT.ok} taken, or nothing had changed, ${EXIT.failure} a snapshot was abandoned or could not start.`,
         examples: ['walletd snapshot take'],
       }),
     )

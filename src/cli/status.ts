@@ -20,13 +20,13 @@ interface StatusOptions extends OutputOptions {
 export function addStatus(program: Command): void {
   program
     .command('status')
-    .description('how the running server is, on one screen')
-    .option('--server <url>', "its operator API (default: that of the settings); the token is admin.token's")
+    .description('show the health of the running server on one screen')
+    .option('--server <url>', 'its operator API (default: from the settings); the token is that of admin.token')
     .option('--json', 'print a JSON object instead')
     .addHelpText(
       'after',
       helpText({
-        exitCodes: `${EXIT.ok} nothing is wrong now, ${EXIT.failure} something is, or no server answers within five seconds.`,
+        exitCodes: `${EXIT.ok} no problems, ${EXIT.failure} a problem, or no answer within five seconds.`,
         examples: ['walletd status', 'walletd status --server http://127.0.0.1:3001 --json'],
       }),
     )

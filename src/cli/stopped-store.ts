@@ -16,7 +16,7 @@ import { writeEntries } from '../store/orphans-file.js';
 import type { AcceptLossDeps } from '../tools/loss/accept-loss.js';
 
 /** Option with which an operator confirms that a server on another machine is stopped. */
-export const STOPPED_OPTION = ['--stopped', 'the server that last owned the store is not running any more'] as const;
+export const STOPPED_OPTION = ['--stopped', 'confirm that the server that last owned the store is stopped'] as const;
 
 /** Dependencies for work on the shards of a store that no server owns. */
 export function stoppedStoreDeps(

@@ -9,8 +9,8 @@ const SCHEME = /^(lmdb:|env:|redis[a-z+]*:|[a-z+]+:\/\/)/i;
 
 /** Help paragraph of every command that takes a store. */
 export const STORE_ADDRESS_HELP =
-  `A STORE is ${STORE_FORMS}, or env:NAME, a variable that holds one of these:\n` +
-  'other users of this machine can read arguments, so a password is safer in a variable.';
+  `A STORE is ${STORE_FORMS},\n` +
+  'or env:NAME, a variable with one of these. Other users of this machine can read arguments, so a password is safer in a variable.';
 
 /** True if the text names a store and not a file. */
 export function isStoreAddress(text: string): boolean {

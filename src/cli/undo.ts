@@ -51,27 +51,27 @@ const AMOUNT_MAX = 10_000;
 export function addUndo(program: Command): void {
   program
     .command('undo')
-    .description('take back what an operator did, or credits that callbacks brought, by one correction for each')
-    .option('--operator <name>', 'whose operations: the name of a token, as `walletd inspect operators` shows it')
-    .option('--callbacks', 'credits of adjustBalance and rewards of winRewards, which no bet answers for')
+    .description('take back operations of an operator, or credits of callbacks, with one correction each')
+    .option('--operator <name>', 'operator whose operations to take back, as named by `walletd inspect operators`')
+    .option('--callbacks', 'take back credits without a bet: of adjustBalance, and rewards of winRewards')
     .requiredOption('--since <time>', 'from this time on, such as 2026-01-31T12:00:00Z', parseTime)
     .option('--until <time>', 'up to this time (default: now)', parseTime)
-    .option('--player <name>', 'of this player only')
-    .option('--ids <file>', 'only those whose id (refId of adjustBalance) is a line of this file')
-    .addOption(new Option('--type <type>', 'with --operator: this type only').choices([...UNDOABLE_OPERATIONS]))
-    .option('--product <id>', 'with --callbacks: of this product only')
-    .addOption(new Option('--endpoint <name>', 'with --callbacks: of this one only').choices(UNDOABLE_ENDPOINTS))
-    .option('--max-count <number>', `write at most so many corrections (default: ${COUNT_MAX})`, argument(parseCount))
+    .option('--player <name>', 'only this player')
+    .option('--ids <file>', 'only ids listed in this file, one per line (refId of adjustBalance)')
+    .addOption(new Option('--type <type>', 'with --operator: only this type').choices([...UNDOABLE_OPERATIONS]))
+    .option('--product <id>', 'with --callbacks: only this product')
+    .addOption(new Option('--endpoint <name>', 'with --callbacks: only this endpoint').choices(UNDOABLE_ENDPOINTS))
+    .option('--max-count <number>', `maximum number of corrections (default: ${COUNT_MAX})`, argument(parseCount))
     .option(
       '--max-amount <amount>',
-      `write at most so much of each currency, in whole currency (default: ${AMOUNT_MAX})`,
+      `maximum sum per currency, in whole currency (default: ${AMOUNT_MAX})`,
       argument(parseAmount),
     )
-    .option('--allow-negative-balance', 'take back also what has been spent: such a player has a debt then')
-    .option('--ask-again', 'ask once more for approvals that were refused or have expired')
-    .option('--csv <file>', 'write all of them into a new file, too')
+    .option('--allow-negative-balance', 'also take back money already spent, which leaves the player with a debt')
+    .option('--ask-again', 'request refused or expired approvals once more')
+    .option('--csv <file>', 'also write all corrections to a new file')
     .option('--dry-run', 'show the corrections and their sums, and write nothing')
-    .option('--yes', 'write the corrections without a question; a terminal is asked, else they are shown')
+    .option('--yes', 'write the corrections without asking (default: ask on a terminal, otherwise only show them)')
     .option('--json', 'print a JSON object per correction instead of a table')
     .option(...STORE_OPTION)
     .addHelpText(
@@ -80,13 +80,13 @@ export function addUndo(program: Command): void {
         notes: [
           STORE_ADDRESS_HELP,
           `\
-Operations and credits are read in the store, and corrections go through the operator API of the server that serves it, or a store
-that was made from it, with the token of the settings. The server's limits and approvals are in force. The id of a correction is made
-of what it takes back, and no request can choose it: a second run, in whatever state, changes nothing twice. Bets and what they won
-stay as they are. A reward that is taken back must not be voided by the platform as well.`,
+undo reads operations and credits from the store. It sends corrections, with the token of the settings, to the operator API of
+the server on this store or on a store restored from it; the limits and approvals of the server apply. The id of a correction
+derives from the movement that it takes back, and no request can choose it: a second run never corrects anything twice. Bets and
+their payouts stay. The platform must not also void a reward that was taken back.`,
         ],
         exitCodes: `\
-${EXIT.ok} shown, or all are written; ${EXIT.failure} some were refused or wait for an approval, nothing was found, or it could not be done.`,
+${EXIT.ok} shown, or all written; ${EXIT.failure} some were refused or wait for approval, nothing was found, or the command failed.`,
         examples: [
           'walletd undo --operator backoffice --since 2026-01-31T12:00:00Z --type deposit',
           'walletd undo --operator backoffice --since 2026-01-31T12:00:00Z --type deposit --yes',

@@ -39,30 +39,23 @@ export function addVerify(program: Command): void {
   program
     .command('verify')
     .description(
-      'check a store, or a backup: logs, snapshots, wallets, books, and what a running server holds; changes nothing',
+      'check a store or a backup: logs, snapshots, wallets, books, and the balances of a running server; changes nothing',
     )
-    .argument('[backup]', 'a file that backup has written, a folder of --rotate, or - for a pipe; instead of a store')
+    .argument('[backup]', 'a backup file, a folder of --rotate, or - for a pipe, instead of a store')
     .option(...IDENTITY_OPTION)
-    .option('--deep', 'replay from the oldest entry or snapshot there is, and check every snapshot against the replay')
-    .option(
-      '--server <url>',
-      'the operator API to compare with (default: that of the settings, if it answers)',
-      parseServer,
-    )
-    .option('--no-server', 'compare with no server')
+    .option('--deep', 'replay from the oldest entry or snapshot, and check every snapshot against the replay')
+    .option('--server <url>', 'operator API to compare with (default: from the settings, if it answers)', parseServer)
+    .option('--no-server', 'do not compare with a server')
     .option('--noted <file>', 'an earlier output of verify --json: the audit chain of each shard has to continue it')
     .option('--json', 'print one JSON object instead of tables')
     .option(...STORE_OPTION)
     .addHelpText(
       'after',
       helpText({
-        notes: [
-          STORE_ADDRESS_HELP,
-          'A backup is replayed as a whole, with or without --deep, and compared with no server.',
-        ],
+        notes: [STORE_ADDRESS_HELP, 'A backup is always replayed completely, and never compared with a server.'],
         exitCodes: `\
-${EXIT.ok} nothing differs, ${EXIT.failure} something differs, or the check could not be done;
-${EXIT.cutOff} nothing differs, but the last segment of the backup was cut off.`,
+${EXIT.ok} no differences, ${EXIT.failure} differences, or the check failed;
+${EXIT.cutOff} no differences, but the last segment of the backup was cut off.`,
         examples: [
           'walletd verify --deep --store lmdb:/var/lib/walletd --no-server',
           'walletd verify /var/backups/wallets-2026-01-31',

@@ -28,7 +28,7 @@ export interface ReadStore {
 /** Option with which a reading command takes its store, for `command.option(...STORE_OPTION)`. */
 export const STORE_OPTION = [
   '--store <store>',
-  'the store, or a backup: a file, or a folder of --rotate (default: WALLETD_STORE)',
+  'a store, a backup file, or a folder of --rotate (default: WALLETD_STORE)',
 ] as const;
 
 /**

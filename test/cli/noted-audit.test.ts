@@ -25,7 +25,7 @@ test('an earlier report gives the head of each shard, for its own store only', (
   assert.throws(() => mustBeOf('t'), /it is of store s, not t/);
 });
 
-test('a file that is no report of verify is refused with the command that makes one', () => {
+test('a file other than a report of verify is refused with the right command', () => {
   assert.throws(() => readNoted('/nowhere.json'), /--noted \/nowhere\.json: .*ENOENT.*`walletd verify --json`/);
   assert.throws(() => noted('{'), /--noted .*report\.json: .*JSON/);
   assert.throws(() => noted('{"storeId":"s"}'), /has no `storeId` and `shards`/);
