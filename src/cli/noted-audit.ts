@@ -3,10 +3,10 @@ import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 import type { AuditHead } from '../wallet/audit-chain.js';
 
-/** Heads of audit chains from an earlier `verify --json`, which was kept out of reach of everyone who can write to the store. */
+/** Heads of audit chains from an earlier `verify --json`, which was kept out of reach of all who can write to the store. */
 export interface NotedAudit {
   readonly heads: ReadonlyMap<number, AuditHead>;
-  /** Throws when the heads are of another store. */
+  /** Throws if the heads belong to another store. */
   mustBeOf(storeId: string): void;
 }
 
