@@ -57,7 +57,7 @@ replay(1, 'FLUSHALL beneath a living walletd with an archive', async (scene) => 
   await redis.call('FLUSHALL');
   await isAway(machine);
   const night = new Night(machine, 1, variables);
-  await night.byHand('A Redis that was emptied is ready as it is');
+  await night.byHand('After a FLUSHALL, leave Redis running');
   const settings = { WALLETD_ADMIN_PORT: machine.get('WALLETD_ADMIN_PORT'), WALLETD_NODE_FOLDER: scene.nodeFolder };
   assert.equal(runWalletd(['init', redis.url], settings).status, 1, 'init obeys nobody tonight');
   const used = { ...settings, WALLETD_ARCHIVE: machine.get('WALLETD_ARCHIVE') };
