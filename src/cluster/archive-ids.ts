@@ -2,7 +2,7 @@ import type { MemberRecord } from './table.js';
 
 type ArchiveId = MemberRecord['archiveId'];
 
-/** Archive id of a node whose archive did not answer at the start and that the store does not name yet. */
+/** Archive id of a node whose archive did not answer at its start and is not yet named by the store. */
 export const UNSEEN_ARCHIVE = '';
 
 /**

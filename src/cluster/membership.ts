@@ -60,7 +60,7 @@ export class Membership {
     return this.deps.clock.monotonicMs() - this.seenMs < SEEN_MS;
   }
 
-  /** Resolves after a read of the registry that began after this call. */
+  /** Resolves after a new read of the registry, begun after this call. */
   async refresh(): Promise<void> {
     await this.asking;
     await (this.asking ?? this.ask());

@@ -37,7 +37,8 @@ export interface ArchiverDeps {
   /** Drops all days of the archive before this one. */
   readonly dropBefore: (day: number) => Promise<void>;
   /**
-   * Moment before which last changes may be dropped, as far as this thread knows. Undefined: nothing may be dropped.
+   * Rounds last changed before this moment may be dropped, as far as this thread knows. Undefined: nothing may be
+   * dropped.
    */
   readonly expiredBeforeMs: (serverMs: number | undefined) => number | undefined;
   /** Clock of the archive's server; undefined without one. Rejects during an outage. */
