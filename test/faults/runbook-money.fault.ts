@@ -99,7 +99,7 @@ async function scriptGaveMoney(scene: Scene, by: 'list' | 'time'): Promise<void>
     COUNT: String(count),
     AMOUNT: String(125.5 * count),
   });
-  await night.byHand('Have the platform stop the script', () => delay(5));
+  await night.byHand('Ask the platform to stop the script', () => delay(5));
   if (by === 'time') {
     await night.byHand('write `WALLETD_MONEY_CREDIT_MAX`', () => machine.set('WALLETD_MONEY_CREDIT_MAX', '100'));
     await night.run();
@@ -109,7 +109,7 @@ async function scriptGaveMoney(scene: Scene, by: 'list' | 'time'): Promise<void>
     night.leaveOut('restart walletd');
   }
   assert.match(await night.run(), /SCRIPT ref-lucky0/);
-  await night.byHand('Have the platform say which');
+  await night.byHand('Ask the platform which');
   const undone = async () => {
     const shown = await night.run();
     assert.match(shown, new RegExp(`^${count} corrections of -${125.5 * count} THB; --yes --max-count`, 'm'));
@@ -123,12 +123,12 @@ async function scriptGaveMoney(scene: Scene, by: 'list' | 'time'): Promise<void>
     assert.equal(await sum(), 100 * count, 'a second run changes nothing');
   };
   if (by === 'list') {
-    night.leaveOut('see them alone');
+    night.leaveOut('list only these credits');
     night.leaveOut('write the corrections');
     await undone();
   } else {
     await undone();
-    night.leaveOut('see them alone');
+    night.leaveOut('list only these credits');
     night.leaveOut('write the corrections');
   }
   night.leaveOut('pending or refused');

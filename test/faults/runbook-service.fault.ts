@@ -30,7 +30,7 @@ replay(5, 'the disk of Redis is full, and Redis has ended', async (scene) => {
   await until('Redis has ended', () => redis.hasEnded);
   await until('callers are told 503', () => machine.load.count('busy') > 0);
   const night = new Night(machine, 5);
-  await night.byHand('Make room', () => disk.free());
+  await night.byHand('Free space', () => disk.free());
   await night.byHand('start Redis again', () => redis.start());
   await night.run();
   assert.match(await night.run(), /\broom\b/);
@@ -55,13 +55,13 @@ async function fencedMachine(scene: Scene) {
 rareReplay(7, 'two processes have one store, and the other one is to stay', async (scene) => {
   const { machine, second } = await fencedMachine(scene);
   const night = new Night(machine, 7);
-  await night.byHand('Do not start it again');
+  await night.byHand('Do not start this walletd again');
   await night.run({ exit: 1 });
-  await night.byHand('point the platform there', () => machine.load.moveTo(second));
+  await night.byHand('point the platform to the other process', () => machine.load.moveTo(second));
   const movedMs = performance.now();
   await until('the other one answers', () => machine.load.firstAnswerAfter(movedMs));
-  night.leaveOut('this one is to stay');
-  night.leaveOut('this one is to stay');
+  night.leaveOut('this process should serve');
+  night.leaveOut('this process should serve');
   night.end();
   await delay(300);
   scene.say(await proveNothingLost({ load: machine.load, walletd: second }));
@@ -73,10 +73,10 @@ rareReplay(7, 'two processes have one store, and this one is to stay', async (sc
   await delay(500);
   machine.load.rest();
   const night = new Night(machine, 7);
-  await night.byHand('Do not start it again');
+  await night.byHand('Do not start this walletd again');
   assert.match(await night.run({ exit: 1 }), /does not answer|ECONNREFUSED|refused/);
-  night.leaveOut('the other one is to stay');
-  await night.byHand('stop the other one', () => second.end('SIGTERM'));
+  night.leaveOut('the other process should serve');
+  await night.byHand('stop the other process', () => second.end('SIGTERM'));
   await night.run();
   night.end();
   await delay(300);
@@ -96,7 +96,7 @@ replay(8, 'a certificate ends soon, and is replaced without a restart', async (s
   const { walletd } = machine;
   assert.ok(walletd.log.some(({ code }) => code === 'certificate-ends'));
   const night = new Night(machine, 8);
-  await night.byHand('Put the new files in the place of the old ones', () => {
+  await night.byHand('Replace the old files with the new files', () => {
     copyFileSync(next.certificateFile, old.certificateFile);
     copyFileSync(next.keyFile, old.keyFile);
   });
@@ -165,7 +165,7 @@ rareReplay(13, 'memory is full of open bets, and gets more', async (scene) => {
   assert.equal(await place(placed), 50001, `${placed} requests`);
   const night = new Night(machine, 13);
   await night.run({ exit: 'any' });
-  await night.byHand('Write more into `$SETTINGS`', () => machine.set('WALLETD_MEMORY_MAX_BYTES', String(256 * MIB)));
+  await night.byHand('Raise `WALLETD_MEMORY_MAX_BYTES` in `$SETTINGS`', () => machine.set('WALLETD_MEMORY_MAX_BYTES', String(256 * MIB)));
   await night.run();
   await night.run();
   night.end();
@@ -184,8 +184,8 @@ rareReplay(12, 'the node folder is lost', async (scene) => {
   rmSync(folder, { recursive: true });
   await delay(500);
   const night = new Night(machine, 12);
-  await night.byHand('Is the store in doubt, too?');
-  await night.byHand('Make the folder again where its disk was');
+  await night.byHand('Decide whether the store is in doubt, too');
+  await night.byHand('create the folder there with the same owner');
   await night.run();
   await night.run();
   await night.run();
