@@ -72,7 +72,7 @@ test('a second process takes the store over, and the first one ends', () =>
     const late = await client.post('placeBets', bet('ann', 't2', 10)).catch(() => undefined);
     assert.ok(late === undefined || late.statusCode === 50001, 'no answer by the former owner');
     assert.equal(await first.exit(), 3);
-    const fenced = first.log.find((line) => /took this store over/.test(line.msg));
+    const fenced = first.log.find(({ code }) => code === 'store-fenced');
     assert.match(String(fenced?.takenBy), new RegExp(`^process ${second.pid} on `));
     assert.equal(await balanceOf(second.adminUrl, 'ann'), 90);
     client.close();

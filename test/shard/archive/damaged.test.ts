@@ -55,7 +55,8 @@ test('a damaged round is refused without delaying requests for other rounds', as
   const lines = test.logLines.filter(({ level }) => level === 'error');
   const told = lines.map(({ fields }) => ({ ...fields, error: undefined }));
   const { day, round } = damaged ?? {};
-  assert.deepEqual(told, [{ shard: 0, day, player: hashOfPlayer('ann'), round, error: undefined }]);
+  const code = 'archive-record-unusable';
+  assert.deepEqual(told, [{ code, shard: 0, day, player: hashOfPlayer('ann'), round, error: undefined }]);
   assert.equal(test.host.measures()[0]?.archive?.isAway, false);
 });
 
