@@ -61,8 +61,8 @@ const { WALLETD_ADMIN_TOKEN, WALLETD_SIGNATURE_KEYS } = process.env;
 const secrets = { WALLETD_ADMIN_TOKEN, WALLETD_SIGNATURE_KEYS };
 
 const program = new Command('bench')
-  .description('How fast walletd is on this machine. Each verb writes bench/report/report.html; without one it is all.')
-  .addHelpText('after', '\nOptions of a verb: npm run bench -- load --help');
+  .description('How fast walletd is on this machine. Each command writes bench/report/report.html; the default is all.')
+  .addHelpText('after', '\nOptions of a command: npm run bench -- load --help');
 
 verb(
   'load',
@@ -224,7 +224,7 @@ if (
   !first.startsWith('-') &&
   !['help', ...program.commands.map((one) => one.name())].includes(first)
 ) {
-  program.error(`there is no verb ${first}: ${program.commands.map((one) => one.name()).join(', ')}`);
+  program.error(`unknown command ${first}: ${program.commands.map((one) => one.name()).join(', ')}`);
 }
 
 try {

@@ -94,7 +94,7 @@ async function ownServers(settings: LoadSettings): Promise<Contest> {
 /** A walletd that goes on serving others, measured with each count of players in turn. */
 function runningOne(target: Target, { players }: LoadSettings): Contest {
   console.log(`players of ${target.url} whose names begin with ${TARGET_PLAYERS} are created, and stay;`);
-  console.log('nobody else is touched');
+  console.log('other players are not touched');
   const contestants = players.map((population) => {
     return { ...onTarget(target), name: `target, ${population} players`, players: population };
   });

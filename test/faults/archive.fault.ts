@@ -206,7 +206,7 @@ fault('a start with a damaged key filter reads the archive again', async (scene)
 
 fault('archive moves wait on a full disk and resume with free space', async (scene) => {
   const disk = SmallDisk.maybeMount(scene, 32);
-  if (disk === undefined) return scene.skip('nobody but root mounts a small disk');
+  if (disk === undefined) return scene.skip('only root can mount a small disk');
   const folder = `${disk.path}/store`;
   const walletd = await scene.walletd(`lmdb:${folder}`, AT_ONCE);
   const load = await scene.load(walletd);

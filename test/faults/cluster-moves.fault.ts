@@ -125,7 +125,7 @@ fault('the last node stops at once and restarts with everything', async (scene) 
   load.rest();
   await delay(200);
   assert.equal(await cluster.end(0, 'SIGTERM'), 0);
-  assert.ok(performance.now() - sinceMs < 5000, 'it waits for nobody');
+  assert.ok(performance.now() - sinceMs < 5000, 'the node waits for no other');
   await cluster.startNode(0);
   await cluster.settled();
   load.moveTo(cluster);

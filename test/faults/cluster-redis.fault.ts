@@ -149,7 +149,7 @@ fault('answers are held while a replica is gone, and released on its return', as
   const master = await redis.masterOf(slotOf(0));
   const replica = redis.servers[redis.servers.indexOf(master) + redis.size.masters] as RedisServer;
   replica.signal('SIGSTOP');
-  await until('callers are told 503', () => load.count('busy') > 10);
+  await until('callers get 503', () => load.count('busy') > 10);
   replica.signal('SIGCONT');
   await back(scene, load, performance.now());
   await delay(2000);

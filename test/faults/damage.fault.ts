@@ -166,7 +166,7 @@ async function growStore(scene: Scene, place: Place): Promise<Map<string, number
 async function play(scene: Scene, walletd: WalletdProcess): Promise<void> {
   const load = await scene.load(walletd);
   const played = (username: string) => load.sent.filter((one) => one.username === username).length;
-  await until('everybody has played', () => PLAYERS.every((username) => played(username) >= PLAYED));
+  await until('all players have played', () => PLAYERS.every((username) => played(username) >= PLAYED));
   await load.stop();
 }
 

@@ -17,7 +17,7 @@ import { SmallDisk } from './small-disk.js';
 import { EAGER } from './snapshots.js';
 import { Witness } from './witness.js';
 
-const ONLY_ROOT = 'nobody but root mounts a small disk';
+const ONLY_ROOT = 'only root can mount a small disk';
 const DISK_MIB = 24;
 const PAUSE_MS = 40;
 const SILENT_MS = 2000;
@@ -46,12 +46,12 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
     await until('no room for a snapshot', () => noRoom(walletd, 'snapshot-abandoned'));
     const refusedMs = performance.now();
     await until('answers all the same', () => load.firstAnswerAfter(refusedMs + 100));
-    assert.equal(load.count('busy'), 0, 'a snapshot that finds no room costs nobody an answer');
+    assert.equal(load.count('busy'), 0, 'a snapshot without free space delays no answer');
     const rush = scene.play(walletd);
     const { error } = await until('no room for bets', () => noRoom(walletd, 'append-failed'));
     const betweenMs = Math.round(performance.now() - refusedMs);
     // Now and then a refused snapshot leaves space for some more entries.
-    await until('callers are told 503', () => load.count('busy') > 0);
+    await until('callers get 503', () => load.count('busy') > 0);
     scene.say(`${betweenMs} ms from the first chunk without room to the first bet; "${error}"`);
 
     const snapshots = () => walletd.log.filter(({ msg }) => msg === 'snapshot taken').length;

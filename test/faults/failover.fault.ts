@@ -86,7 +86,7 @@ for (const workers of ['0', '2']) {
     await load.stop();
     scene.say(`healed ${healings(walletd).length} shards`);
     scene.say(await prove([load], walletd, new RawRedis(replica)));
-    assert.equal(walletd.errors, '', 'a sentinel that is down is no news of ours');
+    assert.equal(walletd.errors, '', 'walletd logs no error for a sentinel that is down');
     await proveAgain(scene, walletd, load, replica);
   });
 }
@@ -103,7 +103,7 @@ for (const lags of [false, true]) {
     const promotedMs = await failOver(master, replica, sentinels);
     await walletd.waitFor(({ error }) => /replicas:1, but Redis has 0 replica/.test(String(error)));
     await delay(1000);
-    assert.equal(load.firstAnswerAfter(promotedMs), undefined, 'nothing is told that only one server has');
+    assert.equal(load.firstAnswerAfter(promotedMs), undefined, 'no answer depends on one server alone');
     await master.start();
     await master.call('REPLICAOF', '127.0.0.1', replica.port);
     await until('the former master is a replica in step', () => replica.hasReplica());
@@ -193,7 +193,7 @@ fault('a former master that stays alive behind a cut acknowledges nothing more',
   await delay(1500);
   await Promise.all([load.stop(), next.stop()]);
   const late = load.sent.filter((one) => one.sentMs > cutMs + 300 && one.outcome === 'answered');
-  assert.deepEqual(late, [], 'nothing is told that only the former master has');
+  assert.deepEqual(late, [], 'no answer depends on the former master alone');
   assert.ok(next.count('answered') > 0, 'the other side serves');
   scene.say(await prove([load, next], successor, new RawRedis(replica)));
 });
@@ -243,7 +243,7 @@ fault('an owner fenced at a lagging master saves its entries and ends', async (s
   const late = scene.play(former);
   assert.equal(await former.exit(), FENCED);
   await Promise.all([next.stop(), late.stop()]);
-  assert.equal(late.firstAnswerAfter(wokenMs), undefined, 'nothing is told by who has been fenced');
+  assert.equal(late.firstAnswerAfter(wokenMs), undefined, 'a fenced owner answers nothing');
 
   const kept = Buffer.concat([...readOrphans(scene.nodeFolder).values()].flat());
   const log = Buffer.concat(await allEntries(new RawRedis(replica)));
@@ -251,7 +251,7 @@ fault('an owner fenced at a lagging master saves its entries and ends', async (s
   const isLost = ({ body }: { body: { id: string } }) => !log.includes(body.id);
   const lost = told.filter(isLost);
   assert.ok(lost.length > 0, 'the new master lacked something');
-  for (const { body } of lost) assert.ok(kept.includes(body.id), `${body.id} was answered, and nobody has it`);
+  for (const { body } of lost) assert.ok(kept.includes(body.id), `${body.id} was answered, and no file has it`);
   for (const { body, outcome } of next.sent) assert.ok(outcome !== 'answered' || log.includes(body.id));
   scene.say(`${told.length} answered, ${lost.length} of them not in the new log, all of them in files`);
   scene.say(describe([next]));

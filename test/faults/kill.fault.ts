@@ -80,7 +80,7 @@ fault('a hanging Redis causes 503 at the deadline, then service resumes', async 
   await load.stop();
   const busy = load.sent.filter(({ outcome }) => outcome === 'busy');
   const slowestMs = Math.max(...load.sent.map((one) => Math.round(one.endedMs - one.sentMs)));
-  assert.ok(busy.length > 0, 'callers were told 503');
+  assert.ok(busy.length > 0, 'callers got 503');
   assert.equal(load.count('broken'), 0, 'no connection broke');
   assert.ok(slowestMs <= DEADLINE_MS + LATE_MS, `the slowest answer took ${slowestMs} ms`);
   scene.say(

@@ -155,6 +155,6 @@ export function longestSilenceMs(sent: readonly Sent[], whom: (username: string)
 export function describe(loads: readonly Load[]): string {
   const sum = (outcome: Sent['outcome']) => loads.reduce((count, load) => count + load.count(outcome), 0);
   const silenceMs = longestSilenceMs(loads.flatMap(({ sent }) => sent));
-  const unknown = `${sum('busy')} were told 503, ${sum('broken')} connections broke`;
+  const unknown = `${sum('busy')} got 503, ${sum('broken')} connections broke`;
   return `${sum('answered')} answers, ${unknown}, longest time without service ${silenceMs} ms`;
 }

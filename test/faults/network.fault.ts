@@ -142,13 +142,13 @@ for (const workers of ['0', '2']) {
       await delay(randomInt(5, 100));
       // Held requests may arrive after their sender has gone on.
       if (proxy.holds > 0 && randomInt(2) === 0) await proxy.deliverOldest().catch(() => {});
-      await until('service in fair weather', () => load.firstAnswerAfter(performance.now() - 50));
+      await until('service without network faults', () => load.firstAnswerAfter(performance.now() - 50));
     }
     while (proxy.holds > 0) await proxy.deliverOldest().catch(() => {});
     await load.stop();
     const did = (what: string) => walletd.log.filter(({ msg }) => msg === `snapshot ${what}`).length;
     const snapshots = `${did('taken')} snapshots were taken, ${did('abandoned')} abandoned`;
-    scene.say(`${spells} spells of bad weather; ${snapshots}; ${await witness.trimmed()} entries were trimmed`);
+    scene.say(`${spells} periods of network faults; ${snapshots}; ${await witness.trimmed()} entries were trimmed`);
     const proof = await prove([load], walletd, witness);
     // A start from its snapshots gives the same state.
     await walletd.end('SIGKILL');

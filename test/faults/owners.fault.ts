@@ -66,7 +66,7 @@ for (const workers of ['0', '2']) {
     );
     assert.match(String(takenBy), new RegExp(`process ${successor.pid} on `));
     for (const answer of await Promise.all([...bets, ...reads])) {
-      assert.ok(answer === 'nothing' || answer === 'busy', `the former owner told ${answer}`);
+      assert.ok(answer === 'nothing' || answer === 'busy', `the former owner answered ${answer}`);
     }
     late.close();
     await delay(300);

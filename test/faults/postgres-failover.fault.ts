@@ -88,7 +88,7 @@ for (const [workers, formerly] of [
       const busy = await repeatOnce(sent, walletd);
       assert.ok(busy > 0, 'some repeats needed the archive');
       assert.deepEqual(await balances(walletd), found, 'no repeat has moved money');
-      scene.say(`${busy} repeats were told 503`);
+      scene.say(`${busy} repeats got 503`);
 
       if (formerly === 'crashes') primary.start();
       address.target = socketOf(primary);

@@ -37,7 +37,7 @@ function checkFirst(one: Sent, books: Books): void {
   assert.ok(only !== undefined, `${one.body.id} was answered and is not in the log`);
   // Nodes that share the shards answer for each other's writes.
   if (one.pid !== 0)
-    assert.equal(only.pid, one.pid, `${one.body.id} is told by the owner that wrote it, not by one that was fenced`);
+    assert.equal(only.pid, one.pid, `${one.body.id} was answered by the owner that wrote it, not by a fenced one`);
   checkAnswer(one, one.answer, only);
 }
 
@@ -57,7 +57,7 @@ function checkAnswer({ body, username, moves }: Sent, answer: CallbackAnswer, bo
   assert.deepEqual(
     { statusCode, username, balanceBefore, balanceAfter },
     { statusCode: 0, username: booked.username, balanceBefore: booked.before, balanceAfter: booked.after },
-    `${body.id} is told as it is in the log`,
+    `${body.id} was answered as the log has it`,
   );
   assert.equal(booked.after - booked.before, moves, `${body.id} moves its amount`);
 }

@@ -88,7 +88,7 @@ function differencesIn(said: string): string[] {
 
 fault('reconcile reports a full temporary disk and leaves no files', async (scene) => {
   const disk = SmallDisk.maybeMount(scene, 1);
-  if (disk === undefined) return scene.skip('nobody but root mounts a small disk');
+  if (disk === undefined) return scene.skip('only root can mount a small disk');
   const folder = scene.makeFolder();
   const walletd = await scene.walletd(`lmdb:${folder}/store`);
   await importPlayers(walletd.adminUrl, ['ann'], 100);

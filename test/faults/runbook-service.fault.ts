@@ -22,13 +22,13 @@ const MIB = 1024 * 1024;
 
 replay(5, 'the disk of Redis is full, and Redis has ended', async (scene) => {
   const disk = SmallDisk.maybeMount(scene, DISK_MIB);
-  if (disk === undefined) return scene.skip('nobody but root mounts a small disk');
+  if (disk === undefined) return scene.skip('only root can mount a small disk');
   const redis = await scene.redis({ dir: disk.path });
   const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);
   await delay(500);
   disk.fill();
   await until('Redis has ended', () => redis.hasEnded);
-  await until('callers are told 503', () => machine.load.count('busy') > 0);
+  await until('callers get 503', () => machine.load.count('busy') > 0);
   const night = new Night(machine, 5);
   await night.byHand('Free space', () => disk.free());
   await night.byHand('start Redis again', () => redis.start());

@@ -23,7 +23,7 @@ const HEALED = 'entries-reappended';
 /** Callers get 503, because the store is unreachable. */
 async function isAway({ load }: Machine): Promise<void> {
   const before = load.count('busy');
-  await until('callers are told 503', () => load.count('busy') > before);
+  await until('callers get 503', () => load.count('busy') > before);
 }
 
 replay(1, 'Redis is empty beneath a living walletd, and the backup is behind', async (scene) => {
@@ -59,7 +59,7 @@ replay(1, 'FLUSHALL beneath a living walletd with an archive', async (scene) => 
   const night = new Night(machine, 1, variables);
   await night.byHand('After a FLUSHALL, leave Redis running');
   const settings = { WALLETD_ADMIN_PORT: machine.get('WALLETD_ADMIN_PORT'), WALLETD_NODE_FOLDER: scene.nodeFolder };
-  assert.equal(runWalletd(['init', redis.url], settings).status, 1, 'init obeys nobody tonight');
+  assert.equal(runWalletd(['init', redis.url], settings).status, 1, 'init refuses an emptied store');
   const used = { ...settings, WALLETD_ARCHIVE: machine.get('WALLETD_ARCHIVE') };
   const intoUsed = ['restore', '--from', machine.backup, '--to', redis.url, '--yes'];
   for (const args of [[...intoUsed, '--dry-run'], intoUsed]) {

@@ -24,8 +24,8 @@ async function refusedUntil(walletd: WalletdProcess, load: Load, words: RegExp, 
   const said = await walletd.waitFor(({ error }) => words.test(String(error)));
   const sinceMs = performance.now();
   await delay(SILENT_MS);
-  assert.equal(load.firstAnswerAfter(sinceMs), undefined, 'nothing is told meanwhile');
-  assert.ok(load.count('busy') > 0, 'callers are told 503');
+  assert.equal(load.firstAnswerAfter(sinceMs), undefined, 'nothing is acknowledged meanwhile');
+  assert.ok(load.count('busy') > 0, 'callers get 503');
   await mend();
   const mendedMs = performance.now();
   const answeredMs = await until('service', () => load.firstAnswerAfter(mendedMs));

@@ -48,7 +48,7 @@ async function kill(target: Target, id: string): Promise<void> {
   const deadly = { ...bet(DOOMED, id, 2 * OPENING_BALANCE), productId: 'DIE' };
   const { statusCode } = await client.post('placeBets', deadly);
   client.close();
-  assert.equal(statusCode, BUSY, 'whoever waits for a worker that dies is told 503');
+  assert.equal(statusCode, BUSY, 'callers that wait for a dead worker get 503');
 }
 
 function firstAnswerOf(load: Load, whom: (username: string) => boolean, afterMs: number): number | undefined {
@@ -70,7 +70,7 @@ fault('shards of a dead worker return, but not after two deaths a minute', async
   await load.stop();
   const othersMs = longestSilenceMs(load.sent, (username) => !isDoomed(username));
   assert.ok(othersMs < backMs - killedMs, `the others waited ${othersMs} ms`);
-  assert.ok(load.count('busy') > 0, 'players of the worker were told 503');
+  assert.ok(load.count('busy') > 0, 'players of the worker got 503');
   assert.equal(load.count('broken'), 0);
   scene.say(
     `back ${Math.round(backMs - killedMs)} ms after the death; the others never waited longer than ${othersMs} ms`,
@@ -88,7 +88,7 @@ fault('shards of a dead worker return, but not after two deaths a minute', async
     firstAnswerOf(next, (username) => !isDoomed(username), stoppedMs),
     'the others go on',
   );
-  assert.equal(firstAnswerOf(next, isDoomed, stoppedMs), undefined, 'a stopped shard tells nothing');
+  assert.equal(firstAnswerOf(next, isDoomed, stoppedMs), undefined, 'a stopped shard answers nothing');
   assert.ok(node.log.includes('worker-died-twice'));
 
   const heir = await scene.walletd(redis.url);

@@ -92,7 +92,7 @@ export class LinkSiege {
       for (const message of messages) {
         const { sequence } = message as { sequence: number };
         if (!isDeepStrictEqual(message, messageOf(sequence)) || sequence >= this.sent) {
-          throw new Finding(`an end heard ${JSON.stringify(message)}, which nobody had sent`);
+          throw new Finding(`an end received ${JSON.stringify(message)}, which was never sent`);
         }
         if (sequence <= before) throw new Finding(`an end heard message ${sequence} after message ${before}`);
         before = sequence;

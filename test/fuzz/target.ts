@@ -292,7 +292,8 @@ export class Target implements Besieged {
         headers: headersFor(this.kind),
       });
       const { balance } = (await response.json()) as { balance: number };
-      if (balance !== OPENING_BALANCE) throw new Finding(`${username} has ${balance}, and nobody may have moved that`);
+      if (balance !== OPENING_BALANCE)
+        throw new Finding(`${username} has ${balance}, although no money may have moved`);
     }
   }
 

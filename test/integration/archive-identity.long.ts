@@ -239,7 +239,7 @@ else {
       // A member of an older release, which does not report its archive.
       await redis.call('HSET', table, tag, record.replace('"archiveId":null,', ''));
       await cluster.add(1, { archive });
-      await until('it is told', async () =>
+      await until('the table names the archive of the new member', async () =>
         /"archiveId":"[0-9a-f-]{36}"/.test(String(await redis.call('HGETALL', table))),
       );
     } finally {

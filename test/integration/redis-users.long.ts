@@ -111,7 +111,7 @@ test('a failover with these users admits sentinels, replica and walletd', async 
   await until('an answer from the new master', async () => (await client.post('placeBets', second)).statusCode === 0);
   assert.ok(
     !walletd.log.some(({ concern }) => concern !== undefined && !isSettings(String(concern))),
-    'nobody would be locked out',
+    'no user would be locked out',
   );
   client.close();
   assert.equal(await walletd.end('SIGTERM'), 0);

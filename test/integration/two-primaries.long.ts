@@ -97,7 +97,7 @@ test('nodes that name two primaries of one archive double nothing', { skip: whyN
       await moveTo(wanted);
       // Nodes that only follow a shard report the metric, too.
       const least = crossedBy(wanted).length;
-      await until(`${id}: the metric tells`, async () => (await sum('walletd_archive_behind_log')) >= least);
+      await until(`${id}: the metric reports it`, async () => (await sum('walletd_archive_behind_log')) >= least);
       for (const player of PLAYERS) assert.equal((await client.post('placeBets', bet(player, id))).statusCode, 0, id);
       assert.deepEqual(await repeatAll(), crossedBy(wanted), `${id}: only what the other primary has waits`);
     }

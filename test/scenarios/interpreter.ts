@@ -56,7 +56,7 @@ export class Interpreter {
       case 'raw':
         return await this.raw(words, rest);
       default:
-        throw new Error(`a transcript cannot say "${verb}"`);
+        throw new Error(`unknown command in a transcript: "${verb}"`);
     }
   }
 

@@ -18,7 +18,7 @@ test('the map in README.md names a transcript for each scenario', () => {
     assert.match(
       text,
       new RegExp(`^# .*\\((family\\.md, scenario )?${number}\\b.*\\)$`, 'm'),
-      `${file} tells ${number}`,
+      `${file} has scenario ${number}`,
     );
   }
 });

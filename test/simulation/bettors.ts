@@ -99,7 +99,7 @@ export class Bettors {
         }
       }
     }
-    for (const id of this.told.keys()) assert.ok(ids.has(id), `${id} was told, and is not in the log`);
+    for (const id of this.told.keys()) assert.ok(ids.has(id), `${id} was acknowledged, and is not in the log`);
     for (let player = 0; player < this.count; player++) {
       const username = nameOf(player);
       const shard = shardOf(username, settings.shards);
@@ -107,7 +107,7 @@ export class Bettors {
       const balance = BALANCE - BET * (placed.get(username) ?? 0);
       assert.equal(owner?.wallet(shard, username)?.balance, balance, username);
       const lowest = this.lowest.get(username) ?? BALANCE;
-      assert.ok(lowest >= balance, `${username} was told ${lowest}, which the log never had`);
+      assert.ok(lowest >= balance, `${username} got the balance ${lowest}, which the log never had`);
     }
   }
 
@@ -118,7 +118,7 @@ export class Bettors {
     this.world.send('checkBalance', text, (answer) => {
       if (answer?.type !== 'accepted') return;
       this.asked++;
-      assert.ok(answer.after <= heard, `${username} was told ${answer.after} after ${heard}`);
+      assert.ok(answer.after <= heard, `${username} got the balance ${answer.after} after ${heard}`);
       this.noteBalance(username, answer.after);
     });
   }
@@ -138,7 +138,7 @@ export class Bettors {
       if (isOver) return;
       isOver = true;
       if (attempts >= RETRIES_MAX)
-        throw new Error(`nobody answers ${id}: ${JSON.stringify([...this.failures])}\n${world.describe()}`);
+        throw new Error(`no answer to ${id}: ${JSON.stringify([...this.failures])}\n${world.describe()}`);
       world.time.after(RETRY_MS, () => this.attempt(id, username, text, sinceMs, attempts + 1));
     };
     world.send('placeBets', text, (answer) => {

@@ -238,7 +238,7 @@ export class Gambler {
     const first = exchange.accepted;
     exchange.accepted ??= told;
     if (first === undefined || (first.before === told.before && first.after === told.after)) return;
-    this.wrong(`${describe(exchange.message)} was told ${JSON.stringify(told)} after ${JSON.stringify(first)}`);
+    this.wrong(`${describe(exchange.message)} was answered ${JSON.stringify(told)} after ${JSON.stringify(first)}`);
   }
 
   /** Tries again, less and less often, until it succeeds. */

@@ -32,7 +32,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 process.on('unhandledRejection', (error) => {
-  console.error(`seed ${seed}: nobody has caught this:`, error);
+  console.error(`seed ${seed}: uncaught:`, error);
   console.error(again(seed));
   process.exit(1);
 });

@@ -56,7 +56,7 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   'fail-over': (world, random) => world.store.failOver(random.below(world.settings.servers)),
   away: (world, random) => world.store.away(random.below(world.settings.servers), random.between(100, LONG_MS)),
   slow: (world, random) => world.store.slow(random.below(world.settings.servers), random.between(5, 200), LONG_MS),
-  weather: (world, random) => {
+  'store-faults': (world, random) => {
     world.store.faults = drawnFaults(random);
     world.time.after(random.between(100, LONG_MS), () => {
       world.store.faults = NO_FAULTS;
@@ -104,7 +104,7 @@ const ARCHIVE_TROUBLES: Readonly<Record<string, Trouble>> = {
     world.replaceArchive(world.archive.state(), random.between(100, LONG_MS), random.between(100, LONG_MS));
   },
   'archive-slow': (world, random) => world.archiveServer.slow(0, random.between(5, 200), LONG_MS),
-  'archive-weather': (world, random) => {
+  'archive-faults': (world, random) => {
     world.archiveServer.faults = drawnFaults(random);
     world.time.after(random.between(100, LONG_MS), () => {
       world.archiveServer.faults = NO_FAULTS;
@@ -174,7 +174,7 @@ export const ONE_NODE: readonly string[] = [
   'cut-off',
   'cut-store',
   'move',
-  'weather',
+  'store-faults',
   'lose-table',
 ];
 const ROUND_MS = 16_000;

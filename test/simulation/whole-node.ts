@@ -101,7 +101,7 @@ class Run {
       for (const gambler of this.playing) gambler.leave();
       world.heal();
       const isAtRest = () => this.playing.size === 0 && world.servedOnce();
-      await this.until('everybody has his answers, and all shards are served', isAtRest, CALM_MAX_MS);
+      await this.until('all messages are answered, and all shards are served', isAtRest, CALM_MAX_MS);
       this.touchEachShard();
       await this.until('each shard has appended once more', () => this.playing.size === 0, CALM_MAX_MS);
       if (this.failure === undefined) this.check();
@@ -181,7 +181,7 @@ class Run {
         inLog,
         `${username}: the wallet is not what its log adds up to`,
       );
-      if (balance !== undefined) assert.equal(inLog, balance, `${username}: the log is not what was told`);
+      if (balance !== undefined) assert.equal(inLog, balance, `${username}: the log differs from the answers`);
     }
   }
 }

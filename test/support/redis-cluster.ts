@@ -61,7 +61,7 @@ export class RedisCluster {
     const ranges = (await asked.call('CLUSTER', 'SLOTS')) as readonly [number, number, readonly [string, number]][];
     const port = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1];
     const master = this.servers.find((server) => server.port === port);
-    if (master === undefined) throw new Error(`nobody has slot ${slot}`);
+    if (master === undefined) throw new Error(`no master has slot ${slot}`);
     return master;
   }
 

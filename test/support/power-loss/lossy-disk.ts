@@ -82,7 +82,7 @@ export class LossyDisk {
 
   private mustFile(inode: number): LossyFile {
     const file = this.inodes.get(inode);
-    if (file === undefined) throw new Error(`nobody has seen inode ${inode} being created`);
+    if (file === undefined) throw new Error(`the creation of inode ${inode} was not recorded`);
     return file;
   }
 
