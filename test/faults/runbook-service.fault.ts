@@ -165,7 +165,9 @@ rareReplay(13, 'memory is full of open bets, and gets more', async (scene) => {
   assert.equal(await place(placed), 50001, `${placed} requests`);
   const night = new Night(machine, 13);
   await night.run({ exit: 'any' });
-  await night.byHand('Raise `WALLETD_MEMORY_MAX_BYTES` in `$SETTINGS`', () => machine.set('WALLETD_MEMORY_MAX_BYTES', String(256 * MIB)));
+  await night.byHand('Raise `WALLETD_MEMORY_MAX_BYTES` in `$SETTINGS`', () =>
+    machine.set('WALLETD_MEMORY_MAX_BYTES', String(256 * MIB)),
+  );
   await night.run();
   await night.run();
   night.end();
