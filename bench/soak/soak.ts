@@ -27,7 +27,7 @@ export interface Minute {
   readonly p99Ms: number;
   readonly longestMs: number;
   readonly residentBytes: number;
-  /** The part of it not mapped from files. LMDB's memory is mapped, and the system may drop it. */
+  /** The part of resident memory not mapped from files. LMDB's memory is mapped, and the system may drop it. */
   readonly ownBytes: number;
   readonly heapBytes: number;
   readonly recordBytes: number;

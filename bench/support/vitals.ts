@@ -20,7 +20,7 @@ export interface Vitals {
 export interface Serving {
   /** NaN when the process does not report it. */
   residentBytes(): Promise<number>;
-  /** The part of it not mapped from files, which the system may drop. The whole, where the two cannot be separated. */
+  /** Resident bytes not mapped from files, which the system may drop; all resident bytes where they cannot be separated. */
   ownBytes(): Promise<number>;
   /** Full collections in this period, in milliseconds since 1970. */
   collectionsBetween(fromMs: number, toMs: number): Pick<Vitals, 'fullCollections' | 'longestPauseMs'>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findFault, newSubjects } from './subjects.js';
 
-test('a subject that is long, has no area or ends with a period is found', () => {
+test('subjects that are long, lack an area or end with a period fail', () => {
   for (const subject of ['fixed things', `store: ${'x'.repeat(70)}`, 'store: end a log.', 'Store: end a log'])
     assert.notEqual(findFault(subject), undefined, subject);
   for (const subject of ['store: end a log', 'store, docs: name it', 'test/shard: claim in each title'])

@@ -1,11 +1,11 @@
 /*
- * Preloaded into a process (LD_PRELOAD): writes down all that the process does to the files below one folder, and what it
- * syncs, so that `lossy-disk.ts` can rebuild the folder as a disk has it after its power was lost.
+ * Preloaded into a process (LD_PRELOAD): records each operation of the process on the files below one folder, and each
+ * sync, so that `lossy-disk.ts` can rebuild the folder as a disk has it after its power was lost.
  *
  *   POWER_LOSS_FOLDER    absolute path of the folder, without a link in it
  *   POWER_LOSS_JOURNAL   file that records are appended to
  *
- * A record is appended after its operation, and before the caller hears that it is done. A sync names the length that the
+ * A record is appended after its operation, and before the caller learns that the operation is done. A sync names the length that the
  * journal had when it began: it makes durable what was written before that, and nothing that came meanwhile.
  * Pages that are mapped and written to in memory (LMDB's lock files) are not seen.
  */
@@ -25,7 +25,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* As in journal.ts. */
+/* Same value as in journal.ts. */
 enum kind { WRITE = 1, WRITE_DURABLE, WHOLE, TRUNCATE, SYNC, CREATE, RENAME, UNLINK, SYNC_FOLDER };
 
 struct header {
@@ -45,7 +45,7 @@ static size_t folder_bytes;
 static int journal = -1;
 /* An operation and its record are one step, so that records stand in the order of the operations. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-/* Files that the C library writes to by itself (fopen): they are recorded as a whole when they are synced. */
+/* Files that the C library writes to by itself (fopen): recorded as a whole when they are synced. */
 static uint64_t streams[STREAMS_MAX];
 static int stream_count;
 
@@ -72,7 +72,7 @@ static int is_inside(const char *path) {
   return strncmp(path, folder, folder_bytes) == 0 && (path[folder_bytes] == '/' || path[folder_bytes] == 0);
 }
 
-/* True for a file or a folder that is watched; `path` gets PATH_MAX bytes. */
+/* True for a watched file or folder; `path` gets PATH_MAX bytes. */
 static int watched(int fd, struct stat *stat, char *path) {
   int saved = errno;
   int found = 0;
@@ -87,7 +87,7 @@ static int watched(int fd, struct stat *stat, char *path) {
   return found;
 }
 
-/* The folder of the path as it really is, and the name as it stands; true when it is watched. */
+/* Resolves the folder of the path, and keeps the name as given; true when the folder is watched. */
 static int locate(int at, const char *path, char *real) {
   if (journal < 0) return 0;
   int saved = errno;
@@ -141,7 +141,7 @@ static void record_pair(const char *from, const char *to) {
   record(RENAME, 0, 0, from, &data, 1, data.iov_len);
 }
 
-/* What an operation has written; `at` below 0: where the file's own position is now, less that. */
+/* Records the bytes of a write; `at` below 0: at the file's current position minus the bytes written. */
 static void written(int fd, const struct stat *stat, const struct iovec *data, int count, int64_t at, ssize_t bytes) {
   if (bytes <= 0) return;
   int flags = fcntl(fd, F_GETFL);
@@ -239,7 +239,7 @@ int fsync(int fd) { return sync_with(SYS_fsync, fd); }
 
 int fdatasync(int fd) { return sync_with(SYS_fdatasync, fd); }
 
-/* After a file was opened; `was_there` before. */
+/* Records an open; `was_there`: the file existed before. */
 static void opened(int fd, int was_there, int truncates, int is_a_stream) {
   struct stat stat;
   char path[PATH_MAX];
