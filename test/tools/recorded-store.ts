@@ -65,6 +65,7 @@ export async function recordedHistory({ bets = 12, keep = 100 }: HistoryOptions 
       if (bet % 5 === 4) await host.host.takeSnapshots({ restMs: 0, deadlineMs: Number.POSITIVE_INFINITY });
     }
     nowMs = host.clock.nowMs + 1000;
+    await host.host.close();
   }
   return wal;
 }
@@ -79,6 +80,7 @@ export async function goOn(wal: MemoryWal, bets: number, name: string, options: 
     await host.fund(`${name}-${bet}`, bet, shard);
   }
   if (options.keep !== undefined) await host.host.takeSnapshots({ restMs: 0, deadlineMs: Number.POSITIVE_INFINITY });
+  await host.host.close();
 }
 
 export function sourceOf(store: Stored): SourceStore {
