@@ -34,7 +34,7 @@ export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
       handle: async ({ params: { node }, operator: by }) => {
         const joined = mustJoined();
         refuse(await inTime(joined.drain(node, verb === 'drain')), node);
-        log.info({ node, by }, `an operator asked for a ${verb}`);
+        log.info({ node, by, request: verb }, 'operator request for a node');
         return mustStatus(joined);
       },
     });

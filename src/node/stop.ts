@@ -48,7 +48,7 @@ export async function stopParts(parts: Parts): Promise<boolean> {
   await tracer?.close();
   await health?.close();
   const tookMs = Math.round(systemClock.monotonicMs() - startedMs);
-  if (isAnswered) log.info({ tookMs }, 'stopped: everything in flight was answered');
+  if (isAnswered) log.info({ tookMs }, 'stopped, every pending request was answered');
   else if (drained)
     log.warn({ code: 'stop-cut-requests', tookMs }, 'stopped, requests still being received were cut off');
   else

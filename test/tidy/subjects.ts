@@ -3,7 +3,7 @@ import { ROOT } from './pages.js';
 
 const LENGTH_MAX = 72;
 /** Areas before a colon, then what the commit does: "store, docs: name the archive of a backup". */
-const SUBJECT = /^[a-z][\w./-]*(?:, [a-z][\w./-]*)*: [a-z`]/;
+const SUBJECT = /^[a-z][\w./-]*(?:, [a-z-][\w./-]*)*: [a-z`]/;
 const UPSTREAMS = ['@{upstream}', 'HEAD~20'];
 
 /** Why this subject of a commit breaks the rule of CONTRIBUTING; undefined when it keeps it. */

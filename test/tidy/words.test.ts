@@ -43,3 +43,19 @@ test('the pieces of all sources are read', () => {
   for (const kind of ['comment', 'title', 'message'] as const) assert.ok(rulesOf(kind, 'opening').count > 50, kind);
   assert.ok(all.some(({ kind, text }) => kind === 'title' && wordsOf(text) <= TITLE_WORDS_MAX));
 });
+
+test('comments open with the thing that they are about', () => {
+  const { breaches, count } = rulesOf('comment', 'opening');
+  assert.ok(breaches.length <= count / 100, breaches.join('\n'));
+});
+
+test('titles of tests are short', () => {
+  const titles = all.filter(({ kind }) => kind === 'title');
+  const long = titles.filter(({ text }) => wordsOf(text) > TITLE_WORDS_MAX);
+  assert.ok(long.length <= titles.length / 50, long.map(({ file, line }) => `${file}:${line}`).join('\n'));
+});
+
+test('comments, titles and log lines use no house word', () => {
+  for (const kind of ['comment', 'title', 'message'] as const)
+    assert.deepEqual(rulesOf(kind, 'house word').breaches, []);
+});
