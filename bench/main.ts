@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { maybeRedisAddress } from '../src/store/redis/redis-address.js';
+import { parseRedisAddress } from '../src/store/redis/redis-address.js';
 import { type AllSettings, runAll } from './all.js';
 import { type ClusterSettings, PARTS, runCluster } from './cluster/cluster.js';
 import { CLUSTER_DURABILITIES } from './cluster/stage.js';
@@ -26,7 +26,7 @@ import { DURABILITIES, STORES } from './support/store.js';
 const PLAYERS_MAX = 9_999_999;
 const OPEN_BETS_MAX = 100;
 /** The command when none is given. */
-const DEFAULT_VERB = 'all';
+const DEFAULT_COMMAND = 'all';
 
 const seconds = (value: number) => number('--seconds <n>', 'length of each run', value);
 const alternating = (eachSeconds: number, rounds: number) => [
@@ -209,7 +209,7 @@ verb(
 ).action(async (options: MicroSettings & SaveSettings) => save({ micro: await runMicro(options) }, options));
 
 verb(
-  DEFAULT_VERB,
+  DEFAULT_COMMAND,
   'all of these but cluster, compare and soak, each briefly: a quarter of an hour',
   ...onStore(),
   ...alternating(5, 2),
@@ -238,7 +238,7 @@ try {
 /** Adds a command whose results are saved, with facts about the machine and the disk under `folder`. */
 function verb(name: string, description: string, ...options: readonly Option[]): Command {
   const command = program
-    .command(name, { isDefault: name === DEFAULT_VERB })
+    .command(name, { isDefault: name === DEFAULT_COMMAND })
     .description(description)
     .option('--folder <path>', 'where stores are put; decides what an fsync costs', tmpdir())
     .option('--json <file>', 'write the raw results and the environment, too')
@@ -264,7 +264,7 @@ function count(text: string): number {
 }
 
 function redisAddress(text: string): string {
-  if (maybeRedisAddress(text) !== undefined) return text;
+  if (parseRedisAddress(text) !== undefined) return text;
   throw new InvalidArgumentError('It must be an address of Redis: redis://user:password@host:port/database');
 }
 

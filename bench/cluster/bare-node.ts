@@ -49,7 +49,7 @@ const keyOf = (shard: number): string => `bare:{${shard}}`;
  * An append queue: one append at a time to one master. Entries that come meanwhile go with the next write, shard by
  * shard.
  */
-class Lane {
+class AppendQueue {
   private waiting: { readonly shard: number; readonly text: string; readonly answer: () => void }[] = [];
   private isFlying = false;
 
@@ -133,7 +133,7 @@ class Link {
   }
 }
 
-const lanes = masters.map((url) => new Lane(connectTo(url)));
+const lanes = masters.map((url) => new AppendQueue(connectTo(url)));
 const readers = masters.map((url) => connectTo(url));
 const masterOf = await mastersBySlot();
 const links = new Map<number, Link>();
@@ -142,7 +142,11 @@ const heads = new Map<number, string>();
 /** Index in `masters` for each shard. */
 async function mastersBySlot(): Promise<(shard: number) => number> {
   if (masters.length === 1) return () => 0;
-  const ranges = (await (lanes[0] as Lane).client.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+  const ranges = (await (lanes[0] as AppendQueue).client.call('CLUSTER', 'SLOTS')) as [
+    number,
+    number,
+    [string, number],
+  ][];
   return (shard) => {
     const slot = calculateSlot(keyOf(shard));
     const port = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1];
@@ -152,7 +156,7 @@ async function mastersBySlot(): Promise<(shard: number) => number> {
 
 function own(shard: number, text: string, answer: (body: string) => void): void {
   const body = echoOf(text);
-  (lanes[masterOf(shard)] as Lane).append(shard, text, () => answer(body));
+  (lanes[masterOf(shard)] as AppendQueue).append(shard, text, () => answer(body));
 }
 
 async function follow(shard: number): Promise<void> {

@@ -5,7 +5,7 @@ import { atEnd, withCleanUp } from '../support/clean-up.js';
 import { describeFsync, machine } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
 import { whyNoRedis } from '../support/redis.js';
-import { maybeRedisVersion } from '../support/versions.js';
+import { findRedisVersion } from '../support/versions.js';
 import { bareCalm } from './bare.js';
 import { FIGURE_COLUMNS, type Figure, figureRow, type Goal } from './figure.js';
 import { fill, kill, move, type Round, redis, restart, roll, type Scene, stop } from './outages.js';
@@ -120,7 +120,7 @@ export function runCluster(settings: ClusterSettings): Promise<ClusterReport> {
     if (problem !== undefined) throw new Error(problem);
     const { players, rounds, rate, folder, only = PARTS } = settings;
     keepIn(folder);
-    const durability = `3 + 3 Redis ${maybeRedisVersion()} with appendfsync always, ${settings.durability}, in ${folder}`;
+    const durability = `3 + 3 Redis ${findRedisVersion()} with appendfsync always, ${settings.durability}, in ${folder}`;
     console.log(machine());
     console.log(`durability: ${durability} (one fdatasync here: ${describeFsync(folder)})`);
     console.log(`${players} players, a quarter of them in one shard; ${rate}/s\n`);

@@ -1,6 +1,6 @@
 import { type Column, formatTable } from '../../src/cli/print/table.js';
 import { hashOfName, hashOfPlayer } from '../../src/shard/archive/archive-hash.js';
-import { KnownNames } from '../../src/shard/archive/known-names.js';
+import { KeyFilter } from '../../src/shard/archive/key-filter.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import { collidingRoundIds, collidingUsernames } from '../../test/support/colliding.js';
 import { machine, median } from '../support/machine.js';
@@ -68,7 +68,7 @@ function cases(): Case[] {
       name: 'archived rounds whose hashes met at the end of a table',
       computed: collidingRoundIds(player, 'P1', SPACE, ROUND_IDS),
       run: (roundIds) => {
-        const names = new KnownNames(120, { low: 1, high: 2 }, () => {});
+        const names = new KeyFilter(120, { low: 1, high: 2 }, () => {});
         for (const roundId of roundIds) names.add(20_000, player, 'round', hashOfName('P1', roundId));
         for (let i = 0; i < FINDS; i++) {
           for (const roundId of roundIds) names.mayHave(player, 'round', hashOfName('P1', roundId));

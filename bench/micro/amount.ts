@@ -1,4 +1,4 @@
-import { formatUnits, maybeUnits } from '../../src/wallet/amount.js';
+import { formatUnits, tryUnits } from '../../src/wallet/amount.js';
 import { type Group, keep } from './group.js';
 
 const SCALE = 4;
@@ -16,7 +16,7 @@ export const parsing: Group = {
       name: 'maybeUnits: refuses what is no amount',
       run: () => {
         let sum = 0;
-        for (const value of decimals) sum += maybeUnits(value, SCALE) ?? 0;
+        for (const value of decimals) sum += tryUnits(value, SCALE) ?? 0;
         keep(sum);
       },
     },

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { BlockList } from 'node:net';
-import { AddressList, maybeAddress } from '../../src/http/address-list.js';
+import { AddressList, parseAddress } from '../../src/http/address-list.js';
 import { Claim, parseKeys, type SignatureKey, Signatures, sign } from '../../src/http/signature.js';
 import { CALLBACKS, NOW_MS, placeBodies } from './callbacks.js';
 import { type Group, keep } from './group.js';
@@ -52,7 +52,7 @@ export const signing: Group = {
 const NETWORKS = ['10.0.0.0/8', '192.0.2.0/24', '198.51.100.0/24', '2001:db8::/32'];
 const list = AddressList.parse(NETWORKS.join());
 const texts = Array.from({ length: CALLBACKS }, (_, n) => `198.51.100.${n}`);
-const addresses = Array.from({ length: CALLBACKS }, (_, n) => maybeAddress(texts[n] as string) as Uint8Array);
+const addresses = Array.from({ length: CALLBACKS }, (_, n) => parseAddress(texts[n] as string) as Uint8Array);
 
 const blockList = new BlockList();
 for (const network of NETWORKS) {

@@ -14,7 +14,7 @@ import type { StoreReader } from '../../src/tools/store-reader.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import { apply } from '../../src/wallet/apply.js';
 import { decide } from '../../src/wallet/decide/decide.js';
-import { imageOfRound } from '../../src/wallet/state/round-image.js';
+import { serializeRound } from '../../src/wallet/state/serialized-round.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import { settingsWith } from '../../test/support/settings.js';
 
@@ -139,7 +139,7 @@ function imageOf(username: string, roundId: string, id: string): Buffer {
   const envelope = { id: 'request', timestampMillis: NOW_MS, productId, currency, username };
   const settled = { type: 'settleBets', ...envelope, txns: [{ ...txn, ...flags, ...game }] } as const;
   apply(wallets, must(decide(wallet, settled, rules, NOW_MS).event, 'a bet is settled'));
-  return imageOfRound(wallet, must(wallet.round(productId, roundId), 'a bet has its round'));
+  return serializeRound(wallet, must(wallet.round(productId, roundId), 'a bet has its round'));
 }
 
 /** The single log entry, which creates all players. */

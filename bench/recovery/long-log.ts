@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/logger.js';
 import { takeOver } from '../../src/shard/log/take-over.js';
-import type { Head, SealedEntry } from '../../src/shard/log/wal.js';
+import type { EncodedEntry, Head } from '../../src/shard/log/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import type { StoreMeta } from '../../src/store/meta.js';
 import type { Store } from '../../src/store/store.js';
@@ -46,7 +46,7 @@ export async function writeLongLog(store: Store, meta: StoreMeta, players: numbe
 
 class LogWriter {
   private waiting: Event[] = [];
-  private sealed: SealedEntry[] = [];
+  private sealed: EncodedEntry[] = [];
   private newest: Head;
 
   constructor(

@@ -1,6 +1,6 @@
 import { release } from 'node:os';
 import { describeFsync, machine } from './machine.js';
-import { commit, maybeRedisVersion, packageVersion } from './versions.js';
+import { commit, findRedisVersion, packageVersion } from './versions.js';
 
 /** Facts without which no figure can be judged. */
 export interface Environment {
@@ -30,7 +30,7 @@ export function environment(folder: string): Environment {
     system: `${process.platform} ${release()}`,
     versions: {
       node: process.version,
-      redis: maybeRedisVersion() ?? 'none',
+      redis: findRedisVersion() ?? 'none',
       ...Object.fromEntries(PACKAGES.map((name) => [name, packageVersion(name)])),
     },
     commit: commit(),

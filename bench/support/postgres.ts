@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { atEnd } from './clean-up.js';
-import { maybeFolderOf, onPath } from './programs.js';
+import { findFolderOf, onPath } from './programs.js';
 
 /** Debian's folder for each version, not on the PATH. */
 const DEBIAN = '/usr/lib/postgresql';
@@ -42,7 +42,7 @@ export interface Postgres {
 /** A sentence on why no server can run here; undefined when one can. */
 export function whyNoPostgres(): string | undefined {
   if (maybePrograms() === undefined) return 'PostgreSQL is not installed: apt-get install postgresql';
-  if (!isRoot() || maybeId('-u') !== undefined) return undefined;
+  if (!isRoot() || findIdOf('-u') !== undefined) return undefined;
   return `PostgreSQL does not run as root, and there is no user ${USER}: useradd --system ${USER}`;
 }
 
@@ -84,22 +84,22 @@ export function runProgram(cwd: string, program: string, ...args: string[]): str
   try {
     return execFileSync(`${maybePrograms()}/${program}`, args, { ...owner(), cwd, encoding: 'utf8', stdio: 'pipe' });
   } catch (error) {
-    throw new Error(`${(error as Error).message}${maybeLog(cwd)}`);
+    throw new Error(`${(error as Error).message}${readServerLog(cwd)}`);
   }
 }
 
 /** The server's log, since pg_ctl does not repeat it. */
-function maybeLog(own: string): string {
+function readServerLog(own: string): string {
   return existsSync(`${own}/log`) ? `\n${readFileSync(`${own}/log`, 'utf8')}` : '';
 }
 
 function owner(): { readonly uid?: number; readonly gid?: number } {
   if (!isRoot()) return {};
-  return { uid: maybeId('-u') as number, gid: maybeId('-g') as number };
+  return { uid: findIdOf('-u') as number, gid: findIdOf('-g') as number };
 }
 
 function maybePrograms(): string | undefined {
-  return maybeFolderOf(PROGRAMS, [...onPath(), ...debianFolders()]);
+  return findFolderOf(PROGRAMS, [...onPath(), ...debianFolders()]);
 }
 
 /** Newest version first. */
@@ -117,7 +117,7 @@ function isRoot(): boolean {
 }
 
 /** The id of the user (`-u`) or of their group (`-g`). */
-function maybeId(option: '-u' | '-g'): number | undefined {
+function findIdOf(option: '-u' | '-g'): number | undefined {
   try {
     return Number(execFileSync('id', [option, USER], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
   } catch {

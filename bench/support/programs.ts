@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter } from 'node:path';
 
 /** The first of the folders that has all of the programs; undefined when they are not installed. */
-export function maybeFolderOf(programs: readonly string[], folders = onPath()): string | undefined {
+export function findFolderOf(programs: readonly string[], folders = onPath()): string | undefined {
   return folders.find((folder) => programs.every((program) => isExecutable(`${folder}/${program}`)));
 }
 

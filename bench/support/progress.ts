@@ -14,7 +14,7 @@ export class RunProgress {
   private done = 0;
   private startedAt = performance.now();
   /** Time of the last line about players; undefined when no import is under way. */
-  private toldAt: number | undefined;
+  private reportedAt: number | undefined;
 
   constructor(
     private readonly runs: number,
@@ -35,10 +35,10 @@ export class RunProgress {
     const now = performance.now();
     // The bar moves on when all players exist.
     this.startedAt = now;
-    const toldAt = this.toldAt ?? now;
-    this.toldAt = share === 1 ? undefined : toldAt;
-    if (share === 1 || now - toldAt < TELL_MS) return;
-    this.toldAt = now;
+    const reportedAt = this.reportedAt ?? now;
+    this.reportedAt = share === 1 ? undefined : reportedAt;
+    if (share === 1 || now - reportedAt < TELL_MS) return;
+    this.reportedAt = now;
     this.bar.stop();
     console.log(`${name}: ${Math.floor(share * 100)} % of its players and their open bets are there`);
   }

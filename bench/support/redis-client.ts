@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import { must } from '../../src/base/assert.js';
-import { maybeRedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress } from '../../src/store/redis/redis-address.js';
 
 /** Connects to the address of a walletd store, with or without Sentinels. */
 export function connectTo(url: string): Redis {
-  const { servers } = must(maybeRedisAddress(url), 'it was checked');
+  const { servers } = must(parseRedisAddress(url), 'it was checked');
   const redis = new Redis({ ...servers[0], maxRetriesPerRequest: 1 });
   // Without a listener ioredis prints each failure; the failing command reports it anyway.
   redis.on('error', () => {});

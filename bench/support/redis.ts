@@ -1,6 +1,6 @@
 import { startChild } from './child.js';
 import { freePort } from './free-port.js';
-import { maybeFolderOf } from './programs.js';
+import { findFolderOf } from './programs.js';
 
 /**
  * Disables rewrites of the append-only file: one would happen every few hours in production, and several times in a
@@ -18,7 +18,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 /** A sentence on why no server can run here; undefined when one can. */
 export function whyNoRedis(): string | undefined {
-  if (maybeFolderOf(['redis-server']) !== undefined) return undefined;
+  if (findFolderOf(['redis-server']) !== undefined) return undefined;
   return 'redis-server is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later';
 }
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { must } from '../../src/base/assert.js';
-import { maybeRedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress } from '../../src/store/redis/redis-address.js';
 import { atEnd } from './clean-up.js';
 import { startRedis } from './redis.js';
 import { removeKeys } from './remove-keys.js';
-import { maybeRedisVersion } from './versions.js';
+import { findRedisVersion } from './versions.js';
 
 export const STORES = ['lmdb', 'redis'] as const;
 export type StoreKind = (typeof STORES)[number];
@@ -53,7 +53,7 @@ export async function startStore({ store: kind, durability, folder, redis: users
   const appendfsync = durability === 'fsync' ? 'always' : 'everysec';
   const redisUrl = await startRedis(own, appendfsync);
   return {
-    durability: `Redis ${maybeRedisVersion()} with appendonly yes, appendfsync ${appendfsync} in ${folder}`,
+    durability: `Redis ${findRedisVersion()} with appendonly yes, appendfsync ${appendfsync} in ${folder}`,
     ...onRedis(redisUrl, durability, node, ''),
   };
 }
@@ -72,7 +72,7 @@ function onRedis(redisUrl: string, durability: Durability, node: Env, prefix: st
 /** Removes everything but walletd's two function libraries, unless kill -9 ends the bench. */
 function onUsersRedis(url: string, durability: Durability, node: Env): Store {
   const prefix = `walletd-bench-${randomBytes(4).toString('hex')}:`;
-  const place = must(maybeRedisAddress(url), 'it was checked').name;
+  const place = must(parseRedisAddress(url), 'it was checked').name;
   atEnd(() => removeKeys(url, prefix));
   console.log(`all keys at ${place} begin with ${prefix} and are removed at the end`);
   return { durability: `${durability}, as ${place} is set to it`, ...onRedis(url, durability, node, prefix) };

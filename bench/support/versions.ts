@@ -9,7 +9,7 @@ export function packageVersion(name: string): string {
 }
 
 /** Undefined when Redis is not installed. */
-export function maybeRedisVersion(): string | undefined {
+export function findRedisVersion(): string | undefined {
   return /v=(\S+)/.exec(output('redis-server', ['--version']))?.[1];
 }
 

@@ -35,7 +35,7 @@ import { addServerProof } from './server-proof.js';
 import { settingsRoute } from './settings.js';
 import { shardPlayersRoute } from './shard-players.js';
 import { snapshotRoutes } from './snapshots.js';
-import { talliesRoutes } from './tallies.js';
+import { ledgerRoutes } from './tallies.js';
 import { THROTTLE_SECONDS } from './token-throttle.js';
 import { transactionRoutes } from './transactions.js';
 import { validatorOf } from './validation.js';
@@ -255,7 +255,7 @@ export class AdminServer {
       importRoute(deps, byHand, this.draining.signal),
       ...clusterRoutes(deps),
       ...verifyRoutes(deps),
-      ...talliesRoutes(deps),
+      ...ledgerRoutes(deps),
       settingsRoute(deps),
       ...snapshotRoutes(deps),
       ...processRoutes(deps, () => deps.observability.openapi(operatorPaths(routes), operatorSchemas)),

@@ -124,7 +124,7 @@ export class Authentication {
   }
 
   /** Undefined when the user has to sign in first. */
-  maybeVisitor(request: FastifyRequest): Visitor | undefined {
+  findVisitor(request: FastifyRequest): Visitor | undefined {
     if (this.tokens.length === 0) {
       // Not 401: there is nothing to sign in with.
       const { name } = this.local(request, addressOf(request), 403);

@@ -131,13 +131,13 @@ async function* answers(
     for (const line of lines) {
       lineNumber++;
       if (!isBlank(line)) read.push({ lineNumber, read: readLine(line, ++linesRead, by, deps) });
-      await slices.maybeYield();
+      await slices.yieldWhenDue();
     }
     const results = await Promise.all(read.map((one) => importLine(one, byHand)));
     let text = '';
     for (const result of results) {
       text += `${JSON.stringify(result)}\n`;
-      await slices.maybeYield();
+      await slices.yieldWhenDue();
     }
     yield { text, results: results.map(({ result }) => result), lineNumber: read.at(-1)?.lineNumber ?? lineNumber };
   }
@@ -169,7 +169,7 @@ async function importLine({ lineNumber: line, read }: ReadLine, byHand: MoneyMov
     return { line, ...names, result: 'refused', reason } as const;
   }
   const { id, username } = read;
-  return { line, id, username, ...(await executePatiently(read, byHand)) };
+  return { line, id, username, ...(await executeWithRetry(read, byHand)) };
 }
 
 function parse(line: Buffer | undefined, isFirst: boolean): unknown {
@@ -201,7 +201,7 @@ function namesIn(value: unknown): Pick<UnusableLine, 'id' | 'username'> {
 }
 
 /** Retries while a shard is busy, since an import is never urgent; gives up after `BUSY_RETRIES_MAX` retries. */
-async function executePatiently(command: SignedImport, byHand: MoneyMover): Promise<Result> {
+async function executeWithRetry(command: SignedImport, byHand: MoneyMover): Promise<Result> {
   for (let attempt = 0; ; attempt++) {
     const answer = await moveOpening(command, byHand);
     if (answer instanceof Problem) return { result: 'refused', reason: answer.detail };

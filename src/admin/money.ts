@@ -1,12 +1,5 @@
 import { LosslessNumber, stringify } from 'lossless-json';
-import {
-  type AmountLimits,
-  formatSum,
-  formatUnits,
-  maybeUnits,
-  type ScaleTable,
-  type Units,
-} from '../wallet/amount.js';
+import { type AmountLimits, formatSum, formatUnits, type ScaleTable, tryUnits, type Units } from '../wallet/amount.js';
 import { badRequest } from './problem.js';
 
 /** The amount as a JSON number, digit for digit: doubles cannot hold the largest amounts. */
@@ -34,7 +27,7 @@ export interface AmountRules {
 export function mustSignedUnits(rules: AmountRules, currency: string, value: unknown): Units {
   const scale = rules.scales.of(currency);
   const amountMax = rules.amountLimits.of(currency);
-  const units = typeof value === 'number' ? maybeUnits(Math.abs(value), scale) : undefined;
+  const units = typeof value === 'number' ? tryUnits(Math.abs(value), scale) : undefined;
   if (units === undefined || units === 0 || Math.abs(value as number) > amountMax) {
     throw badRequest(
       `amount must be a number from -${amountMax} to ${amountMax}, not 0, with at most ${scale} decimals`,
@@ -47,7 +40,7 @@ export function mustSignedUnits(rules: AmountRules, currency: string, value: unk
 export function mustUnits(rules: AmountRules, currency: string, value: unknown, name = 'amount'): Units {
   const scale = rules.scales.of(currency);
   const amountMax = rules.amountLimits.of(currency);
-  const units = typeof value === 'number' ? maybeUnits(value, scale) : undefined;
+  const units = typeof value === 'number' ? tryUnits(value, scale) : undefined;
   if (units === undefined || (value as number) > amountMax) {
     throw badRequest(`${name} must be a number from 0 to ${amountMax} with at most ${scale} decimals`);
   }

@@ -41,7 +41,7 @@ const transaction = {
   createdMillis: millis,
   updatedMillis: millis,
 };
-const maybeOfTransaction = {
+const optionalOfTransaction = {
   betAmount: amount,
   payoutAmount: amount,
   openSince: { enum: OPEN_SINCE, description: 'It was closed, and is open once more since this came.' },
@@ -69,7 +69,7 @@ const decidedBy = {
 };
 
 /** Scope of the ledger totals. */
-export const talliesScope = {
+export const ledgerScope = {
   sinceMillis: {
     oneOf: [millis, { type: 'null', description: 'From the first entry of all.' }],
     description: 'What was before is lacking: the store is older than what counts here.',
@@ -152,7 +152,7 @@ export const operatorSchemas = {
     { id: text, username: text, currency, operation: { $ref: '#/components/schemas/Operation' } },
     { repeated: { const: true, description: 'It had been decided the same way before.' } },
   ),
-  Transaction: exactly(transaction, maybeOfTransaction),
+  Transaction: exactly(transaction, optionalOfTransaction),
   Round: exactly({
     productId: text,
     roundId: text,
@@ -192,7 +192,7 @@ export const operatorSchemas = {
       ...searchEnds,
     ],
   },
-  PlayerTransaction: exactly({ username: text, currency, ...transaction }, maybeOfTransaction),
+  PlayerTransaction: exactly({ username: text, currency, ...transaction }, optionalOfTransaction),
   FindLine: {
     oneOf: [
       exactly(

@@ -9,7 +9,7 @@ import type { SearchLine, StoreQuery, StoreSearch, StoreSearcher } from './store
 export const SHUTTING_DOWN = new Problem(503, 'the server is shutting down', 'shutting-down');
 
 export function mustBegin(searcher: StoreSearcher, query: StoreQuery): StoreSearch {
-  const search = searcher.maybeBegin(query);
+  const search = searcher.tryBegin(query);
   if (search !== undefined) return search;
   throw new Problem(409, 'this node reads its store for another search: wait for its end', 'search-under-way');
 }

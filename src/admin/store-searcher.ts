@@ -37,7 +37,7 @@ export interface StoreSearch {
 /** Reads archive and log in a separate process. */
 export interface StoreSearcher {
   /** Undefined: another search is running. */
-  maybeBegin(query: StoreQuery): StoreSearch | undefined;
+  tryBegin(query: StoreQuery): StoreSearch | undefined;
   /** Ends the running search. */
   close(): void;
 }

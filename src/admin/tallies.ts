@@ -1,14 +1,14 @@
 import { object } from '../base/json-schema.js';
 import { DAY_MS, dayOf } from '../base/time.js';
 import type { LedgerKind } from '../wallet/ledger-kind.js';
-import type { TalliesJson } from '../wallet/tallies.js';
+import type { LedgerTotalsJson } from '../wallet/tallies.js';
 import type { AdminDeps } from './admin-deps.js';
 import { atOnce } from './at-once.js';
 import { wholeNumber } from './fields.js';
 import { sum } from './money.js';
 import { answer } from './openapi.js';
 import { type Route, route } from './route.js';
-import { exactly, list, ref, talliesScope } from './schemas.js';
+import { exactly, ledgerScope, list, ref } from './schemas.js';
 
 const DAYS_DEFAULT = 7;
 const DAYS_MAX = 35;
@@ -24,7 +24,7 @@ interface Scope {
 }
 
 /** Ledger totals of all shards: money moved by day, currency and kind, and the products seen. */
-export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] {
+export function ledgerRoutes({ service, settings, clock }: AdminDeps): Route[] {
   const inTurn = atOnce(READS_MAX, 'readings');
   return [
     route('GET', '/v1/money', {
@@ -33,7 +33,7 @@ export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] 
       summary: 'What moved by day, currency and kind, newest day first',
       query: object({}, { days: wholeNumber(1, DAYS_MAX, DAYS_DEFAULT, 'How many days, with today. UTC.') }),
       responses: {
-        200: answer('Sums, exact to the last decimal', exactly({ ...talliesScope, days: list(ref('MoneyOfDay')) })),
+        200: answer('Sums, exact to the last decimal', exactly({ ...ledgerScope, days: list(ref('MoneyOfDay')) })),
       },
       problems: [400],
       handle: async ({ query: { days = 0 } }) => {
@@ -45,7 +45,7 @@ export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] 
       operationId: 'listProducts',
       tag: 'transactions',
       summary: 'The products that were seen, and how much came of each',
-      responses: { 200: answer('By their names', exactly({ ...talliesScope, products: list(ref('Product')) })) },
+      responses: { 200: answer('By their names', exactly({ ...ledgerScope, products: list(ref('Product')) })) },
       handle: async () => {
         const { scope, all } = await inTurn(read);
         return { ...scope, products: productsOf(all) };
@@ -54,8 +54,8 @@ export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] 
   ];
 
   /** Asks one shard after the other, between callbacks. */
-  async function read(): Promise<{ scope: Scope; all: readonly TalliesJson[] }> {
-    const all: TalliesJson[] = [];
+  async function read(): Promise<{ scope: Scope; all: readonly LedgerTotalsJson[] }> {
+    const all: LedgerTotalsJson[] = [];
     for (let shard = 0; shard < service.shardCount; shard++) {
       const result = await service.askShard(shard, { type: 'read-tallies' });
       if (result.type === 'tallies') all.push(result.tallies);
@@ -71,7 +71,7 @@ export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] 
     };
   }
 
-  function moneyOf(all: readonly TalliesJson[], after: number): object[] {
+  function moneyOf(all: readonly LedgerTotalsJson[], after: number): object[] {
     const sums = new Map<
       string,
       { day: number; currency: string; kind: LedgerKind; credited: bigint; debited: bigint }
@@ -99,7 +99,7 @@ export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] 
   }
 }
 
-function productsOf(all: readonly TalliesJson[]): object[] {
+function productsOf(all: readonly LedgerTotalsJson[]): object[] {
   const products = new Map<string, { lastMs: number; counts: Map<LedgerKind, number> }>();
   for (const [productId, lastMs, counts] of all.flatMap((one) => one.products)) {
     const before = products.get(productId) ?? { lastMs: 0, counts: new Map<LedgerKind, number>() };

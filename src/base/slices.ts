@@ -14,7 +14,7 @@ export class Slices {
     this.endsMs = clock.monotonicMs() + TURN_MS;
   }
 
-  async maybeYield(): Promise<void> {
+  async yieldWhenDue(): Promise<void> {
     if (this.clock.monotonicMs() < this.endsMs) return;
     await this.yieldTurn();
     this.endsMs = this.clock.monotonicMs() + TURN_MS;

@@ -6,7 +6,7 @@ import type { Clock } from './clock.js';
  */
 const JUMP_MAX_MS = 86_400_000;
 /** Time for people or programs to correct a clock. */
-const PROBATION_MS = 3_600_000;
+const PROVEN_AFTER_MS = 3_600_000;
 
 /**
  * A clock for logs, whose time cannot be taken back: a log that has once been in the year 2036 stays there. When the
@@ -50,7 +50,7 @@ export class SteadyClock implements Clock {
     if (this.suspect === undefined || Math.abs(offsetMs - this.suspect.offsetMs) > JUMP_MAX_MS) {
       this.suspect = { offsetMs, sinceMs: monotonicMs };
     }
-    return monotonicMs - this.suspect.sinceMs >= PROBATION_MS;
+    return monotonicMs - this.suspect.sinceMs >= PROVEN_AFTER_MS;
   }
 }
 

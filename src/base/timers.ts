@@ -21,7 +21,7 @@ interface Repeated {
 const repeated = new Set<Repeated>();
 let beat: NodeJS.Timeout | undefined;
 
-function everyBeat(beats: number, run: () => void): Cancel {
+function everyWakeUp(beats: number, run: () => void): Cancel {
   const one = { run, beats, beatsLeft: beats };
   repeated.add(one);
   beat ??= setInterval(runDue, BEAT_MS).unref();
@@ -43,7 +43,7 @@ function runDue(): void {
 
 export const systemTimers: Timers = {
   every: (ms, run) => {
-    if (ms % BEAT_MS === 0) return everyBeat(ms / BEAT_MS, run);
+    if (ms % BEAT_MS === 0) return everyWakeUp(ms / BEAT_MS, run);
     const timer = setInterval(run, ms).unref();
     return () => clearInterval(timer);
   },

@@ -11,7 +11,7 @@ import type { TurnTimes } from './sent-callback.js';
 /** Settings of answers. */
 export interface AnswerRules {
   /** The answer to a malformed request contains the reason (`callbacks.reason`). */
-  readonly tellsReason: boolean;
+  readonly includesReason: boolean;
 }
 
 /** The outcome of a callback: its command's answer, or the reason for having no command. */
@@ -40,7 +40,7 @@ export const REPLAYED: CallbackAnswer = { type: 'failed', failure: 'invalid-sign
  */
 export class CallbackCodec {
   private readonly responses: ResponseCodec;
-  private readonly tellsReason: boolean;
+  private readonly includesReason: boolean;
 
   constructor(
     settings: CodecSettings & AnswerRules & { readonly closed: ClosedCodes },
@@ -48,7 +48,7 @@ export class CallbackCodec {
     /** Compiled codecs. Compiling takes long, so codecs with the same settings can share them. */
     private readonly requests: Readonly<Record<Endpoint, RequestCodec>> = requestCodecs(settings),
   ) {
-    this.tellsReason = settings.tellsReason;
+    this.includesReason = settings.includesReason;
     this.responses = new ResponseCodec(settings.scales, settings.closed);
   }
 
@@ -64,7 +64,7 @@ export class CallbackCodec {
 
   /** The reply to an invalid request. */
   malformed(echo: Echo, refusal: Refusal): CallbackReply {
-    if (!this.tellsReason) return { answer: MALFORMED, body: this.failure(echo, 'malformed') };
+    if (!this.includesReason) return { answer: MALFORMED, body: this.failure(echo, 'malformed') };
     return { answer: MALFORMED, body: this.responses.malformed(echo, describeRefusal(refusal), this.clock.now()) };
   }
 

@@ -80,7 +80,7 @@ export interface CallbackType<E extends Endpoint = Endpoint> {
  * The object as published: fields with a stand-in may be missing or null. When the body is checked, they are present,
  * possibly empty.
  */
-export function mayLack(schema: ObjectSchema, standIns: StandIns): ObjectSchema {
+export function withOptionalFields(schema: ObjectSchema, standIns: StandIns): ObjectSchema {
   const { required, properties } = schema as ObjectSchema & { readonly required: readonly string[] };
   const fields = Object.entries(standIns).map(([name, standIn]) => [
     name,
@@ -138,7 +138,7 @@ export function withElements<E extends Endpoint, P extends Properties, O extends
     schema: ({ txnsMax, isStrict }) => {
       const published = isStrict && strictRules !== undefined ? { published: strictRules } : {};
       const element = object(txn, optional, published);
-      const items = isStrict ? element : mayLack(element, standIns);
+      const items = isStrict ? element : withOptionalFields(element, standIns);
       const txns = array(items, { minItems: 1, maxItems: txnsMax });
       return object({ ...envelope, txns }, hasSession && { sessionToken });
     },

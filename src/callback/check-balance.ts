@@ -1,5 +1,5 @@
 import { object } from '../base/json-schema.js';
-import { type CallbackType, ENVELOPE_EXAMPLE, envelope, mayLack, sessionToken } from './callback-type.js';
+import { type CallbackType, ENVELOPE_EXAMPLE, envelope, sessionToken, withOptionalFields } from './callback-type.js';
 import { foreign } from './fields.js';
 
 const body = object(envelope, { sessionToken, txns: foreign });
@@ -17,7 +17,7 @@ export const checkBalance: CallbackType<'checkBalance'> = {
   hasSession: true,
   standIns: NO_TIME,
   txnStandIns: {},
-  schema: ({ isStrict }) => (isStrict ? body : mayLack(body, NO_TIME)),
+  schema: ({ isStrict }) => (isStrict ? body : withOptionalFields(body, NO_TIME)),
   toCommand: ({ id, productId, currency, username }) => ({
     type: 'checkBalance',
     id,

@@ -1,5 +1,5 @@
 import { boolean, choice, number, type Schema, string } from '../base/json-schema.js';
-import { maybeUnits, nearestUnits, type Units } from '../wallet/amount.js';
+import { nearestUnits, tryUnits, type Units } from '../wallet/amount.js';
 import { ID_LENGTH_MAX } from '../wallet/identifier.js';
 import { InvalidField } from './refusal.js';
 
@@ -54,7 +54,7 @@ export interface Money {
 
 /** The amount in units. Throws an `InvalidField` that calls the amount `field`. */
 export function mustUnits(value: number, { scale, amountMax }: Money, field: string): Units {
-  const units = maybeUnits(value, scale);
+  const units = tryUnits(value, scale);
   if (value > amountMax) throw new InvalidField(field, 'range', `must be at most ${amountMax} (money.amountMax)`);
   if (units === undefined) throw new InvalidField(field, 'decimals', `must have at most ${scale} decimals`);
   return units;
@@ -70,5 +70,5 @@ export function comparedUnits(value: number, { scale }: Money): Units {
 
 /** True when `mustUnits` accepts the amount. */
 export function isAmount(value: number, { scale, amountMax }: Money): boolean {
-  return value <= amountMax && maybeUnits(value, scale) !== undefined;
+  return value <= amountMax && tryUnits(value, scale) !== undefined;
 }

@@ -72,7 +72,7 @@ export class RequestCodec {
       isCompleted = true;
     }
     // A lone surrogate can only arrive as an escape, so most bodies need no search.
-    const surrogate = text.includes('\\u') ? maybeLoneSurrogate(body) : undefined;
+    const surrogate = text.includes('\\u') ? findLoneSurrogate(body) : undefined;
     if (surrogate !== undefined) return invalid(body, surrogate);
     const { id, productId, currency, username } = body;
     const { scales, amountLimits, isStrict } = this.settings;
@@ -164,7 +164,7 @@ const NAMES = ['id', 'productId', 'currency', 'username'] as const;
 const TXN_NAMES = ['id', 'refId', 'roundId', 'gameCode', 'playInfo'] as const;
 type NamedTxn = { readonly [N in (typeof TXN_NAMES)[number]]?: unknown };
 
-function maybeLoneSurrogate(body: Envelope & { readonly txns?: readonly NamedTxn[] }): Refusal | undefined {
+function findLoneSurrogate(body: Envelope & { readonly txns?: readonly NamedTxn[] }): Refusal | undefined {
   const isIllFormed = (value: unknown) => typeof value === 'string' && !value.isWellFormed();
   const at = (path: string): Refusal => ({ kind: 'lone-surrogate', path, rule: 'must not hold half a character' });
   for (const name of NAMES) if (isIllFormed(body[name])) return at(name);

@@ -27,7 +27,7 @@ import { isoTime, plural } from './print/format.js';
 import { lostRoundsCsv, lostRoundsTable, playersOf } from './print/lost-rounds.js';
 import { printable } from './print/printable.js';
 import { Progress } from './print/progress.js';
-import { mustBeStopped, stoppedStoreDeps } from './stopped-store.js';
+import { requireStopped, stoppedStoreDeps } from './stopped-store.js';
 import { withStore } from './with-store.js';
 import { writePrivate } from './write-private.js';
 
@@ -69,7 +69,7 @@ async function acceptIn(
   const shards = shardsOf(opened.meta);
   const deps = stoppedStoreDeps(settings, opened, record);
   if (!options.dryRun) {
-    await mustBeStopped(shards, deps, options.stopped === true);
+    await requireStopped(shards, deps, options.stopped === true);
     const members = await livingMembers(opened.store.table, () => true);
     if (members.length > 0) {
       throw new StoreError(`${members.map(({ name }) => name).join(', ')} run on this store: stop all nodes first`);

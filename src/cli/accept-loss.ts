@@ -14,13 +14,13 @@ import { acceptLoss, findLosses, type Loss } from '../tools/loss/accept-loss.js'
 import type { End } from '../tools/loss/salvage.js';
 import { shardsOf } from '../tools/store-reader.js';
 import { type AcceptArchiveLossOptions, acceptLostArchive } from './accept-archive-loss.js';
+import { conclude, helpText } from './command.js';
 import { confirm } from './confirm.js';
 import { isoTime, plural } from './print/format.js';
 import { lostCsv, lostTable } from './print/lost-items.js';
 import { printable } from './print/printable.js';
 import { Progress } from './print/progress.js';
-import { mustBeStopped, STOPPED_OPTION, stoppedStoreDeps } from './stopped-store.js';
-import { conclude, helpText } from './verb.js';
+import { requireStopped, STOPPED_OPTION, stoppedStoreDeps } from './stopped-store.js';
 import { withStore } from './with-store.js';
 import { writePrivate } from './write-private.js';
 
@@ -107,7 +107,7 @@ async function acceptLostHere(
   options: AcceptLossOptions,
 ): Promise<number> {
   for (const [former, ends] of Object.entries(opened.meta.restoredUpTo ?? {})) {
-    const lacking = record.lackingOf(former, ends);
+    const lacking = record.findLacking(former, ends);
     if (lacking.length === 0) continue;
     console.log(`The store was made from ${former}, and lacks entries that this node has acknowledged there:`);
     for (const { shard, end, acknowledged } of lacking) {
@@ -130,11 +130,11 @@ async function acceptLostEntries(
 ): Promise<number> {
   const shards = shardsOf(opened.meta);
   const deps = stoppedStoreDeps(settings, opened, record);
-  if (!options.dryRun) await mustBeStopped(shards, deps, options.stopped === true);
+  if (!options.dryRun) await requireStopped(shards, deps, options.stopped === true);
   const progress = new Progress('Looking');
   const losses = await findLosses(shards, deps, progress.update).finally(() => progress.stop());
   for (const loss of losses) console.log(describe(loss, record));
-  const isListed = await tellLost(settings, opened, losses);
+  const isListed = await reportLost(settings, opened, losses);
   if (losses.length === 0) {
     const rest = isListed ? 'All shards would start: what the list has is to be put right by hand.' : NOTHING_MISSING;
     console.log(rest);
@@ -156,7 +156,7 @@ async function acceptLostEntries(
  * none is known. Known entries are those that the log holds beyond the loss, or that a server kept in an orphans file.
  * For a server that was killed, only their number is known.
  */
-async function tellLost(settings: Settings, opened: ArchivedStore, losses: readonly Loss[]): Promise<boolean> {
+async function reportLost(settings: Settings, opened: ArchivedStore, losses: readonly Loss[]): Promise<boolean> {
   const reader = readerOf(opened.store, opened.meta, opened.archive);
   const reached = new Map(losses.map(({ shard, salvaged }) => [shard, salvaged.reached.lsn]));
   const { items, entries, notes } = await findLostItems(reader, await readOrphans(settings.nodeFolder), reached);

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkBackup, type WholePart } from '../tools/backup/backup-reader.js';
+import { type CompletePart, checkBackup } from '../tools/backup/backup-reader.js';
 import { type BackupSource, fileSource, pipeSource } from '../tools/backup/backup-source.js';
 import { backupsIn } from '../tools/backup/rotation.js';
 import { type At, checkReach, reachesOf } from '../tools/point-in-time.js';
@@ -25,7 +25,7 @@ export const IDENTITY_OPTION = ['--identity <file>', 'file of age identities to 
 export interface BackupInput {
   readonly source: BackupSource;
   /** Undefined for a pipe, which is checked while it is read. */
-  readonly whole: WholePart | undefined;
+  readonly whole: CompletePart | undefined;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function backupInput(
 }
 
 /** Backup at a path, or the newest one in a folder that `--rotate` has filled; undefined if there is neither. */
-export async function maybeBackupFile(path: string): Promise<string | undefined> {
+export async function findBackupFile(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile()) return path;
   const newest = found?.isDirectory() ? (await backupsIn(path)).at(-1) : undefined;
@@ -65,7 +65,7 @@ export async function maybeBackupFile(path: string): Promise<string | undefined>
 /** Returns a sentence about a segment that was cut off. Throws a `CutOffError` unless the caller accepted that. */
 export function cutOffSentence(
   { name }: BackupSource,
-  { cutBytes, coverage }: WholePart,
+  { cutBytes, coverage }: CompletePart,
   { acceptCutOff }: BackupInputOptions,
 ): string | undefined {
   if (cutBytes === 0) return undefined;
@@ -83,7 +83,7 @@ async function proved(source: BackupSource, at: At | undefined, options: BackupI
 async function checked(
   source: BackupSource,
   { json }: BackupInputOptions,
-): Promise<{ readonly source: BackupSource; readonly whole: WholePart }> {
+): Promise<{ readonly source: BackupSource; readonly whole: CompletePart }> {
   const progress = new Progress('Checking the file', !json);
   const whole = await checkBackup(source, progress.update).finally(() => progress.stop());
   return { source, whole };

@@ -17,16 +17,16 @@ import { backupNameAt, backupsIn, isDue, type Rotation } from '../tools/backup/r
 import { framesOfStore } from '../tools/backup/store-frames.js';
 import type { Coverage } from '../tools/coverage.js';
 import type { Frame } from '../tools/frame.js';
-import { patientSource } from '../tools/patient-source.js';
+import { sourceWithRetry } from '../tools/source-with-retry.js';
 import { ToolError } from '../tools/store-reader.js';
 import { PIPE } from './backup-input.js';
 import { BackupWatch, type WatchOptions } from './backup-watch.js';
+import { type OutputOptions, print, type Report } from './command.js';
 import { FinishedBackups } from './finished-backups.js';
 import { type CopiedShard, copyJson, copyTable } from './print/copied-shards.js';
 import { formatBytes, isoTime, plural } from './print/format.js';
 import { Progress } from './print/progress.js';
 import { stopSignal } from './stop-signal.js';
-import { type OutputOptions, print, type Report } from './verb.js';
 import type { ReadStore } from './with-store.js';
 
 export interface BackupRunOptions extends OutputOptions, WatchOptions {
@@ -282,7 +282,7 @@ export class BackupRun {
     const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal: this.signal }) };
     const bytes = encodeMeta(withArchive(meta, undefined));
     const reading = { meta: bytes, now: Date.now, warn, onProgress, delay: patience.delay };
-    return framesOfStore(patientSource(live, patience), reading);
+    return framesOfStore(sourceWithRetry(live, patience), reading);
   }
 
   private async encryption(): Promise<ChangeSink | undefined> {

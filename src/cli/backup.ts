@@ -5,9 +5,9 @@ import { parseRotation } from '../tools/backup/rotation.js';
 import { argument } from './argument.js';
 import { PIPE } from './backup-input.js';
 import { BackupRun, type BackupRunOptions } from './backup-run.js';
+import { helpText } from './command.js';
 import { Progress } from './print/progress.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
-import { helpText } from './verb.js';
 import { withStoreToRead } from './with-store.js';
 
 interface BackupOptions extends BackupRunOptions {

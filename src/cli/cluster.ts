@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import { EXIT } from '../node/exit-codes.js';
-import { maybeTls } from '../node/tls.js';
+import { loadTls } from '../node/tls.js';
 import { type ClusterAnswer, OperatorApi } from '../tools/verify/operator-api.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { formatTable } from './print/table.js';
 import { operatorApiUrl, tokenForTools } from './running-server.js';
-import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
 
 interface ClusterOptions extends OutputOptions {
   readonly server?: string;
@@ -63,7 +63,7 @@ async function ask(options: ClusterOptions, path: string, body?: object): Promis
 function apiOf({ server }: ClusterOptions): OperatorApi {
   const settings = loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys', 'store']);
   const url = server ?? operatorApiUrl(settings);
-  const certificate = server === undefined ? maybeTls(settings.admin.tls, 'admin.tls')?.certificate : undefined;
+  const certificate = server === undefined ? loadTls(settings.admin.tls, 'admin.tls')?.certificate : undefined;
   return new OperatorApi(url.replace(/\/$/, ''), tokenForTools(settings), certificate);
 }
 

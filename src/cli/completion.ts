@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { helpText } from './verb.js';
+import { helpText } from './command.js';
 
 export function addCompletion(program: Command): void {
   program

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { inForce } from '../config/in-force.js';
 import { loadWithSources } from '../config/load.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { formatTable } from './print/table.js';
-import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
 
 export function addConfig(program: Command): void {
   program

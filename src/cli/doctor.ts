@@ -3,26 +3,26 @@ import { systemClock } from '../base/clock.js';
 import { messageOf } from '../base/message-of.js';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
-import { clearTextConcerns } from '../node/clear-text.js';
+import { clearTextWarnings } from '../node/clear-text.js';
 import type { StoreSettings } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
 import { hasArchive, openArchiveToRead } from '../node/drivers/open-archive.js';
 import { examinePostgres } from '../node/examine-archive.js';
 import { examineLogTime, judgeArchiveClock } from '../node/examine-time.js';
 import { EXIT } from '../node/exit-codes.js';
-import { handConcerns } from '../node/hand-warning.js';
-import { BRING_BACK } from '../node/open-store.js';
+import { handWarnings } from '../node/hand-warning.js';
+import { RESTORE_ADVICE } from '../node/open-store.js';
 import { readBackup } from '../node/overview/backup-file.js';
 import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
 import { tieOf } from '../node/tie-archive.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Finding } from '../store/store.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { formatBytes } from './print/format.js';
 import { formatTable } from './print/table.js';
 import { findRemembered, findServerOf } from './remembered-store.js';
 import { look } from './running-server.js';
 import { STORE_ADDRESS_HELP, settingsOfStore } from './store-address.js';
-import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
 
 export function addDoctor(program: Command): void {
   program
@@ -54,7 +54,9 @@ async function doctor(address: string | undefined): Promise<Outcome> {
   const driver = driverOf(settings);
   const store = await driver.open('never').catch(async (error: Error) => {
     const remembered = error instanceof NoStoreError && (await findRemembered(settings, undefined, undefined));
-    throw remembered ? new StoreError(`there is no store at ${driver.name}, and ${remembered}: ${BRING_BACK}`) : error;
+    throw remembered
+      ? new StoreError(`there is no store at ${driver.name}, and ${remembered}: ${RESTORE_ADVICE}`)
+      : error;
   });
   const findings: Finding[] = [];
   try {
@@ -66,10 +68,10 @@ async function doctor(address: string | undefined): Promise<Outcome> {
       findings.push(...(await examineArchive(settings, meta)));
     }
     findings.push(
-      ...handConcerns(settings).map(({ says, todo }) => ({ about: 'money', verdict: 'look', says, todo }) as const),
+      ...handWarnings(settings).map(({ says, todo }) => ({ about: 'money', verdict: 'look', says, todo }) as const),
     );
     findings.push(
-      ...clearTextConcerns(settings).map(({ about, says, todo }) => ({ about, verdict: 'look', says, todo }) as const),
+      ...clearTextWarnings(settings).map(({ about, says, todo }) => ({ about, verdict: 'look', says, todo }) as const),
     );
     findings.push(...(await examineServer(settings)));
   } catch (error) {
@@ -89,7 +91,7 @@ function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined)
   const about = 'store';
   const says = meta === undefined ? 'there is none' : `id ${meta.storeId}, ${meta.shards} shards`;
   if (remembered !== undefined) {
-    return { about, verdict: 'bad', says: `${says}, and ${remembered}`, todo: `never walletd init; ${BRING_BACK}` };
+    return { about, verdict: 'bad', says: `${says}, and ${remembered}`, todo: `never walletd init; ${RESTORE_ADVICE}` };
   }
   if (meta !== undefined) return { about, verdict: 'good', says };
   return { about, verdict: 'look', says: `${says} yet`, todo: 'create it: walletd init' };

@@ -9,12 +9,12 @@ import { startOf } from '../tools/export/export-start.js';
 import { parseLsns } from '../tools/point-in-time.js';
 import { type StoreReader, shardsOf, ToolError } from '../tools/store-reader.js';
 import { argument } from './argument.js';
+import { helpText } from './command.js';
 import { plural } from './print/format.js';
 import { Progress } from './print/progress.js';
 import { stdoutSink } from './print/stdout-sink.js';
 import { stopSignal } from './stop-signal.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
-import { helpText } from './verb.js';
 import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
 
 interface ExportOptions {

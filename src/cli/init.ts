@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { driverOf } from '../node/drivers/drivers.js';
-import { BRING_BACK, openStore } from '../node/open-store.js';
+import { openStore, RESTORE_ADVICE } from '../node/open-store.js';
 import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
 import { findRemembered } from './remembered-store.js';
 import { resolved } from './store-address.js';
@@ -30,7 +30,7 @@ async function refuseWhereRemembered(settings: Settings): Promise<void> {
     const remembered = await findRemembered(settings, found?.storeId, store);
     if (remembered === undefined) return;
     const what = found === undefined ? 'there is no store' : `there is another store, ${found.storeId},`;
-    throw new StoreError(`${what} at ${driver.name}, and ${remembered}: nothing was created; ${BRING_BACK}`);
+    throw new StoreError(`${what} at ${driver.name}, and ${remembered}: nothing was created; ${RESTORE_ADVICE}`);
   } catch (error) {
     throw asStoreError(error as Error, driver.name);
   } finally {

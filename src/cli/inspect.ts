@@ -10,6 +10,7 @@ import type { OnProgress } from '../tools/progress.js';
 import { type StoreReader, shardsOf, ToolError } from '../tools/store-reader.js';
 import { shardOf } from '../worker/placement.js';
 import { argument } from './argument.js';
+import { conclude, helpText, type OutputOptions, type Report } from './command.js';
 import { type EntryAddress, parseEntryAddress } from './entry-address.js';
 import { archiveMarksLines, archiveMarksText } from './print/archive-marks.js';
 import {
@@ -23,7 +24,6 @@ import {
 import { printable } from './print/printable.js';
 import { Progress } from './print/progress.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
-import { conclude, helpText, type OutputOptions, type Report } from './verb.js';
 import { STORE_OPTION, withStoreToRead } from './with-store.js';
 
 interface InspectOptions extends OutputOptions {
@@ -52,11 +52,11 @@ export function addInspect(program: Command): void {
       }),
     );
 
-  addVerb(group, 'player', 'show the history of a player', 'walletd inspect player ann --json')
+  addInspectCommand(group, 'player', 'show the history of a player', 'walletd inspect player ann --json')
     .argument('<name>', 'the username')
     .action((username: string, options: InspectOptions) => search({ type: 'player', username }, options));
 
-  addVerb(group, 'round', 'show the history of a round', 'walletd inspect round SLOTS round-1 --player ann')
+  addInspectCommand(group, 'round', 'show the history of a round', 'walletd inspect round SLOTS round-1 --player ann')
     .argument('<product>', 'the productId')
     .argument('<round>', 'the roundId')
     .option(...PLAYER_OPTION)
@@ -64,7 +64,7 @@ export function addInspect(program: Command): void {
       search({ type: 'round', productId, roundId, username: options.player }, options),
     );
 
-  addVerb(group, 'txn', 'show the history of a transaction', 'walletd inspect txn bet-1 --player ann')
+  addInspectCommand(group, 'txn', 'show the history of a transaction', 'walletd inspect txn bet-1 --player ann')
     .argument(
       '<id>',
       'the id of a bet, settlement, tip, cancel or void; or of a deposit, withdrawal, correction or import',
@@ -74,7 +74,7 @@ export function addInspect(program: Command): void {
       search({ type: 'transaction', id, username: options.player }, options),
     );
 
-  addVerb(
+  addInspectCommand(
     group,
     'operators',
     'show operations with their operator, time and address',
@@ -85,32 +85,30 @@ export function addInspect(program: Command): void {
       search({ type: 'operators', sinceMs: options.since ?? 0, username: undefined }, options),
     );
 
-  addVerb(group, 'entry', 'show an entry of a log', 'walletd inspect entry 2:1-4')
+  addInspectCommand(group, 'entry', 'show an entry of a log', 'walletd inspect entry 2:1-4')
     .argument('<entry>', 'SHARD:EPOCH-SEQUENCE', argument(parseEntryAddress))
-    .action((address: EntryAddress, options: InspectOptions) =>
-      show(options, (reader) => lookAtEntry(address, reader)),
-    );
+    .action((address: EntryAddress, options: InspectOptions) => show(options, (reader) => showEntry(address, reader)));
 
-  addVerb(
+  addInspectCommand(
     group,
     'archive',
     'show how far the logs rely on the archive, and how far the archive goes',
     'walletd inspect archive',
   ).action((options: InspectOptions) => showArchive(options));
 
-  addVerb(
+  addInspectCommand(
     group,
     'orphans',
     'show acknowledged entries that a store has lost',
     'walletd inspect orphans node/orphans-2-1',
   )
     .argument('<file>', 'an orphans file that walletd has written')
-    .action((file: string, options: InspectOptions) => show(options, (reader) => lookAtOrphans(file, reader)));
+    .action((file: string, options: InspectOptions) => show(options, (reader) => showOrphans(file, reader)));
 }
 
 const PLAYER_OPTION = ['--player <name>', 'search only this player (default: all shards)'] as const;
 
-function addVerb(group: Command, name: string, description: string, example: string): Command {
+function addInspectCommand(group: Command, name: string, description: string, example: string): Command {
   return group
     .command(name)
     .description(description)
@@ -171,14 +169,14 @@ async function search(query: InspectQuery, options: InspectOptions): Promise<voi
   });
 }
 
-async function lookAtEntry({ shard, lsn }: EntryAddress, reader: StoreReader): Promise<Report | undefined> {
+async function showEntry({ shard, lsn }: EntryAddress, reader: StoreReader): Promise<Report | undefined> {
   if (shard >= reader.shards) throw new ToolError(`there is no shard ${shard}: they are 0 to ${reader.shards - 1}`);
   const found = await inspectEntry(reader, shard, lsn);
   if (found === undefined) return undefined;
   return { text: () => entryText(found, reader.scales), json: () => entryLines(found, reader.scales) };
 }
 
-async function lookAtOrphans(file: string, reader: StoreReader): Promise<Report | undefined> {
+async function showOrphans(file: string, reader: StoreReader): Promise<Report | undefined> {
   const bytes = await readFile(file).catch((error: Error) => {
     throw new ToolError(`cannot read ${file}: ${error.message}`);
   });

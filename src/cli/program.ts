@@ -25,12 +25,12 @@ const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>>
   completion: async () => (await import('./completion.js')).addCompletion,
 };
 
-const NEED_NO_VERB = ['--version', '-V'];
+const NEED_NO_COMMAND = ['--version', '-V'];
 /** The completion lists every other command. */
 const NEEDS_ALL = 'completion';
 
 /** User errors: walletd prints one sentence. Every other error is a bug in walletd and prints its stack. */
-const MENDABLE = [
+const USER_ERRORS = [
   'ConfigError',
   'StoreError',
   'RecoveryError',
@@ -77,7 +77,7 @@ the follower of the backup.`,
     .configureOutput({ outputError: (text, write) => write(concealed(text)), ...output });
   const isOne = Object.hasOwn(VERBS, called) && called !== NEEDS_ALL;
   for (const [verb, load] of Object.entries(VERBS)) {
-    if (verb === called || !(isOne || NEED_NO_VERB.includes(called))) (await load())(program);
+    if (verb === called || !(isOne || NEED_NO_COMMAND.includes(called))) (await load())(program);
   }
   return program;
 }
@@ -87,7 +87,9 @@ export function explain(error: unknown): number {
   // Commander has printed the error already; its help and version end here, too.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { name, message, stack } = error as Error;
-  console.error(`walletd: ${MENDABLE.includes(name) || isSystemError(error) ? concealed(printable(message)) : stack}`);
+  console.error(
+    `walletd: ${USER_ERRORS.includes(name) || isSystemError(error) ? concealed(printable(message)) : stack}`,
+  );
   return EXIT_CODES[name] ?? EXIT.failure;
 }
 

@@ -13,6 +13,7 @@ import { type Reconciliation, reconcile } from '../tools/reconcile/reconcile.js'
 import { EDGE_MS, Window } from '../tools/reconcile/window.js';
 import { ToolError } from '../tools/store-reader.js';
 import { argument } from './argument.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { Progress } from './print/progress.js';
 import {
   differenceJson,
@@ -23,7 +24,6 @@ import {
 } from './print/reconciliation.js';
 import { stdoutSink } from './print/stdout-sink.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
-import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
 import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
 
 interface ReconcileOptions extends OutputOptions {

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../base/message-of.js';
-import { maybeStoreKind } from '../config/store-kinds.js';
+import { findStoreKind } from '../config/store-kinds.js';
 import { findArchiveAddress } from '../node/drivers/archive-address.js';
 import type { Driver, StoreSettings } from '../node/drivers/driver.js';
 import { folderOf } from '../node/drivers/lmdb-driver.js';
@@ -97,7 +97,7 @@ async function checkRights({ store }: Target, { name }: Driver): Promise<void> {
 
 /** Checks the folder in which an embedded store would be made. */
 async function checkFolder({ store }: StoreSettings): Promise<void> {
-  if (maybeStoreKind(store) !== 'lmdb') return;
+  if (findStoreKind(store) !== 'lmdb') return;
   let folder = folderOf(store);
   for (;;) {
     const found = await stat(folder).catch(() => undefined);

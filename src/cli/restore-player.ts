@@ -4,13 +4,13 @@ import { formatLsn } from '../shard/log/lsn.js';
 import { walletAt } from '../tools/inspect/wallet-at.js';
 import type { At } from '../tools/point-in-time.js';
 import { formatUnits, type Units } from '../wallet/amount.js';
-import { type BackupInputOptions, backupInput, maybeBackupFile, PIPE } from './backup-input.js';
+import { type BackupInputOptions, backupInput, findBackupFile, PIPE } from './backup-input.js';
+import type { Outcome } from './command.js';
 import { isoTime, plural } from './print/format.js';
 import { printable } from './print/printable.js';
 import { Progress } from './print/progress.js';
 import { findServerOfPlayers } from './running-server.js';
 import { isStoreAddress, settingsToRead } from './store-address.js';
-import type { Outcome } from './verb.js';
 import { withStoreToRead } from './with-store.js';
 
 /** A correction recreates a debt only with this permission. */
@@ -24,7 +24,7 @@ interface ShowOptions extends BackupInputOptions {
 /** Shows a player in a backup beside the running server, and the correction between the two. */
 export async function showPlayer(username: string, options: ShowOptions): Promise<Outcome | number> {
   const { at, json } = options;
-  const from = await placeToLookInto(options);
+  const from = await sourceToShow(options);
   return await withStoreToRead(from, new Progress('Looking', !json), async ({ reader, meta, name, progress }) => {
     const { shard, lsn, timeMs, wallet } = await walletAt(username, at, reader);
     progress.stop();
@@ -60,14 +60,14 @@ export async function showPlayer(username: string, options: ShowOptions): Promis
 /**
  * Store or file to look into, which must allow random access. In a folder, the newest file that reaches back to `at`.
  */
-async function placeToLookInto(options: ShowOptions): Promise<string> {
+async function sourceToShow(options: ShowOptions): Promise<string> {
   const { from, at, identity } = options;
   if (from === PIPE)
     throw new ConfigError('--player looks into a file or a store: a pipe cannot be read here and there');
   if (identity !== undefined) {
     throw new ConfigError('--player looks into a file that is not encrypted: look into what `age -d` makes of it');
   }
-  if (isStoreAddress(from) || (await maybeBackupFile(from)) === from) return from;
+  if (isStoreAddress(from) || (await findBackupFile(from)) === from) return from;
   return (await backupInput(from, at, options)).source.name;
 }
 

@@ -18,6 +18,7 @@ import type { Restored, RestoreOptions as RestoringOptions } from '../tools/rest
 import { ToolError } from '../tools/store-reader.js';
 import { argument } from './argument.js';
 import { type BackupInputOptions, backupInput, cutOffSentence, IDENTITY_OPTION } from './backup-input.js';
+import { conclude, helpText, type Outcome, type OutputOptions, type Report } from './command.js';
 import { confirm } from './confirm.js';
 import { copyJson, copyTable, newestTime } from './print/copied-shards.js';
 import { isoTime, plural } from './print/format.js';
@@ -29,7 +30,6 @@ import { restoreTargetOf } from './restore-target.js';
 import { stopSignal } from './stop-signal.js';
 import { isStoreAddress, STORE_ADDRESS_HELP, settingsOfStore } from './store-address.js';
 import { emptyTarget, type Target, withOpenedTarget, withTarget } from './target-place.js';
-import { conclude, helpText, type Outcome, type OutputOptions, type Report } from './verb.js';
 import { whoServes } from './who-serves.js';
 import { withStoreToRead } from './with-store.js';
 
@@ -225,7 +225,7 @@ async function restoreTo(
   try {
     return await restore(target);
   } catch (error) {
-    if (await store.meta.maybeRead().then(Boolean, Boolean)) progress.warn(notWhole(driver));
+    if (await store.meta.maybeRead().then(Boolean, Boolean)) progress.warn(incompleteWarning(driver));
     throw error;
   } finally {
     await archive?.close();
@@ -286,7 +286,7 @@ async function begun(frames: Frames): Promise<{ readonly meta: Buffer; readonly 
 /** Throws when a signal ends the restore: a partial restore cannot be continued. */
 async function* untilInterrupted(frames: Frames, target: Driver): AsyncGenerator<Frame, void> {
   const signal = stopSignal(() => {
-    console.error(`walletd: ${notWhole(target)}`);
+    console.error(`walletd: ${incompleteWarning(target)}`);
     return EXIT.failure;
   });
   for await (const frame of frames) {
@@ -295,6 +295,6 @@ async function* untilInterrupted(frames: Frames, target: Driver): AsyncGenerator
   }
 }
 
-function notWhole({ emptying }: Driver): string {
+function incompleteWarning({ emptying }: Driver): string {
   return `the new store is not whole, and nothing will use it: ${emptying} before the next try`;
 }

@@ -2,9 +2,9 @@ import type { Backup, Trouble } from '../admin/console/overview.js';
 import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
 import { urlOf } from '../node/listener-url.js';
+import { activeAlerts } from '../node/overview/active-alerts.js';
 import { judgedOf } from '../node/overview/scraped.js';
-import { troublesOf } from '../node/overview/troubles.js';
-import { maybeTls } from '../node/tls.js';
+import { loadTls } from '../node/tls.js';
 import { Samples } from '../tools/status/samples.js';
 import { type Facts, factsOf } from '../tools/status/status.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
@@ -16,7 +16,7 @@ export const ANSWER_MS = 5000;
 export async function answeringServer(settings: Settings): Promise<OperatorApi | undefined> {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;
-  const certificate = maybeTls(tls, 'admin.tls')?.certificate;
+  const certificate = loadTls(tls, 'admin.tls')?.certificate;
   const api = new OperatorApi(operatorApiUrl(settings), tokenForTools(settings), certificate, ANSWER_MS);
   return (await api.answers()) ? api : undefined;
 }
@@ -30,12 +30,12 @@ export async function look(
   const [readiness, text] = await Promise.all([api.readiness(), api.metrics()]);
   const samples = new Samples(text);
   const nowMs = Date.now();
-  const troubles = troublesOf(judgedOf(samples, readiness, backup), samples, nowMs);
+  const troubles = activeAlerts(judgedOf(samples, readiness, backup), samples, nowMs);
   return { facts: factsOf(samples, readiness, nowMs), troubles };
 }
 
 /** Server of these settings, if it answers and serves this store: the port can be that of another walletd. */
-export async function maybeRunningServer(settings: Settings, storeId: string): Promise<OperatorApi | undefined> {
+export async function findRunningServer(settings: Settings, storeId: string): Promise<OperatorApi | undefined> {
   const found = await findServer(settings);
   return found?.storeId === storeId ? found.server : undefined;
 }
@@ -48,7 +48,7 @@ export interface ServerOfPlayers {
 }
 
 /**
- * Like `maybeRunningServer`, but also finds the server of a store that was made from this one, because the players are
+ * Like `findRunningServer`, but also finds the server of a store that was made from this one, because the players are
  * the same.
  */
 export async function findServerOfPlayers(settings: Settings, storeId: string): Promise<ServerOfPlayers | undefined> {
@@ -62,7 +62,7 @@ export async function findServerOfPlayers(settings: Settings, storeId: string): 
 async function findServer(settings: Settings) {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;
-  const certificate = maybeTls(tls, 'admin.tls')?.certificate;
+  const certificate = loadTls(tls, 'admin.tls')?.certificate;
   const api = new OperatorApi(operatorApiUrl(settings), tokenForTools(settings), certificate);
   const store = (await api.answers()) ? await api.store() : undefined;
   return store && { ...store, server: api };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { loadSettings, loadWithSources } from '../config/load.js';
 import { EXIT } from '../node/exit-codes.js';
-import { letGoOfGoneTerminals } from '../node/gone-terminal.js';
+import { replaceGoneTerminals } from '../node/gone-terminal.js';
 import type { WalletNode } from '../node/wallet-node.js';
 import { createLogger, setLogLevel } from '../telemetry/logger.js';
 
@@ -44,7 +44,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const log = createLogger(settings.log.level);
   process.on('exit', (code) => {
     node?.noteEnd(code);
-    letGoOfGoneTerminals();
+    replaceGoneTerminals();
   });
   const { port, drainSeconds } = settings.cluster;
   const stopMaxMs = STOP_MAX_MS + (port === null ? 0 : drainSeconds * 1000);

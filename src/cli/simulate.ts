@@ -18,9 +18,9 @@ import { htmlOf } from '../tools/simulate/report/html.js';
 import { junitOf } from '../tools/simulate/report/junit.js';
 import { soak } from '../tools/simulate/soak/soak.js';
 import { argument } from './argument.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { Progress } from './print/progress.js';
 import { exploredText, resultJson, simulationText, soakedText } from './print/simulation.js';
-import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
 
 const MODES = ['check', 'explore', 'soak'] as const;
 type Mode = (typeof MODES)[number];
@@ -135,7 +135,7 @@ async function simulate(url: string, options: SimulateOptions): Promise<Outcome>
 }
 
 /** Results of any mode, for the report. */
-interface Outplayed {
+interface PlayedResults {
   readonly results: readonly Result[];
   /** Remarks that follow the results. */
   readonly notes: readonly string[];
@@ -146,7 +146,7 @@ async function playMode(
   players: Players,
   { mode, seconds, lanes, rate, seed = randomInt(1, SEED_MAX) }: SimulateOptions,
   progress: Progress,
-): Promise<Outplayed> {
+): Promise<PlayedResults> {
   switch (mode) {
     case 'check':
       return { results: await check(table, players, CASES, progress.update), notes: [] };
@@ -174,7 +174,7 @@ async function learnTo(file: string, table: Table, players: Players, progress: P
 }
 
 async function told(
-  { results, notes }: Outplayed,
+  { results, notes }: PlayedResults,
   url: string,
   profile: Profile,
   { junit, html }: SimulateOptions,

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { type SnapshotLine, snapshotLines } from '../tools/snapshots/snapshot-overview.js';
+import { conclude, helpText, type OutputOptions, type Report } from './command.js';
 import { formatAge, formatAgo, formatBytes, isoTime } from './print/format.js';
 import { Progress } from './print/progress.js';
 import { formatTable } from './print/table.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
-import { conclude, helpText, type OutputOptions, type Report } from './verb.js';
 import { STORE_OPTION, withStoreToRead } from './with-store.js';
 
 interface ListOptions extends OutputOptions {

@@ -7,12 +7,12 @@ import { StoreError } from '../node/store-error.js';
 import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import { takeSnapshots } from '../tools/snapshots/take-snapshots.js';
 import { shardsOf } from '../tools/store-reader.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { formatBytes } from './print/format.js';
 import { Progress } from './print/progress.js';
 import { formatTable } from './print/table.js';
-import { maybeRunningServer, operatorApiUrl } from './running-server.js';
-import { mustBeStopped, STOPPED_OPTION, stoppedStoreDeps } from './stopped-store.js';
-import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
+import { findRunningServer, operatorApiUrl } from './running-server.js';
+import { requireStopped, STOPPED_OPTION, stoppedStoreDeps } from './stopped-store.js';
 import { withStore } from './with-store.js';
 
 interface TakeOptions extends OutputOptions {
@@ -38,7 +38,7 @@ export function addSnapshotTake(group: Command): void {
 async function take({ stopped }: TakeOptions): Promise<Outcome> {
   const settings = loadSettings(process.env);
   const results = await withStore(settings, async (opened) => {
-    const server = await maybeRunningServer(settings, opened.meta.storeId);
+    const server = await findRunningServer(settings, opened.meta.storeId);
     return await (server === undefined ? takeOffline(opened, settings, stopped === true) : server.takeSnapshots());
   });
   return {
@@ -56,7 +56,7 @@ async function takeOffline(
 ): Promise<readonly SnapshotResult[]> {
   const shards = shardsOf(opened.meta);
   const deps = stoppedStoreDeps(settings, opened, recordOf(settings));
-  await mustBeStopped(shards, deps, isVouchedFor).catch((error: unknown) => {
+  await requireStopped(shards, deps, isVouchedFor).catch((error: unknown) => {
     if (!(error instanceof StoreError)) throw error;
     const url = operatorApiUrl(settings);
     throw new StoreError(`no server of this store answers at ${url} (admin.host, admin.port), and ${error.message}`);

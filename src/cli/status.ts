@@ -3,13 +3,13 @@ import type { Trouble } from '../admin/console/overview.js';
 import { loadSettings } from '../config/load.js';
 import { EXIT } from '../node/exit-codes.js';
 import { readBackup } from '../node/overview/backup-file.js';
-import { maybeTls } from '../node/tls.js';
+import { loadTls } from '../node/tls.js';
 import type { Facts } from '../tools/status/status.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { formatAge, formatAgo, formatBytes } from './print/format.js';
 import { formatTable } from './print/table.js';
 import { ANSWER_MS, look, operatorApiUrl, tokenForTools } from './running-server.js';
-import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
 
 const WORDS = { now: 'WRONG ', soon: 'LOOK  ' } as const;
 
@@ -36,7 +36,7 @@ export function addStatus(program: Command): void {
 async function status({ server }: StatusOptions): Promise<Outcome> {
   const settings = loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys', 'store']);
   const url = server ?? operatorApiUrl(settings);
-  const certificate = server === undefined ? maybeTls(settings.admin.tls, 'admin.tls')?.certificate : undefined;
+  const certificate = server === undefined ? loadTls(settings.admin.tls, 'admin.tls')?.certificate : undefined;
   const api = new OperatorApi(url.replace(/\/$/, ''), tokenForTools(settings), certificate, ANSWER_MS);
   const { facts, troubles } = await look(api, readBackup(settings.backup.metricsFile));
   const isHealthy = troubles.every(({ urgency }) => urgency !== 'now');

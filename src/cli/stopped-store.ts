@@ -7,7 +7,7 @@ import type { Settings } from '../config/schema.js';
 import type { ArchivedStore } from '../node/open-store.js';
 import { newSnapshotId, policyOf } from '../node/shard-thread.js';
 import { StoreError } from '../node/store-error.js';
-import { ATTEMPTS_AT_START } from '../shard/log/patience.js';
+import { ATTEMPTS_AT_START } from '../shard/log/retry-policy.js';
 import { describeOwner, ownerOf } from '../shard/log/take-over.js';
 import type { Owner } from '../shard/log/wal.js';
 import { formatsOf } from '../store/format/store-formats.js';
@@ -49,7 +49,7 @@ export function stoppedStoreDeps(
  * Throws a `StoreError` while the last owner of a shard may still be running. A process on this machine can be checked;
  * for a process on another machine the operator has to confirm.
  */
-export async function mustBeStopped(
+export async function requireStopped(
   shards: readonly number[],
   deps: AcceptLossDeps,
   isVouchedFor: boolean,

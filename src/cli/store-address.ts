@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
-import { maybeKindSettings, STORE_FORMS } from '../config/store-kinds.js';
+import { findKindSettings, STORE_FORMS } from '../config/store-kinds.js';
 
 const ENVIRONMENT = 'env:';
 /** Matches misspelt addresses too: if one were taken for a file name, its password would be printed. */
@@ -21,7 +21,7 @@ export function isStoreAddress(text: string): boolean {
 export function settingsOfStore(address: string): Settings {
   const store = resolved(address);
   // The settings may belong to the Redis that is being copied into an embedded store.
-  const durability = maybeKindSettings(store)?.fsyncOnly ? { WALLETD_DURABILITY: 'fsync' } : {};
+  const durability = findKindSettings(store)?.fsyncOnly ? { WALLETD_DURABILITY: 'fsync' } : {};
   return loadSettings({
     ...process.env,
     WALLETD_INSECURE: 'true',

@@ -5,20 +5,20 @@ import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 import { EXIT } from '../node/exit-codes.js';
 import { inspect } from '../tools/inspect/inspect.js';
-import { UNDOABLE_ENDPOINTS, type Undo, type UndoWish, undoPlan } from '../tools/inspect/undo-plan.js';
+import { UNDOABLE_ENDPOINTS, type Undo, type UndoSelection, undoPlan } from '../tools/inspect/undo-plan.js';
 import { parseAt } from '../tools/point-in-time.js';
 import { shardsOf, ToolError } from '../tools/store-reader.js';
 import type { Corrected, OperatorApi } from '../tools/verify/operator-api.js';
 import { formatUnits, type Units, unitsPerWhole } from '../wallet/amount.js';
 import { UNDO_ATTEMPTS_MAX, UNDOABLE_OPERATIONS, type Undoable } from '../wallet/undo-id.js';
 import { argument } from './argument.js';
+import { conclude, helpText, type Outcome, type OutputOptions, print } from './command.js';
 import { confirm } from './confirm.js';
 import { isoTime } from './print/format.js';
 import { Progress } from './print/progress.js';
 import { leftOf, sumsOf, sumsText, type UndoReport, undoCsv, undoEnded, undoShown } from './print/undo.js';
 import { findServerOfPlayers, operatorApiUrl } from './running-server.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
-import { conclude, helpText, type Outcome, type OutputOptions, print } from './verb.js';
 import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
 import { writePrivate } from './write-private.js';
 
@@ -126,7 +126,7 @@ async function run(options: UndoOptions): Promise<Outcome | number> {
   return await withStoreToRead(options.store, progress, (opened) => undo(opened, wish, options));
 }
 
-async function wishOf(options: UndoOptions): Promise<UndoWish> {
+async function wishOf(options: UndoOptions): Promise<UndoSelection> {
   const { operator, callbacks, since, until = Date.now(), ids, type, product, endpoint } = options;
   if ((operator === undefined) === (callbacks === undefined)) {
     throw new ConfigError('name --operator NAME or --callbacks: whose money is to be taken back');
@@ -155,7 +155,7 @@ async function readIds(file: string): Promise<ReadonlySet<string>> {
   return new Set(text.split(/\r?\n/).filter((line) => line !== ''));
 }
 
-async function undo(opened: ReadStore, wish: UndoWish, options: UndoOptions): Promise<Outcome | number> {
+async function undo(opened: ReadStore, wish: UndoSelection, options: UndoOptions): Promise<Outcome | number> {
   const { reader, meta, settings, progress } = opened;
   const found = await inspect(
     reader,

@@ -13,14 +13,14 @@ import { verifyFrames } from '../tools/verify/verify-frames.js';
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
 import { LEDGER_KINDS } from '../wallet/ledger-kind.js';
 import { backupInput, IDENTITY_OPTION } from './backup-input.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { readNoted } from './noted-audit.js';
 import { isoTime, plural } from './print/format.js';
 import { printable } from './print/printable.js';
 import { Progress } from './print/progress.js';
 import { formatTable } from './print/table.js';
-import { maybeRunningServer, tokenForTools } from './running-server.js';
+import { findRunningServer, tokenForTools } from './running-server.js';
 import { isStoreAddress, STORE_ADDRESS_HELP } from './store-address.js';
-import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
 import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
 
 interface VerifyOptions extends OutputOptions {
@@ -155,7 +155,7 @@ async function serverOf(
   if (server === false) return undefined;
   if (server !== undefined) return await serverAt(server, settings, meta.storeId);
   if (store !== undefined) return undefined;
-  return await maybeRunningServer(settings, meta.storeId);
+  return await findRunningServer(settings, meta.storeId);
 }
 
 async function serverAt(url: string, settings: Settings, storeId: string): Promise<OperatorApi> {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { describeOwner, ownerOf } from '../shard/log/take-over.js';
 import { formatsOf } from '../store/format/store-formats.js';
-import { maybeRunningServer } from './running-server.js';
+import { findRunningServer } from './running-server.js';
 import { isAlive } from './stopped-store.js';
 import { settingsToRead } from './store-address.js';
 import type { Target } from './target-place.js';
@@ -33,7 +33,7 @@ async function answering(storeIds: readonly string[]): Promise<string[]> {
   try {
     const settings = settingsToRead(undefined);
     for (const storeId of storeIds) {
-      const server = await maybeRunningServer(settings, storeId);
+      const server = await findRunningServer(settings, storeId);
       if (server !== undefined) {
         return [
           `the server at ${server.url} serves store ${storeId}: what it answers from now on is not in what is restored, ` +

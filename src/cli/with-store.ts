@@ -2,13 +2,13 @@ import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { STORE_FORMS } from '../config/store-kinds.js';
 import type { ArchiveUse } from '../node/drivers/open-archive.js';
-import { type ArchivedStore, openAsItIs } from '../node/open-store.js';
+import { type ArchivedStore, openExisting } from '../node/open-store.js';
 import { readerOf } from '../node/reader-of.js';
 import { openFormats } from '../store/format/store-formats.js';
 import { decodeMeta, type StoreMeta } from '../store/meta.js';
-import { patientSource } from '../tools/patient-source.js';
+import { sourceWithRetry } from '../tools/source-with-retry.js';
 import type { StoreReader } from '../tools/store-reader.js';
-import { maybeBackupFile } from './backup-input.js';
+import { findBackupFile } from './backup-input.js';
 import type { Progress } from './print/progress.js';
 import { isStoreAddress, settingsToRead, settingsToReadFile } from './store-address.js';
 
@@ -39,7 +39,7 @@ export async function withStore<T>(
   work: (opened: ArchivedStore) => Promise<T>,
   use: ArchiveUse | 'look' = 'write',
 ): Promise<T> {
-  const opened = await openAsItIs(settings, use);
+  const opened = await openExisting(settings, use);
   try {
     return await work(opened);
   } finally {
@@ -59,7 +59,7 @@ export async function withStoreToRead<T>(
   use: 'read' | 'examine' = 'read',
 ): Promise<T> {
   if (address !== undefined && !isStoreAddress(address)) {
-    const backup = await maybeBackupFile(address);
+    const backup = await findBackupFile(address);
     // The message omits the argument, which can contain a password.
     if (backup === undefined)
       throw new ConfigError(`the argument is neither a STORE (${STORE_FORMS}, or env:NAME) nor a backup`);
@@ -68,7 +68,7 @@ export async function withStoreToRead<T>(
   const settings = settingsToRead(address);
   const read = async ({ store, meta, name, archive }: ArchivedStore) => {
     const live = readerOf(store, meta, archive);
-    const reader = patientSource(live, progress.patience);
+    const reader = sourceWithRetry(live, progress.patience);
     return await work({ reader, live, meta, name, settings, progress }).finally(() => progress.stop());
   };
   return await withStore(settings, read, use);

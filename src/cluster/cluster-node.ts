@@ -4,7 +4,7 @@ import { messageOf } from '../base/message-of.js';
 import { type Cancel, delay, type Timers } from '../base/timers.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
 import type { Copy, CopyOutcome } from '../shard/log/copies.js';
-import type { Head, Position, SealedEntry } from '../shard/log/wal.js';
+import type { EncodedEntry, Head, Position } from '../shard/log/wal.js';
 import { BACKGROUND, type SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Shards } from '../worker/shards.js';
 import { isOtherArchive } from './archive-ids.js';
@@ -20,7 +20,7 @@ import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
 import { PauseWatch } from './pause-watch.js';
 import { PeerClocks } from './peer-clocks.js';
 import { type Gathered, PeerCopies } from './peer-copies.js';
-import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage, Pulse, SignedOut } from './peer-protocol.js';
+import type { LinkHeartbeat, PeerAddress, PeerEvents, PeerLinks, PeerMessage, SignedOut } from './peer-protocol.js';
 import { PeerTimes } from './peer-times.js';
 import { Planner, type PlannerSettings } from './planner.js';
 import { Probation } from './probation.js';
@@ -28,7 +28,7 @@ import { Retentions } from './retentions.js';
 import { Router } from './router.js';
 import { Routes } from './routes.js';
 import { SnapshotRound } from './snapshot-round.js';
-import type { ClusterTable, MemberRecord, TableView } from './table.js';
+import type { MemberRecord, MembershipRegistry, RegistryView } from './table.js';
 import { Told } from './told.js';
 import { Watch } from './watch.js';
 
@@ -44,9 +44,9 @@ export interface ClusterNodeDeps {
   readonly advertisedPort: number | undefined;
   readonly settings: PlannerSettings;
   readonly shardCount: number;
-  readonly table: ClusterTable;
+  readonly table: MembershipRegistry;
   readonly headOf: (shard: number) => Promise<Head>;
-  readonly laneOf: (shard: number) => number;
+  readonly appendQueueOf: (shard: number) => number;
   readonly local: Shards;
   readonly makeLinks: (events: PeerEvents) => PeerLinks;
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
@@ -58,7 +58,7 @@ export interface ClusterNodeDeps {
   readonly refusesRepeats: boolean;
   readonly observer: OwnershipObserver;
   /** Called when a process that is no member owns all shards: another process has the store. */
-  readonly onStrangers: (shard: number, takenBy: string) => void;
+  readonly onForeignOwners: (shard: number, takenBy: string) => void;
   /** Signed-out console sessions that this node knows. */
   readonly signedOut: { readonly all: readonly SignedOut[]; note(signedOut: readonly SignedOut[]): void };
   readonly clock: Clock;
@@ -164,7 +164,7 @@ export class ClusterNode implements PeerEvents {
       isLinked: (peer) => this.links.isUp(peer),
       send,
       broadcast,
-      laneOf: deps.laneOf,
+      appendQueueOf: deps.appendQueueOf,
       headOf: deps.headOf,
       toTheirClock: (peer, ourMs) => this.clocks.toTheirs(peer, ourMs),
       claim: (shard, claim) => table.claim(shard, claim),
@@ -257,7 +257,7 @@ export class ClusterNode implements PeerEvents {
   fenced(shard: number, takenBy: string, head: Head): void {
     this.ownership.fenced(shard, head);
     this.deps.log.warn({ code: 'shard-fenced', shard, takenBy }, 'shard fenced by another owner');
-    void this.checkStrangers(shard, takenBy, head);
+    void this.checkForeignOwners(shard, takenBy, head);
   }
 
   /** Sets the certificate that new links to peers use. */
@@ -273,7 +273,7 @@ export class ClusterNode implements PeerEvents {
    * Tells all nodes which console sessions were just signed out. A node without a link learns of them when its next
    * link opens.
    */
-  tellSignedOut(signedOut: readonly SignedOut[]): void {
+  sendSignedOut(signedOut: readonly SignedOut[]): void {
     this.broadcast({ type: 'out', signedOut });
   }
 
@@ -380,7 +380,7 @@ export class ClusterNode implements PeerEvents {
         log.warn({ code: 'leave-not-announced', error: messageOf(error) }, 'leave of this node cannot be announced'),
       );
     this.lookAll();
-    while (this.ownership.heldCount > 0 && this.hasHeirs() && clock.monotonicMs() < endMs) {
+    while (this.ownership.heldCount > 0 && this.hasSuccessors() && clock.monotonicMs() < endMs) {
       await delay(timers, TICK_MS);
     }
   }
@@ -406,7 +406,7 @@ export class ClusterNode implements PeerEvents {
 
   /** True when no other node can take this node's shards. */
   get isAlone(): boolean {
-    return !this.hasHeirs();
+    return !this.hasSuccessors();
   }
 
   /** An ownership record outlives its member, so the owner counts only while this node has a link to it. */
@@ -428,14 +428,14 @@ export class ClusterNode implements PeerEvents {
     return (alive ?? named[0])?.[0];
   }
 
-  private hasHeirs(): boolean {
+  private hasSuccessors(): boolean {
     const { view } = this.membership;
     const others = [...(view?.members.keys() ?? [])].filter((tag) => tag !== this.deps.tag);
     return view !== undefined && others.some((tag) => this.takesShards(tag, view));
   }
 
   /** True for a live member that is not draining and has the same archive as the others. */
-  private takesShards(tag: string, { members, drained, plan }: TableView): boolean {
+  private takesShards(tag: string, { members, drained, plan }: RegistryView): boolean {
     const member = members.get(tag);
     if (member === undefined || member.isLeaving || drained.has(tag)) return false;
     return !isOtherArchive(member.archiveId, plan?.archiveId) && !this.watch.isGone(tag, this.deps.clock.monotonicMs());
@@ -452,7 +452,7 @@ export class ClusterNode implements PeerEvents {
     this.planner.tick(view, this.ownership.lost());
   }
 
-  private viewed(view: TableView): void {
+  private viewed(view: RegistryView): void {
     const { tag } = this.deps;
     this.probation.viewed();
     this.history.note(view, this.deps.clock.now());
@@ -536,7 +536,7 @@ export class ClusterNode implements PeerEvents {
 
   onUp(tag: string): void {
     this.downSinceMs.delete(tag);
-    this.links.send(tag, this.newPulse());
+    this.links.send(tag, this.newHeartbeat());
     this.greet(tag);
     const signedOut = this.deps.signedOut.all;
     if (signedOut.length > 0) this.links.send(tag, { type: 'out', signedOut });
@@ -559,7 +559,7 @@ export class ClusterNode implements PeerEvents {
     this.watch.refused(tag);
   }
 
-  private pulsed(tag: string, { clockMs, nowMs, serving, stuck, seesTable }: Pulse): void {
+  private pulsed(tag: string, { clockMs, nowMs, serving, stuck, seesTable }: LinkHeartbeat): void {
     const { clock } = this.deps;
     this.checkPause(tag, clockMs);
     const ourMs = clock.monotonicMs();
@@ -609,7 +609,7 @@ export class ClusterNode implements PeerEvents {
   private sealHere(
     by: string,
     { shard, sequence }: { readonly shard: number; readonly sequence: number },
-  ): readonly SealedEntry[] | undefined {
+  ): readonly EncodedEntry[] | undefined {
     // Without copies there is nothing to seal.
     return this.keeper === undefined ? [] : this.keeper.seal(shard, by, sequence, this.deps.clock.monotonicMs());
   }
@@ -655,10 +655,10 @@ export class ClusterNode implements PeerEvents {
   }
 
   private pulse(): void {
-    this.broadcast(this.newPulse());
+    this.broadcast(this.newHeartbeat());
   }
 
-  private newPulse(): Pulse {
+  private newHeartbeat(): LinkHeartbeat {
     const { clock, local } = this.deps;
     return {
       type: 'pulse',
@@ -719,7 +719,7 @@ export class ClusterNode implements PeerEvents {
   }
 
   /** Warns once about each member that decides by other rules. */
-  private warnOfDifferences({ members }: TableView): void {
+  private warnOfDifferences({ members }: RegistryView): void {
     const { about, log, tag } = this.deps;
     for (const [other, { name, rulesHash }] of members) {
       if (other === tag || rulesHash === about.rulesHash || this.warned.has(other)) continue;
@@ -761,13 +761,13 @@ export class ClusterNode implements PeerEvents {
   /**
    * Detects that a process outside the cluster has taken all shards: a walletd without a cluster, or another cluster.
    */
-  private async checkStrangers(shard: number, takenBy: string, head: Head): Promise<void> {
-    const { shardCount, headOf, onStrangers } = this.deps;
+  private async checkForeignOwners(shard: number, takenBy: string, head: Head): Promise<void> {
+    const { shardCount, headOf, onForeignOwners } = this.deps;
     if (this.isMember(tagOf(head))) return;
     // A new member appears in the registry within this delay.
     await delay(this.deps.timers, 2 * BEAT_MS);
     const heads = await Promise.all(Array.from({ length: shardCount }, (_, other) => headOf(other))).catch(() => []);
-    if (heads.length > 0 && heads.every((one) => !this.isMember(tagOf(one)))) onStrangers(shard, takenBy);
+    if (heads.length > 0 && heads.every((one) => !this.isMember(tagOf(one)))) onForeignOwners(shard, takenBy);
   }
 
   private isMember(tag: string): boolean {

@@ -1,7 +1,7 @@
 import { formatLsn } from '../shard/log/lsn.js';
 import { NOBODY } from './plan.js';
 import type { Routes } from './routes.js';
-import type { TableView } from './table.js';
+import type { RegistryView } from './table.js';
 import type { Told } from './told.js';
 import type { Watch } from './watch.js';
 
@@ -49,7 +49,7 @@ export interface StatusFacts {
   readonly tag: string;
   readonly shardCount: number;
   readonly seesTable: boolean;
-  readonly view: TableView;
+  readonly view: RegistryView;
   readonly watch: Watch;
   readonly routes: Routes;
   readonly told: Told;

@@ -1,6 +1,6 @@
 import type { Copy, CopyOutcome } from '../shard/log/copies.js';
 import { RecentEntries } from '../shard/log/recent-entries.js';
-import type { SealedEntry } from '../shard/log/wal.js';
+import type { EncodedEntry } from '../shard/log/wal.js';
 
 /**
  * After asking for seals, a new owner may begin to write its fence for this long. The fence then arrives within some
@@ -30,8 +30,8 @@ export class CopyKeeper {
     const kept = this.kept.get(shard);
     const newest = entries.at(-1)?.head ?? base;
     if (this.isSealed(shard, from, nowMs) || newest.lsn.epoch < this.oldestEpoch(shard)) return 'none';
-    if (kept?.maybeAfter(newest) !== undefined) return 'held';
-    const missing = kept?.maybeAfter(base)?.length === 0;
+    if (kept?.findAfter(newest) !== undefined) return 'held';
+    const missing = kept?.findAfter(base)?.length === 0;
     if (!missing && !isWhole) return 'gap';
     const into = missing && kept !== undefined ? kept : new RecentEntries(base, this.bytesMax);
     // A frame of the link is as long as all that came with it, and would stay as long as any of that.
@@ -45,7 +45,7 @@ export class CopyKeeper {
    * other node from adding entries, and so from acknowledging them, and from fencing the log. Undefined while another
    * node has the seal.
    */
-  seal(shard: number, by: string, sequence: number, nowMs: number): readonly SealedEntry[] | undefined {
+  seal(shard: number, by: string, sequence: number, nowMs: number): readonly EncodedEntry[] | undefined {
     if (this.isSealed(shard, by, nowMs)) return undefined;
     this.seals.set(shard, { by, untilMs: nowMs + SEALED_MS });
     return (

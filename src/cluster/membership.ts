@@ -2,16 +2,16 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import type { Cancel, Timers } from '../base/timers.js';
-import type { ClusterTable, MemberRecord, TableView } from './table.js';
+import type { MemberRecord, MembershipRegistry, RegistryView } from './table.js';
 import type { Watch } from './watch.js';
 
 export interface MembershipDeps {
   readonly tag: string;
-  readonly table: ClusterTable;
+  readonly table: MembershipRegistry;
   readonly watch: Watch;
   /** Current record of this member. */
   readonly record: () => MemberRecord;
-  readonly onView: (view: TableView) => void;
+  readonly onView: (view: RegistryView) => void;
   /** Called when other members have removed this one as dead, and may have taken its shards. */
   readonly onGone: () => void;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ const SEEN_MS = 5000;
  */
 export class Membership {
   /** Newest view that this node has read. */
-  view: TableView | undefined = undefined;
+  view: RegistryView | undefined = undefined;
   private seenMs = Number.NEGATIVE_INFINITY;
   private beats = 0;
   private askedMs = Number.NEGATIVE_INFINITY;
@@ -94,13 +94,13 @@ export class Membership {
     const nowMs = clock.monotonicMs();
     const sinceMs = nowMs - this.askedMs;
     if (this.asking !== undefined) {
-      if (sinceMs >= BEAT_MS) watch.tableSilent(nowMs);
+      if (sinceMs >= BEAT_MS) watch.registrySilent(nowMs);
       return;
     }
-    if (this.isHasty || sinceMs >= BEAT_MS || (sinceMs >= HASTE_MS && this.isAnybodySuspect(nowMs))) void this.ask();
+    if (this.isHasty || sinceMs >= BEAT_MS || (sinceMs >= HASTE_MS && this.isAnyMemberSuspect(nowMs))) void this.ask();
   }
 
-  private isAnybodySuspect(nowMs: number): boolean {
+  private isAnyMemberSuspect(nowMs: number): boolean {
     const { watch, tag } = this.deps;
     for (const other of this.view?.members.keys() ?? [])
       if (other !== tag && watch.isSuspect(other, nowMs)) return true;
@@ -132,13 +132,13 @@ export class Membership {
         await this.write();
         this.isHasty = true;
       } else {
-        watch.beatsRead(answer.beats, nowMs);
+        watch.heartbeatsRead(answer.beats, nowMs);
         if (answer.view !== undefined) this.view = answer.view;
         if (this.view !== undefined) this.deps.onView(this.view);
-        await this.maybeWrite(nowMs);
+        await this.writeIfChanged(nowMs);
       }
     } catch (error) {
-      watch.tableSilent(clock.monotonicMs());
+      watch.registrySilent(clock.monotonicMs());
       const message = messageOf(error);
       if (message !== this.problem) {
         log.warn(
@@ -150,7 +150,7 @@ export class Membership {
     }
   }
 
-  private async maybeWrite(nowMs: number): Promise<void> {
+  private async writeIfChanged(nowMs: number): Promise<void> {
     if (nowMs - this.writtenMs < RECORD_MS || JSON.stringify(this.deps.record()) === this.written) return;
     await this.write();
   }

@@ -1,4 +1,4 @@
-import type { TableView } from './table.js';
+import type { RegistryView } from './table.js';
 
 /** Limit of reported names. A cluster with more missing members has worse problems than this list. */
 const MISSING_MAX = 100;
@@ -17,7 +17,7 @@ export class MissingMembers {
   }
 
   /** Call with each view of the registry, and from time to time: a dead member may stay in the registry. */
-  look({ members }: Pick<TableView, 'members'>, isGone: (tag: string) => boolean): void {
+  look({ members }: Pick<RegistryView, 'members'>, isGone: (tag: string) => boolean): void {
     const present = new Map<string, boolean>();
     for (const [tag, { name, isLeaving }] of members) if (!isGone(tag)) present.set(name, isLeaving === true);
     for (const [name, wasLeaving] of this.known) {

@@ -1,4 +1,4 @@
-import type { Claim, Plan, TableView } from './table.js';
+import type { Claim, Plan, RegistryView } from './table.js';
 
 /** A shard that went from one node to another. */
 export interface Move {
@@ -46,7 +46,7 @@ export class MoveHistory {
   }
 
   /** Records changes in the registry. Takes wall-clock times, because people compare them. */
-  note(view: TableView, nowMs: number): void {
+  note(view: RegistryView, nowMs: number): void {
     this.notePlan(view.plan, nowMs);
     for (const [shard, claim] of view.claims) this.noteClaim(shard, claim, view, nowMs);
     this.hasBegun = true;
@@ -60,7 +60,7 @@ export class MoveHistory {
     }
   }
 
-  private noteClaim(shard: number, claim: Claim, { members }: TableView, nowMs: number): void {
+  private noteClaim(shard: number, claim: Claim, { members }: RegistryView, nowMs: number): void {
     const former = this.owners.get(shard);
     // A releasing owner counts as the owner until another member owns the shard.
     if (claim.tag === '' || claim.epoch <= (former?.claim.epoch ?? 0)) return;

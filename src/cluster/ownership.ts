@@ -3,14 +3,14 @@ import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import { delay, type Timers } from '../base/timers.js';
 import { formatLsn } from '../shard/log/lsn.js';
-import { type Head, isSameHead, type SealedEntry } from '../shard/log/wal.js';
+import { type EncodedEntry, type Head, isSameHead } from '../shard/log/wal.js';
 import { HANDOVER_MS, type Move, type MoveResult, type ShardStatus, type Shards } from '../worker/shards.js';
 import { SEAL_USED_MS } from './copy-keeper.js';
 import type { Gathered } from './peer-copies.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { NOBODY } from './plan.js';
 import { type Holder, nextStep, type Role, type ShardFacts, type Step } from './steps.js';
-import type { Claim, TableView } from './table.js';
+import type { Claim, RegistryView } from './table.js';
 import type { Told } from './told.js';
 import { STUCK_MS, type Watch } from './watch.js';
 
@@ -29,12 +29,12 @@ export interface OwnershipDeps {
   readonly watch: Watch;
   readonly told: Told;
   /** Undefined before the registry has answered. */
-  readonly view: () => TableView | undefined;
+  readonly view: () => RegistryView | undefined;
   readonly isLinked: (tag: string) => boolean;
   readonly send: (tag: string, message: PeerMessage) => boolean;
   readonly broadcast: (message: PeerMessage) => void;
-  /** Append queue of the shard. Shards with the same queue are on one server; see `Wal.laneOf`. */
-  readonly laneOf: (shard: number) => number;
+  /** Append queue of the shard. Shards with the same queue are on one server; see `Wal.appendQueueOf`. */
+  readonly appendQueueOf: (shard: number) => number;
   /** Reads the current head of the shard's log; rejects during an outage. */
   readonly headOf: (shard: number) => Promise<Head>;
   /** Converts a time of this node's monotonic clock to a peer's; undefined before the peer's first heartbeat. */
@@ -58,7 +58,7 @@ export interface OwnershipDeps {
 }
 
 /** This node's state for one shard. */
-interface Dealing {
+interface ReplicaState {
   readonly shard: number;
   /** An action for this shard is running. */
   isBusy: boolean;
@@ -79,7 +79,7 @@ interface Dealing {
   /** Consecutive failures to continue the log: it may have been trimmed meanwhile, or be under repair. */
   failures: number;
   /** Since when the new owner has been alive but without a link to this node. */
-  heirAwaySinceMs: number | undefined;
+  newOwnerUnlinkedSinceMs: number | undefined;
   /** When the thread that served the shard ended. */
   lostMs: number;
   /** Head of the log when the shard was stopped here. */
@@ -120,14 +120,14 @@ const FAILURES_MAX = 4;
 /** An archive that answers delivers its key filter sooner than this. */
 const NAMELESS_MS = 3000;
 /** Stands for a time once the problem has been logged. */
-const TOLD = Number.NEGATIVE_INFINITY;
+const LOGGED = Number.NEGATIVE_INFINITY;
 /** After its thread ends, a shard is left to its followers for this long. */
 const LOST_MS = 3000;
 const PERMANENT_REST_MS = 1500;
 
 /** Takes, hands over, follows and unloads shards until this node matches the shard assignment. */
 export class Ownership {
-  private readonly dealings: readonly Dealing[];
+  private readonly replicaStates: readonly ReplicaState[];
   /** Epoch in which each shard is served here. */
   private readonly served = new Map<number, number>();
   /** Epoch of each released shard, until the registry records the release. */
@@ -136,7 +136,7 @@ export class Ownership {
   private hasEnded = false;
 
   constructor(private readonly deps: OwnershipDeps) {
-    this.dealings = Array.from({ length: deps.shardCount }, (_, shard) => ({
+    this.replicaStates = Array.from({ length: deps.shardCount }, (_, shard) => ({
       shard,
       isBusy: false,
       reading: undefined,
@@ -149,7 +149,7 @@ export class Ownership {
       failures: 0,
       lostMs: Number.NEGATIVE_INFINITY,
       stoppedAt: undefined,
-      heirAwaySinceMs: undefined,
+      newOwnerUnlinkedSinceMs: undefined,
       lookedMs: Number.NEGATIVE_INFINITY,
       wantedMs: Number.NEGATIVE_INFINITY,
       onOwn: undefined,
@@ -172,62 +172,62 @@ export class Ownership {
     if (view === undefined || this.hasEnded) return;
     const nowMs = this.deps.clock.monotonicMs();
     const all = this.deps.local.status();
-    const bringsOwn = all.some((status) => this.isOwnOnTheWay(status, view));
+    const bringsOwn = all.some((status) => this.isLoadingOwn(status, view));
     for (const status of all) {
-      const dealing = this.dealing(status.shard);
-      if (!dealing.isBusy) this.noteStatus(status);
-      if (dealing.reading === 'follow' && this.isAwaited(dealing)) this.hurry(dealing);
-      if (dealing.isBusy || view.plan === undefined) continue;
-      this.lookAhead(dealing, view, nowMs);
-      const facts = this.factsOf(dealing, status, view, nowMs, bringsOwn);
+      const replicaState = this.replicaState(status.shard);
+      if (!replicaState.isBusy) this.noteStatus(status);
+      if (replicaState.reading === 'follow' && this.isAwaited(replicaState)) this.hurry(replicaState);
+      if (replicaState.isBusy || view.plan === undefined) continue;
+      this.lookAhead(replicaState, view, nowMs);
+      const facts = this.factsOf(replicaState, status, view, nowMs, bringsOwn);
       const step = nextStep(facts);
-      if (step !== undefined) this.begin(dealing, step, facts, nowMs);
+      if (step !== undefined) this.begin(replicaState, step, facts, nowMs);
     }
   }
 
   /** Handles a handover request from the assigned new owner, which has read the log up to `sequence`. */
   wanted(shard: number, by: string, sequence: number): void {
     const { view, local } = this.deps;
-    const dealing = this.dealings[shard];
-    if (dealing === undefined || dealing.isBusy || view()?.plan?.owners[shard] !== by) return;
+    const replicaState = this.replicaStates[shard];
+    if (replicaState === undefined || replicaState.isBusy || view()?.plan?.owners[shard] !== by) return;
     const status = local.status()[shard];
     if (status?.state !== 'serving' || this.handovers >= HANDOVERS_MAX) return;
-    if (this.deps.clock.monotonicMs() - dealing.keptMs < KEPT_MS) return;
+    if (this.deps.clock.monotonicMs() - replicaState.keptMs < KEPT_MS) return;
     if ((status.head?.lsn.sequence ?? 0) - sequence > LAG_MAX) return;
-    void this.handOver(dealing, by);
+    void this.handOver(replicaState, by);
   }
 
   /** Handles a handover offer: the owner has stopped at `head`, and this node may take the shard before `untilMs`. */
   offered(shard: number, head: Head, untilMs: number): void {
-    const dealing = this.dealings[shard];
-    if (dealing === undefined || dealing.isBusy || this.roleIn(shard, this.deps.view()) !== 'owner') return;
-    void this.busily(dealing, () => this.takeOffered(dealing, head, untilMs));
+    const replicaState = this.replicaStates[shard];
+    if (replicaState === undefined || replicaState.isBusy || this.roleIn(shard, this.deps.view()) !== 'owner') return;
+    void this.busily(replicaState, () => this.takeOffered(replicaState, head, untilMs));
   }
 
   /**
    * Takes an offered shard. The old owner has acknowledged nothing beyond the offer, but resumes when the fence is
    * slow. Entries that it then acknowledges must not be held by a node that this node did not ask for its copies.
    */
-  private async takeOffered(dealing: Dealing, head: Head, untilMs: number): Promise<void> {
+  private async takeOffered(replicaState: ReplicaState, head: Head, untilMs: number): Promise<void> {
     const { clock, hasSeals, copiesOf, unseal } = this.deps;
     const behind = head.lsn.sequence;
     const offer = { over: head, behind, untilMs, how: 'handed-over' } as const;
-    if (!hasSeals()) return await this.fence(dealing, { ...offer, copies: [] });
+    if (!hasSeals()) return await this.fence(replicaState, { ...offer, copies: [] });
     const isOver = () => clock.monotonicMs() >= untilMs;
     if (isOver()) return;
-    const gathered = await copiesOf(dealing.shard, behind);
+    const gathered = await copiesOf(replicaState.shard, behind);
     // An unused seal would hold up the owner.
-    if (gathered === 'sealed' || gathered.isSilent || isOver()) unseal(dealing.shard);
-    else await this.fence(dealing, { ...offer, copies: gathered.copies });
+    if (gathered === 'sealed' || gathered.isSilent || isOver()) unseal(replicaState.shard);
+    else await this.fence(replicaState, { ...offer, copies: gathered.copies });
   }
 
   /** Handles a peer's announcement that it serves the shard since the fence of this epoch. */
   ownedBy(tag: string, shard: number, epoch: number): void {
-    const dealing = this.dealings[shard];
-    if (dealing === undefined) return;
-    dealing.onOwn?.(tag, epoch);
+    const replicaState = this.replicaStates[shard];
+    if (replicaState === undefined) return;
+    replicaState.onOwn?.(tag, epoch);
     const mine = this.served.get(shard);
-    if (mine === undefined || mine >= epoch || dealing.isBusy) return;
+    if (mine === undefined || mine >= epoch || replicaState.isBusy) return;
     // Do not confirm with the log: after a failover that lost the other owner's fence, the log would still name this
     // node.
     void this.move({ type: 'abandon', shard });
@@ -247,15 +247,15 @@ export class Ownership {
   /** Releases all served shards to their next owners, and takes none any more. */
   async end(): Promise<void> {
     this.hasEnded = true;
-    await Promise.all([...this.served.keys()].map((shard) => this.releaseNow(this.dealing(shard))));
+    await Promise.all([...this.served.keys()].map((shard) => this.releaseNow(this.replicaState(shard))));
   }
 
   /** Shards that this node serves or should take and whose logs do not answer. */
   stuck(): number[] {
     const nowMs = this.deps.clock.monotonicMs();
-    return this.deps.local.status().flatMap(({ shard, flightMs }) => {
-      const unseenMs = nowMs - (this.dealing(shard).unseenSinceMs ?? nowMs);
-      return Math.max(flightMs, unseenMs) >= STUCK_MS ? [shard] : [];
+    return this.deps.local.status().flatMap(({ shard, pendingAppendMs }) => {
+      const unseenMs = nowMs - (this.replicaState(shard).unseenSinceMs ?? nowMs);
+      return Math.max(pendingAppendMs, unseenMs) >= STUCK_MS ? [shard] : [];
     });
   }
 
@@ -264,7 +264,7 @@ export class Ownership {
     const { local, view } = this.deps;
     if (!local.isMemoryFull) return [];
     return local.status().flatMap(({ shard, state }) => {
-      const isRefused = state === 'away' && this.dealing(shard).problem !== undefined;
+      const isRefused = state === 'away' && this.replicaState(shard).problem !== undefined;
       return isRefused && this.roleIn(shard, view()) === 'owner' ? [shard] : [];
     });
   }
@@ -272,10 +272,10 @@ export class Ownership {
   /** Shards whose thread on this node has just ended: a follower can serve them sooner than this node. */
   lost(): number[] {
     const nowMs = this.deps.clock.monotonicMs();
-    return this.dealings.flatMap((dealing) => (this.isLost(dealing, nowMs) ? [dealing.shard] : []));
+    return this.replicaStates.flatMap((replicaState) => (this.isLost(replicaState, nowMs) ? [replicaState.shard] : []));
   }
 
-  private isLost({ shard, lostMs }: Dealing, nowMs: number): boolean {
+  private isLost({ shard, lostMs }: ReplicaState, nowMs: number): boolean {
     const { view, watch } = this.deps;
     const followers = view()?.plan?.followers[shard] ?? [];
     return nowMs - lostMs < LOST_MS && followers.some((tag) => !watch.isGone(tag, nowMs));
@@ -286,14 +286,14 @@ export class Ownership {
    * same server may be waiting. All of them wait when that server or its replicas are slow.
    */
   reaches(shard: number): boolean {
-    const { watch, clock, local, laneOf } = this.deps;
+    const { watch, clock, local, appendQueueOf } = this.deps;
     if (!watch.isReachedSteadily(shard, clock.monotonicMs())) return false;
-    const lane = laneOf(shard);
-    return !local.status().some((other) => laneOf(other.shard) === lane && other.flightMs >= WAITING_MS);
+    const lane = appendQueueOf(shard);
+    return !local.status().some((other) => appendQueueOf(other.shard) === lane && other.pendingAppendMs >= WAITING_MS);
   }
 
   /** Rewrites ownership records and releases that the registry lacks. */
-  reclaim({ claims }: TableView): void {
+  reclaim({ claims }: RegistryView): void {
     const { tag, claim } = this.deps;
     for (const [shard, epoch] of this.released) {
       const found = claims.get(shard);
@@ -307,15 +307,15 @@ export class Ownership {
     }
   }
 
-  private dealing(shard: number): Dealing {
-    return this.dealings[shard] as Dealing;
+  private replicaState(shard: number): ReplicaState {
+    return this.replicaStates[shard] as ReplicaState;
   }
 
   /** Picks up changes that the shard made on its own: it may have failed and recovered, or be gone with its thread. */
   private noteStatus({ shard, state, head }: ShardStatus): void {
     if (head !== undefined && state === 'serving') this.deps.told.note(shard, head);
     const epoch = state === 'serving' ? head?.lsn.epoch : undefined;
-    if (state === 'away' && this.served.has(shard)) this.dealing(shard).lostMs = this.deps.clock.monotonicMs();
+    if (state === 'away' && this.served.has(shard)) this.replicaState(shard).lostMs = this.deps.clock.monotonicMs();
     if (this.served.get(shard) !== epoch) this.setServed(shard, epoch);
   }
 
@@ -334,80 +334,80 @@ export class Ownership {
   }
 
   /** Reads the head early when the owner may be dead: knowing already that the log is idle saves time. */
-  private lookAhead(dealing: Dealing, { claims }: TableView, nowMs: number): void {
-    const { shard } = dealing;
+  private lookAhead(replicaState: ReplicaState, { claims }: RegistryView, nowMs: number): void {
+    const { shard } = replicaState;
     const { watch, tag } = this.deps;
     const owner = claims.get(shard)?.tag;
     if (owner === undefined || owner === NOBODY || owner === tag) return;
-    if (watch.isSuspect(owner, nowMs) || watch.isStuck(owner, shard)) this.look(dealing, nowMs);
+    if (watch.isSuspect(owner, nowMs) || watch.isStuck(owner, shard)) this.look(replicaState, nowMs);
   }
 
-  private roleIn(shard: number, view: TableView | undefined): Role {
+  private roleIn(shard: number, view: RegistryView | undefined): Role {
     const { tag } = this.deps;
     if (view?.plan?.owners[shard] === tag) return 'owner';
     return view?.plan?.followers[shard]?.includes(tag) ? 'follower' : 'none';
   }
 
   /** Whether this node should serve the shard and is loading it without problems so far. */
-  private isOwnOnTheWay({ shard, state }: ShardStatus, view: TableView): boolean {
-    return state === 'away' && this.dealing(shard).problem === undefined && this.roleIn(shard, view) === 'owner';
+  private isLoadingOwn({ shard, state }: ShardStatus, view: RegistryView): boolean {
+    return state === 'away' && this.replicaState(shard).problem === undefined && this.roleIn(shard, view) === 'owner';
   }
 
   private factsOf(
-    dealing: Dealing,
+    replicaState: ReplicaState,
     status: ShardStatus,
-    view: TableView,
+    view: RegistryView,
     nowMs: number,
     bringsOwn: boolean,
   ): ShardFacts {
-    const { shard } = dealing;
+    const { shard } = replicaState;
     const role = this.roleIn(shard, view);
     const isReady = role === 'owner' && status.state === 'following' && this.deps.isClockSane();
     const holder = isReady ? this.holderOf(shard, view, nowMs) : 'unknown';
-    this.noteNames(dealing, status.lacksNames && holder === 'alive', nowMs);
-    dealing.readySinceMs = isReady && !status.lacksNames ? (dealing.readySinceMs ?? nowMs) : undefined;
+    this.noteNames(replicaState, status.lacksNames && holder === 'alive', nowMs);
+    replicaState.readySinceMs = isReady && !status.lacksNames ? (replicaState.readySinceMs ?? nowMs) : undefined;
     const isUnseen = isReady && this.deps.watch.headOf(shard) === undefined;
-    dealing.unseenSinceMs = isUnseen ? (dealing.unseenSinceMs ?? nowMs) : undefined;
-    this.noteHeir(dealing, view.plan?.owners[shard] ?? NOBODY, nowMs);
+    replicaState.unseenSinceMs = isUnseen ? (replicaState.unseenSinceMs ?? nowMs) : undefined;
+    this.noteNewOwner(replicaState, view.plan?.owners[shard] ?? NOBODY, nowMs);
     return {
       role,
       local: status.state,
       bringsOwn,
       holder,
       isStill: this.deps.watch.isStill(shard, nowMs),
-      hasMoved: this.hasMoved(dealing, status),
+      hasMoved: this.hasMoved(replicaState, status),
       lacksNames: status.lacksNames,
-      readyForMs: nowMs - (dealing.readySinceMs ?? nowMs),
-      heirAwayForMs: nowMs - (dealing.heirAwaySinceMs ?? nowMs),
+      readyForMs: nowMs - (replicaState.readySinceMs ?? nowMs),
+      newOwnerUnlinkedForMs: nowMs - (replicaState.newOwnerUnlinkedSinceMs ?? nowMs),
     };
   }
 
   /** Notes how long the shard stays with a live owner, which can take new bets while this node cannot. */
-  private noteNames(dealing: Dealing, isLeft: boolean, nowMs: number): void {
-    const sinceMs = dealing.namelessSinceMs;
-    dealing.namelessSinceMs = isLeft ? (sinceMs ?? nowMs) : undefined;
-    if (!isLeft || sinceMs === undefined || sinceMs === TOLD || nowMs - sinceMs < NAMELESS_MS) return;
-    dealing.namelessSinceMs = TOLD;
+  private noteNames(replicaState: ReplicaState, isLeft: boolean, nowMs: number): void {
+    const sinceMs = replicaState.namelessSinceMs;
+    replicaState.namelessSinceMs = isLeft ? (sinceMs ?? nowMs) : undefined;
+    if (!isLeft || sinceMs === undefined || sinceMs === LOGGED || nowMs - sinceMs < NAMELESS_MS) return;
+    replicaState.namelessSinceMs = LOGGED;
     this.deps.log.warn(
-      { code: 'shard-left-to-owner', shard: dealing.shard },
+      { code: 'shard-left-to-owner', shard: replicaState.shard },
       'archive cannot name its rounds, shard stays with its owner',
     );
   }
 
   /** Whether the log has moved since the shard was stopped here. */
-  private hasMoved(dealing: Dealing, { state }: ShardStatus): boolean {
-    const head = this.deps.watch.headOf(dealing.shard);
-    dealing.stoppedAt = state === 'stopped' ? (dealing.stoppedAt ?? head) : undefined;
-    return head !== undefined && dealing.stoppedAt !== undefined && !isSameHead(head, dealing.stoppedAt);
+  private hasMoved(replicaState: ReplicaState, { state }: ShardStatus): boolean {
+    const head = this.deps.watch.headOf(replicaState.shard);
+    replicaState.stoppedAt = state === 'stopped' ? (replicaState.stoppedAt ?? head) : undefined;
+    return head !== undefined && replicaState.stoppedAt !== undefined && !isSameHead(head, replicaState.stoppedAt);
   }
 
-  private noteHeir(dealing: Dealing, heir: string, nowMs: number): void {
+  private noteNewOwner(replicaState: ReplicaState, heir: string, nowMs: number): void {
     const { tag, watch, isLinked } = this.deps;
     const isAway = heir !== NOBODY && heir !== tag && !isLinked(heir) && !watch.isGone(heir, nowMs);
-    dealing.heirAwaySinceMs = isAway ? (dealing.heirAwaySinceMs ?? nowMs) : undefined;
+    replicaState.newOwnerUnlinkedSinceMs = isAway ? (replicaState.newOwnerUnlinkedSinceMs ?? nowMs) : undefined;
   }
 
-  private holderOf(shard: number, view: TableView, nowMs: number): Holder {
+  private holderOf(shard: number, view: RegistryView, nowMs: number): Holder {
     const { tag, watch } = this.deps;
     const head = watch.headOf(shard);
     if (head === undefined) return 'unknown';
@@ -419,45 +419,45 @@ export class Ownership {
     return watch.isGone(holder, nowMs) ? 'gone' : 'alive';
   }
 
-  private begin(dealing: Dealing, step: Step, { holder }: ShardFacts, nowMs: number): void {
-    const { shard } = dealing;
+  private begin(replicaState: ReplicaState, step: Step, { holder }: ShardFacts, nowMs: number): void {
+    const { shard } = replicaState;
     switch (step) {
       case 'look':
-        this.look(dealing, nowMs);
+        this.look(replicaState, nowMs);
         return;
       case 'want':
-        this.look(dealing, nowMs);
-        this.want(dealing, nowMs);
+        this.look(replicaState, nowMs);
+        this.want(replicaState, nowMs);
         return;
       case 'follow':
-        if (this.isLost(dealing, nowMs)) return;
-        void this.busily(dealing, () => this.follow(dealing));
+        if (this.isLost(replicaState, nowMs)) return;
+        void this.busily(replicaState, () => this.follow(replicaState));
         return;
       case 'take': {
         const over = holder === 'gone' || holder === 'stuck' ? this.deps.watch.headOf(shard) : undefined;
-        void this.busily(dealing, () => this.take(dealing, over));
+        void this.busily(replicaState, () => this.take(replicaState, over));
         return;
       }
       case 'force':
-        void this.busily(dealing, () => this.take(dealing, undefined));
+        void this.busily(replicaState, () => this.take(replicaState, undefined));
         return;
       case 'release':
-        void this.releaseNow(dealing);
+        void this.releaseNow(replicaState);
         return;
       case 'resume':
       case 'leave':
-        void this.busily(dealing, () => this.change(dealing, step));
+        void this.busily(replicaState, () => this.change(replicaState, step));
         return;
     }
   }
 
   /** Runs one action at a time per shard, and looks for the next one at once. */
-  private async busily(dealing: Dealing, run: () => Promise<void>): Promise<void> {
-    dealing.isBusy = true;
+  private async busily(replicaState: ReplicaState, run: () => Promise<void>): Promise<void> {
+    replicaState.isBusy = true;
     try {
       await run();
     } finally {
-      dealing.isBusy = false;
+      replicaState.isBusy = false;
     }
     this.tick();
   }
@@ -466,20 +466,20 @@ export class Ownership {
     return this.deps.local.move(move);
   }
 
-  private look(dealing: Dealing, nowMs: number): void {
-    if (nowMs - dealing.lookedMs < LOOK_MS) return;
-    dealing.lookedMs = nowMs;
+  private look(replicaState: ReplicaState, nowMs: number): void {
+    if (nowMs - replicaState.lookedMs < LOOK_MS) return;
+    replicaState.lookedMs = nowMs;
     const { headOf, watch, clock } = this.deps;
-    headOf(dealing.shard).then(
-      (head) => watch.headSeen(dealing.shard, head, clock.monotonicMs()),
-      () => watch.headUnseen(dealing.shard),
+    headOf(replicaState.shard).then(
+      (head) => watch.headSeen(replicaState.shard, head, clock.monotonicMs()),
+      () => watch.headUnseen(replicaState.shard),
     );
   }
 
-  private want(dealing: Dealing, nowMs: number): void {
-    if (nowMs - dealing.wantedMs < WANT_MS) return;
-    dealing.wantedMs = nowMs;
-    const { shard } = dealing;
+  private want(replicaState: ReplicaState, nowMs: number): void {
+    if (nowMs - replicaState.wantedMs < WANT_MS) return;
+    replicaState.wantedMs = nowMs;
+    const { shard } = replicaState;
     const head = this.deps.watch.headOf(shard);
     const sequence = this.readUpTo(shard);
     if (head !== undefined) this.deps.send(tagOf(head), { type: 'want', shard, sequence });
@@ -490,14 +490,14 @@ export class Ownership {
     return this.deps.local.status()[shard]?.head?.lsn.sequence ?? 0;
   }
 
-  private async change({ shard }: Dealing, type: 'resume' | 'leave'): Promise<void> {
+  private async change({ shard }: ReplicaState, type: 'resume' | 'leave'): Promise<void> {
     const result = await this.move({ type, shard });
     // The thread has ended: without a pause this action would repeat endlessly and block all others.
     if (result.type === 'failed') await delay(this.deps.timers, WANT_MS);
   }
 
   /** Whether callbacks wait for this shard: this node should serve it, and no live owner does. */
-  private isAwaited({ shard }: Dealing): boolean {
+  private isAwaited({ shard }: ReplicaState): boolean {
     const { tag, watch, clock } = this.deps;
     const view = this.deps.view();
     if (this.roleIn(shard, view) !== 'owner') return false;
@@ -507,52 +507,52 @@ export class Ownership {
   }
 
   /** Ends the throttling of a load whose shard has just lost its owner. */
-  private hurry(dealing: Dealing): void {
-    dealing.reading = 'bring';
-    void this.move({ type: 'bring', shard: dealing.shard });
+  private hurry(replicaState: ReplicaState): void {
+    replicaState.reading = 'bring';
+    void this.move({ type: 'bring', shard: replicaState.shard });
   }
 
-  private async follow(dealing: Dealing): Promise<void> {
-    const type = this.isAwaited(dealing) ? 'bring' : 'follow';
-    dealing.reading = type;
-    const result = await this.move({ type, shard: dealing.shard });
-    dealing.reading = undefined;
+  private async follow(replicaState: ReplicaState): Promise<void> {
+    const type = this.isAwaited(replicaState) ? 'bring' : 'follow';
+    replicaState.reading = type;
+    const result = await this.move({ type, shard: replicaState.shard });
+    replicaState.reading = undefined;
     if (result.type !== 'failed') {
-      dealing.problem = undefined;
-      dealing.failures = 0;
+      replicaState.problem = undefined;
+      replicaState.failures = 0;
       return;
     }
-    await this.noteFailure(dealing, result);
+    await this.noteFailure(replicaState, result);
   }
 
-  private async take(dealing: Dealing, over: Head | undefined): Promise<void> {
+  private async take(replicaState: ReplicaState, over: Head | undefined): Promise<void> {
     const startedMs = this.deps.clock.monotonicMs();
-    const behind = this.readUpTo(dealing.shard);
-    const copies = await this.maybeCopies(dealing, behind, startedMs);
+    const behind = this.readUpTo(replicaState.shard);
+    const copies = await this.maybeCopies(replicaState, behind, startedMs);
     if (copies === undefined) {
       await delay(this.deps.timers, LOOK_MS);
       return;
     }
-    dealing.uncopiedSinceMs = undefined;
+    replicaState.uncopiedSinceMs = undefined;
     // Without seals the log alone decides who may acknowledge entries: a slow log is fenced like any other.
     const untilMs = this.deps.hasSeals() ? startedMs + SEAL_USED_MS : Number.POSITIVE_INFINITY;
-    await this.fence(dealing, { over, copies, untilMs, behind, how: 'taken' });
+    await this.fence(replicaState, { over, copies, untilMs, behind, how: 'taken' });
   }
 
   private async fence(
-    dealing: Dealing,
+    replicaState: ReplicaState,
     { how, ...fence }: Pick<Take, 'over' | 'copies' | 'untilMs' | 'behind'> & { readonly how: 'handed-over' | 'taken' },
   ): Promise<void> {
-    const { shard } = dealing;
+    const { shard } = replicaState;
     const { clock, watch, observer, log, told } = this.deps;
     const startedMs = clock.monotonicMs();
     const result = await this.move({ type: 'take', shard, ...fence, told: told.of(shard) });
     switch (result.type) {
       case 'taken': {
         const tookMs = clock.monotonicMs() - startedMs;
-        dealing.problem = undefined;
-        dealing.shortSinceMs = undefined;
-        dealing.failures = 0;
+        replicaState.problem = undefined;
+        replicaState.shortSinceMs = undefined;
+        replicaState.failures = 0;
         this.setServed(shard, result.head.lsn.epoch);
         observer.taken(shard, how, tookMs);
         log.info({ shard, epoch: result.head.lsn.epoch, how, tookMs: Math.round(tookMs) }, 'shard taken');
@@ -565,10 +565,10 @@ export class Ownership {
         return;
       case 'short':
         watch.headSeen(shard, result.head, clock.monotonicMs());
-        await this.noteShort(dealing, result.head);
+        await this.noteShort(replicaState, result.head);
         return;
       case 'failed':
-        await this.noteFailure(dealing, result);
+        await this.noteFailure(replicaState, result);
         return;
       default:
         return;
@@ -579,17 +579,17 @@ export class Ownership {
    * Copies of the log. Undefined while the takeover should wait for a node that may hold entries that the log has lost.
    */
   private async maybeCopies(
-    dealing: Dealing,
+    replicaState: ReplicaState,
     behind: number,
     nowMs: number,
-  ): Promise<readonly (readonly SealedEntry[])[] | undefined> {
-    const { shard } = dealing;
+  ): Promise<readonly (readonly EncodedEntry[])[] | undefined> {
+    const { shard } = replicaState;
     const { log } = this.deps;
     const gathered = await this.deps.copiesOf(shard, behind);
     if (gathered === 'sealed') return undefined;
     if (!gathered.isSilent) return gathered.copies;
-    dealing.uncopiedSinceMs ??= nowMs;
-    if (nowMs - dealing.uncopiedSinceMs < UNCOPIED_MS) return undefined;
+    replicaState.uncopiedSinceMs ??= nowMs;
+    if (nowMs - replicaState.uncopiedSinceMs < UNCOPIED_MS) return undefined;
     log.warn({ code: 'copies-silent', shard }, 'peer holding copies did not answer, taking over with the other copies');
     return gathered.copies;
   }
@@ -598,12 +598,12 @@ export class Ownership {
    * Waits for the node that acknowledged more entries: it may be alive and append them again. Stops the shard after
    * `SHORT_WAIT_MS`.
    */
-  private async noteShort(dealing: Dealing, head: Head): Promise<void> {
+  private async noteShort(replicaState: ReplicaState, head: Head): Promise<void> {
     const { clock, told } = this.deps;
     const nowMs = clock.monotonicMs();
-    dealing.shortSinceMs ??= nowMs;
-    const { shard } = dealing;
-    if (nowMs - dealing.shortSinceMs < SHORT_WAIT_MS) {
+    replicaState.shortSinceMs ??= nowMs;
+    const { shard } = replicaState;
+    if (nowMs - replicaState.shortSinceMs < SHORT_WAIT_MS) {
       await delay(this.deps.timers, WANT_MS);
       return;
     }
@@ -617,29 +617,32 @@ export class Ownership {
     await this.move({ type: 'stop', shard, reason });
   }
 
-  private async noteFailure(dealing: Dealing, { reason, isPermanent }: Extract<MoveResult, { type: 'failed' }>) {
-    const { shard } = dealing;
+  private async noteFailure(
+    replicaState: ReplicaState,
+    { reason, isPermanent }: Extract<MoveResult, { type: 'failed' }>,
+  ) {
+    const { shard } = replicaState;
     const isMine = this.roleIn(shard, this.deps.view()) === 'owner';
-    if (isPermanent && isMine && ++dealing.failures >= FAILURES_MAX) {
+    if (isPermanent && isMine && ++replicaState.failures >= FAILURES_MAX) {
       await this.move({ type: 'stop', shard, reason });
       return;
     }
-    if (dealing.problem !== reason)
+    if (replicaState.problem !== reason)
       this.deps.log.warn(
         { code: 'shard-move-failed', shard, reason },
         'shard cannot be loaded or taken over, will retry',
       );
-    dealing.problem = reason;
+    replicaState.problem = reason;
     await delay(this.deps.timers, isPermanent ? PERMANENT_REST_MS : WANT_MS);
   }
 
   /** Pauses the shard at its current head, and lets the new owner fence exactly that head. */
-  private async handOver(dealing: Dealing, to: string): Promise<void> {
-    const { shard } = dealing;
+  private async handOver(replicaState: ReplicaState, to: string): Promise<void> {
+    const { shard } = replicaState;
     const { clock, observer, timers } = this.deps;
     const startedMs = clock.monotonicMs();
     this.handovers++;
-    await this.busily(dealing, async () => {
+    await this.busily(replicaState, async () => {
       const epoch = this.served.get(shard);
       this.setServed(shard, undefined);
       const paused = await this.move({ type: 'pause', shard });
@@ -649,16 +652,16 @@ export class Ownership {
       if (isStill && this.deps.send(to, { type: 'take', shard, head: paused.head, untilMs })) {
         this.deps.told.note(shard, paused.head);
         isOwned = await new Promise<boolean>((resolve) => {
-          dealing.onOwn = (tag, newer) => {
+          replicaState.onOwn = (tag, newer) => {
             if (tag === to && newer > paused.head.lsn.epoch) resolve(true);
           };
           timers.after(startedMs + HANDOVER_MS - clock.monotonicMs(), () => resolve(false));
         });
-        dealing.onOwn = undefined;
+        replicaState.onOwn = undefined;
       }
       await this.move({ type: isOwned ? 'release' : 'resume', shard });
       observer.paused(shard, clock.monotonicMs() - startedMs, isOwned);
-      if (!isOwned) dealing.keptMs = clock.monotonicMs();
+      if (!isOwned) replicaState.keptMs = clock.monotonicMs();
       if (!isOwned && epoch !== undefined && this.deps.local.status()[shard]?.state === 'serving') {
         this.setServed(shard, epoch);
       }
@@ -667,12 +670,12 @@ export class Ownership {
   }
 
   /** Releases the shard for a new owner that has no link to this node or is not known yet. */
-  private async releaseNow(dealing: Dealing): Promise<void> {
-    const { shard } = dealing;
+  private async releaseNow(replicaState: ReplicaState): Promise<void> {
+    const { shard } = replicaState;
     const { log } = this.deps;
     const epoch = this.served.get(shard);
-    if (dealing.isBusy || epoch === undefined) return;
-    await this.busily(dealing, async () => {
+    if (replicaState.isBusy || epoch === undefined) return;
+    await this.busily(replicaState, async () => {
       this.setServed(shard, undefined);
       const paused = await this.move({ type: 'pause', shard });
       // A shard that has waited this long for its log may wait for ever when no other node can be reached to hold a

@@ -1,6 +1,6 @@
 import type { Timers } from '../base/timers.js';
 import type { Copy, CopyOutcome } from '../shard/log/copies.js';
-import type { SealedEntry } from '../shard/log/wal.js';
+import type { EncodedEntry } from '../shard/log/wal.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { PeerQuestions } from './peer-questions.js';
 
@@ -21,14 +21,14 @@ export interface PeerCopiesDeps {
  * Entries of a log that other members hold, in order per member. `isSilent`: a live member does not answer. `sealed`:
  * another node is about to fence the log.
  */
-export type Gathered = { readonly copies: readonly (readonly SealedEntry[])[]; readonly isSilent: boolean } | 'sealed';
+export type Gathered = { readonly copies: readonly (readonly EncodedEntry[])[]; readonly isSilent: boolean } | 'sealed';
 
 /** Sends peers the entries that this node appends, and asks them for the entries of other owners. */
 export class PeerCopies {
   /** Holder of each shard's log. */
   private readonly holders = new Map<number, string>();
   private readonly puts: PeerQuestions<readonly CopyOutcome[]>;
-  private readonly seals: PeerQuestions<readonly SealedEntry[] | 'sealed'>;
+  private readonly seals: PeerQuestions<readonly EncodedEntry[] | 'sealed'>;
 
   constructor(private readonly deps: PeerCopiesDeps) {
     const { send, timers } = deps;
@@ -67,7 +67,7 @@ export class PeerCopies {
     this.puts.answered(id, outcomes);
   }
 
-  sealed(id: number, entries: readonly SealedEntry[] | undefined): void {
+  sealed(id: number, entries: readonly EncodedEntry[] | undefined): void {
     this.seals.answered(id, entries ?? 'sealed');
   }
 

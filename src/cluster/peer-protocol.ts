@@ -1,5 +1,5 @@
 import type { Copy, CopyOutcome } from '../shard/log/copies.js';
-import type { Head, SealedEntry } from '../shard/log/wal.js';
+import type { EncodedEntry, Head } from '../shard/log/wal.js';
 import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { CallbackColumns, ReplyColumns } from '../worker/columns.js';
 import type { WireRequest, WireResult } from '../worker/protocol.js';
@@ -14,7 +14,7 @@ export interface Serving {
  * Heartbeat over a link, with the facts that peers need to forward callbacks or take shards over. Times are the
  * sender's.
  */
-export interface Pulse {
+export interface LinkHeartbeat {
   readonly type: 'pulse';
   /** Sender's monotonic clock. */
   readonly clockMs: number;
@@ -49,7 +49,7 @@ export interface Pulse {
  *   `out`      these console sessions have been signed out
  */
 export type PeerMessage =
-  | Pulse
+  | LinkHeartbeat
   | { readonly type: 'calls'; readonly callbacks: CallbackColumns }
   | { readonly type: 'replies'; readonly replies: ReplyColumns }
   | { readonly type: 'asks'; readonly requests: readonly WireRequest[] }
@@ -63,7 +63,7 @@ export type PeerMessage =
   | { readonly type: 'copy'; readonly id: number; readonly copies: readonly Copy[] }
   | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
   | { readonly type: 'seal'; readonly id: number; readonly shard: number; readonly sequence: number }
-  | { readonly type: 'sealed'; readonly id: number; readonly entries: readonly SealedEntry[] | undefined }
+  | { readonly type: 'sealed'; readonly id: number; readonly entries: readonly EncodedEntry[] | undefined }
   | { readonly type: 'unseal'; readonly shard: number }
   | { readonly type: 'known' }
   | { readonly type: 'out'; readonly signedOut: readonly SignedOut[] };

@@ -3,7 +3,7 @@ import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import { archiveOf } from './archive-ids.js';
 import { makePlan, NOBODY, type Owners, type PlanInput, type PlanMember } from './plan.js';
-import type { Plan, TableView } from './table.js';
+import type { Plan, RegistryView } from './table.js';
 import type { Watch } from './watch.js';
 
 export interface PlannerSettings {
@@ -78,7 +78,7 @@ export class Planner {
   }
 
   /** `lost`: shards of this node whose thread has ended. */
-  tick(view: TableView, lost: readonly number[]): void {
+  tick(view: RegistryView, lost: readonly number[]): void {
     const nowMs = this.deps.clock.monotonicMs();
     const members = this.membersIn(view, nowMs);
     this.noteMembers(members, view, nowMs);
@@ -94,7 +94,7 @@ export class Planner {
   }
 
   /** Assigns the shard to a member for an operator. False when the registry has changed meanwhile. */
-  async moveShard(view: TableView, shard: number, to: string, by: string): Promise<boolean> {
+  async moveShard(view: RegistryView, shard: number, to: string, by: string): Promise<boolean> {
     const { plan } = view;
     if (plan === undefined) return false;
     const former = plan.owners[shard] as string;
@@ -111,7 +111,7 @@ export class Planner {
   }
 
   /** Live members, sorted by tag. */
-  private membersIn({ members, drained }: TableView, nowMs: number): PlanMember[] {
+  private membersIn({ members, drained }: RegistryView, nowMs: number): PlanMember[] {
     const { tag: here, watch } = this.deps;
     return [...members]
       .filter(([tag]) => tag === here || !watch.isGone(tag, nowMs))
@@ -129,7 +129,7 @@ export class Planner {
       .sort((a, b) => (a.tag < b.tag ? -1 : 1));
   }
 
-  private noteMembers(members: readonly PlanMember[], view: TableView, nowMs: number): void {
+  private noteMembers(members: readonly PlanMember[], view: RegistryView, nowMs: number): void {
     const living = members.map(({ tag }) => tag).join();
     if (living !== this.living) {
       this.living = living;
@@ -143,7 +143,7 @@ export class Planner {
   }
 
   private proposal(
-    view: TableView,
+    view: RegistryView,
     members: readonly PlanMember[],
     lost: readonly number[],
     nowMs: number,
@@ -202,13 +202,13 @@ export class Planner {
     return sinceMs >= SETTLE_MS;
   }
 
-  private isCalm({ plan, claims }: TableView, nowMs: number): boolean {
+  private isCalm({ plan, claims }: RegistryView, nowMs: number): boolean {
     if (nowMs - this.livingSinceMs < CALM_MS || plan === undefined) return false;
     return plan.owners.every((owner, shard) => claims.get(shard)?.tag === owner);
   }
 
   /** Shards whose owners cannot reach the logs while this node can, plus `lost`. */
-  private stuckShards({ claims }: TableView, lost: readonly number[]): Set<number> {
+  private stuckShards({ claims }: RegistryView, lost: readonly number[]): Set<number> {
     const { watch, tag, shardCount, reaches } = this.deps;
     const stuck = new Set<number>(lost);
     for (let shard = 0; shard < shardCount; shard++) {
@@ -221,7 +221,7 @@ export class Planner {
   }
 
   /** Shards whose assigned owner has no memory or cannot reach the log; retrying there would not help. */
-  private refusedShards({ plan, claims, members }: TableView, nowMs: number): Set<number> {
+  private refusedShards({ plan, claims, members }: RegistryView, nowMs: number): Set<number> {
     const { watch, reaches } = this.deps;
     const refused = new Set<number>();
     for (const [shard, owner] of plan?.owners.entries() ?? []) {
@@ -245,7 +245,7 @@ export class Planner {
     return isNew ? this.format : plan.format;
   }
 
-  private async write(view: TableView, proposal: Proposal): Promise<void> {
+  private async write(view: RegistryView, proposal: Proposal): Promise<void> {
     const { log } = this.deps;
     this.isWriting = true;
     try {
@@ -257,7 +257,7 @@ export class Planner {
     }
   }
 
-  private async put({ version }: TableView, { plan, gone }: Proposal): Promise<boolean> {
+  private async put({ version }: RegistryView, { plan, gone }: Proposal): Promise<boolean> {
     const isWritten = await this.deps.putPlan(version, plan, gone);
     if (isWritten) this.proposedMs = undefined;
     this.deps.onPlan();
@@ -274,7 +274,7 @@ function isSame(a: Owners, b: Owners): boolean {
 
 /** Reason for a new assignment, for people. */
 function whyOf(
-  { plan, members, drained }: TableView,
+  { plan, members, drained }: RegistryView,
   gone: readonly string[],
   { stuck, refused }: Pick<PlanInput, 'stuck' | 'refused'>,
   planned: Owners,

@@ -1,4 +1,4 @@
-import type { TableView } from './table.js';
+import type { RegistryView } from './table.js';
 
 /**
  * How long the members keep data. A member that is down still wants its data kept. Its number counts until a member of
@@ -9,7 +9,7 @@ export class Retentions {
   /** By name, since nodes get a new tag with each start. */
   private readonly byName = new Map<string, number>();
 
-  viewed({ members }: TableView): void {
+  viewed({ members }: RegistryView): void {
     for (const { name, retentionMs } of members.values()) {
       if (retentionMs !== undefined) this.byName.set(name, retentionMs);
     }
@@ -19,7 +19,7 @@ export class Retentions {
    * Retention per member name. Undefined for a member that reports none, and the only element before the registry has
    * answered.
    */
-  all(view: TableView | undefined): readonly (number | undefined)[] {
+  all(view: RegistryView | undefined): readonly (number | undefined)[] {
     if (view === undefined) return [undefined];
     const silent = [...view.members.values()].filter(({ retentionMs }) => retentionMs === undefined);
     return [...this.byName.values(), ...silent.map(() => undefined)];

@@ -27,7 +27,7 @@ export interface ShardFacts {
   /** The log has grown since the shard was stopped here: an operator has repaired it, or another node owns it. */
   readonly hasMoved: boolean;
   /** How long the new owner has been alive without a link to this node. */
-  readonly heirAwayForMs: number;
+  readonly newOwnerUnlinkedForMs: number;
 }
 
 /**
@@ -47,7 +47,7 @@ export type Step = 'follow' | 'look' | 'take' | 'want' | 'force' | 'resume' | 'r
 /** An owner that has not handed over after this long is fenced. */
 const FORCE_MS = 5000;
 /** After this long without a link, the shard is released in the registry, where the new owner finds it. */
-const HEIR_AWAY_MS = 400;
+const NEW_OWNER_UNLINKED_MS = 400;
 
 /** The next action for a shard; undefined: none. Called repeatedly, so no single result matters. */
 export function nextStep(facts: ShardFacts): Step | undefined {
@@ -84,7 +84,7 @@ function asOwner({ local, holder, isStill, lacksNames, readyForMs, hasMoved }: S
   }
 }
 
-function asFormerOwner({ local, heirAwayForMs }: ShardFacts): Step | undefined {
+function asFormerOwner({ local, newOwnerUnlinkedForMs }: ShardFacts): Step | undefined {
   if (local === 'stopped') return 'leave';
-  return local === 'serving' && heirAwayForMs >= HEIR_AWAY_MS ? 'release' : undefined;
+  return local === 'serving' && newOwnerUnlinkedForMs >= NEW_OWNER_UNLINKED_MS ? 'release' : undefined;
 }

@@ -59,7 +59,7 @@ export interface Claim {
   readonly tag: string;
 }
 
-export interface TableView {
+export interface RegistryView {
   /** Changes with every change of the registry except heartbeats. Compared for equality only. */
   readonly version: string;
   /** By tag. */
@@ -73,23 +73,23 @@ export interface TableView {
 }
 
 /** Heartbeat counters by tag; any change is a sign of life. */
-export type Beats = ReadonlyMap<string, string>;
+export type HeartbeatCounters = ReadonlyMap<string, string>;
 
-export type BeatAnswer =
+export type HeartbeatAnswer =
   /** The caller is not a member, or not any more. */
   | { readonly type: 'gone' }
   /** `view`: undefined while nothing has changed. */
-  | { readonly type: 'member'; readonly beats: Beats; readonly view: TableView | undefined };
+  | { readonly type: 'member'; readonly beats: HeartbeatCounters; readonly view: RegistryView | undefined };
 
 /**
  * Membership registry of a cluster. Soft state: lost records are written again, and no acknowledgement depends on it.
  * All calls reject during an outage.
  */
-export interface ClusterTable {
+export interface MembershipRegistry {
   /** Writes the member's record, or replaces it. */
   join(tag: string, record: MemberRecord): Promise<void>;
   /** Writes a heartbeat and reads changes. `known`: version of the caller's view. */
-  beat(tag: string, beat: string, known: string): Promise<BeatAnswer>;
+  beat(tag: string, beat: string, known: string): Promise<HeartbeatAnswer>;
   /** Writes an assignment, and removes the dead members `gone`. False when the registry has changed since `version`. */
   putPlan(version: string, plan: Plan, gone: readonly string[]): Promise<boolean>;
   /** Writes an ownership record. A higher epoch wins. */
@@ -100,5 +100,5 @@ export interface ClusterTable {
   drain(tag: string, isDrained: boolean): Promise<boolean>;
   leave(tag: string): Promise<void>;
   /** Reads the registry without being a member. */
-  read(): Promise<{ readonly beats: Beats; readonly view: TableView }>;
+  read(): Promise<{ readonly beats: HeartbeatCounters; readonly view: RegistryView }>;
 }

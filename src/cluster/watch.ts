@@ -1,5 +1,5 @@
 import { type Head, isSameHead } from '../shard/log/wal.js';
-import type { Beats } from './table.js';
+import type { HeartbeatCounters } from './table.js';
 
 /** A member whose heartbeat and link are silent for this long is suspected dead. */
 const SILENT_MS = 1000;
@@ -20,7 +20,7 @@ const REACHED_MS = 500;
 /** Time in which a former owner that reaches the log again has reported it. */
 const STEADY_MS = 500;
 
-interface SeenBeat {
+interface SeenHeartbeat {
   readonly beat: string;
   readonly sinceMs: number;
   readonly reads: number;
@@ -49,13 +49,13 @@ interface SeenHead {
  * logs are idle, too.
  */
 export class Watch {
-  private readonly beats = new Map<string, SeenBeat>();
+  private readonly beats = new Map<string, SeenHeartbeat>();
   private readonly links = new Map<string, SeenLink>();
   private readonly heads = new Map<number, SeenHead>();
   /** By tag: shards whose logs the member reports that it cannot reach. */
   private readonly stuck = new Map<string, ReadonlySet<number>>();
 
-  beatsRead(beats: Beats, nowMs: number): void {
+  heartbeatsRead(beats: HeartbeatCounters, nowMs: number): void {
     for (const [tag, beat] of beats) {
       const seen = this.beats.get(tag);
       if (seen?.beat === beat) this.beats.set(tag, { ...seen, reads: seen.reads + 1 });
@@ -65,7 +65,7 @@ export class Watch {
   }
 
   /** The registry did not answer: the silence of members and logs begins anew. */
-  tableSilent(nowMs: number): void {
+  registrySilent(nowMs: number): void {
     for (const [tag, seen] of this.beats) this.beats.set(tag, { ...seen, sinceMs: nowMs, reads: 0 });
     for (const [shard, seen] of this.heads) this.heads.set(shard, { ...seen, sinceMs: nowMs });
   }

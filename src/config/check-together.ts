@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { ConfigError } from './config-error.js';
 import type { Settings } from './schema.js';
-import { maybeKindSettings } from './store-kinds.js';
+import { findKindSettings } from './store-kinds.js';
 import { waitsForPeer } from './waits-for-peer.js';
 
 /** Checks the rules that span several settings. Throws a `ConfigError`. */
@@ -13,7 +13,7 @@ export function checkTogether(settings: Settings): void {
         'allow.networks, bind 127.0.0.1, or say that you want it with --insecure (WALLETD_INSECURE=true)',
     );
   }
-  const twiceListed = maybeTwice(products.list.map(({ id }) => id));
+  const twiceListed = findTwice(products.list.map(({ id }) => id));
   if (twiceListed !== undefined) throw new ConfigError(`products.list names ${twiceListed} twice`);
   const tokens = operatorTokens(settings);
   if (!isLoopback(admin.host) && tokens.length === 0) {
@@ -30,7 +30,7 @@ export function checkTogether(settings: Settings): void {
   }
   const names = tokens.map(({ name }) => name);
   if (names.includes('local')) throw new ConfigError('"local" is reserved: it names operators when no token is set');
-  const twice = maybeTwice(names);
+  const twice = findTwice(names);
   if (twice !== undefined) throw new ConfigError(`admin.tokens and admin.token name the operator ${twice} twice`);
   if (new Set(tokens.map(({ token }) => token)).size < tokens.length) {
     throw new ConfigError('two operators of admin.tokens and admin.token have the same token');
@@ -58,7 +58,7 @@ export function checkTogether(settings: Settings): void {
     );
   }
   checkCluster(settings);
-  const fsyncOnly = maybeKindSettings(settings.store)?.fsyncOnly;
+  const fsyncOnly = findKindSettings(settings.store)?.fsyncOnly;
   if (fsyncOnly !== undefined && settings.durability !== 'fsync') {
     throw new ConfigError(`durability is ${settings.durability}, but ${fsyncOnly} knows fsync only`);
   }
@@ -77,7 +77,7 @@ function checkCluster(settings: Settings): void {
     if (!waitsForPeer(settings)) return;
     throw new ConfigError('durability is peers:1, but this node has no peers: set cluster.port, or choose another one');
   }
-  if (maybeKindSettings(store)?.isShareable === false) {
+  if (findKindSettings(store)?.isShareable === false) {
     throw new ConfigError('cluster.port is set, but the embedded store is for one node: nodes share a store in Redis');
   }
   if (!isLoopback(host) && secret === null) {
@@ -87,7 +87,7 @@ function checkCluster(settings: Settings): void {
   }
 }
 
-function maybeTwice(names: readonly string[]): string | undefined {
+function findTwice(names: readonly string[]): string | undefined {
   return names.find((name, i) => names.indexOf(name) !== i);
 }
 

@@ -49,7 +49,7 @@ export class RunningSettings {
   }
 
   /** Call this when `fresh` is in force, as far as it can be. */
-  haveBeenReadAgain(fresh: Loaded): void {
+  noteReload(fresh: Loaded): void {
     this.newest = fresh;
   }
 

@@ -27,11 +27,11 @@ const text = (description: string) => string({ minLength: 1, description });
 const count = (minimum: number, maximum: number, description: string) => integer({ minimum, maximum, description });
 const option = <const T extends string>(values: readonly T[], description: string) => choice(values, { description });
 /** A text that may be unset. */
-const maybeText = (description: string) => nullable(text(description));
+const optionalText = (description: string) => nullable(text(description));
 const tlsFiles = (listener: string) =>
   group({
-    certificateFile: maybeText(`PEM file with the certificate of ${listener} and its chain. Unset: plain HTTP.`),
-    keyFile: maybeText('PEM file with the private key of that certificate.'),
+    certificateFile: optionalText(`PEM file with the certificate of ${listener} and its chain. Unset: plain HTTP.`),
+    keyFile: optionalText('PEM file with the private key of that certificate.'),
   });
 
 const product = object(
@@ -70,7 +70,7 @@ export const settingsSchema = group({
         'Further tokens: `{"name", "role", "token"}`; the role is `read` or `operate`. The name is written into the log ' +
         'with each of its operations.',
     }),
-    tokenFile: maybeText('File that holds `admin.token`.'),
+    tokenFile: optionalText('File that holds `admin.token`.'),
     tls: tlsFiles('the operator API'),
   }),
   tls: tlsFiles('the callback listener'),
@@ -86,11 +86,11 @@ export const settingsSchema = group({
     ),
   }),
   signature: group({
-    keys: maybeText(
+    keys: optionalText(
       'Keys that callbacks may be signed with: `ID:SECRET`, separated by blanks or line ends; a secret has at least 16 ' +
         'characters. Unset: callbacks need no signature.',
     ),
-    keysFile: maybeText('File that holds `signature.keys`.'),
+    keysFile: optionalText('File that holds `signature.keys`.'),
     maxSkewMs: count(
       1,
       86_400_000,
@@ -98,10 +98,10 @@ export const settingsSchema = group({
     ),
   }),
   allow: group({
-    networks: maybeText(
+    networks: optionalText(
       'Addresses and networks that callbacks may come from, e.g. `192.0.2.0/24, 2001:db8::/32`. Unset: any.',
     ),
-    proxies: maybeText(
+    proxies: optionalText(
       "Addresses and networks of proxies whose word about the caller's address is trusted. Unset: none.",
     ),
     forwardedBy: option(
@@ -128,7 +128,7 @@ export const settingsSchema = group({
           'True: the answer to a malformed callback says why, in a field `reason`. Null: true, but false where `decisions.version` is 1.',
       }),
     ),
-    prefix: maybeText(
+    prefix: optionalText(
       'Path before the endpoints for platforms that put one there, e.g. `/wallet` for `/wallet/placeBets`; without it they are served as well.',
     ),
   }),
@@ -154,7 +154,7 @@ export const settingsSchema = group({
       '`redis+sentinel://host:port,host:port/name` (several names: shard by shard in turn) or ' +
       '`redis+cluster://host:port,host:port` (`rediss+cluster://…`).',
   }),
-  storeFile: maybeText('File that holds `store`.'),
+  storeFile: optionalText('File that holds `store`.'),
   archive: nullable(
     string({
       pattern: '^postgres(ql)?://.',
@@ -163,7 +163,7 @@ export const settingsSchema = group({
         'Unset: of an LMDB store into its folder, of Redis nowhere, so that all of them stay in memory.',
     }),
   ),
-  archiveFile: maybeText('File that holds `archive`.'),
+  archiveFile: optionalText('File that holds `archive`.'),
   storePrefix: string({
     pattern: '^[A-Za-z0-9_.:-]{1,64}$',
     description: 'Prefix of all keys in Redis.',
@@ -276,12 +276,14 @@ export const settingsSchema = group({
           'all of them.',
       ),
     ),
-    advertise: maybeText(
+    advertise: optionalText(
       'Where other nodes reach this one: `HOST` or `HOST:PORT`. Unset: `cluster.host`, or where that is every address the ' +
         'name of the machine.',
     ),
-    name: maybeText('Name of this node, for people; another one for each. Unset: the name of the machine.'),
-    zone: maybeText('What fails together, such as a data centre: a shard is followed in another zone, if that can be.'),
+    name: optionalText('Name of this node, for people; another one for each. Unset: the name of the machine.'),
+    zone: optionalText(
+      'What fails together, such as a data centre: a shard is followed in another zone, if that can be.',
+    ),
     secret: nullable(
       string({
         pattern: TOKEN,
@@ -289,11 +291,13 @@ export const settingsSchema = group({
           'What nodes prove to each other that they know, at least 16 characters without blanks. Needed beyond loopback.',
       }),
     ),
-    secretFile: maybeText('File that holds `cluster.secret`.'),
+    secretFile: optionalText('File that holds `cluster.secret`.'),
     tls: group({
-      certificateFile: maybeText('PEM file with the certificate of this node for its links. Unset: plain WebSockets.'),
-      keyFile: maybeText('PEM file with the private key of that certificate.'),
-      caFile: maybeText('PEM file with the authorities that sign the certificates of nodes, and of nobody else.'),
+      certificateFile: optionalText(
+        'PEM file with the certificate of this node for its links. Unset: plain WebSockets.',
+      ),
+      keyFile: optionalText('PEM file with the private key of that certificate.'),
+      caFile: optionalText('PEM file with the authorities that sign the certificates of nodes, and of nobody else.'),
     }),
     followers: count(0, 3, 'Nodes that follow each shard and can take it over with nothing to load.'),
     expect: count(1, 1000, 'Nodes that the first plan waits for, up to a minute.'),
@@ -410,7 +414,7 @@ export const settingsSchema = group({
     keep: count(1, 100, 'Snapshots kept of each shard; its log is trimmed once there are this many.'),
   }),
   backup: group({
-    metricsFile: maybeText(
+    metricsFile: optionalText(
       'File that `walletd backup --follow --metrics` writes on this machine: the console tells of it. Unset: the console knows no backup.',
     ),
   }),

@@ -54,13 +54,13 @@ export const STORE_PATTERN = `^(${Object.keys(ADDRESSES).map(escaped).join('|')}
 export const STORE_FORMS = listed(Object.values(ADDRESSES));
 
 /** Undefined when the text is no address of a store. */
-export function maybeStoreKind(address: string): StoreKind | undefined {
+export function findStoreKind(address: string): StoreKind | undefined {
   return KINDS.find((kind) => Object.keys(STORE_KINDS[kind].addresses).some((prefix) => address.startsWith(prefix)));
 }
 
 /** Settings that follow from the kind of store; undefined when the text is no address of a store. */
-export function maybeKindSettings(address: string): StoreKindSettings | undefined {
-  const kind = maybeStoreKind(address);
+export function findKindSettings(address: string): StoreKindSettings | undefined {
+  const kind = findStoreKind(address);
   return kind === undefined ? undefined : STORE_KINDS[kind];
 }
 

@@ -15,7 +15,7 @@ interface Network {
 }
 
 /** Undefined when the text is no address. */
-export function maybeAddress(text: string): Address | undefined {
+export function parseAddress(text: string): Address | undefined {
   // Stricter than the parser, which also accepts 127.1, 0x7f.0.0.1 and zones.
   if (isIP(text) === 0 || text.includes('%')) return undefined;
   return Uint8Array.from(ipaddr.process(text).toByteArray());
@@ -58,7 +58,7 @@ export class AddressList {
 function mustNetwork(text: string): Network {
   const [, host = text, length] = /^(.*)\/(\d{1,3})$/.exec(text) ?? [];
   const family = isIP(host);
-  const address = maybeAddress(host);
+  const address = parseAddress(host);
   if (address === undefined) throw new Error(`${text} is neither an address nor a network such as 10.0.0.0/8`);
   const bitsMax = (family === 4 ? IPV4_BYTES : IPV6_BYTES) * BITS;
   const given = length === undefined ? bitsMax : Number(length);

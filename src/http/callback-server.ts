@@ -84,7 +84,7 @@ export class CallbackServer {
    * Gives new connections the certificate now in these files; open connections keep theirs. Throws like the
    * constructor, and then changes nothing.
    */
-  readCertificateAgain(tls: TlsFiles): void {
+  reloadCertificate(tls: TlsFiles): void {
     const next = this.newServing(tls);
     const [acceptor] = this.serving;
     const former = this.serving.at(-1) ?? acceptor;

@@ -1,5 +1,5 @@
 import type { TurnTimes } from '../callback/sent-callback.js';
-import { maybeTraceParent, type TraceParent } from '../telemetry/trace-parent.js';
+import { parseTraceParent, type TraceParent } from '../telemetry/trace-parent.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Outcome } from './callback-observer.js';
 
@@ -48,7 +48,7 @@ export class CallbackTrace {
   ): CallbackTrace | undefined {
     const isSampled = tracer?.isSampled(header) ?? false;
     if (!isSampled && !isLogged) return undefined;
-    const parent = maybeTraceParent(header);
+    const parent = parseTraceParent(header);
     const span = isSampled ? tracer?.begin(endpoint, parent) : undefined;
     const traceId = span?.traceId ?? parent?.traceId;
     return traceId === undefined ? undefined : new CallbackTrace(traceId, span);

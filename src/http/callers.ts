@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { carrierOf, describeCarried, isLoopbackHost, PROXY_PROTOCOL } from '../listener/origin-guard.js';
-import { type Address, type AddressList, addressOf, formatAddress, maybeAddress } from './address-list.js';
+import { type Address, type AddressList, addressOf, formatAddress, parseAddress } from './address-list.js';
 import type { Claim, Signatures, Unsigned } from './signature.js';
 import type { HttpRequest, HttpResponse } from './uws.js';
 
@@ -127,7 +127,7 @@ function forwardedFor(req: HttpRequest): string[] {
 function behindProxies(peer: Address, hops: readonly string[], proxies: AddressList): Address | undefined {
   let address: Address | undefined = peer;
   for (let n = hops.length - 1; n >= 0 && address !== undefined && proxies.has(address); n--) {
-    address = maybeAddress(withoutPort((hops[n] as string).trim()));
+    address = parseAddress(withoutPort((hops[n] as string).trim()));
   }
   return address;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import type { Settings } from '../config/schema.js';
-import { maybeTls, type Tls } from './tls.js';
+import { loadTls, type Tls } from './tls.js';
 
 const DAY_MS = 86_400_000;
 /** Leaves time to get another certificate, even when a person has to sign a form for it. */
@@ -46,7 +46,9 @@ export class Certificates {
 
   /** Sentences about certificates that have ended or will end soon. */
   concerns(): string[] {
-    return LISTENERS.flatMap((listener) => maybeConcern(this.served[listener], listener, this.clock.now()) ?? []);
+    return LISTENERS.flatMap(
+      (listener) => findCertificateWarning(this.served[listener], listener, this.clock.now()) ?? [],
+    );
   }
 
   warn(log: Logger): void {
@@ -87,13 +89,13 @@ export class Certificates {
 
   private read(listener: Listener): Tls | undefined {
     const { tls, admin, cluster } = this.settings;
-    return maybeTls({ tls, 'admin.tls': admin.tls, 'cluster.tls': cluster.tls }[listener], listener);
+    return loadTls({ tls, 'admin.tls': admin.tls, 'cluster.tls': cluster.tls }[listener], listener);
   }
 }
 
 const LABELS: ByListener<string> = { tls: 'callbacks', 'admin.tls': 'operator-api', 'cluster.tls': 'nodes' };
 
-function maybeConcern(tls: Tls | undefined, listener: Listener, nowMs: number): string | undefined {
+function findCertificateWarning(tls: Tls | undefined, listener: Listener, nowMs: number): string | undefined {
   if (tls === undefined || tls.endsMs - nowMs > SOON_MS) return undefined;
   const verb = tls.endsMs <= nowMs ? 'ended' : 'ends';
   const when = new Date(tls.endsMs).toISOString();

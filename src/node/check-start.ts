@@ -3,10 +3,10 @@ import type { Settings } from '../config/schema.js';
 import { aliasesOf } from './aliases.js';
 import { callersOf, describeCallers } from './callers.js';
 import { Certificates } from './certificates.js';
-import { clearTextConcerns, mustBeEncrypted } from './clear-text.js';
+import { clearTextWarnings, mustBeEncrypted } from './clear-text.js';
 import { driverOf } from './drivers/drivers.js';
 import { type ArchivedMeta, findArchive } from './examine-archive.js';
-import { handConcerns } from './hand-warning.js';
+import { handWarnings } from './hand-warning.js';
 import { memoryShare } from './heap.js';
 import { checkRecord, initOf, openStore, recordOf } from './open-store.js';
 import { NoStoreError } from './store-error.js';
@@ -22,7 +22,7 @@ export async function checkStart(settings: Settings): Promise<readonly string[]>
   aliasesOf(settings);
   const certificates = new Certificates(settings, systemClock).concerns();
   mustBeEncrypted(settings);
-  const concerns = [...handConcerns(settings), ...clearTextConcerns(settings)].map(
+  const concerns = [...handWarnings(settings), ...clearTextWarnings(settings)].map(
     ({ says, todo }) => `${says}: ${todo}.`,
   );
   memoryShare(settings);

@@ -1,19 +1,19 @@
 import { isLoopback } from '../config/check-together.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
-import { maybeRedisAddress } from '../store/redis/redis-address.js';
+import { parseRedisAddress } from '../store/redis/redis-address.js';
 import { findArchiveAddress } from './drivers/archive-address.js';
 
 /** Warning about a server beyond this machine that gets passwords, names and amounts in the clear, with the cure. */
-export interface ClearTextConcern {
+export interface ClearTextWarning {
   readonly about: 'store' | 'archive';
   readonly code: 'clear-text';
   readonly says: string;
   readonly todo: string;
 }
 
-export function clearTextConcerns(settings: Pick<Settings, 'store' | 'archive'>): readonly ClearTextConcern[] {
-  const redis = maybeRedisAddress(settings.store);
+export function clearTextWarnings(settings: Pick<Settings, 'store' | 'archive'>): readonly ClearTextWarning[] {
+  const redis = parseRedisAddress(settings.store);
   const inClear = redis?.servers.flatMap(({ host, sentinels, tls }) =>
     tls === undefined ? [host, ...(sentinels ?? []).map((sentinel) => sentinel.host)] : [],
   );
@@ -45,7 +45,7 @@ export function clearTextConcerns(settings: Pick<Settings, 'store' | 'archive'>)
 
 /** Throws a `ConfigError` when `requireTls` is set and a server beyond this machine is used without TLS. */
 export function mustBeEncrypted(settings: Pick<Settings, 'store' | 'archive' | 'requireTls'>): void {
-  const [first] = settings.requireTls ? clearTextConcerns(settings) : [];
+  const [first] = settings.requireTls ? clearTextWarnings(settings) : [];
   if (first === undefined) return;
   const cure = first.about === 'store' ? 'begin store with rediss:// or rediss+cluster://' : 'give archive an sslmode';
   throw new ConfigError(

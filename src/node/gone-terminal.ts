@@ -10,7 +10,7 @@ const TERMINALS = [0, 1, 2].filter((fd) => isatty(fd));
  * window. Descriptors that now belong to another file are left alone. Call this last: earlier, another thread could get
  * the descriptor's number for a file of its own.
  */
-export function letGoOfGoneTerminals(): void {
+export function replaceGoneTerminals(): void {
   for (const fd of TERMINALS) if (!isatty(fd)) replaceByNothing(fd);
 }
 

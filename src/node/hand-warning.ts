@@ -2,16 +2,16 @@ import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
 
 /** Warning for the business about money by hand, with the cure. */
-export interface HandConcern {
+export interface HandWarning {
   readonly code: string;
   readonly says: string;
   readonly todo: string;
 }
 
 /** Risks that the settings leave open to an operator, or to a stranger with an operator's token. */
-export function handConcerns(settings: Settings): readonly HandConcern[] {
+export function handWarnings(settings: Settings): readonly HandWarning[] {
   const { amountMaxima, dayMaxima, approveAbove } = settings.money.byHand;
-  const concerns: HandConcern[] = [];
+  const concerns: HandWarning[] = [];
   if ([amountMaxima, dayMaxima, approveAbove].every((table) => Object.keys(table).length === 0)) {
     concerns.push({
       code: 'hand-unlimited',

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ClusterTable, MemberRecord } from '../cluster/table.js';
+import type { MemberRecord, MembershipRegistry } from '../cluster/table.js';
 import { Watch } from '../cluster/watch.js';
 
 /** Half of the interval between two heartbeats of a member. */
@@ -12,7 +12,7 @@ const CONNECT_MS = 500;
  * way, see `Watch`. Empty when the store has no membership registry. Rejects when the registry cannot be read.
  */
 export async function livingMembers(
-  table: ClusterTable | undefined,
+  table: MembershipRegistry | undefined,
   isAskedAbout: (member: MemberRecord) => boolean,
 ): Promise<readonly MemberRecord[]> {
   if (table === undefined) return [];
@@ -21,7 +21,7 @@ export async function livingMembers(
   for (;;) {
     const { beats, view } = await table.read();
     const nowMs = performance.now();
-    watch.beatsRead(beats, nowMs);
+    watch.heartbeatsRead(beats, nowMs);
     // Members may have joined meanwhile.
     const asked = [...view.members].filter(([, member]) => isAskedAbout(member));
     for (const [tag, { host, port }] of asked) {

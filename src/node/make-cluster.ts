@@ -40,7 +40,7 @@ export interface ClusterDeps {
   readonly observer: OwnershipObserver;
   readonly signedOut: ClusterNodeDeps['signedOut'];
   readonly counts: ConnectionCounts;
-  readonly onStrangers: (shard: number, takenBy: string) => void;
+  readonly onForeignOwners: (shard: number, takenBy: string) => void;
   readonly log: Logger;
 }
 
@@ -50,10 +50,21 @@ export function isShared({ cluster }: Pick<Settings, 'cluster'>): boolean {
 }
 
 /** Makes this node's part of the cluster; undefined when the node is alone. The node does not listen yet. */
-export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode | undefined {
+export function makeCluster(settings: Settings, deps: ClusterDeps): ClusterNode | undefined {
   const { cluster, duplicates, limits } = settings;
-  const { opened, identity, shards, codec, acknowledged, copyBytesMax, observer, signedOut, counts, onStrangers, log } =
-    deps;
+  const {
+    opened,
+    identity,
+    shards,
+    codec,
+    acknowledged,
+    copyBytesMax,
+    observer,
+    signedOut,
+    counts,
+    onForeignOwners,
+    log,
+  } = deps;
   if (cluster.port === null) return undefined;
   const { store, meta, name } = opened;
   if (store.table === undefined) throw new StoreError(`nodes cannot share the store ${name}`);
@@ -77,7 +88,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
     shardCount: meta.shards,
     table: store.table,
     headOf: (shard) => store.wal.head(shard),
-    laneOf: (shard) => store.wal.laneOf(shard),
+    appendQueueOf: (shard) => store.wal.appendQueueOf(shard),
     local: shards,
     makeLinks: (events) =>
       new SocketLinks(address, {
@@ -96,7 +107,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
     parkedMax: limits.mailboxMax,
     refusesRepeats: duplicates === 'reject',
     observer,
-    onStrangers,
+    onForeignOwners,
     signedOut,
     clock: systemClock,
     addMissedTime,

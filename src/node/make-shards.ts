@@ -6,7 +6,7 @@ import type { CallbackCodec } from '../callback/callback-codec.js';
 import type { Shards } from '../worker/shards.js';
 import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
 import { openShardThread, type ShardThreadSettings, type ThreadPorts } from './shard-thread.js';
-import { hearNews } from './store-news-port.js';
+import { receiveNews } from './store-news-port.js';
 import { StoreWatch } from './store-watch.js';
 import type { WorkerSettings } from './worker-entry.js';
 
@@ -32,7 +32,7 @@ export async function makeShards(all: ShardThreadSettings, workers: number, deps
   const spawn: PoolDeps['spawn'] = (worker, shards, fences, acknowledgedHere) => {
     const clockOffsetMs = clock.believedOffsetMs;
     const { port1, port2: newsPort } = new MessageChannel();
-    hearNews(port1, shards, watch);
+    receiveNews(port1, shards, watch);
     const workerData: WorkerSettings = {
       ...all,
       clockOffsetMs,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { HASH_NAME } from '../base/hash.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
-import { maybeKindSettings } from '../config/store-kinds.js';
+import { findKindSettings } from '../config/store-kinds.js';
 import type { Archive } from '../shard/archive/archive.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import { DECISIONS_OF_TODAY, differences, META_VERSION, type StoreMeta, UNKNOWN_TIPS_OF_TODAY } from '../store/meta.js';
@@ -66,7 +66,10 @@ export interface ArchivedStore extends ExistingStore {
  * Opens a store with its own shards and scales, whatever the settings say; refuses an empty one. Only `repair` and
  * `look` accept another archive than the one named in the store's record.
  */
-export async function openAsItIs(settings: StoreSettings, use: ArchiveUse | 'look' = 'write'): Promise<ArchivedStore> {
+export async function openExisting(
+  settings: StoreSettings,
+  use: ArchiveUse | 'look' = 'write',
+): Promise<ArchivedStore> {
   const driver = driverOf(settings);
   const { name, durability } = driver;
   const archiveUse = use === 'look' ? 'examine' : use;
@@ -90,7 +93,7 @@ export function recordOf(settings: StoreSettings & Pick<Settings, 'nodeFolder'>)
 
 /** Whether an empty place becomes a store: the setting, or the default for the kind of store. */
 export function initOf({ store, init }: Pick<Settings, 'store' | 'init'>): 'auto' | 'never' {
-  return init ?? maybeKindSettings(store)?.init ?? 'never';
+  return init ?? findKindSettings(store)?.init ?? 'never';
 }
 
 async function opened(
@@ -108,7 +111,7 @@ async function opened(
 }
 
 /** Advice for a node or server that remembers a store that no longer exists. */
-export const BRING_BACK =
+export const RESTORE_ADVICE =
   'bring that back: docs/runbook.md, night 1 while a walletd runs that has served it, night 2 when none does';
 
 /**
@@ -121,14 +124,14 @@ export function checkRecord(record: NodeRecord, found: StoreMeta | undefined, na
   if (storeId === undefined || found?.storeId === storeId) return;
   const what = found === undefined ? 'there is no store' : `there is another store, ${found.storeId},`;
   throw new StoreError(
-    `${what} at ${name}, where this node has served ${storeId}: ${BRING_BACK}; ` +
+    `${what} at ${name}, where this node has served ${storeId}: ${RESTORE_ADVICE}; ` +
       'as a last resort `walletd accept-loss` asks whether to go on without it',
   );
 }
 
 function checkFormer(record: NodeRecord, found: StoreMeta | undefined, name: string): void {
   for (const [former, ends] of Object.entries(found?.restoredUpTo ?? {})) {
-    const [first, ...others] = record.lackingOf(former, ends);
+    const [first, ...others] = record.findLacking(former, ends);
     if (first === undefined) continue;
     const { shard, end, acknowledged } = first;
     const more = others.length === 0 ? '' : `, and ${others.length} more of its shards lack some`;

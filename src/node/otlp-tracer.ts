@@ -39,7 +39,7 @@ export class OtlpTracer implements CallbackTracer {
 
   static open(env: NodeJS.ProcessEnv, log: Logger): OtlpTracer {
     const isSampled = samplerOf(env);
-    sayProblems(log);
+    logProblems(log);
     const provider = new BasicTracerProvider({
       resource: defaultResource()
         .merge(resourceFromAttributes({ 'service.name': 'walletd', 'service.version': VERSION }))
@@ -116,7 +116,7 @@ function hrTime(ms: number): HrTime {
 }
 
 /** Limits the log lines: an unreachable collector fails with each batch. */
-function sayProblems(log: Logger): void {
+function logProblems(log: Logger): void {
   let saidMs = Number.NEGATIVE_INFINITY;
   const say = (message: string) => {
     const nowMs = systemClock.monotonicMs();

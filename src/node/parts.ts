@@ -21,7 +21,7 @@ import { type Readiness, WalletService } from '../worker/wallet-service.js';
 import { aliasesOf } from './aliases.js';
 import { callersOf } from './callers.js';
 import { Certificates } from './certificates.js';
-import { clearTextConcerns, mustBeEncrypted } from './clear-text.js';
+import { clearTextWarnings, mustBeEncrypted } from './clear-text.js';
 import { driverOf } from './drivers/drivers.js';
 import { EarlyListener } from './early-listener.js';
 import { findArchive } from './examine-archive.js';
@@ -33,7 +33,7 @@ import { type Identity, newIdentity } from './identity.js';
 import { KeptSnapshots } from './kept-snapshots.js';
 import { LastRun } from './last-run.js';
 import { makeAdminServer, makeCallbackServer } from './listeners.js';
-import { isShared, maybeCluster } from './make-cluster.js';
+import { isShared, makeCluster } from './make-cluster.js';
 import { MAIN_THREAD, makeShards } from './make-shards.js';
 import { AdminMetrics } from './metrics/admin-metrics.js';
 import { CallbackMetrics } from './metrics/callback-metrics.js';
@@ -55,7 +55,7 @@ import { SignedOutRecord } from './signed-out-record.js';
 import { tieArchive } from './tie-archive.js';
 import { TimeKeeper } from './time-keeper.js';
 import { TimeRecord } from './time-record.js';
-import { maybeTracer } from './tracing.js';
+import { openTracer } from './tracing.js';
 import { StoreVerifier } from './verify/store-verifier.js';
 import { VERSION } from './version.js';
 import { waitForStore } from './wait-for-store.js';
@@ -97,13 +97,18 @@ export interface Parts {
 }
 
 /** Called with an exit code when the process can no longer serve any player. */
-export type OnUseless = (exitCode: number) => void;
+export type OnCannotServe = (exitCode: number) => void;
 
 /**
  * Makes all parts. Only the health listener listens yet, and no shard is taken over. Unusable settings are refused
  * first.
  */
-export async function makeParts(loaded: Loaded, log: Logger, onUseless: OnUseless, workerEntry: URL): Promise<Parts> {
+export async function makeParts(
+  loaded: Loaded,
+  log: Logger,
+  onCannotServe: OnCannotServe,
+  workerEntry: URL,
+): Promise<Parts> {
   const { settings } = loaded;
   let readiness = (): Readiness => 'starting';
   const counts = newCounts();
@@ -114,7 +119,7 @@ export async function makeParts(loaded: Loaded, log: Logger, onUseless: OnUseles
   let lock: FolderLock | undefined;
   try {
     lock = isShared(settings) ? FolderLock.take(settings.nodeFolder) : undefined;
-    const parts = await makeOtherParts(loaded, log, onUseless, workerEntry, lastRun, counts);
+    const parts = await makeOtherParts(loaded, log, onCannotServe, workerEntry, lastRun, counts);
     readiness = () => parts.service.readiness;
     return { ...parts, health, lastRun, lock };
   } catch (error) {
@@ -127,7 +132,7 @@ export async function makeParts(loaded: Loaded, log: Logger, onUseless: OnUseles
 async function makeOtherParts(
   loaded: Loaded,
   log: Logger,
-  onUseless: OnUseless,
+  onCannotServe: OnCannotServe,
   workerEntry: URL,
   lastRun: LastRun,
   counts: CountsByListener,
@@ -139,7 +144,7 @@ async function makeOtherParts(
   const certificates = new Certificates(settings, systemClock);
   certificates.warn(log);
   mustBeEncrypted(settings);
-  for (const { code, says, todo } of clearTextConcerns(settings)) {
+  for (const { code, says, todo } of clearTextWarnings(settings)) {
     log.warn({ code, why: says, todo }, 'connection to a server is not encrypted');
   }
   const heapMaxBytes = effectiveHeapMaxBytes(settings);
@@ -147,7 +152,7 @@ async function makeOtherParts(
   if (heapMaxBytes < share.heapMaxBytes) {
     log.warn({ code: 'heap-too-small', heapMaxBytes }, 'heap is smaller than memory.maxBytes asks for');
   }
-  const tracer = await maybeTracer(process.env, log);
+  const tracer = await openTracer(process.env, log);
   const identity = newIdentity(systemClock.now());
   const record = recordOf(settings);
   const early = await EarlyListener.open(settings.admin, certificates.admin, counts['operator-api']);
@@ -181,11 +186,11 @@ async function makeOtherParts(
   };
   const codec = codecOf(thread);
   const workers = workerCount(settings);
-  const onUselessOnce = onceFenced(log, onUseless);
+  const onUselessOnce = onceFenced(log, onCannotServe);
   let cluster: ClusterNode | undefined;
   const signOuts = new SignedOutRecord(settings.nodeFolder, driverOf(settings).recordName, log);
   const signedOut = new SignedOutSessions(signOuts.read(), {
-    tell: (news) => cluster?.tellSignedOut(news),
+    tell: (news) => cluster?.sendSignedOut(news),
     keep: (all) => signOuts.write(all),
     clock: systemClock,
   });
@@ -197,7 +202,7 @@ async function makeOtherParts(
   const ports = { onFenced, putCopies };
   const shards = await makeShards(thread, workers, { clock, codec, log, ports, workerEntry });
   const clusterMetrics = new ClusterMetrics();
-  cluster = maybeCluster(settings, {
+  cluster = makeCluster(settings, {
     opened,
     identity,
     shards,
@@ -208,7 +213,7 @@ async function makeOtherParts(
     observer: clusterMetrics,
     signedOut,
     counts: counts.nodes,
-    onStrangers: onUselessOnce,
+    onForeignOwners: onUselessOnce,
     log,
   });
   const { execute, ask, takeSnapshots } = servedBy(shards, cluster);
@@ -344,11 +349,11 @@ function servedBy(shards: Shards, cluster: ClusterNode | undefined): Pick<Shards
 }
 
 /** Logs the first fenced shard only: every shard detects the fence independently. */
-function onceFenced(log: Logger, onUseless: OnUseless): (shard: number, takenBy: string) => void {
+function onceFenced(log: Logger, onCannotServe: OnCannotServe): (shard: number, takenBy: string) => void {
   let isFenced = false;
   return (shard, takenBy) => {
     if (!isFenced) log.error({ code: 'store-fenced', shard, takenBy }, 'store taken over by another process, exiting');
     isFenced = true;
-    onUseless(EXIT.fenced);
+    onCannotServe(EXIT.fenced);
   };
 }

@@ -43,7 +43,7 @@ export function isStrict(
 }
 
 /** Whether the answer to a malformed callback gives the reason. An older store keeps the answer with four fields. */
-export function tellsReason(
+export function includesReason(
   settings: Pick<Settings, 'callbacks' | 'decisions'>,
   meta: Pick<StoreMeta, 'decisions'>,
 ): boolean {

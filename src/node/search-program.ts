@@ -6,7 +6,7 @@ import { eventsOf, findInArchive, findInLog } from '../tools/inspect/find-in-sto
 import type { OnProgress } from '../tools/progress.js';
 import type { StoreReader } from '../tools/store-reader.js';
 import { drawHashKey } from './draw-hash-key.js';
-import { openAsItIs } from './open-store.js';
+import { openExisting } from './open-store.js';
 import { readerOf } from './reader-of.js';
 import type { SearchJob } from './store-searches.js';
 
@@ -51,7 +51,7 @@ async function search(
 ): Promise<SearchLine> {
   // Reading promises nothing about durability, so the check of the store's configuration is skipped.
   const trusting = { ...settings, durability: 'fsync', redis: { ...settings.redis, trustConfig: true } };
-  const { store, meta, archive } = await openAsItIs(trusting, 'read');
+  const { store, meta, archive } = await openExisting(trusting, 'read');
   // Lowered only now: the proof that a store can be opened has a time limit of a few seconds.
   setPriority(NICE);
   try {

@@ -20,8 +20,8 @@ import {
   STORE_FORMAT,
 } from '../store/format/format-gate.js';
 import { SnapshotCodec } from '../store/format/snapshot-codec.js';
+import { KeyFiles } from '../store/key-files.js';
 import type { StoreMeta } from '../store/meta.js';
-import { NamesFiles } from '../store/names-files.js';
 import { writeOrphans } from '../store/orphans-file.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Rules } from '../wallet/decide/rules.js';
@@ -40,7 +40,7 @@ import { archiveMetrics } from './metrics/archive-metrics.js';
 import { ShardTelemetry } from './metrics/shard-telemetry.js';
 import { storeRoomMetrics } from './metrics/store-room-metrics.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
-import { isStrict, rulesOf, tellsReason } from './rules.js';
+import { includesReason, isStrict, rulesOf } from './rules.js';
 import type { ShardSettings } from './shard-settings.js';
 import { StoreGauge } from './store-gauge.js';
 import type { StoreNews } from './store-watch.js';
@@ -85,7 +85,7 @@ export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings'
   const amountLimits = amountLimitsOf(settings, scales);
   const limits = { creditMax: money.creditMax, movementMax: adjustBalance.creditMax };
   const { closed } = statusCodes;
-  const shape = { txnsMax, isStrict: isStrict(settings, meta), tellsReason: tellsReason(settings, meta) };
+  const shape = { txnsMax, isStrict: isStrict(settings, meta), includesReason: includesReason(settings, meta) };
   return new CallbackCodec({ scales, amountLimits, ...limits, ...shape, sessionToken, closed }, systemClock);
 }
 
@@ -189,7 +189,7 @@ export async function openShardThread(
     idleMs: settings.memory.idleSeconds * 1000,
     archive,
     // An archive in the store's own folder is as close as a file beside it.
-    names: settings.archive === null ? undefined : new NamesFiles(nodeFolder, driver.recordName, meta.storeId),
+    names: settings.archive === null ? undefined : new KeyFiles(nodeFolder, driver.recordName, meta.storeId),
     memoryMs: settings.retention.memorySeconds * 1000,
     memory,
     observer: telemetry,

@@ -4,8 +4,8 @@ import { isConfirmedOn } from '../base/confirmed-on.js';
 import type { ClusterNode } from '../cluster/cluster-node.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
-import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/patience.js';
 import { RecoveryError } from '../shard/log/recovery-error.js';
+import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/retry-policy.js';
 import { takeOver } from '../shard/log/take-over.js';
 import type { Takeover } from '../shard/log/wal.js';
 import { EntryCodec } from '../store/format/entry-codec.js';
@@ -14,7 +14,7 @@ import type { Shards } from '../worker/shards.js';
 import { describeCallers } from './callers.js';
 import { describeListeners } from './describe-listeners.js';
 import { hasArchive } from './drivers/open-archive.js';
-import { handConcerns } from './hand-warning.js';
+import { handWarnings } from './hand-warning.js';
 import { effectiveHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { newNonceOf } from './identity.js';
 import { urlOf } from './listener-url.js';
@@ -39,32 +39,32 @@ export async function startShards(parts: Parts, isStopping: () => boolean): Prom
  */
 async function startAlone(parts: Parts): Promise<void> {
   const { opened, shards, recorder, lastRun } = parts;
-  await refuseBesideOthers(opened);
+  await refuseBesideCluster(opened);
   const { fences, foundMs } = await takeStoreOver(parts);
   lastRun.begin();
   await shards.start(fences).catch(asStoreProblem('recover from', opened.name));
   mustServe(shards);
   parts.timeKeeper.start(foundMs);
   await recorder.write();
-  void logConcerns(parts).finally(() => opened.store.close());
+  void logStoreWarnings(parts).finally(() => opened.store.close());
 }
 
 /** Joins the cluster. Resolves when this node can carry out callbacks or forward them. */
 async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: () => boolean): Promise<void> {
   const { opened, shards, lastRun, settings } = parts;
   await opened.store.mayBeShared().catch(asStoreProblem('share', opened.name));
-  await refuseTwin(settings, opened);
+  await refuseSameName(settings, opened);
   await refuseOtherArchive(settings, opened);
   await shards.start([]).catch(asStoreProblem('open', opened.name));
   lastRun.begin();
   await cluster.start();
   while (!cluster.isReady && !isStopping()) await delay(READY_POLL_MS);
   parts.timeKeeper.start();
-  void logConcerns(parts);
+  void logStoreWarnings(parts);
 }
 
 /** Refuses a start alone beside a cluster: it would take all shards over and end the nodes that share them. */
-async function refuseBesideOthers({ store, name }: OpenStore): Promise<void> {
+async function refuseBesideCluster({ store, name }: OpenStore): Promise<void> {
   const living = await livingMembers(store.table, () => true);
   if (living.length === 0) return;
   const names = living.map((member) => member.name).sort();
@@ -74,7 +74,7 @@ async function refuseBesideOthers({ store, name }: OpenStore): Promise<void> {
 }
 
 /** Refuses a living node of the same name. On a restart the former process is gone or about to leave. */
-async function refuseTwin(settings: Settings, { store }: OpenStore): Promise<void> {
+async function refuseSameName(settings: Settings, { store }: OpenStore): Promise<void> {
   const name = nameOf(settings);
   const namesakes = await livingMembers(store.table, (member) => member.name === name);
   const twin = namesakes.find(({ isLeaving }) => !isLeaving);
@@ -85,7 +85,7 @@ async function refuseTwin(settings: Settings, { store }: OpenStore): Promise<voi
 }
 
 /** Runs beside the start, which must not wait for an unresponsive replica. */
-async function logConcerns({ opened, log }: Parts): Promise<void> {
+async function logStoreWarnings({ opened, log }: Parts): Promise<void> {
   const concerns = await opened.store.concerns().catch(() => []);
   for (const concern of concerns)
     log.warn({ code: 'store-misconfigured', store: opened.name, concern }, 'store is misconfigured');
@@ -161,7 +161,7 @@ export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void
   const { settings, log, opened, identity, shards, health } = parts;
   const listeners = describeListeners(settings, { callbackPort, adminPort, healthPort: health?.port });
   for (const listener of listeners) log.info(listener, 'listener open');
-  for (const { code, says, todo } of handConcerns(settings)) {
+  for (const { code, says, todo } of handWarnings(settings)) {
     log.warn({ code, why: says, todo }, 'money by hand is not safeguarded');
   }
   log.info(

@@ -6,7 +6,7 @@ type Told =
   | { readonly type: 'answered'; readonly shard: number; readonly server: string | undefined; readonly nowMs: number };
 
 /** For a worker: forwards store news to the main thread, so that an outage is logged once and not once per thread. */
-export function newsTo(port: MessagePort): StoreNews {
+export function sendNewsTo(port: MessagePort): StoreNews {
   const tell = (told: Told) => port.postMessage(told);
   return {
     failed: (shard, error, nowMs) => tell({ type: 'failed', shard, error, nowMs }),
@@ -15,7 +15,7 @@ export function newsTo(port: MessagePort): StoreNews {
 }
 
 /** For the main thread: receives news from the worker with these shards until the worker ends. */
-export function hearNews(port: MessagePort, shards: readonly number[], watch: StoreWatch): void {
+export function receiveNews(port: MessagePort, shards: readonly number[], watch: StoreWatch): void {
   port.on('message', (told: Told) => {
     if (told.type === 'failed') watch.failed(told.shard, told.error, told.nowMs);
     else watch.answered(told.shard, told.server, told.nowMs);

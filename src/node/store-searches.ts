@@ -36,7 +36,7 @@ export class StoreSearches implements StoreSearcher {
     this.settings = { store, storePrefix, durability, redis, archive, postgres };
   }
 
-  maybeBegin(query: StoreQuery): StoreSearch | undefined {
+  tryBegin(query: StoreQuery): StoreSearch | undefined {
     if (this.running !== undefined) return undefined;
     const child = fork(this.program, [], {
       execArgv: [`--max-old-space-size=${HEAP_MIB}`],

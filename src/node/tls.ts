@@ -23,7 +23,7 @@ const PEM_CERTIFICATE =
  * Certificate and key of one listener, called `name` in messages; undefined when none are set. Throws a `ConfigError`
  * that says which of the two is wrong, which the callback listener's library does not.
  */
-export function maybeTls({ certificateFile, keyFile }: Settings['tls'], name: string): Tls | undefined {
+export function loadTls({ certificateFile, keyFile }: Settings['tls'], name: string): Tls | undefined {
   if (certificateFile === null || keyFile === null) return undefined;
   const certificate = read(certificateFile, `${name}.certificateFile`);
   const key = read(keyFile, `${name}.keyFile`);

@@ -5,7 +5,7 @@ import type { CallbackTracer } from '../http/callback-trace.js';
 const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
 
 /** Loads OpenTelemetry only when one of the variables names an endpoint. */
-export async function maybeTracer(env: NodeJS.ProcessEnv, log: Logger): Promise<CallbackTracer | undefined> {
+export async function openTracer(env: NodeJS.ProcessEnv, log: Logger): Promise<CallbackTracer | undefined> {
   if (!ENDPOINTS.some((name) => env[name])) return undefined;
   const { OtlpTracer } = await import('./otlp-tracer.js');
   return OtlpTracer.open(env, log);

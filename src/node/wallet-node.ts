@@ -4,7 +4,7 @@ import { type Loaded, withCallersOf } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { callersOf, describeCallers } from './callers.js';
 import { EXIT } from './exit-codes.js';
-import { makeParts, type OnUseless, type Parts } from './parts.js';
+import { makeParts, type OnCannotServe, type Parts } from './parts.js';
 import { logReady, startShards } from './start.js';
 import { closeParts, stopParts } from './stop.js';
 
@@ -26,21 +26,21 @@ export class WalletNode {
 
   private constructor(
     private readonly parts: Parts,
-    private readonly onUseless: OnUseless,
+    private readonly onCannotServe: OnCannotServe,
   ) {}
 
   /**
-   * Makes all parts. Only the health listener listens yet, and no shard is taken over. `onUseless` is called with an
+   * Makes all parts. Only the health listener listens yet, and no shard is taken over. `onCannotServe` is called with an
    * exit code when another process has taken the store over, or when all shards are stopped. `workerEntry` is the file
    * that worker threads run.
    */
   static async open(
     loaded: Loaded,
     log: Logger,
-    onUseless: OnUseless,
+    onCannotServe: OnCannotServe,
     workerEntry: URL = WORKER_ENTRY,
   ): Promise<WalletNode> {
-    return new WalletNode(await makeParts(loaded, log, onUseless, workerEntry), onUseless);
+    return new WalletNode(await makeParts(loaded, log, onCannotServe, workerEntry), onCannotServe);
   }
 
   /**
@@ -74,10 +74,10 @@ export class WalletNode {
     const { callbacks, admin, cluster, certificates, running, log } = this.parts;
     this.setCallers(fresh.settings);
     callbacks.setLogging(fresh.settings.log);
-    running.haveBeenReadAgain(fresh);
+    running.noteReload(fresh);
     certificates.readAgain(
       {
-        tls: (tls) => callbacks.readCertificateAgain(tls),
+        tls: (tls) => callbacks.reloadCertificate(tls),
         'admin.tls': (tls) => admin.setCertificate(tls),
         'cluster.tls': ({ certificate, key }) => cluster?.setCertificate({ cert: certificate, key }),
       },
@@ -117,6 +117,6 @@ export class WalletNode {
     if (status.some(({ state }) => state !== 'stopped')) return;
     clearInterval(this.watch);
     log.error({ code: 'all-shards-stopped', reason: status[0]?.reason }, 'all shards stopped, exiting');
-    this.onUseless(EXIT.failure);
+    this.onCannotServe(EXIT.failure);
   }
 }

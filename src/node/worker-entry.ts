@@ -9,7 +9,7 @@ import type { ToWorker } from '../worker/protocol.js';
 import { ShardServer } from '../worker/shard-server.js';
 import { drawHashKey } from './draw-hash-key.js';
 import { codecOf, openShardThread, type ShardThreadSettings } from './shard-thread.js';
-import { newsTo } from './store-news-port.js';
+import { sendNewsTo } from './store-news-port.js';
 
 export interface WorkerSettings extends ShardThreadSettings {
   readonly worker: number;
@@ -29,7 +29,7 @@ const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
 const { worker, fences, acknowledgedHere, newsPort, missed, ...options } = workerData as WorkerSettings;
 shareMissedTime(missed);
 const log = createLogger(options.settings.log.level, { worker });
-const news = newsTo(newsPort);
+const news = sendNewsTo(newsPort);
 const copies = new CopyPort(port);
 const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, news, {
   onFenced: (shard, takenBy, head) => port.postMessage({ type: 'fenced', shard, takenBy, head }),

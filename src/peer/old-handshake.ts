@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Channel } from './encrypted-channel.js';
 import { type Handshake, type Heard, type LinkDeps, refusalOf } from './handshake.js';
-import { type Greeting, isProof, maybeGreeting, proofOf } from './old-proof.js';
+import { isProof, type OldHello, parseHello, proofOf } from './old-proof.js';
 import type { Side } from './side.js';
 
 export const OLD_WIRE = 1;
@@ -25,8 +25,8 @@ const PLAIN_CHANNEL: Channel = { encrypt: (plain) => plain, decrypt: (frame) => 
  */
 export class OldHandshake implements Handshake {
   readonly greeting = [];
-  private readonly mine: Greeting;
-  private theirs: Greeting | undefined = undefined;
+  private readonly mine: OldHello;
+  private theirs: OldHello | undefined = undefined;
 
   constructor(
     private readonly deps: LinkDeps,
@@ -39,10 +39,10 @@ export class OldHandshake implements Handshake {
   hear(frame: Buffer, isBytes: boolean): Heard {
     if (isBytes) throw new Error('it has not greeted first');
     const text = frame.toString();
-    return this.theirs === undefined ? this.greeted(maybeGreeting(text)) : this.proved(text, this.theirs);
+    return this.theirs === undefined ? this.greeted(parseHello(text)) : this.proved(text, this.theirs);
   }
 
-  private greeted(theirs: Greeting | undefined): Heard {
+  private greeted(theirs: OldHello | undefined): Heard {
     const { deps, side, mine } = this;
     if (theirs === undefined) throw new Error('it does not greet as a node of walletd does');
     if (theirs.wire !== OLD_WIRE) throw new Error(`it speaks version ${theirs.wire} of the protocol`);
@@ -55,7 +55,7 @@ export class OldHandshake implements Handshake {
     return { send: [hello, proofOf(deps.secret, side, mine, theirs)], hasProved: true };
   }
 
-  private proved(proof: string, theirs: Greeting): Heard {
+  private proved(proof: string, theirs: OldHello): Heard {
     const { deps, side, mine } = this;
     const other = side === 'dials' ? 'listens' : 'dials';
     if (!isProof(proof, deps.secret, other, mine, theirs)) {

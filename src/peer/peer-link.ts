@@ -5,8 +5,8 @@ import type { PeerMessage } from '../cluster/peer-protocol.js';
 import { ForgedFrame } from './encrypted-channel.js';
 import type { Frame, Handshake, Heard, Proven } from './handshake.js';
 
-const GREETING_MS = 2000;
-const GREETING_BYTES_MAX = 1024;
+const HELLO_MS = 2000;
+const HELLO_BYTES_MAX = 1024;
 /**
  * A peer sends at least five messages a second. TCP itself reports a dead or disconnected machine only after minutes.
  */
@@ -41,7 +41,7 @@ export class PeerLink {
     private readonly handshake: Handshake,
     private readonly events: LinkEvents,
   ) {
-    this.timer = setTimeout(() => this.end('it has not greeted in time'), GREETING_MS);
+    this.timer = setTimeout(() => this.end('it has not greeted in time'), HELLO_MS);
     socket.on('message', (data, isBytes) => this.receive(data, isBytes));
     socket.on('error', (error) => {
       this.reason = error.message;
@@ -83,7 +83,7 @@ export class PeerLink {
     this.silentLooks = 0;
     try {
       if (this.peer !== undefined) this.opened(bytes, isBytes, this.peer);
-      else if (bytes.length > GREETING_BYTES_MAX) this.end('it has not greeted first');
+      else if (bytes.length > HELLO_BYTES_MAX) this.end('it has not greeted first');
       else this.heard(this.handshake.hear(bytes, isBytes));
     } catch (error) {
       this.end(messageOf(error));

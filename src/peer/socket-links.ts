@@ -19,9 +19,9 @@ const DIAL_MAX_MS = 500;
 /** Covers a callback of the greatest allowed `limits.bodyBytesMax`, with some margin. */
 const FRAME_BYTES_MAX = 32 * 1024 * 1024;
 /** Limits for connections whose peer has not yet proved to be a member. */
-const STRANGER_LIMITS = { connectionsMax: 64, perAddressMax: 32 };
+const UNPROVEN_LIMITS = { connectionsMax: 64, perAddressMax: 32 };
 /** Bytes that such a connection may send: a WebSocket request and its hello. */
-const STRANGER_BYTES_MAX = 16 * 1024;
+const UNPROVEN_BYTES_MAX = 16 * 1024;
 
 const LISTENER_TLS = { ciphers: TLS_CIPHERS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, requestCert: true };
 
@@ -57,7 +57,7 @@ export class SocketLinks implements PeerLinks {
   private readonly dialled = new Map<string, Dialled>();
   private peers: ReadonlyMap<string, PeerAddress> = new Map();
   /** Peers that should dial this node and do not; their addresses are probed. */
-  private readonly knocked = new Set<string>();
+  private readonly probedAddresses = new Set<string>();
   /** Links that have not completed the handshake. */
   private readonly strangers = new Set<PeerLink>();
   /** Sockets of incoming links. */
@@ -79,7 +79,7 @@ export class SocketLinks implements PeerLinks {
       tls === undefined
         ? createServer(BRIEF_TIMEOUTS, refuse)
         : createTlsServer({ ...BRIEF_TIMEOUTS, ...LISTENER_TLS, ...tls }, refuse);
-    this.guard = new ServerGuard(this.server, STRANGER_LIMITS, deps.counts);
+    this.guard = new ServerGuard(this.server, UNPROVEN_LIMITS, deps.counts);
   }
 
   async listen(): Promise<number> {
@@ -141,10 +141,10 @@ export class SocketLinks implements PeerLinks {
   private dial(tag: string, address: PeerAddress): void {
     const dialled: Dialled = { tag, address, timer: undefined, trouble: undefined };
     this.dialled.set(tag, dialled);
-    this.dialAgain(dialled);
+    this.redial(dialled);
   }
 
-  private dialAgain(dialled: Dialled): void {
+  private redial(dialled: Dialled): void {
     const { tls } = this;
     const { host, port } = dialled.address;
     const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -169,10 +169,10 @@ export class SocketLinks implements PeerLinks {
    * Probes the address of a peer that should dial this node. Without the probe, this node would notice a dead peer only
    * by its silence. The probe repeats until the address refuses connections or a link is up.
    */
-  private knock(tag: string): void {
+  private probeAddress(tag: string): void {
     const address = this.peers.get(tag);
-    if (this.isClosed || address === undefined || this.links.has(tag) || this.knocked.has(tag)) return;
-    this.knocked.add(tag);
+    if (this.isClosed || address === undefined || this.links.has(tag) || this.probedAddresses.has(tag)) return;
+    this.probedAddresses.add(tag);
     let isRefused = false;
     const { host, port } = address;
     const socket = connect({ host, port });
@@ -183,8 +183,8 @@ export class SocketLinks implements PeerLinks {
       if (isRefused) this.deps.events.onRefused(tag);
     });
     socket.once('close', () => {
-      this.knocked.delete(tag);
-      if (!isRefused) setTimeout(() => this.knock(tag), REDIAL_MS).unref();
+      this.probedAddresses.delete(tag);
+      if (!isRefused) setTimeout(() => this.probeAddress(tag), REDIAL_MS).unref();
     });
   }
 
@@ -207,7 +207,7 @@ export class SocketLinks implements PeerLinks {
   private limit(link: PeerLink, stream: Socket): void {
     const look = () => {
       if (!this.strangers.has(link)) stream.off('data', look);
-      else if (stream.bytesRead > STRANGER_BYTES_MAX) link.end('it has not greeted first');
+      else if (stream.bytesRead > UNPROVEN_BYTES_MAX) link.end('it has not greeted first');
     };
     stream.on('data', look);
   }
@@ -259,12 +259,12 @@ export class SocketLinks implements PeerLinks {
     const at = { peer: dialled?.tag ?? tag, reason };
     if (dialled === undefined || !this.isWanted(dialled)) {
       this.deps.log.debug(at, 'a link has ended');
-      if (tag !== undefined && tag > this.deps.tag) this.knock(tag);
+      if (tag !== undefined && tag > this.deps.tag) this.probeAddress(tag);
       return;
     }
     if (dialled.trouble !== reason) this.deps.log.info(at, 'no link to another node: trying again');
     dialled.trouble = reason;
-    dialled.timer = setTimeout(() => this.dialAgain(dialled), REDIAL_MS).unref();
+    dialled.timer = setTimeout(() => this.redial(dialled), REDIAL_MS).unref();
   }
 }
 

@@ -14,10 +14,10 @@ export interface Batch {
   readonly decidedMs: number[];
   readonly queries: ReplyBarrier<QueryResult | BusyAnswer>;
   /** Events in `writer`, each with its wallet's currency. */
-  readonly events: Tallied[];
+  readonly events: CountedEvent[];
 }
 
-export interface Tallied {
+export interface CountedEvent {
   readonly currency: string;
   readonly event: Event;
 }

@@ -1,7 +1,7 @@
 import type { Append, AppendOutcome, Wal } from './log/wal.js';
 
 /** A shard, as group commit sees it. */
-export interface FlightMember {
+export interface FlushMember {
   readonly id: number;
   /** Returns the append for the next flush. After an unknown outcome, returns the same append again. */
   depart(): Append | undefined;
@@ -23,8 +23,8 @@ const BACKOFF_MAX_MS = 200;
  * A flush starts with this many commands, or this long after the first command if every turn brings more. The limit is
  * time, not turns: with 8,000 busy connections one turn of the event loop takes 100 ms.
  */
-const FLIGHT_COMMANDS = 16;
-const FLIGHT_WAIT_MS = 2;
+const FLUSH_COMMANDS = 16;
+const FLUSH_WAIT_MS = 2;
 
 /**
  * Group commit: one flush to the store at a time for all members of an append queue. Commands that arrive during a
@@ -39,22 +39,22 @@ const FLIGHT_WAIT_MS = 2;
  * Measured with 128 connections on 2 cores: appending to each of 16 logs separately costs a third of the throughput.
  */
 export class GroupCommit {
-  private readonly lanes = new Map<number, Lane>();
+  private readonly lanes = new Map<number, AppendQueue>();
   /** The append queue of each member. A member with a pending append changes queues only after its completion. */
-  private readonly homes = new Map<FlightMember, Lane>();
+  private readonly homes = new Map<FlushMember, AppendQueue>();
 
   constructor(private readonly deps: GroupCommitDeps) {}
 
   /** Adds one more command of this member to the next flush. */
-  request(member: FlightMember): void {
+  request(member: FlushMember): void {
     (this.homes.get(member) ?? this.settled(member)).request(member);
   }
 
-  private settled(member: FlightMember): Lane {
-    const id = this.deps.wal.laneOf(member.id);
+  private settled(member: FlushMember): AppendQueue {
+    const id = this.deps.wal.appendQueueOf(member.id);
     let lane = this.lanes.get(id);
     if (lane === undefined) {
-      lane = new Lane(id, this.deps, (landed) => this.landed(landed));
+      lane = new AppendQueue(id, this.deps, (landed) => this.landed(landed));
       this.lanes.set(id, lane);
     }
     this.homes.set(member, lane);
@@ -62,9 +62,9 @@ export class GroupCommit {
   }
 
   /** After an append completes, re-homes the member if its shard moved to another server. */
-  private landed(member: FlightMember): void {
+  private landed(member: FlushMember): void {
     const home = this.homes.get(member);
-    if (home === undefined || home.id === this.deps.wal.laneOf(member.id)) return;
+    if (home === undefined || home.id === this.deps.wal.appendQueueOf(member.id)) return;
     const isWaiting = home.leave(member);
     const lane = this.settled(member);
     if (isWaiting) lane.request(member);
@@ -72,7 +72,7 @@ export class GroupCommit {
 }
 
 export interface GroupCommitDeps {
-  readonly wal: Pick<Wal, 'append' | 'laneOf'>;
+  readonly wal: Pick<Wal, 'append' | 'appendQueueOf'>;
   readonly defer: Defer;
   readonly delay: (callback: () => void, ms: number) => void;
   readonly monotonicMs: () => number;
@@ -80,9 +80,9 @@ export interface GroupCommitDeps {
   readonly onQuiet: () => void;
 }
 
-class Lane {
+class AppendQueue {
   /** Members with something for the next flush. */
-  private waiting = new Set<FlightMember>();
+  private waiting = new Set<FlushMember>();
   private isScheduled = false;
   private isFlying = false;
   private backoffMs = 0;
@@ -92,26 +92,26 @@ class Lane {
   constructor(
     readonly id: number,
     private readonly deps: GroupCommitDeps,
-    private readonly onLanded: (member: FlightMember) => void,
+    private readonly onLanded: (member: FlushMember) => void,
   ) {}
 
-  request(member: FlightMember): void {
+  request(member: FlushMember): void {
     this.waiting.add(member);
     this.commands++;
     if (this.isScheduled || this.isFlying) return;
     this.isScheduled = true;
-    this.awaitQuietTurn(this.commands, this.deps.monotonicMs() + FLIGHT_WAIT_MS);
+    this.awaitQuietTurn(this.commands, this.deps.monotonicMs() + FLUSH_WAIT_MS);
   }
 
   /** Returns true if the member was waiting. */
-  leave(member: FlightMember): boolean {
+  leave(member: FlushMember): boolean {
     return this.waiting.delete(member);
   }
 
   private awaitQuietTurn(commandsBefore: number, departsByMs: number): void {
     this.deps.defer(() => {
       const isQuiet = this.commands === commandsBefore;
-      if (isQuiet || this.commands >= FLIGHT_COMMANDS || this.deps.monotonicMs() >= departsByMs) {
+      if (isQuiet || this.commands >= FLUSH_COMMANDS || this.deps.monotonicMs() >= departsByMs) {
         this.depart();
         if (isQuiet) this.deps.onQuiet();
       } else {
@@ -123,7 +123,7 @@ class Lane {
   private async fly(): Promise<void> {
     const { monotonicMs } = this.deps;
     const asked = this.waiting;
-    const travellers: FlightMember[] = [];
+    const travellers: FlushMember[] = [];
     const appends: Append[] = [];
     // Reset first: a departing member takes requests from its mailbox, and these already belong to the next flush.
     this.waiting = new Set();
@@ -142,7 +142,7 @@ class Lane {
     this.isScheduled = true;
     let failures = 0;
     for (let i = 0; i < travellers.length; i++) {
-      const member = travellers[i] as FlightMember;
+      const member = travellers[i] as FlushMember;
       const outcome = outcomes[i] as AppendOutcome;
       if (outcome.type === 'failed') failures++;
       member.land(appends[i] as Append, outcome, tookMs);
@@ -151,12 +151,12 @@ class Lane {
     // If some appends succeeded, the failed ones retry with the next flush, so they hold up no other member.
     const isOutage = failures > 0 && failures === travellers.length;
     this.backoffMs = isOutage ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
-    const isNextFull = failures === 0 && this.commands >= FLIGHT_COMMANDS;
+    const isNextFull = failures === 0 && this.commands >= FLUSH_COMMANDS;
     if (isNextFull) this.depart();
     for (const member of travellers) member.tell();
     if (isNextFull) return;
     if (isOutage) this.pause();
-    else if (this.waiting.size > 0) this.awaitQuietTurn(0, monotonicMs() + FLIGHT_WAIT_MS);
+    else if (this.waiting.size > 0) this.awaitQuietTurn(0, monotonicMs() + FLUSH_WAIT_MS);
     else this.isScheduled = false;
   }
 

@@ -1,21 +1,21 @@
 import { assert, must, unreachable } from '../base/assert.js';
 import type { Tallies } from '../wallet/tallies.js';
-import { LeftNames } from './archive/left-names.js';
+import { EvictedKeys } from './archive/evicted-keys.js';
 import { type Batch, newBatch } from './batch.js';
 import { PIECE_ENTRIES, type RecentEntries } from './log/recent-entries.js';
 import type { Recovered } from './log/recovery.js';
-import { type Append, type AppendOutcome, type Head, isSameHead, type SealedEntry } from './log/wal.js';
+import { type Append, type AppendOutcome, type EncodedEntry, type Head, isSameHead } from './log/wal.js';
 import { Watermarks } from './watermarks.js';
 
 /** A batch on its way to the store. */
-export interface Flight extends Batch {
+export interface PendingAppend extends Batch {
   /** Undefined when the batch has only answers to confirm. */
-  readonly entry: SealedEntry | undefined;
+  readonly entry: EncodedEntry | undefined;
   readonly append: Append;
   /**
    * Entries still to send after `append`, up to `entry`: the store had lost entries, which go in again piece by piece.
    */
-  readonly toFollow: readonly SealedEntry[];
+  readonly toFollow: readonly EncodedEntry[];
   /** Number of entries the store had lost. */
   readonly lost: number;
 }
@@ -26,20 +26,20 @@ export interface Flight extends Batch {
  *          `lost` is the number of acknowledged entries just found missing from the store
  * foreign  the log ends in a head unknown to this owner
  */
-export type Landed =
-  | { readonly type: 'arrived'; readonly flight: Flight }
+export type AppendResult =
+  | { readonly type: 'arrived'; readonly flight: PendingAppend }
   | { readonly type: 'again'; readonly error?: Error; readonly found?: Head; readonly lost?: number }
-  | { readonly type: 'foreign'; readonly flight: Flight; readonly head: Head };
+  | { readonly type: 'foreign'; readonly flight: PendingAppend; readonly head: Head };
 
-const NOTHING: readonly SealedEntry[] = [];
-const AGAIN: Landed = { type: 'again' };
+const NOTHING: readonly EncodedEntry[] = [];
+const AGAIN: AppendResult = { type: 'again' };
 
 /**
  * The end of a shard's log, as its owner writes it: one pending append, starting at the head known to be durable.
  * Entries that the store has lost are appended again with the same bytes.
  */
 export class LogTail {
-  flying: Flight | undefined = undefined;
+  flying: PendingAppend | undefined = undefined;
   readonly watermarks: Watermarks;
   /** Bytes of the log from its very first entry up to `head`. */
   logBytes: number;
@@ -65,13 +65,13 @@ export class LogTail {
   }
 
   /** The newest entries whose replies may have been released. */
-  get recentEntries(): readonly SealedEntry[] {
+  get recentEntries(): readonly EncodedEntry[] {
     return this.recent.all();
   }
 
   /** The kept entries after `head`; undefined if `head` is not among the kept entries. */
-  maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
-    return this.recent.maybeAfter(head);
+  findEntriesAfter(head: Head): readonly EncodedEntry[] | undefined {
+    return this.recent.findAfter(head);
   }
 
   /** The state up to the head. No append may be pending. `timeMs` is the shard's clock. */
@@ -79,7 +79,7 @@ export class LogTail {
     assert(this.flying === undefined, 'no append is pending');
     const { from, head, logBytes, entriesSinceSnapshot: tailEntries } = this;
     // The shard's key filter already has the keys of rounds evicted while served here, from their puts.
-    const left = from.left && new LeftNames(head, 'served');
+    const left = from.left && new EvictedKeys(head, 'served');
     return { ...from, head, timeMs, logBytes, tailEntries, left };
   }
 
@@ -105,7 +105,7 @@ export class LogTail {
     return append;
   }
 
-  land(append: Append, outcome: AppendOutcome): Landed {
+  land(append: Append, outcome: AppendOutcome): AppendResult {
     const flight = this.flying;
     assert(flight !== undefined && flight.append === append, 'the completed append is the pending one');
     switch (outcome.type) {
@@ -126,7 +126,7 @@ export class LogTail {
     }
   }
 
-  private seal({ writer }: Batch): SealedEntry | undefined {
+  private seal({ writer }: Batch): EncodedEntry | undefined {
     if (writer === undefined) return undefined;
     const previous = this.head;
     const lsn = { epoch: previous.lsn.epoch, sequence: previous.lsn.sequence + 1 };
@@ -135,7 +135,7 @@ export class LogTail {
     return writer.seal({ shard: this.shard, lsn, nonce: previous.nonce, previous });
   }
 
-  private arrive({ entry, events }: Flight): void {
+  private arrive({ entry, events }: PendingAppend): void {
     this.flying = undefined;
     if (entry === undefined) return;
     for (const { currency, event } of events) this.tallies.add(currency, event);
@@ -148,12 +148,12 @@ export class LogTail {
   }
 
   /** The log's head is not the last entry this owner wrote. */
-  private conflicted(flight: Flight, head: Head): Landed {
+  private conflicted(flight: PendingAppend, head: Head): AppendResult {
     const { entry } = flight;
     // The log does end in our entry, for example because a former master is back. Sending the entry again makes it
     // durable and yields `duplicate`.
     if (entry !== undefined && isSameHead(head, entry.head)) return this.sendAgain(flight, this.head, [entry]);
-    const missing = this.recent.maybeAfter(head);
+    const missing = this.recent.findAfter(head);
     if (missing === undefined) {
       this.flying = undefined;
       return { type: 'foreign', flight, head };
@@ -164,7 +164,7 @@ export class LogTail {
   }
 
   /** Sends as many of these entries as fit into a piece. */
-  private sendAgain(flight: Flight, expected: Head, entries: readonly SealedEntry[]): Landed {
+  private sendAgain(flight: PendingAppend, expected: Head, entries: readonly EncodedEntry[]): AppendResult {
     const append = { shard: this.shard, expected, entries: entries.slice(0, PIECE_ENTRIES) };
     this.flying = { ...flight, append, toFollow: entries.slice(PIECE_ENTRIES) };
     return AGAIN;

@@ -13,7 +13,7 @@ export interface Turn {
 }
 
 /** A completed append. Times are on the monotonic clock. */
-export interface Landing {
+export interface CompletedAppend {
   /** When each of its commands was decided. */
   readonly decidedMs: readonly number[];
   readonly landedMs: number;
@@ -27,7 +27,7 @@ export interface Landing {
 /** Receives the events of a shard's work; telemetry implements this. */
 export interface ShardObserver {
   decided(shard: number, turn: Turn): void;
-  landed(shard: number, landing: Landing): void;
+  landed(shard: number, landing: CompletedAppend): void;
   /** An append failed and will be retried. `nowMs` is on the monotonic clock. */
   appendFailed(shard: number, error: Error, nowMs: number): void;
   /** The store had lost this many entries and has them again. */

@@ -18,17 +18,17 @@ import { hasForgettable } from '../wallet/retention.js';
 import type { Wallet } from '../wallet/state/wallet.js';
 import type { Wallets } from '../wallet/state/wallets.js';
 import type { Tallies } from '../wallet/tallies.js';
-import { ArchiveDesk, type Carrier } from './archive/archive-desk.js';
+import { ArchiveGate, type Carrier } from './archive/archive-gate.js';
 import type { ShardArchive } from './archive/shard-archive.js';
 import type { Found } from './archive/waiting-players.js';
 import { answerAll, type Batch, hasReplies, newBatch } from './batch.js';
-import type { FlightMember } from './group-commit.js';
+import type { FlushMember } from './group-commit.js';
 import type { Follower } from './log/follower.js';
 import { formatLsn } from './log/lsn.js';
 import type { RecentEntries } from './log/recent-entries.js';
 import type { Recovered } from './log/recovery.js';
-import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry } from './log/wal.js';
-import { type Flight, type Landed, LogTail } from './log-tail.js';
+import type { Append, AppendOutcome, EncodedEntry, EntryFormat, Head } from './log/wal.js';
+import { type AppendResult, LogTail, type PendingAppend } from './log-tail.js';
 import {
   answeredOnce,
   MEMORY_FULL,
@@ -111,7 +111,7 @@ export interface ShardDeps {
   readonly archive: ShardArchive | undefined;
   readonly observer: ShardObserver;
   /** Requests a flush; see GroupCommit. */
-  readonly requestFlight: () => void;
+  readonly requestFlush: () => void;
   /** The shard has dropped its memory and needs recovery from its log. */
   readonly onFailed: (shard: Shard) => void;
   /** Another owner has fenced the shard's log; `head` is that owner's head. */
@@ -137,7 +137,7 @@ export interface SnapshotSource {
   readonly entriesSinceSnapshot: number;
 }
 
-const NONE: readonly SealedEntry[] = [];
+const NONE: readonly EncodedEntry[] = [];
 const NOT_YET: Pick<Watermarks, 'applied' | 'appended' | 'durable'> = { applied: 0, appended: 0, durable: 0 };
 /** Answers of a shard that does not serve. */
 const ANSWERS: Readonly<Record<Exclude<ShardState, 'serving'>, BusyAnswer>> = {
@@ -163,14 +163,14 @@ const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
  *
  * This file has the states and the turns; the pending append and its outcome are in log-tail.ts.
  */
-export class Shard implements FlightMember, Carrier {
+export class Shard implements FlushMember, Carrier {
   private wallets: Wallets | undefined = undefined;
   /** Undefined before the first recovery. */
   private tail: LogTail | undefined = undefined;
   private nowMs = 0;
   private readonly mailbox = new Queue<Request>();
   /** Undefined without an archive. */
-  private readonly desk: ArchiveDesk | undefined;
+  private readonly desk: ArchiveGate | undefined;
   private forming: Batch = newBatch();
   private nextToForget = 0;
   /** Set while this shard is on standby. */
@@ -181,7 +181,7 @@ export class Shard implements FlightMember, Carrier {
   /** First departure of the pending append, on the monotonic clock. */
   private departedMs = 0;
   /** Durable replies, to be released in this very turn. */
-  private untold: { readonly flight: Flight; readonly landedMs: number } | undefined = undefined;
+  private pendingReplies: { readonly flight: PendingAppend; readonly landedMs: number } | undefined = undefined;
 
   constructor(
     readonly id: number,
@@ -189,7 +189,7 @@ export class Shard implements FlightMember, Carrier {
     public state: ShardState = 'starting',
   ) {
     const { archive, clock, limits } = deps;
-    this.desk = archive && new ArchiveDesk(archive, this, clock, limits.mailboxMax);
+    this.desk = archive && new ArchiveGate(archive, this, clock, limits.mailboxMax);
   }
 
   get playerCount(): number {
@@ -206,13 +206,13 @@ export class Shard implements FlightMember, Carrier {
     return this.tail?.recent;
   }
 
-  get recentEntries(): readonly SealedEntry[] {
+  get recentEntries(): readonly EncodedEntry[] {
     return this.follower?.recentEntries ?? this.tail?.recentEntries ?? NONE;
   }
 
   /** The kept entries after `head`; undefined if `head` is not among the kept entries. */
-  maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
-    return this.tail?.maybeEntriesAfter(head);
+  findEntriesAfter(head: Head): readonly EncodedEntry[] | undefined {
+    return this.tail?.findEntriesAfter(head);
   }
 
   /** The newest archive record that the log relies on; undefined also if this node does not read the log. */
@@ -235,9 +235,9 @@ export class Shard implements FlightMember, Carrier {
    * Hibernates the next player in turn unless a request has used the player since the previous pass. Takes about ten
    * microseconds.
    */
-  packNext(): void {
+  hibernateNext(): void {
     try {
-      this.wallets?.packNext();
+      this.wallets?.hibernateNext();
     } catch (error) {
       this.fail(error);
     }
@@ -254,7 +254,7 @@ export class Shard implements FlightMember, Carrier {
   }
 
   /** Age of the pending append, in ms; 0 when no append is pending. */
-  get flightMs(): number {
+  get pendingAppendMs(): number {
     return this.tail?.flying === undefined ? 0 : this.deps.clock.monotonicMs() - this.departedMs;
   }
 
@@ -354,7 +354,7 @@ export class Shard implements FlightMember, Carrier {
   }
 
   /** State to continue from as standby once another owner has fenced the log; undefined unless the shard is drained. */
-  maybeReached(): Recovered | undefined {
+  tryReached(): Recovered | undefined {
     return this.isHanding && this.isStill ? this.mustTail().reached(this.nowMs) : undefined;
   }
 
@@ -400,7 +400,7 @@ export class Shard implements FlightMember, Carrier {
     return this.state === 'serving';
   }
 
-  maybeWallet(username: string): Wallet | undefined {
+  findWallet(username: string): Wallet | undefined {
     return this.wallets?.get(username);
   }
 
@@ -438,7 +438,7 @@ export class Shard implements FlightMember, Carrier {
     this.desk?.dropLate();
     if (this.state !== 'serving' || this.tail?.flying !== undefined || hasReplies(this.forming)) return;
     this.forming.queries.hold(DISCARD, { type: 'player', player: undefined });
-    this.deps.requestFlight();
+    this.deps.requestFlush();
   }
 
   /** Forgets ids of rounds last changed before `expiredMs`, for the next `count` players in turn. */
@@ -449,7 +449,7 @@ export class Shard implements FlightMember, Carrier {
     const beforeMs = startOfDay(expiredMs);
     for (let i = 0; i < Math.min(count, wallets.count) && this.state === 'serving' && !this.isFull(); i++) {
       if (this.nextToForget >= wallets.count) this.nextToForget = 0;
-      const username = this.maybeForgettable(wallets, this.nextToForget++, beforeMs);
+      const username = this.findForgettable(wallets, this.nextToForget++, beforeMs);
       if (username === undefined) continue;
       const command = { type: 'forget', username, beforeMs } as const;
       this.take({ type: 'command', command, replier: DISCARD, deadlineMs: Number.POSITIVE_INFINITY });
@@ -468,7 +468,7 @@ export class Shard implements FlightMember, Carrier {
   }
 
   /** Username of the player at this position if the player has something to forget. */
-  private maybeForgettable(wallets: Wallets, position: number, beforeMs: number): string | undefined {
+  private findForgettable(wallets: Wallets, position: number, beforeMs: number): string | undefined {
     try {
       if (wallets.peekAt(position)?.mayHaveOlderThan(beforeMs) !== true) return undefined;
       const wallet = wallets.at(position);
@@ -504,7 +504,7 @@ export class Shard implements FlightMember, Carrier {
     try {
       this.landed(tail.land(append, outcome), tookMs);
       // If the append goes again, requests formed meanwhile need a further flush.
-      if (tail.flying !== undefined || hasReplies(this.forming)) this.deps.requestFlight();
+      if (tail.flying !== undefined || hasReplies(this.forming)) this.deps.requestFlush();
     } catch (error) {
       if (flight !== undefined) answerAll(flight, UNSURE);
       tail.flying = undefined;
@@ -512,7 +512,7 @@ export class Shard implements FlightMember, Carrier {
     }
   }
 
-  private landed(landed: Landed, tookMs: number): void {
+  private landed(landed: AppendResult, tookMs: number): void {
     switch (landed.type) {
       case 'arrived':
         this.arrived(landed.flight, tookMs);
@@ -536,7 +536,7 @@ export class Shard implements FlightMember, Carrier {
     }
   }
 
-  private arrived(flight: Flight, tookMs: number): void {
+  private arrived(flight: PendingAppend, tookMs: number): void {
     const { entry, lost, writer, decidedMs, commands, queries } = flight;
     if (lost > 0) this.deps.observer.healed(this.id, lost);
     const landedMs = this.deps.clock.monotonicMs();
@@ -548,13 +548,13 @@ export class Shard implements FlightMember, Carrier {
       bytes: entry?.bytes.length ?? 0,
       tookMs,
     });
-    this.untold = { flight, landedMs };
+    this.pendingReplies = { flight, landedMs };
   }
 
   tell(): void {
-    if (this.untold === undefined) return;
-    const { flight, landedMs } = this.untold;
-    this.untold = undefined;
+    if (this.pendingReplies === undefined) return;
+    const { flight, landedMs } = this.pendingReplies;
+    this.pendingReplies = undefined;
     flight.commands.release(landedMs);
     flight.queries.release(landedMs);
     // Wait for the append that was started meanwhile.
@@ -565,7 +565,7 @@ export class Shard implements FlightMember, Carrier {
   }
 
   /** The log is no longer ours: answers every waiting request without the decided result. */
-  private surrender(flight: Flight, head: Head): void {
+  private surrender(flight: PendingAppend, head: Head): void {
     answerAll(flight, UNSURE);
     const { head: mine, recentEntries } = this.mustTail();
     if (head.lsn.epoch > mine.lsn.epoch) {
@@ -628,7 +628,7 @@ export class Shard implements FlightMember, Carrier {
       this.failAt(request, error);
       return;
     }
-    this.deps.requestFlight();
+    this.deps.requestFlush();
   }
 
   failAt(request: Request, error: unknown): void {
@@ -650,7 +650,7 @@ export class Shard implements FlightMember, Carrier {
     const { event } = decision;
     const currency = wallet?.currency ?? ('currency' in command ? command.currency : undefined);
     if (event !== undefined) {
-      if (event.type === 'rounds-archived') this.desk?.noteLeft(event.username);
+      if (event.type === 'rounds-archived') this.desk?.noteEvicted(event.username);
       if (this.deps.memory.isFull && opensSomething(event)) {
         replier.reply(MEMORY_FULL);
         return;

@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import { isSameLsn } from '../shard/log/lsn.js';
 import type { Position } from '../shard/log/wal.js';
 import { FormatError } from './format/format-error.js';
-import { formatPosition, maybePosition } from './position-text.js';
+import { formatPosition, parsePosition } from './position-text.js';
 
 interface Stored {
   readonly store: string;
@@ -22,7 +22,7 @@ interface Stored {
 const NAME = /^acknowledged-[0-9a-f]{8}\.json$/;
 
 /** A shard of a former store of which this node has acknowledged more entries than a restore has. */
-export interface Lacking {
+export interface LackingShard {
   readonly shard: number;
   /** The newest restored entry. */
   readonly end: Position;
@@ -79,16 +79,16 @@ export class NodeRecord {
    * Shards of a former store of which this node, at any address, has acknowledged entries beyond these ends of the
    * restore.
    */
-  lackingOf(storeId: string, ends: readonly string[]): readonly Lacking[] {
+  findLacking(storeId: string, ends: readonly string[]): readonly LackingShard[] {
     const newest = new Map<number, { readonly entry: Position; readonly timeMs: number }>();
     for (const path of pathsOf(dirname(this.path), storeId)) {
       for (const [shard, noted] of notedIn(path)) {
         if (noted.timeMs >= (newest.get(shard)?.timeMs ?? 0)) newest.set(shard, noted);
       }
     }
-    const lacking: Lacking[] = [];
+    const lacking: LackingShard[] = [];
     for (const [shard, { entry }] of newest) {
-      const end = maybePosition(ends[shard] ?? '');
+      const end = parsePosition(ends[shard] ?? '');
       if (end !== undefined && !reaches(end, entry)) lacking.push({ shard, end, acknowledged: entry });
     }
     return lacking;
@@ -166,7 +166,7 @@ export class NodeRecord {
 function positionsOf(path: string, stored: Stored | undefined): Map<number, Position> {
   const shards = new Map<number, Position>();
   for (const [shard, text] of Object.entries(stored?.shards ?? {})) {
-    const position = maybePosition(text);
+    const position = parsePosition(text);
     if (position === undefined) throw damaged(path);
     shards.set(Number(shard), position);
   }

@@ -1,6 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SealedEntry } from '../shard/log/wal.js';
+import type { EncodedEntry } from '../shard/log/wal.js';
 
 /** A log that loses its newest entries more often than this is useless. */
 const FILES_MAX = 100;
@@ -9,7 +9,7 @@ const FILES_MAX = 100;
  * Writes entries that a store has lost for good to a file for people: `orphans-SHARD-EPOCH`, or `…-2` and so on after
  * earlier losses. Resolves to the path when the file is on the disk.
  */
-export async function writeOrphans(folder: string, shard: number, entries: readonly SealedEntry[]): Promise<string> {
+export async function writeOrphans(folder: string, shard: number, entries: readonly EncodedEntry[]): Promise<string> {
   const epoch = entries[entries.length - 1]?.head.lsn.epoch ?? 0;
   const pages = [entries.map((entry) => entry.bytes)];
   for (let file = 1; ; file++) {

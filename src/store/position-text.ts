@@ -1,4 +1,4 @@
-import { formatLsn, maybeLsn } from '../shard/log/lsn.js';
+import { formatLsn, tryLsn } from '../shard/log/lsn.js';
 import type { Position } from '../shard/log/wal.js';
 
 /** For example 3-1042:9b1deb4d. */
@@ -10,8 +10,8 @@ export function formatPosition({ lsn, checksum }: Position): string {
 }
 
 /** Undefined for any other text. */
-export function maybePosition(text: string): Position | undefined {
+export function parsePosition(text: string): Position | undefined {
   const [, place = '', checksum] = POSITION.exec(text) ?? [];
-  const lsn = maybeLsn(place);
+  const lsn = tryLsn(place);
   return lsn && { lsn, checksum: checksum === undefined ? undefined : Number.parseInt(checksum, 16) };
 }

@@ -1,4 +1,4 @@
-import type { ClusterTable } from '../cluster/table.js';
+import type { MembershipRegistry } from '../cluster/table.js';
 import type { Head, Wal } from '../shard/log/wal.js';
 import type { SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import type { StoreMeta } from './meta.js';
@@ -9,7 +9,7 @@ export interface Store {
   readonly snapshots: SnapshotStore;
   readonly meta: MetaStore;
   /** Undefined if only one process at a time can have the store. */
-  readonly table: ClusterTable | undefined;
+  readonly table: MembershipRegistry | undefined;
   /** True when the store can lose acknowledged entries, as asynchronous replication does in a failover. */
   readonly canLoseTail: boolean;
   /** Rejects when several nodes must not share the store as it is, with a sentence that says why. */

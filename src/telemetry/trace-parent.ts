@@ -11,7 +11,7 @@ const HEADER = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16
 const SAMPLED = 1;
 
 /** Undefined for a missing or invalid header: such a caller is not traced. */
-export function maybeTraceParent(header: string): TraceParent | undefined {
+export function parseTraceParent(header: string): TraceParent | undefined {
   const [, traceId, spanId, flags] = HEADER.exec(header) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };

@@ -3,7 +3,7 @@ import type { Lsn } from '../shard/log/lsn.js';
 import { rawEntriesAfter } from './raw-entries.js';
 
 /** The LSN of the first fence after `after` that accepts a loss; undefined when there is none. */
-export async function maybeAcceptedLoss(shard: number, after: Lsn, deps: LogReaderDeps): Promise<Lsn | undefined> {
+export async function findAcceptedLoss(shard: number, after: Lsn, deps: LogReaderDeps): Promise<Lsn | undefined> {
   for await (const page of rawEntriesAfter(shard, after, deps)) {
     for (const bytes of page) {
       const entry = maybeEntry(bytes, deps.format);

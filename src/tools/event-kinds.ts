@@ -11,7 +11,7 @@ import type {
 } from '../wallet/event.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { RoundName } from '../wallet/state/round.js';
-import { nameOfImage } from '../wallet/state/round-image.js';
+import { nameOfSerialized } from '../wallet/state/serialized-round.js';
 
 /*
  * Tables of what `inspect` and `export` print about an event: a row for each kind of event, and a row for each kind of
@@ -80,7 +80,7 @@ const movement: EventKind<MoneyMoved | BalanceCorrected> = {
   },
 };
 
-const unadorned: EventKind<PlayerBlocked | SessionEnded> = {
+const operatorOnly: EventKind<PlayerBlocked | SessionEnded> = {
   item: ({ by }) => ({ by }),
   line: ({ by }) => ({ by }),
 };
@@ -118,14 +118,14 @@ const EVENT_KINDS: { readonly [E in PlainEvent as E['type']]: EventKind<E> } = {
     item: ({ id, outcome, by }) => ({ id, remarks: [outcome], by }),
     line: ({ id, outcome, by }) => ({ id, outcome, by }),
   },
-  'player-blocked': unadorned,
-  'player-unblocked': unadorned,
+  'player-blocked': operatorOnly,
+  'player-unblocked': operatorOnly,
   // The token's digest is left out: it informs no reader and helps an attacker to guess tokens.
   'session-set': {
     item: ({ endMs, by }) => ({ remarks: endMs === null ? [] : [`until ${timeOf(endMs)}`], by }),
     line: ({ endMs, by }) => ({ endTime: endMs === null ? null : timeOf(endMs), by }),
   },
-  'session-ended': unadorned,
+  'session-ended': operatorOnly,
   'rounds-forgotten': {
     item: ({ beforeMs }) => ({ remarks: [`unchanged since ${new Date(beforeMs).toISOString()}`] }),
     line: ({ beforeMs }) => ({ beforeTime: new Date(beforeMs).toISOString() }),
@@ -135,7 +135,7 @@ const EVENT_KINDS: { readonly [E in PlainEvent as E['type']]: EventKind<E> } = {
     line: ({ rounds }) => ({ rounds }),
   },
   'rounds-restored': {
-    item: ({ images }) => ({ others: images.map((image) => nameOfImage(image).roundId) }),
+    item: ({ images }) => ({ others: images.map((image) => nameOfSerialized(image).roundId) }),
     line: ({ images }) => ({ rounds: images.map(roundNameOf) }),
   },
 };
@@ -251,7 +251,7 @@ export function namesRound(type: string): boolean {
 }
 
 function roundNameOf(image: Buffer): RoundName {
-  const { productId, roundId } = nameOfImage(image);
+  const { productId, roundId } = nameOfSerialized(image);
   return { productId, roundId };
 }
 

@@ -1,5 +1,5 @@
 import { newestTimeOf } from '../shard/log/log-reader.js';
-import { compareLsn, formatLsn, type Lsn, maybeLsn } from '../shard/log/lsn.js';
+import { compareLsn, formatLsn, type Lsn, tryLsn } from '../shard/log/lsn.js';
 import type { Entry } from '../shard/log/wal.js';
 import type { Coverage, SnapshotEnd } from './coverage.js';
 import { ToolError } from './store-reader.js';
@@ -36,7 +36,7 @@ export function parseLsns(text: string): Map<number, Lsn> {
   const lsns = new Map<number, Lsn>();
   for (const part of text.split(',')) {
     const [, shard, place = ''] = /^(\d{1,4}):(.*)$/.exec(part) ?? [];
-    const lsn = maybeLsn(place);
+    const lsn = tryLsn(place);
     if (lsn === undefined) throw new ToolError(`"${part}" is not SHARD:EPOCH-SEQUENCE, such as 2:1-4`);
     if (lsns.has(Number(shard))) throw new ToolError(`shard ${Number(shard)} is named twice`);
     lsns.set(Number(shard), lsn);

@@ -82,7 +82,7 @@ export class ProvenServer {
     const headers = { 'Content-Type': 'application/json' };
     const asked = { method: 'POST', path: PROOF_PATH, headers, body, timeoutMs };
     const { socket, address, reply } = await exchangeWith(this.url, asked, { agent: line.agent });
-    const shown = reply?.status === 200 ? maybeProof(reply.text) : undefined;
+    const shown = reply?.status === 200 ? tryProof(reply.text) : undefined;
     if (shown === undefined || !isSameProof(shown.proof, this.proof.ofServer(nonce, shown.address))) {
       throw new UnprovenServer(unprovenSentence(this.url), reply ?? { status: 0, text: '' });
     }
@@ -103,7 +103,7 @@ function unprovenSentence(url: string): string {
   );
 }
 
-function maybeProof(text: string): { readonly address: string; readonly proof: string } | undefined {
+function tryProof(text: string): { readonly address: string; readonly proof: string } | undefined {
   try {
     const { address, proof } = JSON.parse(text) as { address?: unknown; proof?: unknown };
     return typeof address === 'string' && typeof proof === 'string' ? { address, proof } : undefined;

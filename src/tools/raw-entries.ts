@@ -13,7 +13,7 @@ export async function* rawEntriesAfter(
   for (;;) {
     const page = await wal.read(shard, last, PAGE_ENTRIES);
     if (page.length > 0) yield page;
-    const lsn = page.map((bytes) => format.maybeLsn(bytes)).findLast((one) => one !== undefined);
+    const lsn = page.map((bytes) => format.tryLsn(bytes)).findLast((one) => one !== undefined);
     if (lsn === undefined || compareLsn(lsn, last) <= 0) return;
     last = lsn;
   }

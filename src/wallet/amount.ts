@@ -37,7 +37,7 @@ export function unitsPerWhole(scale: number): number {
  * `scale`. Never rounded silently: the value must be the double nearest to a whole number of units. The rounding errors
  * of a sum are forgiven (docs/decisions.md section 2).
  */
-export function maybeUnits(value: number, scale: number): Units | undefined {
+export function tryUnits(value: number, scale: number): Units | undefined {
   const power = unitsPerWhole(scale);
   const product = value * power;
   if (!(product >= 0 && product <= AMOUNT_UNITS_MAX)) return undefined;
@@ -94,7 +94,7 @@ export class ExactSum {
 }
 
 /** The sum, or undefined when it is not a safe integer. */
-export function maybeSum(amounts: Iterable<Units>): Units | undefined {
+export function trySum(amounts: Iterable<Units>): Units | undefined {
   const sum = new ExactSum();
   for (const amount of amounts) sum.add(amount);
   const value = Number(sum.value);

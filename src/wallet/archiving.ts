@@ -2,7 +2,7 @@ import { must } from '../base/assert.js';
 import { ExactSum } from './amount.js';
 import type { CallbackCommand } from './command.js';
 import type { Round, RoundName, Transaction } from './state/round.js';
-import { addRoundOf, imageOfRound, nameOfImage } from './state/round-image.js';
+import { addSerializedRound, nameOfSerialized, serializeRound } from './state/serialized-round.js';
 import type { Wallet } from './state/wallet.js';
 
 /*
@@ -74,7 +74,7 @@ function archivable(wallet: Wallet, round: Round, members: readonly Transaction[
   let updatedMs = 0;
   for (const item of members) updatedMs = Math.max(updatedMs, item.updatedMs);
   return {
-    image: imageOfRound(wallet, round, members),
+    image: serializeRound(wallet, round, members),
     updatedMs,
     productId: round.productId,
     roundId: round.id,
@@ -104,7 +104,7 @@ export function unchangedRounds(wallet: Wallet, rounds: readonly RoundName[], be
 export function missingRounds(wallet: Wallet, images: readonly Buffer[]): readonly Buffer[] {
   const seen = new Set<string>();
   return images.filter((image) => {
-    const { productId, roundId } = nameOfImage(image);
+    const { productId, roundId } = nameOfSerialized(image);
     const name = JSON.stringify([productId, roundId]);
     if (seen.has(name) || wallet.round(productId, roundId) !== undefined) return false;
     seen.add(name);
@@ -130,7 +130,7 @@ export function letGo(wallet: Wallet, rounds: readonly RoundName[]): void {
 export function takeBack(wallet: Wallet, images: readonly Buffer[]): void {
   const carried = new ExactSum();
   for (const image of images) {
-    for (const item of addRoundOf(wallet, image)) {
+    for (const item of addSerializedRound(wallet, image)) {
       carried.add(item.held - item.paid);
       wallet.sink(item);
     }

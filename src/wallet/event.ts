@@ -128,7 +128,7 @@ export interface RoundsArchived extends Stamp {
 /** Restores archived rounds. The event carries them as serialized rounds, so replay need not read the archive. */
 export interface RoundsRestored extends Stamp {
   readonly type: 'rounds-restored';
-  /** See src/wallet/state/round-image.ts. */
+  /** See src/wallet/state/serialized-round.ts. */
   readonly images: readonly Buffer[];
 }
 

@@ -17,11 +17,11 @@ export interface Ledger {
 
 /** Adds an event to its currency's books. The sum of all kinds is the sum of all balances. */
 export function post(books: Books, event: Event): void {
-  tellMoves(event, { moved: (kind, amount) => add(books, kind, amount) });
+  reportMoves(event, { moved: (kind, amount) => add(books, kind, amount) });
 }
 
 /** Reports every move of an event, in order. */
-export function tellMoves(event: Event, ledger: Ledger): void {
+export function reportMoves(event: Event, ledger: Ledger): void {
   switch (event.type) {
     case 'player-imported':
       ledger.moved('deposits', event.balance);

@@ -43,7 +43,7 @@ export class MessagesOfPage {
    * The transaction's messages; undefined when they exceed the page. `isCut`: this transaction alone has more messages
    * than a page allows, and these are the newest.
    */
-  maybeTell(item: Transaction): { readonly messages: readonly MessageView[]; readonly isCut: boolean } | undefined {
+  tryList(item: Transaction): { readonly messages: readonly MessageView[]; readonly isCut: boolean } | undefined {
     const { round } = item;
     const key = JSON.stringify([round.productId, round.id]);
     const known = this.rounds.get(key);

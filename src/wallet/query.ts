@@ -7,14 +7,14 @@ import { MessagesOfPage, type MessageView } from './message-view.js';
 import { prefixOf } from './records/prefix.js';
 import { type OperationScan, type OperationScanResult, scanOperations } from './scan-operations.js';
 import type { Transaction } from './state/round.js';
-import { addRoundOf } from './state/round-image.js';
+import { addSerializedRound } from './state/serialized-round.js';
 import type { Session } from './state/session.js';
 import type { TransactionKind } from './state/transaction-kind.js';
 import type { TransactionState } from './state/transaction-record.js';
 import { Wallet } from './state/wallet.js';
 import { sessionOf } from './state/wallet-body.js';
 import type { Wallets } from './state/wallets.js';
-import type { TalliesJson } from './tallies.js';
+import type { LedgerTotalsJson } from './tallies.js';
 
 /** A read of a shard that changes nothing. Queries and results are plain data. */
 export type Query =
@@ -83,7 +83,7 @@ export type Query =
 export type PlayerQuery = Extract<Query, { readonly username: string }>;
 
 export type QueryResult =
-  | { readonly type: 'tallies'; readonly tallies: TalliesJson }
+  | { readonly type: 'tallies'; readonly tallies: LedgerTotalsJson }
   | { readonly type: 'player'; readonly player: PlayerDetails | undefined }
   | { readonly type: 'transactions'; readonly page: TransactionPage | undefined }
   | { readonly type: 'operations'; readonly page: OperationPage | undefined }
@@ -138,7 +138,7 @@ export interface ArchivablePlayer {
 
 /** The archived part of a player's rounds, for the list of the player's transactions. */
 export interface ArchivedPart {
-  /** See src/wallet/state/round-image.ts. */
+  /** See src/wallet/state/serialized-round.ts. */
   readonly images: readonly Buffer[];
   /** Oldest version for which this part is complete. */
   readonly downTo: number;
@@ -336,7 +336,7 @@ function listTransactions(
   for (const { version, item, view } of listed) {
     place = { version, shown: version === place.version ? place.shown + 1 : 1 };
     if (after !== undefined && !isBeyond(place, after)) continue;
-    const told = items.length === limit ? undefined : withMessages ? messages.maybeTell(item) : {};
+    const told = items.length === limit ? undefined : withMessages ? messages.tryList(item) : {};
     if (told === undefined) return { items, next };
     items.push({ ...view, ...told });
     next = place;
@@ -368,7 +368,7 @@ function archivedOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, images: rea
   const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
   return missingRounds(wallet, images).flatMap((image) => {
     const listed: Listed[] = [];
-    for (const item of addRoundOf(copy, image)) {
+    for (const item of addSerializedRound(copy, image)) {
       const version = item.firstVersion ?? 0;
       if (item.isTombstone || version > upTo) continue;
       listed.push({ version, item, view: transactionView(wallet, item) });

@@ -4,7 +4,7 @@ import { type ArchiveMark, newestMark } from './archive-mark.js';
 import { type AuditHead, auditAfter, emptyAudit } from './audit-chain.js';
 import { CHANGES } from './changes.js';
 import type { Event } from './event.js';
-import { type Ledger, tellMoves } from './ledger.js';
+import { type Ledger, reportMoves } from './ledger.js';
 import type { LedgerKind } from './ledger-kind.js';
 
 /** Limits of what is kept: days, and for each the first currencies and products seen. */
@@ -17,7 +17,7 @@ type KindSums = readonly [kind: LedgerKind, credited: string, debited: string];
 type KindCounts = readonly [kind: LedgerKind, count: number];
 
 /** Ledger totals as plain data, for a manifest and for other threads. */
-export interface TalliesJson {
+export interface LedgerTotalsJson {
   /** The totals cover events since this time; 0 when they are complete. Milliseconds. */
   readonly sinceMs: number;
   /** Something was left out because a limit was reached. */
@@ -102,7 +102,10 @@ export class Tallies implements Ledger {
   }
 
   /** `since` begins a chain of operations where there is none. */
-  static from({ sinceMs, isCut, days, products, archived, neverArchived, audit }: TalliesJson, since = '0-0'): Tallies {
+  static from(
+    { sinceMs, isCut, days, products, archived, neverArchived, audit }: LedgerTotalsJson,
+    since = '0-0',
+  ): Tallies {
     const tallies = new Tallies(sinceMs, audit ?? emptyAudit(since));
     tallies.neverArchived = neverArchived === true;
     tallies.isCut = isCut;
@@ -123,7 +126,7 @@ export class Tallies implements Ledger {
   add(currency: string, event: Event): void {
     this.audit = auditAfter(this.audit, event);
     this.kinds = this.maybeKinds(dayOf(event.timeMs), currency);
-    tellMoves(event, this);
+    reportMoves(event, this);
     if (event.type === 'rounds-archived') {
       this.archived = newestMark(this.archived, event.mark);
       this.neverArchived = false;
@@ -151,7 +154,7 @@ export class Tallies implements Ledger {
     else moved.debited.add(-amount);
   }
 
-  toJSON(): TalliesJson {
+  toJSON(): LedgerTotalsJson {
     const days = [...this.days].flatMap(([day, currencies]) =>
       [...currencies].map(([currency, kinds]) => [day, currency, [...kinds].map(sumsOf)] as const),
     );

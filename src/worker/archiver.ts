@@ -171,7 +171,7 @@ export class Archiver {
     for (let next = 0; next < put.players.length; ) {
       // The other owner's clock may have been behind: its changes may look older than they are.
       if (!isSameOwner()) return;
-      next = await spareTime.run(() => letGoFrom(shard, put, next, beforeMs));
+      next = await spareTime.run(() => dropFrom(shard, put, next, beforeMs));
     }
   }
 
@@ -215,7 +215,7 @@ async function scan(
 }
 
 /** Drops some archived rounds from memory, beginning with the player at index `from`; returns the next index. */
-function letGoFrom(shard: Shard, { players, mark }: Put, from: number, beforeMs: number): number {
+function dropFrom(shard: Shard, { players, mark }: Put, from: number, beforeMs: number): number {
   let next = from;
   for (let gone = 0; gone < ROUNDS_PER_TURN && next < players.length; next++) {
     const { username, rounds } = players[next] as ArchivablePlayer;

@@ -1,5 +1,5 @@
 import type { Copy, CopyOutcome, PutCopies } from '../shard/log/copies.js';
-import type { SealedEntry } from '../shard/log/wal.js';
+import type { EncodedEntry } from '../shard/log/wal.js';
 import type { FromWorker, Port } from './protocol.js';
 
 /** Sends a worker's copies to other nodes through the main thread, which has the links. */
@@ -27,11 +27,11 @@ export function copyWithBuffers(copy: Copy): Copy {
   return { ...copy, entries: withBuffers(copy.entries) };
 }
 
-export function withBuffers(entries: readonly SealedEntry[]): readonly SealedEntry[] {
+export function withBuffers(entries: readonly EncodedEntry[]): readonly EncodedEntry[] {
   return entries.map(withBuffer);
 }
 
 /** Restores Buffers, which arrive from another thread as plain byte arrays. */
-export function withBuffer({ head, bytes }: SealedEntry): SealedEntry {
+export function withBuffer({ head, bytes }: EncodedEntry): EncodedEntry {
   return { head, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }

@@ -33,7 +33,7 @@ export class Housekeeper {
   }
 
   start(): void {
-    this.stopLeisure = this.timers.every(TURN_MS * TURNS_AT_LEISURE, () => this.keepAtLeisure());
+    this.stopLeisure = this.timers.every(TURN_MS * TURNS_AT_LEISURE, () => this.runAtLeisure());
   }
 
   stop(): void {
@@ -41,18 +41,18 @@ export class Housekeeper {
     this.stopHaste?.();
   }
 
-  private keepAtLeisure(): void {
+  private runAtLeisure(): void {
     if (this.stopHaste !== undefined) return;
     const endMs = this.clock.monotonicMs() + SLICE_MS;
     for (let turn = 0; turn < TURNS_AT_LEISURE; turn++) {
       if (this.keep(endMs)) continue;
       this.easyTurns = 0;
-      this.stopHaste = this.timers.every(TURN_MS, () => this.keepInHaste());
+      this.stopHaste = this.timers.every(TURN_MS, () => this.runInHaste());
       return;
     }
   }
 
-  private keepInHaste(): void {
+  private runInHaste(): void {
     this.easyTurns = this.keep(this.clock.monotonicMs() + SLICE_MS) ? this.easyTurns + 1 : 0;
     if (this.easyTurns < this.shards.length) return;
     this.stopHaste?.();
@@ -67,7 +67,7 @@ export class Housekeeper {
     // Cap the backlog at one pass over the players.
     let due = Math.min((this.due[index] as number) + (shard.playerCount * sinceMs) / this.idleMs, shard.playerCount);
     while (due >= 1 && this.clock.monotonicMs() < endMs) {
-      shard.packNext();
+      shard.hibernateNext();
       due--;
     }
     this.due[index] = due;

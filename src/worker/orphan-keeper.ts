@@ -1,7 +1,7 @@
 import type { Logger } from '../base/logger.js';
 import type { Cancel, Timers } from '../base/timers.js';
 import { findOrphans } from '../shard/log/orphans.js';
-import type { EntryFormat, SealedEntry, Wal } from '../shard/log/wal.js';
+import type { EncodedEntry, EntryFormat, Wal } from '../shard/log/wal.js';
 import type { Shard } from '../shard/shard.js';
 
 export interface OrphanKeeperDeps {
@@ -10,7 +10,7 @@ export interface OrphanKeeperDeps {
   readonly log: Logger;
   readonly timers: Timers;
   /** Writes entries that the log has lost for good to a file; resolves to its path. */
-  readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
+  readonly writeOrphans: (shard: number, entries: readonly EncodedEntry[]) => Promise<string>;
 }
 
 /** The process is probably shutting down: wait only briefly. */
@@ -20,7 +20,7 @@ const READ_MS = 1000;
 export class OrphanKeeper {
   /** Writes in progress, by shard: this process must not end before they complete. */
   private readonly writing = new Map<number, Promise<void>>();
-  private readonly inFiles = new WeakSet<SealedEntry>();
+  private readonly inFiles = new WeakSet<EncodedEntry>();
 
   constructor(private readonly deps: OrphanKeeperDeps) {}
 
@@ -39,7 +39,7 @@ export class OrphanKeeper {
   private async write(shard: Shard): Promise<void> {
     const { wal, format, log, timers } = this.deps;
     const acknowledged = shard.recentEntries;
-    const isNew = (entry: SealedEntry) => !this.inFiles.has(entry);
+    const isNew = (entry: EncodedEntry) => !this.inFiles.has(entry);
     if (!acknowledged.some(isNew)) return;
     const asked: Pick<Wal, 'head' | 'read'> = {
       head: (...of) => inTime(timers, wal.head(...of)),

@@ -10,7 +10,7 @@ import { type Cancel, delay, nextTurn, type Timers } from '../base/timers.js';
 import { type CallbackCodec, type CallbackReply, REPLAYED } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { Archive } from '../shard/archive/archive.js';
-import type { NamesFile } from '../shard/archive/names-file.js';
+import type { KeyFile } from '../shard/archive/key-file.js';
 import { type ArchiveMeasures, ShardArchive } from '../shard/archive/shard-archive.js';
 import type { ShardArchiveDeps } from '../shard/archive/shard-archive-deps.js';
 import { GroupCommit } from '../shard/group-commit.js';
@@ -18,8 +18,8 @@ import type { PutCopies } from '../shard/log/copies.js';
 import { CopyingWal } from '../shard/log/copying-wal.js';
 import { hasEntry } from '../shard/log/log-reader.js';
 import type { Lsn } from '../shard/log/lsn.js';
-import { ATTEMPTS_AT_START, patiently } from '../shard/log/patience.js';
-import type { EntryFormat, Head, Owner, Position, SealedEntry, Takeover, Wal } from '../shard/log/wal.js';
+import { ATTEMPTS_AT_START, withRetries } from '../shard/log/retry-policy.js';
+import type { EncodedEntry, EntryFormat, Head, Owner, Position, Takeover, Wal } from '../shard/log/wal.js';
 import { Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
 import type { SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot/snapshot-store.js';
@@ -95,7 +95,7 @@ export interface HostDeps {
   readonly isClockConfirmed?: (nowMs: number) => boolean;
   readonly onFenced: OnFenced;
   /** Writes entries that the log has lost for good to a file; resolves to its path. */
-  readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
+  readonly writeOrphans: (shard: number, entries: readonly EncodedEntry[]) => Promise<string>;
   /** How long this thread has waited for events since it began. */
   readonly loopIdleMs: () => number;
   /** A wallet that is idle for this long is hibernated. */
@@ -105,7 +105,7 @@ export interface HostDeps {
   /** Archive for closed rounds; undefined: all rounds stay in memory. */
   readonly archive: Archive | undefined;
   /** File that saves the archive's key filter for the next start; undefined when the archive is on this machine. */
-  readonly names: NamesFile | undefined;
+  readonly names: KeyFile | undefined;
   /** How long closed rounds stay in memory before they are archived. */
   readonly memoryMs: number;
   /** Whether callbacks can be traced. */
@@ -119,7 +119,7 @@ const SWEEP_MS = 1000;
 const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
 /** Time limit at shutdown: without the saved file the next start reads the whole key filter from the archive. */
-const SAVE_NAMES_MS = 1000;
+const SAVE_KEY_FILTER_MS = 1000;
 const SNAPSHOT_ATTEMPTS = 5;
 
 /** Shards of one thread: routes requests, schedules appends and sweeps. The observer does the counting. */
@@ -229,7 +229,7 @@ export class ShardHost implements ThreadShards {
           memory,
           archive: shardArchive,
           observer,
-          requestFlight: () => group.request(shard),
+          requestFlush: () => group.request(shard),
           onFailed: (failed) => void this.restarts.restart(failed),
           onFenced: (fenced, head) => void this.restarts.fenced(fenced, head),
           onDiverged: (diverged) => void this.orphans.keep(diverged),
@@ -301,7 +301,7 @@ export class ShardHost implements ThreadShards {
         return shard?.isServing === true ? shard.durableHead : undefined;
       },
       names,
-      isInLog: (head) => patiently('read the log', reader, () => hasEntry(id, head, { wal, format })),
+      isInLog: (head) => withRetries('read the log', reader, () => hasEntry(id, head, { wal, format })),
       log,
       observer,
       retentionMs: rules.retentionMs,
@@ -314,11 +314,11 @@ export class ShardHost implements ThreadShards {
   }
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
-    const elsewhere = this.maybeCarryOut(callback, replier);
+    const elsewhere = this.tryCarryOut(callback, replier);
     assert(elsewhere === undefined, 'a thread that is asked for all shards has them');
   }
 
-  maybeCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined {
+  tryCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined {
     const { endpoint, text, deadlineMs, isTraced } = callback;
     const { codec, shardCount } = this.deps;
     const request = codec.read(endpoint, text);
@@ -383,7 +383,7 @@ export class ShardHost implements ThreadShards {
       waiting: shard.waiting,
       head: shard.durableHead,
       timeMs: shard.timeMs,
-      flightMs: shard.flightMs,
+      pendingAppendMs: shard.pendingAppendMs,
       reason: shard.reason,
       lacksNames: this.lacksNames(shard),
     }));
@@ -433,7 +433,7 @@ export class ShardHost implements ThreadShards {
     this.stopSweeping();
     this.moves?.stop();
     this.housekeeper.stop();
-    await Promise.race([this.archiver.save(), delay(this.deps.timers, SAVE_NAMES_MS)]);
+    await Promise.race([this.archiver.save(), delay(this.deps.timers, SAVE_KEY_FILTER_MS)]);
     this.archiver.stop();
     await this.snapshots.close();
     await this.orphans.close();
@@ -470,7 +470,7 @@ export class ShardHost implements ThreadShards {
     for (const shard of this.shards.values()) {
       shard.confirmOwnership();
       shard.expireRequests();
-      this.keepNames(shard);
+      this.updateKeyFilter(shard);
     }
     this.snapshots.takeDue();
     const expiredMs = this.expiredBeforeMs(undefined);
@@ -481,7 +481,7 @@ export class ShardHost implements ThreadShards {
     }
   }
 
-  private keepNames({ id, isElsewhere, maybeFollower }: Shard): void {
+  private updateKeyFilter({ id, isElsewhere, maybeFollower }: Shard): void {
     if (!isElsewhere) return;
     const left = maybeFollower?.left;
     if (left === undefined) this.archives.get(id)?.forget();

@@ -1,9 +1,9 @@
 import { must } from '../base/assert.js';
 import { messageOf } from '../base/message-of.js';
 import type { Cancel, Timers } from '../base/timers.js';
-import { Follower, type Taking, ToldError } from '../shard/log/follower.js';
-import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/patience.js';
+import { Follower, MissingEntryError, type Taking } from '../shard/log/follower.js';
 import type { Recovered, RecoveryDeps } from '../shard/log/recovery.js';
+import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/retry-policy.js';
 import { FencedError, type TakeOverDeps } from '../shard/log/take-over.js';
 import { OverdueError } from '../shard/log/timely-append.js';
 import type { Head } from '../shard/log/wal.js';
@@ -36,7 +36,7 @@ const RECOVERING_MAX = 2;
 const REST_MS = 6;
 
 /** Time between two evictions of followed shards for lack of memory: the effect of one is measured before the next. */
-const ROOM_REST_MS = 2000;
+const EVICTION_PAUSE_MS = 2000;
 
 const DONE: MoveResult = { type: 'done' };
 
@@ -112,7 +112,7 @@ export class ShardMoves {
       }
     } catch (error) {
       if (error instanceof FencedError) return { type: 'conflict', head: error.head };
-      if (error instanceof ToldError) return { type: 'short', head: error.head };
+      if (error instanceof MissingEntryError) return { type: 'short', head: error.head };
       const isOverdue = error instanceof OverdueError;
       return { type: 'failed', reason: messageOf(error), isPermanent: isPermanent(error) && !isOverdue };
     }
@@ -174,7 +174,7 @@ export class ShardMoves {
       // The entries read so far do not lead to the log's present content; a snapshot may.
       if (
         isPermanent(error) &&
-        !(error instanceof FencedError || error instanceof ToldError || error instanceof OverdueError) &&
+        !(error instanceof FencedError || error instanceof MissingEntryError || error instanceof OverdueError) &&
         shard.state === 'following'
       )
         shard.leave();
@@ -197,7 +197,7 @@ export class ShardMoves {
   /** Another owner has fenced the paused shard: keep its wallets and follow the new owner. */
   private release(shard: Shard): MoveResult {
     this.endHandover(shard);
-    const reached = shard.maybeReached();
+    const reached = shard.tryReached();
     if (reached !== undefined) shard.follow(new Follower(shard.id, reached));
     // The shard has resumed: its next append finds the other owner's fence, if there is one.
     else shard.confirmOwnership();
@@ -241,7 +241,7 @@ export class ShardMoves {
     const spare = following.filter(({ id }) => !this.taking.has(id));
     const [largest] = spare.sort((a, b) => b.recordBytes.all - a.recordBytes.all);
     const nowMs = this.deps.clock.monotonicMs();
-    if (largest === undefined || nowMs - this.madeRoomMs < ROOM_REST_MS) return;
+    if (largest === undefined || nowMs - this.madeRoomMs < EVICTION_PAUSE_MS) return;
     this.madeRoomMs = nowMs;
     this.deps.log.warn(
       { code: 'standby-dropped', shard: largest.id },

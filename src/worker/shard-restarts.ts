@@ -2,16 +2,16 @@ import { must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import { RestartBudget } from '../base/restart-budget.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/log/lsn.js';
-import { ATTEMPTS_AT_START, isPermanent, patiently } from '../shard/log/patience.js';
 import { type Recovered, type RecoveryDeps, recover } from '../shard/log/recovery.js';
 import { RecoveryError, ShortLogError } from '../shard/log/recovery-error.js';
+import { ATTEMPTS_AT_START, isPermanent, withRetries } from '../shard/log/retry-policy.js';
 import {
   describeOwner,
   FencedError,
   fenceAgain,
   headOf,
+  makeFenceOver,
   ownerOf,
-  sealFenceOver,
   type TakeOverDeps,
 } from '../shard/log/take-over.js';
 import type { Head, Takeover } from '../shard/log/wal.js';
@@ -62,7 +62,7 @@ export class ShardRestarts {
   }
 
   async resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
-    await patiently('find the store', this.later, () => this.deps.checkStore());
+    await withRetries('find the store', this.later, () => this.deps.checkStore());
     const heads = new Map<number, Head>();
     for (const shard of this.shards.values()) {
       if (shard.state === 'starting') heads.set(shard.id, await headOf(shard.id, this.later));
@@ -133,7 +133,7 @@ export class ShardRestarts {
       const known = must(shard.durableHead, 'a shard that served knows its head');
       const found = await headOf(shard.id, this.later);
       const previous = this.isOurs(found) && found.lsn.sequence > known.lsn.sequence ? found : known;
-      const takeover = sealFenceOver(shard.id, previous, shard.timeMs, this.later);
+      const takeover = makeFenceOver(shard.id, previous, shard.timeMs, this.later);
       await this.writeFence(shard, takeover, this.later);
       await this.recover(takeover, this.later);
     } catch (error) {

@@ -80,7 +80,7 @@ export class ShardServer {
       const id = columns.firstId + i;
       const callback = callbackAt(columns, i);
       const replier: Replier<CallbackReply> = { reply: (reply, readyMs) => this.outgoing.addReply(id, reply, readyMs) };
-      const shard = this.shards.maybeCarryOut(callback, replier);
+      const shard = this.shards.tryCarryOut(callback, replier);
       if (shard !== undefined) this.port.postMessage({ type: 'misplaced-callback', id, shard, callback });
     }
   }

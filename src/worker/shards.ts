@@ -23,7 +23,7 @@ export interface ShardStatus {
   /** Log time: upper bound of all entry timestamps; 0 before the log was read. Milliseconds since 1970. */
   readonly timeMs: number;
   /** How long the oldest pending append has waited; 0 without one. Milliseconds. */
-  readonly flightMs: number;
+  readonly pendingAppendMs: number;
   /** Why the shard is stopped. */
   readonly reason: string | undefined;
   /**
@@ -115,5 +115,5 @@ export interface ThreadShards extends Shards {
   /** Newest durable entry of each shard. */
   durable(): readonly (readonly [shard: number, lsn: Lsn])[];
   /** Like `carryOut`, but does not execute a callback for another thread's shard: returns that shard. */
-  maybeCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined;
+  tryCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined;
 }

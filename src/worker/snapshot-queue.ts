@@ -32,7 +32,7 @@ export class SnapshotQueue {
   private isTaking = false;
   /** When each shard was recovered or its last snapshot attempted. Monotonic clock. */
   private readonly triedMs = new Map<number, number>();
-  private readonly restsUntilMs = new Map<number, number>();
+  private readonly pausedUntilMs = new Map<number, number>();
 
   constructor(
     private readonly shards: ReadonlyMap<number, Shard>,
@@ -48,7 +48,7 @@ export class SnapshotQueue {
   /** Notes a shard that came from another node, which may have taken newer snapshots. */
   async takenOver(shard: number, recovered: Recovered): Promise<void> {
     this.recovered(shard, recovered);
-    const manifest = await this.deps.snapshotter.maybeNewest(shard).catch(() => undefined);
+    const manifest = await this.deps.snapshotter.findNewest(shard).catch(() => undefined);
     if (manifest === undefined) return;
     this.recovered(shard, { ...recovered, marks: manifest.marks, snapshotMs: manifest.timeMs });
     // Count from the snapshot's age: a shard that moves now and then would otherwise never get one.
@@ -84,7 +84,7 @@ export class SnapshotQueue {
     const nowMs = this.deps.clock.monotonicMs();
     const due = [...this.shards.values()].filter(({ id, source }) => {
       const sinceMs = nowMs - (this.triedMs.get(id) ?? nowMs);
-      if ((this.restsUntilMs.get(id) ?? 0) > nowMs) return false;
+      if ((this.pausedUntilMs.get(id) ?? 0) > nowMs) return false;
       return source !== undefined && isDue(this.deps.policy, source.entriesSinceSnapshot, sinceMs);
     });
     if (due.length > 0) void this.queued(due, BACKGROUND);
@@ -110,7 +110,7 @@ export class SnapshotQueue {
         this.deps.observer.snapshotEnded(result);
         const nowMs = this.deps.clock.monotonicMs();
         this.triedMs.set(shard.id, nowMs);
-        this.restsUntilMs.set(shard.id, result.type === 'abandoned' ? nowMs + REST_MS : nowMs);
+        this.pausedUntilMs.set(shard.id, result.type === 'abandoned' ? nowMs + REST_MS : nowMs);
       }
       this.isTaking = false;
       return results;

@@ -1,5 +1,5 @@
 import type { TurnTimes } from '../callback/sent-callback.js';
-import type { Landing, ShardObserver, Turn } from '../shard/shard-observer.js';
+import type { CompletedAppend, ShardObserver, Turn } from '../shard/shard-observer.js';
 import type { Command } from '../wallet/command.js';
 
 /** Records the turn times of traced commands; used only when traces are sent. */
@@ -25,7 +25,7 @@ export class TurnWatch implements ShardObserver {
     this.observer.decided(shard, turn);
   }
 
-  landed(shard: number, landing: Landing): void {
+  landed(shard: number, landing: CompletedAppend): void {
     this.observer.landed(shard, landing);
   }
 

@@ -182,7 +182,7 @@ export class WorkerClient {
   }
 
   /** Counters that stay in the sums after the worker has ended; gauges are dropped. */
-  takeCounted(): Metric[] {
+  takeCounters(): Metric[] {
     const counted = lastingMetrics(this.metrics);
     this.metrics = [];
     return counted;
@@ -216,7 +216,7 @@ export class WorkerClient {
     this.watchdog?.heard();
     switch (message.type) {
       case 'replies':
-        this.noteTold(message.durable);
+        this.noteAcknowledged(message.durable);
         for (let i = 0; i < message.replies.ids.length; i++) {
           take(this.callbacks, message.replies.ids[i] as number)?.reply(replyAt(message.replies, i), message.readyMs);
         }
@@ -228,7 +228,7 @@ export class WorkerClient {
         return;
       }
       case 'results':
-        this.noteTold(message.durable);
+        this.noteAcknowledged(message.durable);
         for (const [i, id] of message.ids.entries()) {
           take(this.waiting, id)?.reply(message.results[i] as WireResult, message.readyMs);
         }
@@ -275,7 +275,7 @@ export class WorkerClient {
     if (!this.hasEnded) this.post({ type: 'copied', id, outcomes });
   }
 
-  private noteTold(durable: readonly (readonly [shard: number, lsn: Lsn])[]): void {
+  private noteAcknowledged(durable: readonly (readonly [shard: number, lsn: Lsn])[]): void {
     for (const [shard, lsn] of durable) this.acknowledged.set(shard, lsn);
   }
 

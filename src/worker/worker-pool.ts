@@ -72,12 +72,12 @@ const THREAD_ENDED = 'its thread has ended';
 const NOT_HERE: MoveResult = { type: 'failed', reason: 'it is not on this node', isPermanent: false };
 const NO_THREADS: MoveResult = { type: 'failed', reason: THREAD_ENDED, isPermanent: false };
 /** Status fields of a shard that no thread has reported. */
-const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'timeMs' | 'flightMs' | 'lacksNames'> = {
+const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'timeMs' | 'pendingAppendMs' | 'lacksNames'> = {
   players: 0,
   waiting: 0,
   head: undefined,
   timeMs: 0,
-  flightMs: 0,
+  pendingAppendMs: 0,
   lacksNames: false,
 };
 
@@ -130,7 +130,7 @@ export class WorkerPool implements Shards {
     const [only, second] = this.slots;
     const slot = second === undefined ? only : this.byShard.get(shardOf(guessUsername(callback.text), this.shardCount));
     if (slot?.state === 'serving') slot.client?.carryOut(callback, replier);
-    else this.forwardExactly(callback, replier);
+    else this.forwardParsed(callback, replier);
   }
 
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
@@ -245,7 +245,7 @@ export class WorkerPool implements Shards {
   }
 
   /** Parses the callback here: a worker that does not serve cannot report a wrong guess or a malformed callback. */
-  private forwardExactly(callback: SentCallback, replier: Replier<CallbackReply>): void {
+  private forwardParsed(callback: SentCallback, replier: Replier<CallbackReply>): void {
     const address = this.deps.codec.addressOf(callback.endpoint, callback.text);
     if ('username' in address) this.forward(callback, shardOf(address.username, this.shardCount), replier);
     else replier.reply(address);
@@ -290,7 +290,7 @@ export class WorkerPool implements Shards {
     const at = { worker, shards, error: error.stack ?? error.message };
     // The shards may come back on another thread, or another node.
     if (this.deps.isShared) for (const shard of shards) this.byShard.delete(shard);
-    slot.counted = mergeMetrics([...slot.counted, ...(slot.client?.takeCounted() ?? [])]);
+    slot.counted = mergeMetrics([...slot.counted, ...(slot.client?.takeCounters() ?? [])]);
     if (!slot.restarts.failed(this.deps.clock.monotonicMs())) {
       slot.state = 'stopped';
       slot.reason = 'its worker died twice in a minute';

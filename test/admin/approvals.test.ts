@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { handConcerns } from '../../src/node/hand-warning.js';
+import { handWarnings } from '../../src/node/hand-warning.js';
 import { settingsWith } from '../support/settings.js';
 import { TestNode } from '../support/test-node.js';
 
@@ -145,7 +145,7 @@ describe('money by hand that waits for another operator', () => {
   test('an approval limit with a single operator is warned about', () => {
     const one = { ...settings, 'admin.tokens': settings['admin.tokens'].slice(0, 1) };
     assert.deepEqual(
-      [settings, one].map((changes) => handConcerns(settingsWith(changes)).map(({ code }) => code)),
+      [settings, one].map((changes) => handWarnings(settingsWith(changes)).map(({ code }) => code)),
       [[], ['hand-unapproved']],
     );
   });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import type { OperatorToken, OverviewSource } from '../../src/admin/admin-deps.js';
-import { benchmarkTime, maybeBenchmarkReport } from '../../src/admin/console/benchmark-report.js';
+import { benchmarkTime, findBenchmarkReport } from '../../src/admin/console/benchmark-report.js';
 import { LiveFeed } from '../../src/admin/console/live-feed.js';
 import { SESSION_MS, Sessions } from '../../src/admin/console/session.js';
 import { inTempFolder } from '../support/temp-folder.js';
@@ -241,8 +241,8 @@ test('the live feed measures once for all viewers, and never without one', async
 test('a benchmark report is announced and served when there is one', () =>
   inTempFolder(async (folder) => {
     const file = `${folder}/report.html`;
-    assert.deepEqual([benchmarkTime(file), await maybeBenchmarkReport(file)], [null, undefined]);
+    assert.deepEqual([benchmarkTime(file), await findBenchmarkReport(file)], [null, undefined]);
     writeFileSync(file, '<!doctype html>');
-    assert.equal((await maybeBenchmarkReport(file))?.toString(), '<!doctype html>');
+    assert.equal((await findBenchmarkReport(file))?.toString(), '<!doctype html>');
     assert.ok(Math.abs((benchmarkTime(file) ?? 0) - Date.now()) < 60_000);
   }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HandAccount } from '../../src/admin/hand-account.js';
-import { handConcerns } from '../../src/node/hand-warning.js';
+import { handWarnings } from '../../src/node/hand-warning.js';
 import { Scrape } from '../support/scrape.js';
 import { settingsWith } from '../support/settings.js';
 import { TestNode } from '../support/test-node.js';
@@ -119,8 +119,8 @@ describe('money by hand has limits', () => {
   });
 
   test('without limits the start and the doctor warn', async () => {
-    assert.equal(handConcerns(settingsWith()).length, 1);
-    assert.equal(handConcerns(settingsWith(settings)).length, 0);
+    assert.equal(handWarnings(settingsWith()).length, 1);
+    assert.equal(handWarnings(settingsWith(settings)).length, 0);
     assert.ok(!node.logLines.some(({ code }) => code === 'hand-unlimited'));
     await node.restart({ 'money.byHand': settingsWith().money.byHand });
     assert.ok(node.logLines.some(({ code, level }) => code === 'hand-unlimited' && level === 'warn'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { TestNode } from '../support/test-node.js';
 import { WalletdProcess } from '../support/walletd-process.js';
@@ -31,7 +31,7 @@ test('a running server shows its settings and sources like walletd config, witho
       const { node, settings } = JSON.parse(text) as Answer;
       assert.equal(node, null);
       const told = new Map(settings.map(({ setting, value, from }) => [setting, { setting, value, from }]));
-      const { stdout } = await runVerb(['config', '--all', '--json'], env);
+      const { stdout } = await runCommand(['config', '--all', '--json'], env);
       const lines = stdout.trim().split('\n');
       assert.equal(told.size, lines.length);
       // The tests' processes have their own values of these.

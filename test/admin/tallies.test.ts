@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { AdminDeps } from '../../src/admin/admin-deps.js';
-import { talliesRoutes } from '../../src/admin/tallies.js';
+import { ledgerRoutes } from '../../src/admin/tallies.js';
 import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';
 
@@ -88,7 +88,7 @@ describe('money by day and products, of all shards', () => {
 
 test('at most four readings run at once', async () => {
   const service = { shardCount: 1, askShard: () => new Promise(() => {}) };
-  const [money] = talliesRoutes({ service } as unknown as AdminDeps);
+  const [money] = ledgerRoutes({ service } as unknown as AdminDeps);
   const read = money?.handle as unknown as (request: object) => Promise<unknown>;
   for (let n = 0; n < 4; n++) void read({ query: {} });
   await assert.rejects(read({ query: {} }), /4 readings are under way/);

@@ -7,7 +7,7 @@ import { LSN_ZERO } from '../../src/shard/log/lsn.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { writeEntries } from '../../src/store/orphans-file.js';
 import { importPlayers } from '../support/client.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { runWalletd } from '../support/walletd-process.js';
@@ -15,7 +15,7 @@ import { runWalletd } from '../support/walletd-process.js';
 test('accept-loss creates no store at a mistyped address', () =>
   inTempFolder(async (folder) => {
     const mistyped = join(folder, 'mistyped');
-    const { status, stderr } = await runVerb(['accept-loss', '--yes'], { WALLETD_STORE: `lmdb:${mistyped}` });
+    const { status, stderr } = await runCommand(['accept-loss', '--yes'], { WALLETD_STORE: `lmdb:${mistyped}` });
     assert.equal(status, 1);
     assert.match(stderr, /^walletd: there is no store at lmdb:.*mistyped[^\n]*\n$/);
     assert.equal(existsSync(mistyped), false);

@@ -6,7 +6,7 @@ import { cleanUp } from '../../bench/support/clean-up.js';
 import { freePort } from '../../bench/support/free-port.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
@@ -25,7 +25,7 @@ test('an invalid archive address ends check and start without showing its passwo
     ] as const) {
       for (const args of BOTH) {
         const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_ARCHIVE: address };
-        const { status, stderr } = await runVerb(args, env);
+        const { status, stderr } = await runCommand(args, env);
         assert.equal(status, 2, `${args} ${address}`);
         assert.match(stderr, part);
         assert.doesNotMatch(stderr, /hush/);
@@ -38,7 +38,7 @@ test('check and start report an unreachable archive, and the start continues', (
   inTempFolder(async (folder) => {
     const port = await freePort();
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_ARCHIVE: `postgres://w:hush@127.0.0.1:${port}/w` };
-    const check = await runVerb(['serve', '--check'], env);
+    const check = await runCommand(['serve', '--check'], env);
     assert.equal(check.status, 0, check.stderr);
     assert.match(check.stdout, /Archive postgres:\/\/127\.0\.0\.1:\d+\/w was not reachable: connect ECONNREFUSED/);
     const walletd = await WalletdProcess.start(env);
@@ -56,7 +56,7 @@ test('serve --check refuses a lost embedded store as the start does', () =>
     assert.equal(await walletd.end('SIGTERM'), 0);
     rmSync(`${folder}/data`, { recursive: true });
     for (const args of BOTH) {
-      const { status, stderr } = await runVerb(args, env);
+      const { status, stderr } = await runCommand(args, env);
       assert.equal(status, 1, String(args));
       assert.match(stderr, /there is no store at .* where this node has served .* accept-loss/);
     }
@@ -75,7 +75,7 @@ if (reason !== undefined) {
       const name = await databases.create();
       const url = databases.url(name);
       const store = { WALLETD_STORE: `lmdb:${folder}/data` };
-      await runVerb(['init'], store);
+      await runCommand(['init'], store);
       await runSql(
         url,
         "CREATE TABLE walletd_archive AS SELECT 1 AS version, 'another' AS store_id",
@@ -88,7 +88,7 @@ if (reason !== undefined) {
         [url, /is of another store: another; name the database of this store/],
       ] as const) {
         for (const args of BOTH) {
-          const { status, stderr } = await runVerb(args, { ...store, WALLETD_ARCHIVE: address });
+          const { status, stderr } = await runCommand(args, { ...store, WALLETD_ARCHIVE: address });
           assert.equal(status, 1, `${args} ${address}`);
           assert.match(stderr, sentence);
         }
@@ -100,24 +100,24 @@ if (reason !== undefined) {
       const url = databases.url(await databases.create());
       const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_ARCHIVE: url };
       const trusting = { ...env, WALLETD_POSTGRES_TRUST_CONFIG: 'true' };
-      await runVerb(['init'], { WALLETD_STORE: env.WALLETD_STORE });
-      const good = await runVerb(['serve', '--check'], env);
+      await runCommand(['init'], { WALLETD_STORE: env.WALLETD_STORE });
+      const good = await runCommand(['serve', '--check'], env);
       assert.match(good.stdout, /Archive postgres:\S+: PostgreSQL .* fsync is on; .*\nIt would start\.\n$/);
       await runSql(url, 'ALTER SYSTEM SET fsync = off', 'SELECT pg_reload_conf()');
       const weak = /has fsync off, and it should be on: .*ALTER SYSTEM SET fsync = on;/;
       // The server reloads its settings a moment after the request.
-      for (let isSeen = false; !isSeen; ) isSeen = (await runVerb(['serve', '--check'], env)).status === 1;
+      for (let isSeen = false; !isSeen; ) isSeen = (await runCommand(['serve', '--check'], env)).status === 1;
       for (const args of BOTH) {
-        const { status, stderr } = await runVerb(args, env);
+        const { status, stderr } = await runCommand(args, env);
         assert.equal(status, 1, String(args));
         assert.match(stderr, weak);
       }
-      const doctor = await runVerb(['doctor'], env);
+      const doctor = await runCommand(['doctor'], env);
       assert.equal(doctor.status, 1);
       assert.match(doctor.stdout, weak);
       assert.match(doctor.stdout, /good +archive durability +full_page_writes is on/);
-      assert.equal((await runVerb(['serve', '--check'], trusting)).status, 0);
-      const trusted = await runVerb(['doctor'], trusting);
+      assert.equal((await runCommand(['serve', '--check'], trusting)).status, 0);
+      const trusted = await runCommand(['doctor'], trusting);
       assert.equal(trusted.status, 0);
       assert.match(trusted.stdout, /look +archive durability +.*WALLETD_POSTGRES_TRUST_CONFIG permits it/);
       const walletd = await WalletdProcess.start(trusting);

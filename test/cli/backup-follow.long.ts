@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { BACKUP_NAME } from '../../src/tools/backup/rotation.js';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { jsonLines } from '../support/stored-node.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -32,7 +32,7 @@ test('an encrypted pipe restores into another store, and a cut-off pipe does not
     assert.equal(piped.status, 0, piped.stderr);
     assert.match(readFileSync(`${folder}/said`, 'utf8'), /^Store lmdb:.* in standard output$/m);
     const heads = async (at: string) => {
-      const { stdout } = await runVerb(['verify', '--no-server', '--json', '--store', at]);
+      const { stdout } = await runCommand(['verify', '--no-server', '--json', '--store', at]);
       return (jsonLines(stdout)[0] as { shards: { lsn: string; players: number }[] }).shards.map(({ lsn, players }) => [
         lsn,
         players,
@@ -44,7 +44,7 @@ test('an encrypted pipe restores into another store, and a cut-off pipe does not
     const cut = sh(`${plain} | head -c 600 | ${restore('cut')}`);
     assert.equal(cut.status, 1);
     assert.match(cut.stderr, /has no whole segment: the first one was cut off/);
-    const refused = await runVerb(['verify', '--no-server', '--store', `lmdb:${folder}/cut`]);
+    const refused = await runCommand(['verify', '--no-server', '--store', `lmdb:${folder}/cut`]);
     assert.equal(refused.status, 1);
   }));
 
@@ -53,14 +53,14 @@ test('an encrypted file opens only with its identity', () =>
     const { store } = await writeTwoSegments(folder);
     const { recipient, key } = await identityIn(folder);
     const file = `${folder}/wallets.age`;
-    assert.equal((await runVerb(['backup', '--from', store, '--to', file, '--recipient', recipient])).status, 0);
+    assert.equal((await runCommand(['backup', '--from', store, '--to', file, '--recipient', recipient])).status, 0);
     assert.match(readFileSync(file, 'latin1'), /^age-encryption\.org\/v1\n/);
-    assert.equal((await runVerb(['verify', file, '--identity', key])).status, 0);
+    assert.equal((await runCommand(['verify', file, '--identity', key])).status, 0);
     const another = await identityIn(folder);
-    const refused = await runVerb(['verify', file, '--identity', another.key]);
+    const refused = await runCommand(['verify', file, '--identity', another.key]);
     assert.equal(refused.status, 1);
     assert.match(refused.stderr, /cannot be decrypted: /);
-    const wrong = await runVerb(['backup', '--from', store, '--to', `${folder}/x`, '--recipient', 'age1wrong']);
+    const wrong = await runCommand(['backup', '--from', store, '--to', `${folder}/x`, '--recipient', 'age1wrong']);
     assert.deepEqual([wrong.status, /begins with age1/.test(wrong.stderr)], [2, true]);
   }));
 
@@ -74,7 +74,7 @@ test('options that exclude each other are refused before anything is read', asyn
     [['--to', 'x', '--follow', '--rotate', 'now'], /such as 512MiB/],
   ];
   for (const [args, says] of refusals) {
-    const { status, stderr } = await runVerb(['backup', ...args]);
+    const { status, stderr } = await runCommand(['backup', ...args]);
     assert.equal(status, 2, stderr);
     assert.match(stderr, says);
   }
@@ -128,7 +128,7 @@ test('a rotated backup writes complete files, hands them over and reports its pr
     assert.equal(readFileSync(handed, 'utf8'), handedFirst + handedFirst, 'once more after a start');
     assert.match(metrics(), /^walletd_backup_covered_timestamp_seconds \d{10}/m);
     assert.equal(await walletd.end('SIGTERM'), 0);
-    const restored = await runVerb(['restore', '--from', backups, '--to', `lmdb:${folder}/restored`]);
+    const restored = await runCommand(['restore', '--from', backups, '--to', `lmdb:${folder}/restored`]);
     assert.equal(restored.status, 0, restored.stderr);
     const again = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder}/restored` });
     assert.equal(await balanceOf(again.adminUrl, 'ann'), 93);
@@ -163,7 +163,7 @@ test('a followed encrypted file appears when a signal finishes it', () =>
     });
     assert.equal(await follower.exit('SIGTERM'), 0, follower.stderr);
     assert.equal(await walletd.end('SIGTERM'), 0);
-    const restored = await runVerb([
+    const restored = await runCommand([
       'restore',
       '--from',
       backups,

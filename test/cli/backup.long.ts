@@ -7,7 +7,7 @@ import { formatLsn } from '../../src/shard/log/lsn.js';
 import { checkBackup } from '../../src/tools/backup/backup-reader.js';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { jsonLines } from '../support/stored-node.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -76,7 +76,7 @@ test('a backup of a running server restores every earlier answer and nothing hal
     const result = JSON.parse(backup.stdout) as { bytes: number; shards: { entries: number; lsn: string }[] };
     assert.equal(result.bytes, statSync(file).size);
     assert.equal(result.shards.length, 4);
-    const restore = await runVerb(['restore', '--from', file, '--to', to, '--json']);
+    const restore = await runCommand(['restore', '--from', file, '--to', to, '--json']);
     assert.equal(restore.status, 0, restore.stderr);
     const restored = JSON.parse(restore.stdout) as { shards: { entries: number; lsn: string }[] };
     assert.deepEqual(
@@ -100,7 +100,7 @@ async function headsOfFile(file: string): Promise<string[]> {
 }
 
 async function headsOfStore(env: Record<string, string>): Promise<string[]> {
-  const [report] = jsonLines((await runVerb(['verify', '--no-server', '--json'], env)).stdout);
+  const [report] = jsonLines((await runCommand(['verify', '--no-server', '--json'], env)).stdout);
   return (report as { shards: { lsn: string }[] }).shards.map(({ lsn }) => lsn);
 }
 
@@ -133,7 +133,7 @@ test('a follower appends within seconds, ends on SIGTERM, and resumes after SIGK
     assert.match(second.stdout, /^Appended \d+ entries in \d+ segments?;/m);
     assert.equal(await walletd.end('SIGTERM'), 0);
 
-    const restore = await runVerb(['restore', '--from', file, '--to', `lmdb:${folder}/restored`]);
+    const restore = await runCommand(['restore', '--from', file, '--to', `lmdb:${folder}/restored`]);
     assert.equal(restore.status, 0, restore.stderr);
     const restored = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder}/restored` });
     for (const username of PLAYERS) {
@@ -146,7 +146,7 @@ test('a follower appends within seconds, ends on SIGTERM, and resumes after SIGK
 test('a backup interrupted during an outage ends soon and leaves no file', async () => {
   const server = await RedisServer.start();
   try {
-    assert.equal((await runVerb(['init', server.url])).status, 0);
+    assert.equal((await runCommand(['init', server.url])).status, 0);
     await server.call('ACL', 'SETUSER', 'blind', 'on', '>secret', '~*', '+@all', '-xrange');
     await inTempFolder(async (folder) => {
       const from = server.url.replace('//', '//blind:secret@');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 
 const SECRETS = {
@@ -15,7 +15,7 @@ test('config shows each setting in force with its source, and no secret', () =>
     const file = `${folder}/settings.json`;
     const tokens = [{ name: 'ann', role: 'read', token: 'hunter2-of-the-auditor' }];
     writeFileSync(file, JSON.stringify({ shards: 8, requestDeadlineMs: 2500, admin: { tokens } }));
-    const { status, stdout } = await runVerb(['config', '--json'], {
+    const { status, stdout } = await runCommand(['config', '--json'], {
       ...SECRETS,
       WALLETD_CONFIG: file,
       WALLETD_SHARDS: '16',
@@ -32,7 +32,7 @@ test('config shows each setting in force with its source, and no secret', () =>
     assert.deepEqual(of('admin.token')?.value, '(hidden)');
     assert.deepEqual(of('admin.tokens'), { setting: 'admin.tokens', value: '(hidden)', from: file });
     assert.equal(of('retention.transactions'), undefined, 'defaults are left out');
-    const all = await runVerb(['config', '--all'], { ...SECRETS, WALLETD_CONFIG: file });
+    const all = await runCommand(['config', '--all'], { ...SECRETS, WALLETD_CONFIG: file });
     assert.match(all.stdout, /^retention\.transactions +120 +default$/m);
     assert.match(all.stdout, /^tls\.certificateFile +unset +default$/m);
     for (const text of [stdout, all.stdout]) assert.doesNotMatch(text, /hunter2/);
@@ -40,13 +40,13 @@ test('config shows each setting in force with its source, and no secret', () =>
 
 test('a password with unescaped characters is hidden completely', async () => {
   const store = 'redis://walletd:hunter2@/hunter2@127.0.0.1:1/0';
-  const { stdout } = await runVerb(['config'], { WALLETD_STORE: store });
+  const { stdout } = await runCommand(['config'], { WALLETD_STORE: store });
   assert.match(stdout, /^store +redis:\/\/\(hidden\)@127\.0\.0\.1:1\/0 +WALLETD_STORE$/m);
   assert.doesNotMatch(stdout, /hunter2/);
 });
 
 test('config refuses invalid settings like serve', async () => {
-  const { status, stderr } = await runVerb(['config'], { WALLETD_PORT: 'abc' });
+  const { status, stderr } = await runCommand(['config'], { WALLETD_PORT: 'abc' });
   assert.equal(status, 2);
   assert.match(stderr, /^walletd: port cannot be "abc"/);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { RedisServer } from '../support/redis-server.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
@@ -10,13 +10,13 @@ test('init creates a store and leaves an existing one unchanged', () =>
   inTempFolder(async (folder) => {
     const store = `lmdb:${folder}/data`;
     const env = { WALLETD_STORE: store, WALLETD_SHARDS: '2' };
-    const first = await runVerb(['init'], env);
+    const first = await runCommand(['init'], env);
     assert.equal(first.status, 0);
     assert.match(first.stdout, /^Created store lmdb:.*: 2 shards/);
-    const second = await runVerb(['init', store], { WALLETD_SHARDS: '2' });
+    const second = await runCommand(['init', store], { WALLETD_SHARDS: '2' });
     assert.equal(second.status, 0);
     assert.match(second.stdout, /^There is already a store .* Nothing was changed\.$/m);
-    const other = await runVerb(['init'], { ...env, WALLETD_SHARDS: '3' });
+    const other = await runCommand(['init'], { ...env, WALLETD_SHARDS: '3' });
     assert.equal(other.status, 2);
     assert.match(other.stderr, /^walletd: shards is 3, but the store was created with 2/);
   }));
@@ -28,7 +28,7 @@ test('init refuses if the folder of the node remembers a store', () =>
     assert.equal(await walletd.end('SIGTERM'), 0);
     rmSync(`${folder}/data`, { recursive: true });
     for (const verb of ['init', 'doctor']) {
-      const { status, stderr } = await runVerb([verb], env);
+      const { status, stderr } = await runCommand([verb], env);
       assert.equal(status, 1, verb);
       assert.match(stderr, /there is no store at .*, and this node has served \S+ there: .*docs\/runbook\.md, night 1/);
     }
@@ -56,11 +56,11 @@ function sendToRunbook(login: string): Promise<void> {
         [env, /this node has served \S+ there/],
         [elsewhere, /the walletd at \S+ runs on it/],
       ] as const) {
-        const init = await runVerb(['init'], settings);
+        const init = await runCommand(['init'], settings);
         assert.equal(init.status, 1);
         assert.match(init.stderr, remembered);
         assert.match(init.stderr, /docs\/runbook\.md, night 1 while a walletd runs/);
-        const doctor = await runVerb(['doctor', '--json'], settings);
+        const doctor = await runCommand(['doctor', '--json'], settings);
         assert.equal(doctor.status, 1);
         const [first = ''] = doctor.stdout.split('\n');
         const { verdict, says, todo } = JSON.parse(first) as Record<string, string>;
@@ -69,7 +69,7 @@ function sendToRunbook(login: string): Promise<void> {
       }
       assert.equal(await redis.call('EXISTS', 'walletd:meta'), 0);
       const elsewhereFree = { ...elsewhere, WALLETD_STORE: `${redis.url}/3` };
-      assert.equal((await runVerb(['init'], elsewhereFree)).status, 0, 'another address is free');
+      assert.equal((await runCommand(['init'], elsewhereFree)).status, 0, 'another address is free');
     } finally {
       await walletd.end('SIGKILL');
       await redis.destroy();

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { LAUNCHED, LAUNCHER, runWalletd } from '../support/walletd-process.js';
 import { serving } from './served-store.js';
@@ -14,7 +14,7 @@ test('help, version and unknown commands have their output and exit codes', asyn
   assert.match(help.stdout, /serve [\s\S]*init [\s\S]*accept-loss /);
   assert.match(runWalletd(['--version']).stdout, /^\d+\.\d+\.\d+\n$/);
   assert.equal(runWalletd(['swerve']).status, 2);
-  assert.equal((await runVerb(['serve', '--nonsense'])).status, 2);
+  assert.equal((await runCommand(['serve', '--nonsense'])).status, 2);
   const wrong = runWalletd(['serve'], { WALLETD_PORT: 'abc' }, LAUNCHED);
   assert.equal(wrong.status, 2);
   assert.equal(wrong.stderr, 'walletd: port cannot be "abc" (from WALLETD_PORT): it must be integer\n');
@@ -38,7 +38,7 @@ test('every command has help, and all but serve and init have an example', async
     'snapshot take',
   ];
   for (const verb of ['serve', 'init', ...verbs, 'accept-loss']) {
-    const { status, stdout } = await runVerb([...verb.split(' '), '--help']);
+    const { status, stdout } = await runCommand([...verb.split(' '), '--help']);
     assert.equal(status, 0, verb);
     assert.match(stdout, new RegExp(`^Usage: walletd ${verb} `));
     if (verb !== 'serve' && verb !== 'init') assert.match(stdout, /\nExamples?:\n {2}walletd /, verb);
@@ -46,16 +46,16 @@ test('every command has help, and all but serve and init have an example', async
 });
 
 test('a missing store and an unset variable are reported in one sentence', async () => {
-  const none = await runVerb(['verify', '--store', 'lmdb:/nonexistent/store']);
+  const none = await runCommand(['verify', '--store', 'lmdb:/nonexistent/store']);
   assert.deepEqual([none.status, none.stdout], [1, '']);
   assert.match(none.stderr, /^walletd: there is no store at lmdb:\/nonexistent\/store[^\n]*\n$/);
-  const unset = await runVerb(['export', '--store', 'env:WALLETD_NOWHERE']);
+  const unset = await runCommand(['export', '--store', 'env:WALLETD_NOWHERE']);
   assert.deepEqual([unset.status, unset.stderr], [2, 'walletd: the variable WALLETD_NOWHERE is not set\n']);
   for (const args of [
     ['verify', '--store', 'foo'],
     ['init', 'foo'],
   ]) {
-    const wrong = await runVerb(args);
+    const wrong = await runCommand(args);
     assert.equal(wrong.status, 2);
     assert.match(wrong.stderr, /^walletd: the argument is (not a STORE: |neither a STORE \()lmdb:FOLDER, [^\n]*\n$/);
   }

@@ -10,7 +10,7 @@ import { endAfterTests } from '../support/children.js';
 import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { RedisServer } from '../support/redis-server.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { Scrape } from '../support/scrape.js';
 import { jsonLines, StoredNode } from '../support/stored-node.js';
 import { until } from '../support/until.js';
@@ -69,7 +69,7 @@ async function reconciling(store?: string): Promise<void> {
     const file = `${folder}/bets.jsonl`;
     const told = historyOf('first', 5);
     writeFileSync(file, text(told));
-    const good = await runVerb(['reconcile', '--from', file], env);
+    const good = await runCommand(['reconcile', '--from', file], env);
     assert.deepEqual([good.stderr, good.status], ['', 0]);
     assert.match(
       good.stdout,
@@ -82,7 +82,7 @@ async function reconciling(store?: string): Promise<void> {
     );
 
     writeFileSync(file, text(planted(told, 'first')));
-    const bad = await runVerb(['reconcile', '--from', file], env);
+    const bad = await runCommand(['reconcile', '--from', file], env);
     assert.deepEqual([bad.stderr, bad.status], ['', 1]);
     assert.match(bad.stdout, /\n6 differences:\n/);
     assert.deepEqual(rowsOf(bad.stdout).sort(), differencesOf('first').sort());
@@ -153,12 +153,12 @@ test('reconcile reads a pipe, applies a mapping and reports records it cannot co
 
     const file = `${folder}/bets`;
     writeFileSync(file, text(told.map((record) => ({ ...record, betId: `x-${record.betId}` }))));
-    const apart = await runVerb(['reconcile', '--from', file], env);
+    const apart = await runCommand(['reconcile', '--from', file], env);
     assert.equal(apart.status, 1);
     assert.match(apart.stdout, /\n\nNo bet is the same: does the history have the ids of the callbacks\?/);
 
     const window = ['--since', '2020-01-01T00:00:00Z', '--until', '2020-01-02T00:00:00Z'];
-    const outside = await runVerb(['reconcile', '--from', file, ...window], env);
+    const outside = await runCommand(['reconcile', '--from', file, ...window], env);
     assert.deepEqual([outside.status, /\n40 outside of the time window/.test(outside.stdout)], [0, true]);
 
     writeFileSync(file, `${text(told)}{"betId":"x"}\n`);
@@ -172,7 +172,7 @@ test('reconcile reads a pipe, applies a mapping and reports records it cannot co
       [['--from', file, '--since', '2026-01-01T00:00:00Z', '--until', '2026-01-01T00:05:00Z'], 2, /must be later/],
     ];
     for (const [args, status, stderr] of cases) {
-      const refused = await runVerb(['reconcile', ...args], env);
+      const refused = await runCommand(['reconcile', ...args], env);
       assert.deepEqual([refused.status, refused.stdout], [status, ''], String(stderr));
       assert.match(refused.stderr, stderr);
     }
@@ -264,7 +264,7 @@ async function onPostgres(t: TestContext): Promise<void> {
   await archived(node);
   const file = `${node.folder.path}/bets.jsonl`;
   const { WALLETD_ARCHIVE: _, ...without } = node.env;
-  const lost = await runVerb(['reconcile', '--from', file], without);
+  const lost = await runCommand(['reconcile', '--from', file], without);
   assert.equal(lost.status, 1);
   assert.match(lost.stdout, /Read without an archive: if the store has one, name it with WALLETD_ARCHIVE\./);
 }

@@ -6,7 +6,7 @@ import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
 import { RedisServer } from '../support/redis-server.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { writeTwoSegments } from './backup-files.js';
 
@@ -22,7 +22,7 @@ test('restore and its dry run refuse a place that is no folder', () =>
     const { file } = await writeTwoSegments(folder);
     writeFileSync(`${folder}/taken`, '');
     for (const dry of [[], ['--dry-run']]) {
-      const { status, stderr } = await runVerb([
+      const { status, stderr } = await runCommand([
         'restore',
         '--from',
         file,
@@ -38,7 +38,7 @@ test('restore and its dry run refuse a place that is no folder', () =>
 test('a dry run into a folder creates nothing', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
-    const { status } = await runVerb(['restore', '--from', file, '--to', `lmdb:${folder}/new`, '--dry-run']);
+    const { status } = await runCommand(['restore', '--from', file, '--to', `lmdb:${folder}/new`, '--dry-run']);
     assert.equal(status, 0);
     assert.ok(!existsSync(`${folder}/new`));
   }));
@@ -48,7 +48,7 @@ test('a database server with too little durability fails the dry run', () =>
     const { file } = await writeTwoSegments(folder);
     const redis = await RedisServer.start({ appendfsync: 'everysec' });
     for (const dry of [[], ['--dry-run']]) {
-      const { status, stderr } = await runVerb(['restore', '--from', file, '--to', redis.url, ...dry]);
+      const { status, stderr } = await runCommand(['restore', '--from', file, '--to', redis.url, ...dry]);
       assert.equal(status, 1);
       assert.match(stderr, /appendfsync everysec, and it should be always/);
     }
@@ -63,7 +63,7 @@ test('a user without a right is refused before the first write', () =>
     await redis.call('ACL', 'SETUSER', 'poor', 'on', '>secret', '~*', '+@all', '-hset', '-xtrim');
     const to = `redis://poor:secret@127.0.0.1:${redis.port}`;
     for (const dry of [[], ['--dry-run']]) {
-      const { status, stderr } = await runVerb(['restore', '--from', file, '--to', to, ...dry]);
+      const { status, stderr } = await runCommand(['restore', '--from', file, '--to', to, ...dry]);
       assert.equal(status, 1);
       assert.match(stderr, /this user may not XTRIM, HSET; make the user as config\/users\.acl does/);
     }
@@ -86,7 +86,7 @@ if (reason !== undefined) {
       const redis = await RedisServer.start();
       const args = ['restore', '--from', file, '--to', redis.url];
       for (const dry of [[], ['--dry-run']]) {
-        const { status, stderr } = await runVerb([...args, ...dry], { WALLETD_ARCHIVE: databases.url(name) });
+        const { status, stderr } = await runCommand([...args, ...dry], { WALLETD_ARCHIVE: databases.url(name) });
         assert.equal(status, 1);
         assert.match(
           stderr,
@@ -95,7 +95,7 @@ if (reason !== undefined) {
         assert.doesNotMatch(stderr, /not whole|empty it/);
       }
       assert.deepEqual(await keysOf(redis), []);
-      const empty = await runVerb(args, { WALLETD_ARCHIVE: databases.url(await databases.create()) });
+      const empty = await runCommand(args, { WALLETD_ARCHIVE: databases.url(await databases.create()) });
       assert.equal(empty.status, 0, empty.stderr);
       await redis.destroy();
     }));
@@ -109,7 +109,7 @@ if (reason !== undefined) {
       const session = new Client({ connectionString: databases.url(name) });
       await session.connect();
       const args = ['restore', '--from', file, '--to', `lmdb:${folder}/new`];
-      const { status, stderr } = await runVerb(args, { WALLETD_ARCHIVE: databases.url(name) });
+      const { status, stderr } = await runCommand(args, { WALLETD_ARCHIVE: databases.url(name) });
       await session.end();
       assert.equal(status, 1);
       assert.match(stderr, /never empty it: name a new database in WALLETD_ARCHIVE, for this restore alone/);
@@ -127,7 +127,7 @@ if (reason !== undefined) {
         [databases.url(name, 'mean'), /GRANT USAGE, CREATE ON SCHEMA public TO mean/],
       ] as const) {
         for (const dry of [[], ['--dry-run']]) {
-          const { status, stderr } = await runVerb([...args, ...dry], { WALLETD_ARCHIVE: address });
+          const { status, stderr } = await runCommand([...args, ...dry], { WALLETD_ARCHIVE: address });
           assert.equal(status, 1);
           assert.match(stderr, sentence);
         }

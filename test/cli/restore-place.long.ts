@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { balanceOf, importPlayers } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { jsonLines } from '../support/stored-node.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -17,18 +17,18 @@ test('restore replaces an event-free store, after confirmation if a server may o
     const env = { WALLETD_STORE: place, WALLETD_SHARDS: '3' };
     const args = ['restore', '--from', file, '--to', place];
     const server = await WalletdProcess.start(env);
-    const refused = await runVerb(args);
+    const refused = await runCommand(args);
     assert.equal(refused.status, 1);
     const owned = `walletd: the place is owned by process ${server.child.pid} on ${hostname()}, started \\S+, and a process with this id is running`;
     assert.match(refused.stderr, new RegExp(`^${owned}\nwalletd: cannot ask without a terminal: .*--yes\n$`));
-    const dry = await runVerb([...args, '--dry-run']);
+    const dry = await runCommand([...args, '--dry-run']);
     assert.deepEqual([dry.status, /Nothing was written\.$/m.test(dry.stdout)], [0, true]);
-    const allowed = await runVerb([...args, '--yes']);
+    const allowed = await runCommand([...args, '--yes']);
     assert.deepEqual([allowed.status, allowed.stderr], [0, `${refused.stderr.split('\n')[0]}\n`]);
     const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"currency":"THB"}' };
     assert.equal((await fetch(`${server.adminUrl}/v1/players/new`, init)).status, 503);
     await server.end('SIGKILL');
-    const { stdout } = await runVerb(['inspect', 'player', 'ann', '--json', '--store', place]);
+    const { stdout } = await runCommand(['inspect', 'player', 'ann', '--json', '--store', place]);
     assert.equal(jsonLines(stdout).find(({ record }) => record === 'player')?.balance, '100.0015');
   }));
 
@@ -38,11 +38,11 @@ test('restore keeps a store with events and explains how to empty it', () =>
     const server = await RedisServer.start();
     try {
       const to = `${server.url}/3`;
-      assert.equal((await runVerb(['init', to], { WALLETD_SHARDS: '5' })).status, 0);
+      assert.equal((await runCommand(['init', to], { WALLETD_SHARDS: '5' })).status, 0);
       const args = ['restore', '--from', file, '--to', to];
-      const restored = await runVerb(args);
+      const restored = await runCommand(args);
       assert.deepEqual([restored.status, restored.stderr], [0, '']);
-      const refused = await runVerb(args);
+      const refused = await runCommand(args);
       assert.equal(refused.status, 1);
       assert.match(refused.stderr, /^walletd: there is a store at .* already, .*a restore needs an empty place$/m);
       const [, command = ''] = /: remove the keys of its prefix \((.*)\)$/m.exec(refused.stderr) ?? [];
@@ -54,7 +54,7 @@ test('restore keeps a store with events and explains how to empty it', () =>
       );
       assert.ok(String(await server.call('INFO', 'keyspace')).includes('db3:keys='));
       await server.end();
-      const away = await runVerb(args);
+      const away = await runCommand(args);
       assert.deepEqual(
         [away.status, /^walletd: cannot use the store .*ECONNREFUSED[^\n]*\n$/.test(away.stderr)],
         [1, true],
@@ -72,15 +72,15 @@ test('restore asks before it writes beneath a server whose Redis was emptied', (
       const server = await WalletdProcess.start(env);
       await importPlayers(server.adminUrl, ['ann'], 100);
       const file = `${folder}/backup`;
-      assert.equal((await runVerb(['backup', '--from', redis.url, '--to', file])).status, 0);
+      assert.equal((await runCommand(['backup', '--from', redis.url, '--to', file])).status, 0);
       await redis.call('FLUSHALL');
       const settings = { WALLETD_ADMIN_PORT: new URL(server.adminUrl).port };
       const args = ['restore', '--from', file, '--to', redis.url];
-      const refused = await runVerb(args, settings);
+      const refused = await runCommand(args, settings);
       assert.equal(refused.status, 1);
       assert.match(refused.stderr, /^walletd: the server at http:\S+ (serves store|answers 503: )/);
       assert.match(refused.stderr, /cannot ask without a terminal/);
-      assert.equal((await runVerb([...args, '--yes'], settings)).status, 0);
+      assert.equal((await runCommand([...args, '--yes'], settings)).status, 0);
       await until('the server writes again', async () => {
         const body = JSON.stringify({ id: 'd', amount: 1 });
         const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { bet, importPlayers, settlement } from '../support/client.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 
@@ -42,17 +42,17 @@ test('a restore from 4 into 9 shards verifies, serves and repeats first answers'
   const { node, answers, balances } = await played(t);
   const to = `lmdb:${node.folder.path}/nine`;
   const args = ['restore', '--from', `lmdb:${node.store}`, '--to', to, '--shards', '9'];
-  const dry = await runVerb([...args, '--dry-run']);
+  const dry = await runCommand([...args, '--dry-run']);
   assert.deepEqual([dry.status, dry.stderr], [0, '']);
   assert.match(dry.stdout, /Nothing was written\.$/m);
   assert.ok(!existsSync(`${node.folder.path}/nine/data.mdb`));
-  const restored = await runVerb(args);
+  const restored = await runCommand(args);
   assert.equal(restored.status, 0, restored.stderr);
   assert.match(
     restored.stdout,
     /^It is another store than \S+, with 9 shards instead of 4: start its nodes with WALLETD_SHARDS=9\.$/m,
   );
-  const verified = await runVerb(['verify', '--deep', '--no-server', '--store', to]);
+  const verified = await runCommand(['verify', '--deep', '--no-server', '--store', to]);
   assert.equal(verified.status, 0, verified.stdout + verified.stderr);
 
   Object.assign(node.env, { WALLETD_STORE: to });
@@ -66,7 +66,7 @@ test('a restore from 4 into 9 shards verifies, serves and repeats first answers'
   assert.deepEqual(await node.balances(), balances);
   await node.play(NODE_PLAYERS.length);
   await node.stop();
-  const back = await runVerb([
+  const back = await runCommand([
     'restore',
     '--from',
     to,
@@ -87,12 +87,12 @@ test('restore refuses the current or an invalid number of shards without writing
   const file = `${node.folder.path}/a.backup`;
   assert.equal((await node.run(['backup', '--to', file])).status, 0);
   for (const from of [`lmdb:${node.store}`, file]) {
-    const same = await runVerb(['restore', '--from', from, '--to', `lmdb:${to}`, '--shards', '4']);
+    const same = await runCommand(['restore', '--from', from, '--to', `lmdb:${to}`, '--shards', '4']);
     assert.equal(same.status, 1);
     assert.match(same.stderr, /^walletd: the store has 4 shards already: without --shards it is restored as it is$/m);
   }
   for (const number of ['0', '1025', '2.5', 'many']) {
-    const none = await runVerb(['restore', '--from', file, '--to', `lmdb:${to}`, '--shards', number]);
+    const none = await runCommand(['restore', '--from', file, '--to', `lmdb:${to}`, '--shards', number]);
     assert.equal(none.status, 2);
     assert.match(none.stderr, /it must be a number of shards, from 1 to 1024/);
   }

@@ -8,7 +8,7 @@ import { withArchive } from '../../src/store/meta.js';
 import { restoreFrames } from '../../src/tools/restore/restore.js';
 import { ToolError } from '../../src/tools/store-reader.js';
 import { Writer } from '../contract/writer.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { framesOf, IMMEDIATE, META, recordedHistory, walletsOf } from '../tools/recorded-store.js';
 
@@ -37,21 +37,21 @@ test('a stopped store is restored from a file, a store and a past moment', () =>
     const wallets = await storedHistory(`${folder}/data`);
     const from = `lmdb:${folder}/data`;
     const file = `${folder}/wallets.backup`;
-    const backup = await runVerb(['backup', '--from', from, '--to', file]);
+    const backup = await runCommand(['backup', '--from', from, '--to', file]);
     assert.equal(backup.status, 0, backup.stderr);
     assert.match(backup.stdout, /^shard +snapshot +up to +entries +size$/m);
     const sentence = `^Store lmdb:.*/data, id ${META.storeId}, as of .*Z: .* KiB in ${file}$`;
     assert.match(backup.stdout, new RegExp(sentence, 'm'));
 
     const secret = { THE_STORE: `lmdb:${folder}/from-file` };
-    const fromFile = await runVerb(['restore', '--from', file, '--to', 'env:THE_STORE'], secret);
+    const fromFile = await runCommand(['restore', '--from', file, '--to', 'env:THE_STORE'], secret);
     assert.equal(fromFile.status, 0, fromFile.stderr);
     assert.deepEqual(await walletsIn(`${folder}/from-file`), wallets);
-    const direct = await runVerb(['restore', '--from', from, '--to', `lmdb:${folder}/direct`]);
+    const direct = await runCommand(['restore', '--from', from, '--to', `lmdb:${folder}/direct`]);
     assert.equal(direct.status, 0, direct.stderr);
     assert.deepEqual(await walletsIn(`${folder}/direct`), wallets);
 
-    const early = await runVerb([
+    const early = await runCommand([
       'restore',
       '--from',
       file,
@@ -62,7 +62,7 @@ test('a stopped store is restored from a file, a store and a past moment', () =>
     ]);
     assert.equal(early.status, 1);
     const [, time = ''] = /^walletd: nothing that early .* is (\S+Z)$/m.exec(early.stderr) ?? [];
-    const at = await runVerb(['restore', '--from', file, '--to', `lmdb:${folder}/early`, '--at', time]);
+    const at = await runCommand(['restore', '--from', file, '--to', `lmdb:${folder}/early`, '--at', time]);
     assert.equal(at.status, 0, at.stderr);
     assert.notDeepEqual(await walletsIn(`${folder}/early`), wallets);
   }));
@@ -72,12 +72,12 @@ test('a refusal is one sentence with an exit code and changes nothing', () =>
     await storedHistory(`${folder}/data`);
     const from = `lmdb:${folder}/data`;
     const file = `${folder}/wallets.backup`;
-    assert.equal((await runVerb(['backup', '--from', from, '--to', file])).status, 0);
+    assert.equal((await runCommand(['backup', '--from', from, '--to', file])).status, 0);
     const before = readFileSync(file);
     const spoiled = Buffer.from(before);
     spoiled.writeUInt8(spoiled.readUInt8(200) ^ 1, 200);
     writeFileSync(`${folder}/spoiled.backup`, spoiled);
-    assert.equal((await runVerb(['init', `lmdb:${folder}/other`])).status, 0);
+    assert.equal((await runCommand(['init', `lmdb:${folder}/other`])).status, 0);
     const newStore = ['--to', `lmdb:${folder}/new`];
     const refusals: readonly (readonly [args: string[], status: number, sentence: RegExp])[] = [
       [
@@ -125,7 +125,7 @@ test('a refusal is one sentence with an exit code and changes nothing', () =>
       [['restore', '--from', file], 2, /required option '--to <store>' not specified/],
     ];
     for (const [args, status, sentence] of refusals) {
-      const result = await runVerb(args);
+      const result = await runCommand(args);
       assert.equal(result.status, status, `${args.join(' ')}: ${result.stderr}`);
       assert.match(result.stderr, sentence);
       assert.doesNotMatch(result.stderr, /\n {4}at |hush/, 'no stack, and no password');
@@ -155,7 +155,7 @@ test('serve, init and the next restore refuse an interrupted restore', () =>
       ['backup', '--to', `${folder}/b`],
       ['restore', '--from', `lmdb:${folder}/data`, '--to', half],
     ]) {
-      const { status, stderr } = await runVerb(args, env);
+      const { status, stderr } = await runCommand(args, env);
       assert.equal(status, 1, args.join(' '));
       assert.match(stderr, /^walletd: .*the restore of this store was not finished: empty it and restore again$/m);
     }
@@ -169,7 +169,7 @@ test('a restore that fails midway explains how to empty the place', () =>
     await log.append(0);
     await store.close();
     const args = ['restore', '--from', `lmdb:${folder}/data`, '--to', `lmdb:${folder}/new`];
-    const { status, stderr } = await runVerb(args, { WALLETD_SHARDS: '1' });
+    const { status, stderr } = await runCommand(args, { WALLETD_SHARDS: '1' });
     assert.equal(status, 1);
     assert.match(
       stderr,

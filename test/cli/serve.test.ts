@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { makeCertificate } from '../support/certificate.js';
 import { balanceOf, importPlayers } from '../support/client.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
@@ -12,23 +12,23 @@ const withStore = (run: (store: string) => Promise<void>) => inTempFolder((folde
 
 test('a configuration that differs from the store stops the start, in one sentence', () =>
   withStore(async (store) => {
-    await runVerb(['init'], { WALLETD_STORE: store });
-    const shards = await runVerb(['serve'], { WALLETD_STORE: store, WALLETD_SHARDS: '8' });
+    await runCommand(['init'], { WALLETD_STORE: store });
+    const shards = await runCommand(['serve'], { WALLETD_STORE: store, WALLETD_SHARDS: '8' });
     assert.equal(shards.status, 2);
     assert.match(
       shards.stderr,
       /^walletd: shards is 8, but the store was created with 4: set WALLETD_SHARDS=4 \(store lmdb:.*\)\n$/,
     );
-    const scale = await runVerb(['serve'], { WALLETD_STORE: store, WALLETD_MONEY_SCALE: '2' });
+    const scale = await runCommand(['serve'], { WALLETD_STORE: store, WALLETD_MONEY_SCALE: '2' });
     assert.match(scale.stderr, /^walletd: money\.scale is 2, but the store was created with 4/);
   }));
 
 test('with init never, an empty store is refused and nothing is created', () =>
   withStore(async (store) => {
-    const refused = await runVerb(['serve'], { WALLETD_STORE: store, WALLETD_INIT: 'never' });
+    const refused = await runCommand(['serve'], { WALLETD_STORE: store, WALLETD_INIT: 'never' });
     assert.equal(refused.status, 1);
     assert.match(refused.stderr, /^walletd: there is no store at lmdb:.*walletd init/);
-    await runVerb(['init'], { WALLETD_STORE: store });
+    await runCommand(['init'], { WALLETD_STORE: store });
     const walletd = await WalletdProcess.start({ WALLETD_STORE: store, WALLETD_INIT: 'never' });
     assert.equal(await walletd.end('SIGTERM'), 0);
   }));
@@ -39,7 +39,7 @@ test('a port in use refuses the start before the store is taken over', () =>
     await importPlayers(first.adminUrl, ['ann'], 100);
     for (const variable of ['WALLETD_PORT', 'WALLETD_ADMIN_PORT']) {
       const url = variable === 'WALLETD_PORT' ? first.callbackUrl : first.adminUrl;
-      const second = await runVerb(['serve'], { WALLETD_STORE: store, [variable]: new URL(url).port });
+      const second = await runCommand(['serve'], { WALLETD_STORE: store, [variable]: new URL(url).port });
       assert.equal(second.status, 1);
       assert.match(second.stderr, /^walletd: cannot listen on \S+ for (callbacks|the operator API) \([^\n]*\n$/);
     }
@@ -50,14 +50,14 @@ test('a port in use refuses the start before the store is taken over', () =>
 test('a store that cannot be opened stops the start, in one sentence', () =>
   inTempFolder(async (folder) => {
     const server = createServer().listen(`${folder}/file`);
-    const refused = await runVerb(['serve'], { WALLETD_STORE: `lmdb:${folder}/file/data` });
+    const refused = await runCommand(['serve'], { WALLETD_STORE: `lmdb:${folder}/file/data` });
     server.close();
     assert.equal(refused.status, 1);
     assert.match(refused.stderr, /^walletd: cannot open the store lmdb:/);
   }));
 
 test('a heap too small for its workers stops the start, in one sentence', async () => {
-  const { status, stderr } = await runVerb(['serve'], {
+  const { status, stderr } = await runCommand(['serve'], {
     WALLETD_MEMORY_MAX_BYTES: String(128 * 1024 * 1024),
     WALLETD_WORKERS: '2',
     WALLETD_STORE: 'lmdb:/nowhere/at/all',
@@ -72,16 +72,16 @@ test('a heap too small for its workers stops the start, in one sentence', async 
 test('callbacks without keys or networks leave this machine only with --insecure', async () => {
   // The store does not exist, so nothing starts.
   const env = { WALLETD_HOST: '0.0.0.0', WALLETD_STORE: 'lmdb:/nowhere/x', WALLETD_INIT: 'never' };
-  const refused = await runVerb(['serve'], env);
+  const refused = await runCommand(['serve'], env);
   assert.equal(refused.status, 2);
   assert.match(refused.stderr, /^walletd: host is 0\.0\.0\.0, .* not authenticated: .* --insecure .*\n$/);
-  const meant = await runVerb(['serve', '--insecure'], env);
+  const meant = await runCommand(['serve', '--insecure'], env);
   assert.equal(meant.status, 1);
   assert.match(meant.stderr, /^walletd: there is no store at/);
 });
 
 test('the operator API leaves this machine only with a token, also with --insecure', async () => {
-  const refused = await runVerb(['serve', '--insecure'], {
+  const refused = await runCommand(['serve', '--insecure'], {
     WALLETD_ADMIN_HOST: '0.0.0.0',
     WALLETD_STORE: 'lmdb:/nowhere/x',
   });
@@ -116,7 +116,7 @@ test('missing, invalid or mismatched TLS files refuse the start and name the set
         /^walletd: .*operators.* \(tls\.keyFile\) has no key that fits .*\n$/,
       ],
     ] as const) {
-      const refused = await runVerb(['serve'], { ...env, ...changes });
+      const refused = await runCommand(['serve'], { ...env, ...changes });
       assert.match(refused.stderr, sentence);
       assert.equal(refused.status, 2);
       assert.doesNotMatch(refused.stderr, /secret words/);
@@ -125,17 +125,17 @@ test('missing, invalid or mismatched TLS files refuse the start and name the set
 
 test('serve --check reports whether it would start, and changes nothing', () =>
   withStore(async (store) => {
-    const none = await runVerb(['serve', '--check'], { WALLETD_STORE: store });
+    const none = await runCommand(['serve', '--check'], { WALLETD_STORE: store });
     assert.equal(none.status, 0);
     assert.match(none.stdout, /there is none yet; the start creates it\.\nIt would start\.\n$/);
-    const refused = await runVerb(['serve', '--check'], { WALLETD_STORE: store, WALLETD_INIT: 'never' });
+    const refused = await runCommand(['serve', '--check'], { WALLETD_STORE: store, WALLETD_INIT: 'never' });
     assert.equal(refused.status, 1);
-    await runVerb(['init'], { WALLETD_STORE: store });
-    const there = await runVerb(['serve', '--check'], { WALLETD_STORE: store });
+    await runCommand(['init'], { WALLETD_STORE: store });
+    const there = await runCommand(['serve', '--check'], { WALLETD_STORE: store });
     assert.match(there.stdout, /4 shards; fsync: .*\nIt would start\.\n$/);
-    const differs = await runVerb(['serve', '--check'], { WALLETD_STORE: store, WALLETD_SHARDS: '8' });
+    const differs = await runCommand(['serve', '--check'], { WALLETD_STORE: store, WALLETD_SHARDS: '8' });
     assert.equal(differs.status, 2);
-    const missing = await runVerb(['serve', '--check'], {
+    const missing = await runCommand(['serve', '--check'], {
       WALLETD_STORE: store,
       WALLETD_TLS_CERTIFICATE_FILE: '/nowhere.pem',
       WALLETD_TLS_KEY_FILE: '/nowhere.key',

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { TestNode } from '../support/test-node.js';
 
@@ -16,7 +16,7 @@ test('simulate agrees with walletd, signed, and writes its reports', async () =>
       writeFileSync(`${folder}/key`, `# the key of the tests\n${KEY}\n`);
       const reports = ['--junit', `${folder}/junit.xml`, '--html', `${folder}/page.html`];
       const args = [node.callbackUrl, '--operator', node.adminUrl, '--key-file', `${folder}/key`, ...reports];
-      const { status, stdout, stderr } = await runVerb(['simulate', ...args]);
+      const { status, stdout, stderr } = await runCommand(['simulate', ...args]);
       assert.deepEqual([status, stderr], [0, ''], stdout);
       assert.match(stdout, /\d+ cases, \d+ messages: \d+ agree, 0 differ, 0 cannot be known, 0 skipped\n$/);
       assert.match(
@@ -37,9 +37,9 @@ test('simulate follows a profile and reports deviations from it', async () => {
       const profile = `${folder}/profile.json`;
       writeFileSync(profile, '{"duplicates": "reject", "void.allowNegativeBalance": false}');
       const args = ['simulate', node.callbackUrl, '--operator', node.adminUrl];
-      const agreed = await runVerb([...args, '--profile', profile]);
+      const agreed = await runCommand([...args, '--profile', profile]);
       assert.equal(agreed.status, 0, agreed.stdout);
-      const differing = await runVerb(args);
+      const differing = await runCommand(args);
       assert.equal(differing.status, 1);
       assert.match(differing.stdout, /\ndiffers .*a repeat gets the first answer and moves nothing/);
       const [, ...told] = differing.stdout.split('\nDIFFERS  ').map((finding) => finding.split('\n')[0]);
@@ -59,7 +59,7 @@ test('random histories and timed rounds agree with walletd and its learnt profil
     try {
       const learnt = `${folder}/learnt.json`;
       const args = ['simulate', node.callbackUrl, '--operator', node.adminUrl, '--seconds', '2'];
-      const explored = await runVerb([...args, '--learn', learnt, '--mode', 'explore', '--seed', '7']);
+      const explored = await runCommand([...args, '--learn', learnt, '--mode', 'explore', '--seed', '7']);
       assert.deepEqual([explored.status, explored.stderr], [0, ''], explored.stdout);
       assert.match(explored.stdout, /\nseed 7: \d+ histories, \d+ messages in [\d.]+ s, \d+ a second\n$/);
       assert.deepEqual(JSON.parse(readFileSync(learnt, 'utf8')), {
@@ -67,7 +67,7 @@ test('random histories and timed rounds agree with walletd and its learnt profil
         'tips.unknown': 'credit',
         decimals: 4,
       });
-      const soaked = await runVerb([...args, '--profile', learnt, '--mode', 'soak', '--rate', '50']);
+      const soaked = await runCommand([...args, '--profile', learnt, '--mode', 'soak', '--rate', '50']);
       assert.equal(soaked.status, 0, soaked.stdout);
       assert.match(
         soaked.stdout,
@@ -87,7 +87,7 @@ test('simulate cannot judge an operator that always answers 503', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { status, stdout } = await runVerb(['simulate', url, '--create', ':', '--patience', '0', '--json']);
+    const { status, stdout } = await runCommand(['simulate', url, '--create', ':', '--patience', '0', '--json']);
     assert.equal(status, 3);
     const verdicts = stdout
       .trim()
@@ -101,7 +101,7 @@ test('simulate cannot judge an operator that always answers 503', async () => {
 
 test('simulate without players cannot judge, and says why none exist', async () => {
   const run = async (...args: string[]) => {
-    const { status, stdout, stderr } = await runVerb(['simulate', 'http://127.0.0.1:9', ...args]);
+    const { status, stdout, stderr } = await runCommand(['simulate', 'http://127.0.0.1:9', ...args]);
     assert.deepEqual([status, stdout], [3, '']);
     return stderr;
   };
@@ -122,7 +122,7 @@ test('simulate reports wrong arguments in one sentence', async () => {
       return `${folder}/file`;
     };
     const said = async (...args: string[]) => {
-      const { status, stderr } = await runVerb(['simulate', 'http://127.0.0.1:9', ...args]);
+      const { status, stderr } = await runCommand(['simulate', 'http://127.0.0.1:9', ...args]);
       assert.equal(status, 2, stderr);
       return stderr.trim();
     };

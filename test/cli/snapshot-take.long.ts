@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importPlayers } from '../support/client.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { jsonLines, NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 
 test('snapshot take works through a server or alone, and skips unchanged shards', async (t) => {
@@ -16,7 +16,7 @@ test('snapshot take works through a server or alone, and skips unchanged shards'
   );
   await node.play(8);
   const before = await node.balances();
-  const alive = await runVerb(['snapshot', 'take'], { ...node.env, WALLETD_ADMIN_PORT: '1' });
+  const alive = await runCommand(['snapshot', 'take'], { ...node.env, WALLETD_ADMIN_PORT: '1' });
   assert.equal(alive.status, 1);
   assert.match(
     alive.stderr,
@@ -41,7 +41,7 @@ test('a server whose fence was trimmed does not count as stopped', async (t) => 
   await importPlayers(adminUrl, NODE_PLAYERS, 100);
   assert.equal((await node.run(['snapshot', 'take'])).status, 0);
   for (const args of [['snapshot', 'take'], ['accept-loss']]) {
-    const refused = await runVerb(args, { ...node.env, WALLETD_ADMIN_PORT: '1' });
+    const refused = await runCommand(args, { ...node.env, WALLETD_ADMIN_PORT: '1' });
     assert.equal(refused.status, 1, refused.stdout);
     assert.match(refused.stderr, /does not name its owner any more: if no server runs on it, add --stopped/);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freePort } from '../../bench/support/free-port.js';
 import { RedisServer } from '../support/redis-server.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
@@ -24,7 +24,7 @@ test('status names a hanging member until it returns', () =>
       });
     const [one, two] = [await start('one'), await start('two')];
     const env = { WALLETD_ADMIN_PORT: new URL(one.adminUrl).port };
-    const status = async () => await runVerb(['status'], env);
+    const status = async () => await runCommand(['status'], env);
     try {
       await until('both are up', async () => /^nodes +2 up *$/m.test((await status()).stdout));
       process.kill(two.pid, 'SIGSTOP');

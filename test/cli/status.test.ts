@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { RedisServer } from '../support/redis-server.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
@@ -15,23 +15,23 @@ test('status shows the health of a server on one screen and as exit code', async
   const node = await TestNode.start({ 'admin.token': TOKEN });
   const env = { WALLETD_ADMIN_PORT: new URL(node.adminUrl).port, WALLETD_ADMIN_TOKEN: TOKEN };
   try {
-    const { status, stdout, stderr } = await runVerb(['status'], env);
+    const { status, stdout, stderr } = await runCommand(['status'], env);
     assert.deepEqual([status, stderr], [0, '']);
     assert.match(stdout, /^walletd \S+ on Node v\S+ at http:\/\/127\.0\.0\.1:\d+: up for .*, ready\n/);
     assert.match(stdout, /\nshards +4 of 4 serve +0 players\n/);
     assert.match(stdout, /\nstore +answers /);
     assert.match(stdout, /\n\nAll is well\.\n$/);
     assert.ok(stdout.split('\n').length < 24, 'one screen');
-    const json = await runVerb(['status', '--json'], env);
+    const json = await runCommand(['status', '--json'], env);
     const { isHealthy, shardsServing } = JSON.parse(json.stdout);
     assert.deepEqual([isHealthy, shardsServing], [true, 4]);
-    const stranger = await runVerb(['status'], { ...env, WALLETD_ADMIN_TOKEN: `${TOKEN}-not` });
+    const stranger = await runCommand(['status'], { ...env, WALLETD_ADMIN_TOKEN: `${TOKEN}-not` });
     assert.equal(stranger.status, 1);
     assert.match(stranger.stderr, /answers 401: /);
   } finally {
     await node.close();
   }
-  const gone = await runVerb(['status'], env);
+  const gone = await runCommand(['status'], env);
   assert.equal(gone.status, 1);
   assert.match(gone.stderr, /^walletd: cannot ask the server at http:\/\/127\.0\.0\.1:\d+: .*\n$/);
 });
@@ -41,7 +41,7 @@ test('status reports a hanging server after five seconds', () =>
     const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder}/data` });
     const { port } = new URL(walletd.adminUrl);
     process.kill(walletd.pid, 'SIGSTOP');
-    const { status, stderr } = await runVerb(['status'], { WALLETD_ADMIN_PORT: port });
+    const { status, stderr } = await runCommand(['status'], { WALLETD_ADMIN_PORT: port });
     process.kill(walletd.pid, 'SIGCONT');
     await walletd.end('SIGKILL');
     assert.equal(status, 1);
@@ -56,7 +56,7 @@ test('status shows the id from the file of the archive', () =>
     const store = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_RETENTION_MEMORY_SECONDS: '60' };
     for (const WALLETD_WORKERS of ['0', '2']) {
       const walletd = await WalletdProcess.start({ ...store, WALLETD_NODE_FOLDER: `${folder}/node`, WALLETD_WORKERS });
-      const { stdout } = await runVerb(['status'], { WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port });
+      const { stdout } = await runCommand(['status'], { WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port });
       const { archiveId } = JSON.parse(readFileSync(`${folder}/data/archive/archive.json`, 'utf8'));
       assert.match(stdout, new RegExp(`\\narchive +answers +0 names, id ${archiveId}\\n`));
       await walletd.end('SIGTERM');
@@ -69,12 +69,13 @@ test('doctor and status report the same alerts of a server', () =>
     const store = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder}/node` };
     const walletd = await WalletdProcess.start({ ...store, WALLETD_ARCHIVE: 'postgres://w:x@127.0.0.1:1/w' });
     const env = { ...store, WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port };
-    const isAway = async () => /^WRONG +The archive does not answer\./m.test((await runVerb(['status'], env)).stdout);
+    const isAway = async () =>
+      /^WRONG +The archive does not answer\./m.test((await runCommand(['status'], env)).stdout);
     await until('the archive is known to be away', isAway);
-    const status = await runVerb(['status'], env);
+    const status = await runCommand(['status'], env);
     assert.match(status.stdout, /\narchive +DOES NOT ANSWER/);
     assert.equal(status.status, 1);
-    const doctor = await runVerb(['doctor'], env);
+    const doctor = await runCommand(['doctor'], env);
     assert.match(doctor.stdout, /^bad +server +The archive does not answer\./m);
     assert.equal(doctor.status, 1);
     await walletd.end('SIGKILL');
@@ -84,8 +85,8 @@ test('doctor and status report the same alerts of a server', () =>
 test('doctor examines LMDB and leaves nothing behind', () =>
   inTempFolder(async (folder) => {
     const store = `lmdb:${folder}/data`;
-    await runVerb(['init', store]);
-    const { status, stdout } = await runVerb(['doctor', store, '--json']);
+    await runCommand(['init', store]);
+    const { status, stdout } = await runCommand(['doctor', store, '--json']);
     const findings = stdout
       .trim()
       .split('\n')
@@ -98,7 +99,7 @@ test('doctor examines LMDB and leaves nothing behind', () =>
     assert.equal(status, bad ? 1 : 0);
     for (const { verdict, todo } of findings) assert.equal(todo === undefined, verdict === 'good');
     assert.deepEqual(readdirSync(`${folder}/data`).sort(), ['data.mdb', 'lock.mdb']);
-    const none = await runVerb(['doctor', `lmdb:${folder}/none`]);
+    const none = await runCommand(['doctor', `lmdb:${folder}/none`]);
     assert.equal(none.status, 1);
     assert.match(none.stderr, /there is no store at/);
   }));
@@ -114,7 +115,7 @@ test('doctor names missing rights of the Redis user and leaves nothing behind', 
   const server = await RedisServer.start();
   const url = (user: string) => `redis://${user}:secret@127.0.0.1:${server.port}`;
   const examine = async (user: string) => {
-    const { status, stdout, stderr } = await runVerb(['doctor', url(user), '--json']);
+    const { status, stdout, stderr } = await runCommand(['doctor', url(user), '--json']);
     assert.equal(stderr, '');
     return {
       status,
@@ -137,7 +138,7 @@ test('doctor names missing rights of the Redis user and leaves nothing behind', 
       ...rights.replace('+xtrim ', '').split(/ (?![^(]*\))/),
     );
     // This run loads the functions.
-    await runVerb(['doctor', server.url]);
+    await runCommand(['doctor', server.url]);
     const empty = await examine('walletd');
     assert.deepEqual(
       empty.findings
@@ -145,7 +146,7 @@ test('doctor names missing rights of the Redis user and leaves nothing behind', 
         .filter((one) => !/^(room|durable write)/.test(one)),
       ['store: look', 'durability: look', 'rights: good', 'replicas: good', 'clock: good', 'money: look'],
     );
-    assert.equal((await runVerb(['init', server.url])).status, 0);
+    assert.equal((await runCommand(['init', server.url])).status, 0);
     assert.equal((await examine('walletd')).findings[0]?.verdict, 'good');
     const trimless = await examine('trimless');
     assert.equal(trimless.status, 1);
@@ -158,7 +159,7 @@ test('doctor names missing rights of the Redis user and leaves nothing behind', 
       [],
     );
     await server.call('CONFIG', 'SET', 'appendfsync', 'everysec');
-    const refused = await runVerb(['doctor', server.url]);
+    const refused = await runCommand(['doctor', server.url]);
     assert.equal(refused.status, 1);
     assert.match(refused.stderr, /appendfsync everysec, and it should be always/);
   } finally {
@@ -167,7 +168,7 @@ test('doctor names missing rights of the Redis user and leaves nothing behind', 
 });
 
 test('a shell completes commands and options from the output of completion', async () => {
-  const { stdout } = await runVerb(['completion', 'bash']);
+  const { stdout } = await runCommand(['completion', 'bash']);
   const complete = (...words: string[]) => {
     const script = `${stdout}
       COMP_WORDS=(walletd "$@"); COMP_CWORD=$#; _walletd; echo "\${COMPREPLY[@]}"`;
@@ -183,14 +184,14 @@ test('a shell completes commands and options from the output of completion', asy
   assert.equal(complete('backup', '--fol'), '--follow');
   assert.match(complete('inspect', 'player', 'ann', '--'), /--store/);
   assert.equal(complete('unheard-of', 'acc'), 'accept-loss');
-  assert.equal((await runVerb(['completion', 'fish'])).status, 2);
+  assert.equal((await runCommand(['completion', 'fish'])).status, 2);
 });
 
 const noZsh = spawnSync('zsh', ['--version']).status !== 0 && 'zsh is not installed';
 
 test('zsh completes commands, with or without its own completion', { skip: noZsh }, () =>
   inTempFolder(async (folder) => {
-    const { stdout } = await runVerb(['completion', 'zsh']);
+    const { stdout } = await runCommand(['completion', 'zsh']);
     writeFileSync(`${folder}/completion`, stdout);
     for (const rc of ['', 'autoload -U compinit; compinit -u\n']) {
       writeFileSync(`${folder}/.zshrc`, `PS1='ready> '\n${rc}source ${folder}/completion\n`);

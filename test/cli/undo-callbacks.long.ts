@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { Random } from '../fuzz/random.js';
 import { endAfterTests } from '../support/children.js';
 import { bet, type CallbackAnswer, importPlayers, PlatformClient } from '../support/client.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { jsonLines, NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 import { until } from '../support/until.js';
 import { environment, UNLAUNCHED } from '../support/walletd-process.js';
@@ -310,20 +310,20 @@ test('a correction that waits for another operator is pending, then done before'
   await once(server, 'listening');
   t.after(() => server.close());
   const env = { ...casino.node.env, WALLETD_ADMIN_PORT: String((server.address() as AddressInfo).port) };
-  const waiting = await runVerb([...UNDO, '--yes'], env);
+  const waiting = await runCommand([...UNDO, '--yes'], env);
   assert.equal(waiting.status, 1);
   assert.match(
     waiting.stdout,
     /^No correction was written; 1 correction of -1 THB pending until another operator approves\.$/m,
   );
   isClosed = true;
-  const expired = await runVerb([...UNDO, '--yes'], env);
+  const expired = await runCommand([...UNDO, '--yes'], env);
   assert.match(expired.stdout, /refused: too late; --ask-again asks once more/);
-  const again = await runVerb([...UNDO, '--yes', '--ask-again'], env);
+  const again = await runCommand([...UNDO, '--yes', '--ask-again'], env);
   assert.match(again.stdout, /1 correction of -1 THB pending/);
   isClosed = false;
   isApproved = true;
-  const approved = await runVerb([...UNDO, '--yes'], env);
+  const approved = await runCommand([...UNDO, '--yes'], env);
   assert.deepEqual([approved.status, /Besides, 1 done before\.$/m.test(approved.stdout)], [0, true]);
   const correction = {
     undoes: { type: 'credit', id: 'c', productId: 'P' },

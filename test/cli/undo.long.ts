@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { bet, PlatformClient } from '../support/client.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { jsonLines } from '../support/stored-node.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -66,7 +66,7 @@ async function balances(walletd: WalletdProcess): Promise<number[]> {
 test('undo shows its corrections, writes each once, and names players it cannot debit', () =>
   withOperators(async (walletd, settings, sinceMs) => {
     const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs)];
-    const shown = await runVerb([...args, '--json'], settings);
+    const shown = await runCommand([...args, '--json'], settings);
     assert.equal(shown.status, 0, shown.stderr);
     const plan = jsonLines(shown.stdout).map(({ username, type, id, correction, state }) => [
       username,
@@ -90,19 +90,19 @@ test('undo shows its corrections, writes each once, and names players it cannot 
     ]);
     assert.deepEqual(await balances(walletd), [151.25, 30, 75]);
 
-    const deposits = await runVerb([...args, '--type', 'deposit', '--yes'], settings);
+    const deposits = await runCommand([...args, '--type', 'deposit', '--yes'], settings);
     assert.equal(deposits.status, 1);
     assert.match(deposits.stdout, /bob .* refused: the balance is too small|bob .* refused: /);
     assert.match(deposits.stdout, /^2 corrections of -51\.25 THB written; 1 correction of -50 THB refused\.$/m);
     assert.deepEqual(await balances(walletd), [100, 30, 75]);
 
     for (const state of ['done', 'done before']) {
-      const all = await runVerb([...args, '--allow-negative-balance', '--yes', '--json'], settings);
+      const all = await runCommand([...args, '--allow-negative-balance', '--yes', '--json'], settings);
       assert.equal(all.status, 0, all.stderr);
       assert.equal(jsonLines(all.stdout).at(-1)?.state, state);
       assert.deepEqual(await balances(walletd), [100, -20, 105]);
     }
-    const books = await runVerb(['verify', '--no-server', '--json'], settings);
+    const books = await runCommand(['verify', '--no-server', '--json'], settings);
     assert.equal(jsonLines(books.stdout)[0]?.clean, true);
   }));
 
@@ -119,13 +119,13 @@ test('undo takes imports back, shortens long ids and honours --until', () =>
     await send(walletd, 'backoffice', '/dan/deposits', { id: 'later', amount: 1 });
     const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs), '--until', String(untilMs)];
     for (const state of ['done', 'done before']) {
-      const { status, stdout } = await runVerb([...args, '--type', 'import', '--yes', '--json'], settings);
+      const { status, stdout } = await runCommand([...args, '--type', 'import', '--yes', '--json'], settings);
       assert.equal(status, 0);
       const [only, ...more] = jsonLines(stdout) as { type: string; state: string; correction: { id: string } }[];
       assert.deepEqual([only?.type, only?.state, more], ['import', state, []]);
       assert.match(only?.correction.id ?? '', /^walletd:undo-hash:import:-40:[0-9a-f]{64}$/);
     }
-    const { stdout } = await runVerb([...args, '--json'], settings);
+    const { stdout } = await runCommand([...args, '--json'], settings);
     assert.deepEqual(jsonLines(stdout).length, 1, 'what came later is left out');
     const dan = await fetch(`${walletd.adminUrl}/v1/players/dan`, { headers: headersOf('support') });
     assert.equal(((await dan.json()) as { balance: number }).balance, 1);
@@ -138,7 +138,7 @@ test('undo recognizes earlier corrections by kind, target and amount, not by id'
     await send(walletd, 'support', '/ann/deposits', { id: 'undo-gift-2', amount: 0.01 });
     const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs), '--player', 'ann', '--yes', '--json'];
     for (const state of ['done', 'done before']) {
-      const { status, stdout, stderr } = await runVerb(args, settings);
+      const { status, stdout, stderr } = await runCommand(args, settings);
       assert.equal(status, 0, stdout + stderr);
       assert.deepEqual(
         jsonLines(stdout).map((one) => one.state),
@@ -153,7 +153,7 @@ test('corrections of an older undo count as done and are not repeated', () =>
     const correction = { id: 'undo-gift', amount: -50.25, reason: 'undo of deposit gift by backoffice' };
     await send(walletd, 'support', '/ann/corrections', correction);
     const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs), '--player', 'ann', '--yes', '--json'];
-    const { stdout } = await runVerb(args, settings);
+    const { stdout } = await runCommand(args, settings);
     assert.deepEqual(
       jsonLines(stdout).map((one) => one.state),
       ['done before', 'done'],
@@ -163,46 +163,46 @@ test('corrections of an older undo count as done and are not repeated', () =>
 
 test('undo reports when nothing matches and when no server answers', () =>
   withOperators(async (_walletd, settings, sinceMs) => {
-    const nobody = await runVerb(['undo', '--operator', 'nobody', '--since', String(sinceMs)], settings);
+    const nobody = await runCommand(['undo', '--operator', 'nobody', '--since', String(sinceMs)], settings);
     assert.deepEqual([nobody.status, /nobody did nothing of that kind since/.test(nobody.stderr)], [1, true]);
     const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs), '--yes'];
     const { WALLETD_ADMIN_PORT: _port, ...elsewhere } = settings;
-    const alone = await runVerb(args, { ...elsewhere, WALLETD_ADMIN_PORT: '1' });
+    const alone = await runCommand(args, { ...elsewhere, WALLETD_ADMIN_PORT: '1' });
     assert.equal(alone.status, 1);
     assert.match(alone.stderr, /no server of this store answers at http/);
-    const wrong = await runVerb(['undo', '--operator', 'x', '--since', 'yesterday'], settings);
+    const wrong = await runCommand(['undo', '--operator', 'x', '--since', 'yesterday'], settings);
     assert.equal(wrong.status, 2);
   }));
 
 test('restore --player shows a past and current balance, and the correction between them', () =>
   withOperators(async (walletd, settings) => {
     const file = `${settings.WALLETD_STORE?.slice('lmdb:'.length)}/../backup`;
-    assert.equal((await runVerb(['backup', '--to', file], settings)).status, 0);
+    assert.equal((await runCommand(['backup', '--to', file], settings)).status, 0);
     const args = ['restore', '--from', file, '--player', 'ann', '--show', '--json'];
-    const same = await runVerb(args, settings);
+    const same = await runCommand(args, settings);
     assert.equal(same.status, 0, same.stderr);
     const [then] = jsonLines(same.stdout);
     assert.deepEqual([then?.balance, then?.now, then?.correction], ['151.25', '151.25', null]);
 
     await send(walletd, 'support', '/ann/withdrawals', { id: 'w', amount: 51.2499 });
-    const moved = await runVerb(args, settings);
+    const moved = await runCommand(args, settings);
     const [{ correction } = {}] = jsonLines(moved.stdout) as {
       correction: { id: string; amount: number; reason: string };
     }[];
     assert.equal(correction?.amount, 51.2499);
-    const { stdout: text } = await runVerb(args.slice(0, -1), settings);
+    const { stdout: text } = await runCommand(args.slice(0, -1), settings);
     assert.match(text, /^ {2}walletd undo --callbacks --player ann --since \S+Z --ids FILE$/m);
     assert.match(text, /also takes back what ann has won and lost since/);
     const [, path = '', body = ''] = /^ {2}POST http\S+\/v1\/players(\/\S+)\n {2}(\{.*\})$/m.exec(text) ?? [];
     await send(walletd, 'support', path, body);
     assert.deepEqual((await balances(walletd))[0], 151.25);
 
-    const nobody = await runVerb(['restore', '--from', file, '--player', 'eve', '--show'], settings);
+    const nobody = await runCommand(['restore', '--from', file, '--player', 'eve', '--show'], settings);
     assert.deepEqual([nobody.status, /has no player eve/.test(nobody.stderr)], [1, true]);
-    const byPipe = await runVerb(['restore', '--from', '-', '--player', 'ann', '--show'], settings);
+    const byPipe = await runCommand(['restore', '--from', '-', '--player', 'ann', '--show'], settings);
     assert.deepEqual([byPipe.status, /a pipe cannot be read here and there/.test(byPipe.stderr)], [2, true]);
-    const encrypted = await runVerb([...args, '--identity', `${file}.key`], settings);
+    const encrypted = await runCommand([...args, '--identity', `${file}.key`], settings);
     assert.deepEqual([encrypted.status, /look into what `age -d` makes of it/.test(encrypted.stderr)], [2, true]);
-    const half = await runVerb(['restore', '--from', file, '--player', 'ann', '--to', 'lmdb:./x'], settings);
+    const half = await runCommand(['restore', '--from', file, '--player', 'ann', '--to', 'lmdb:./x'], settings);
     assert.deepEqual([half.status, /--player and --show go together/.test(half.stderr)], [2, true]);
   }));

@@ -3,21 +3,21 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { play, serving } from './served-store.js';
 
 test('verify finds balances that only the server has, and reports a missing server', async () => {
   await serving(async ({ env, server, folder }) => {
     const to = `lmdb:${folder}/copy`;
-    assert.equal((await runVerb(['restore', '--from', env.WALLETD_STORE as string, '--to', to], env)).status, 0);
+    assert.equal((await runCommand(['restore', '--from', env.WALLETD_STORE as string, '--to', to], env)).status, 0);
     await play(server, 'more', 1);
-    const found = await runVerb(['verify', '--store', to, '--server', server.adminUrl], env);
+    const found = await runCommand(['verify', '--store', to, '--server', server.adminUrl], env);
     assert.equal(found.status, 1);
     assert.match(
       found.stdout,
       /4 found:\n {2}server: shard \d: ann has version 13 on the server, and the log ends with version 11\n/,
     );
-    const away = await runVerb(['verify', '--server', 'http://127.0.0.1:9'], env);
+    const away = await runCommand(['verify', '--server', 'http://127.0.0.1:9'], env);
     assert.deepEqual([away.status, away.stdout], [1, '']);
     assert.match(away.stderr, /^walletd: cannot ask the server at http:\/\/127\.0\.0\.1:9: /);
   });
@@ -27,7 +27,7 @@ test('verify ignores servers of other stores and programs that are not walletd',
   serving(async ({ env, server, folder }) => {
     const other = { ...env, WALLETD_STORE: `lmdb:${folder}/other`, WALLETD_NODE_FOLDER: `${folder}/node` };
     const run = (verb: string, adminUrl: string) =>
-      runVerb(verb.split(' '), { ...other, WALLETD_ADMIN_PORT: new URL(adminUrl).port });
+      runCommand(verb.split(' '), { ...other, WALLETD_ADMIN_PORT: new URL(adminUrl).port });
     await run('init', server.adminUrl);
     const web = createServer((_, res) => res.end('<html>')).listen(0, '127.0.0.1');
     await once(web, 'listening');

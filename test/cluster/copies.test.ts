@@ -83,11 +83,11 @@ test('another node replaces a stopped holder of copies within a second', async (
   await world.time.pass(200);
   const others = world.living.slice(0, 2);
   assert.ok(
-    others.some(({ flightMs }) => flightMs >= 100),
+    others.some(({ pendingAppendMs }) => pendingAppendMs >= 100),
     'nobody waits for it',
   );
   await world.time.pass(800);
-  for (const { flightMs } of others) assert.ok(flightMs < 100, `${flightMs} ms`);
+  for (const { pendingAppendMs } of others) assert.ok(pendingAppendMs < 100, `${pendingAppendMs} ms`);
   world.living[2]?.process.goOn();
   await world.calm();
   world.bettors.check();
@@ -113,7 +113,7 @@ test('an isolated node releases its shards, even with appends waiting for a copy
   const shards = lost.serving;
   for (const other of world.living) if (other !== lost) world.network.cut(lost.tag, other.tag);
   world.bettors.bet(200, 1000);
-  await world.time.until('something waits', () => lost.flightMs >= 1500);
+  await world.time.until('something waits', () => lost.pendingAppendMs >= 1500);
   const isPlanned = () => lost.cluster.status?.shards.every(({ planned }) => planned !== name) === true;
   await world.time.until('others are to have them', isPlanned);
   const plannedMs = world.time.nowMs;
@@ -185,7 +185,7 @@ async function sent(
 }
 
 /** The owner resumes and acknowledges a bet, and dies together with its master's copy of that bet. */
-async function tellsAndIsLost({ world, owner }: Scene): Promise<void> {
+async function acknowledgesAndIsLost({ world, owner }: Scene): Promise<void> {
   await world.time.until('it goes on', () => owner.serving.includes(SHARD));
   for (const node of world.living) node.isOpen = node === owner;
   world.bettors.betOnce();
@@ -217,7 +217,7 @@ test('a delayed fence asks for copies again, since the owner has resumed', async
   });
   await world.time.until('its fence is lost on its way', () => isCut);
   owner.process.goOn();
-  await tellsAndIsLost(shown);
+  await acknowledgesAndIsLost(shown);
   await world.time.pass(1900);
   world.network.mend();
   await checkAll(shown);
@@ -232,7 +232,7 @@ test('a late handover offer is ignored, since the owner has resumed', async () =
     assert.equal(heir, other);
     heir.process.stop();
   });
-  await tellsAndIsLost(shown);
+  await acknowledgesAndIsLost(shown);
   await world.time.pass(2001);
   other.process.goOn();
   await checkAll(shown);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CopyKeeper } from '../../src/cluster/copy-keeper.js';
 import type { Copy } from '../../src/shard/log/copies.js';
-import type { Head, SealedEntry } from '../../src/shard/log/wal.js';
+import type { EncodedEntry, Head } from '../../src/shard/log/wal.js';
 
 const GENESIS = headAt(0, 0);
 const BYTES_MAX = 1000;
@@ -11,11 +11,11 @@ function headAt(epoch: number, sequence: number): Head {
   return { lsn: { epoch, sequence }, nonce: `${epoch}`.repeat(16), checksum: sequence };
 }
 
-function entryAt(epoch: number, sequence: number): SealedEntry {
+function entryAt(epoch: number, sequence: number): EncodedEntry {
   return { head: headAt(epoch, sequence), bytes: Buffer.from(`${epoch}-${sequence}`) };
 }
 
-function copyOf(base: Head, entries: readonly SealedEntry[], isWhole = false): Copy {
+function copyOf(base: Head, entries: readonly EncodedEntry[], isWhole = false): Copy {
   return { shard: 0, base, entries, isWhole };
 }
 

@@ -179,7 +179,7 @@ test('a fence that waits too long for its connection is not sent', async () => {
  * The new owner is about to fence, which takes 900 ms. Meanwhile the owner resumes, and nodes appear that were not
  * asked for copies.
  */
-async function goesOnWhileFenced({ world, owner, heir }: Awaited<ReturnType<typeof begun>>, others: () => void) {
+async function resumesWhileFenced({ world, owner, heir }: Awaited<ReturnType<typeof begun>>, others: () => void) {
   const { store } = world;
   let isFencing = false;
   store.onAppend = ({ shard, entries }) => {
@@ -207,13 +207,13 @@ test('a newly joined node holds no copies for the former owner during a takeover
   const joins = world.nodes.indexOf(third);
   world.kill(joins);
   await world.time.pass(15_000);
-  await goesOnWhileFenced(begin, () => world.startNode(joins));
+  await resumesWhileFenced(begin, () => world.startNode(joins));
 });
 
 test('a paused node that was suspected dead holds no copies at first', async () => {
   const begin = await begun();
   begin.third.process.stop();
-  await goesOnWhileFenced(begin, () => begin.third.process.goOn());
+  await resumesWhileFenced(begin, () => begin.third.process.goOn());
 });
 
 test('an unused seal does not hold up the owner', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { Membership } from '../../src/cluster/membership.js';
-import type { BeatAnswer, ClusterTable, MemberRecord, TableView } from '../../src/cluster/table.js';
+import type { HeartbeatAnswer, MemberRecord, MembershipRegistry, RegistryView } from '../../src/cluster/table.js';
 import { Watch } from '../../src/cluster/watch.js';
 import { VirtualTime } from '../simulation/virtual-time.js';
 
@@ -21,7 +21,7 @@ class Bench {
 
   constructor() {
     const { time, watch, said } = this;
-    const view: TableView = {
+    const view: RegistryView = {
       version: '1',
       members: new Map([
         [ME, RECORD],
@@ -31,9 +31,9 @@ class Bench {
       plan: undefined,
       claims: new Map(),
     };
-    const table: Partial<ClusterTable> = {
+    const table: Partial<MembershipRegistry> = {
       join: async (_, { isFull }) => void said.push(isFull ? 'join, full' : 'join'),
-      beat: async (): Promise<BeatAnswer> => {
+      beat: async (): Promise<HeartbeatAnswer> => {
         if (this.answer === 'silent') throw new Error('the table is away');
         if (this.answer === 'gone') return { type: 'gone' };
         return { type: 'member', beats: new Map([[PEER, '7']]), view };
@@ -41,7 +41,7 @@ class Bench {
     };
     this.membership = new Membership({
       tag: ME,
-      table: table as ClusterTable,
+      table: table as MembershipRegistry,
       watch,
       record: () => this.record,
       onView: () => {},

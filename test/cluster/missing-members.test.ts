@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MissingMembers } from '../../src/cluster/missing-members.js';
-import type { MemberRecord, TableView } from '../../src/cluster/table.js';
+import type { MemberRecord, RegistryView } from '../../src/cluster/table.js';
 
 /** View with these members; a name that ends in - is leaving. */
-function viewOf(...tags: readonly string[]): Pick<TableView, 'members'> {
+function viewOf(...tags: readonly string[]): Pick<RegistryView, 'members'> {
   return {
     members: new Map(
       tags.map((text, i) => {

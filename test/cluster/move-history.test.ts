@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MoveHistory } from '../../src/cluster/move-history.js';
-import type { Claim, MemberRecord, Plan, TableView } from '../../src/cluster/table.js';
+import type { Claim, MemberRecord, Plan, RegistryView } from '../../src/cluster/table.js';
 
 const members = new Map(['a', 'b'].map((tag) => [tag, { name: `node-${tag}` } as MemberRecord]));
 const plan = (owners: readonly string[], why = 'the first plan', by = 'node-a'): Plan => ({
@@ -13,7 +13,7 @@ const plan = (owners: readonly string[], why = 'the first plan', by = 'node-a'):
   why,
   by,
 });
-const view = (of: Plan | undefined, claims: readonly (readonly [number, Claim])[]): TableView => ({
+const view = (of: Plan | undefined, claims: readonly (readonly [number, Claim])[]): RegistryView => ({
   version: '',
   members,
   drained: new Set(),

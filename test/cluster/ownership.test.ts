@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { Ownership } from '../../src/cluster/ownership.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
-import type { Claim, Plan, TableView } from '../../src/cluster/table.js';
+import type { Claim, Plan, RegistryView } from '../../src/cluster/table.js';
 import { Told } from '../../src/cluster/told.js';
 import { Watch } from '../../src/cluster/watch.js';
 import type { Head } from '../../src/shard/log/wal.js';
@@ -54,7 +54,7 @@ class Bench {
             waiting: 0,
             head: this.head,
             timeMs: 0,
-            flightMs: 0,
+            pendingAppendMs: 0,
             lacksNames: this.lacksNames,
             reason: undefined,
           },
@@ -72,7 +72,7 @@ class Bench {
       isLinked: () => true,
       send: (_, message) => this.sent.push(message) > 0,
       broadcast: () => {},
-      laneOf: () => 0,
+      appendQueueOf: () => 0,
       headOf: async () => this.head,
       toTheirClock: (_, ms) => ms,
       claim: async () => {},
@@ -98,7 +98,7 @@ class Bench {
     }
   }
 
-  private get view(): TableView {
+  private get view(): RegistryView {
     const plan: Plan = {
       owners: [this.owner],
       followers: [[]],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { Planner } from '../../src/cluster/planner.js';
-import type { MemberRecord, Plan, TableView } from '../../src/cluster/table.js';
+import type { MemberRecord, Plan, RegistryView } from '../../src/cluster/table.js';
 import { memberOf, planOf } from '../../src/cluster/table-records.js';
 import { Watch } from '../../src/cluster/watch.js';
 
@@ -45,8 +45,8 @@ class Unserved {
     const owners: string[] = [];
     for (const untilMs = this.nowMs + ms; this.nowMs < untilMs; this.nowMs += TICK_MS) {
       const { plan, members } = this;
-      const view: TableView = { version: '', members, drained: new Set(), plan, claims: new Map() };
-      this.watch.beatsRead(new Map([['b', `${this.nowMs}`]]), this.nowMs);
+      const view: RegistryView = { version: '', members, drained: new Set(), plan, claims: new Map() };
+      this.watch.heartbeatsRead(new Map([['b', `${this.nowMs}`]]), this.nowMs);
       this.planner.tick(view, []);
       await new Promise(setImmediate);
       if (this.plan !== plan) owners.push(this.plan.owners[0] as string);
@@ -155,7 +155,7 @@ class Restarted {
       const beats = [...this.members.keys()].map(
         (tag) => [tag, living.includes(tag) ? `${this.nowMs}` : 'old'] as const,
       );
-      this.watch.beatsRead(new Map(beats), this.nowMs);
+      this.watch.heartbeatsRead(new Map(beats), this.nowMs);
       const plan = this.plans.at(-1) ?? before;
       this.planner.tick({ version: '', members: this.members, drained: new Set(), plan, claims: new Map() }, []);
       await new Promise(setImmediate);

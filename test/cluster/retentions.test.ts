@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { longestRetentionMs } from '../../src/base/irreversible-time.js';
 import { Retentions } from '../../src/cluster/retentions.js';
-import type { TableView } from '../../src/cluster/table.js';
+import type { RegistryView } from '../../src/cluster/table.js';
 import { memberOf } from '../../src/cluster/table-records.js';
 import type { SimulatedNode } from '../simulation/simulated-node.js';
 import { World } from '../simulation/world.js';
 
-function viewOf(members: Readonly<Record<string, object>>): TableView {
+function viewOf(members: Readonly<Record<string, object>>): RegistryView {
   const records = Object.entries(members).map(
     ([tag, record]) => [tag, memberOf(JSON.stringify({ name: tag, ...record }))] as const,
   );
   return { version: '1', members: new Map(records), drained: new Set(), plan: undefined, claims: new Map() };
 }
 
-function longestOf(...views: readonly TableView[]): number {
+function longestOf(...views: readonly RegistryView[]): number {
   const retentions = new Retentions();
   for (const view of views) retentions.viewed(view);
   return longestRetentionMs(30, retentions.all(views.at(-1)));

@@ -89,7 +89,7 @@ class Bench {
 }
 
 /** `old` was sent to a peer that no longer serves the shard, and came back after `young` had begun to wait. */
-async function withOneThatCameBack(): Promise<Bench> {
+async function withReturnedRequest(): Promise<Bench> {
   const bench = new Bench();
   bench.routes.opened('a', SHARD, 1);
   bench.ask('old');
@@ -101,7 +101,7 @@ async function withOneThatCameBack(): Promise<Bench> {
 }
 
 test('a returned request waits for its shard in its old position', async () => {
-  const bench = await withOneThatCameBack();
+  const bench = await withReturnedRequest();
   bench.routes.opened('b', SHARD, 2);
   bench.router.flush();
   await bench.time.pass(1);
@@ -109,7 +109,7 @@ test('a returned request waits for its shard in its old position', async () => {
 });
 
 test('a returned request is answered at its own deadline while it waits', async () => {
-  const bench = await withOneThatCameBack();
+  const bench = await withReturnedRequest();
   await bench.time.pass(PATIENCE_MS);
   assert.deepEqual(bench.answers, [
     { name: 'old', atMs: 3000, answer: TOO_LATE },

@@ -4,7 +4,7 @@ import { Watch } from '../../src/cluster/watch.js';
 
 /** Reads the heartbeats every 200 ms from `fromMs` on, until before `toMs`. */
 function read(watch: Watch, beatAt: (ms: number) => string, fromMs: number, toMs: number): void {
-  for (let ms = fromMs; ms < toMs; ms += 200) watch.beatsRead(new Map([['a', beatAt(ms)]]), ms);
+  for (let ms = fromMs; ms < toMs; ms += 200) watch.heartbeatsRead(new Map([['a', beatAt(ms)]]), ms);
 }
 
 test('a member whose heartbeat and link are silent for a second is suspected dead', () => {
@@ -26,8 +26,8 @@ test('a member that refuses connections is suspected sooner, after a silent hear
   watch.heard('a', [], 990);
   watch.refused('a');
   assert.ok(!watch.isGone('a', 1000));
-  watch.beatsRead(new Map([['a', '800']]), 1050);
-  watch.beatsRead(new Map([['a', '800']]), 1100);
+  watch.heartbeatsRead(new Map([['a', '800']]), 1050);
+  watch.heartbeatsRead(new Map([['a', '800']]), 1100);
   assert.ok(!watch.isGone('a', 1190));
   assert.ok(watch.isGone('a', 1200));
 });
@@ -37,11 +37,11 @@ test('a member whose heartbeat has never changed has not lived', () => {
   read(watch, () => '7', 0, 600);
   watch.refused('a');
   assert.ok(!watch.hasLived('a'));
-  watch.tableSilent(600);
+  watch.registrySilent(600);
   read(watch, () => '7', 600, 800);
   assert.ok(!watch.hasLived('a'));
   read(watch, () => '8', 800, 1000);
-  watch.tableSilent(1000);
+  watch.registrySilent(1000);
   assert.ok(watch.hasLived('a'), 'by its beat');
   assert.ok(!watch.hasLived('b'));
   watch.heard('b', [], 0);
@@ -54,7 +54,7 @@ test('a silent registry makes all silence begin anew', () => {
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 1 };
   for (const ms of [0, 400, 900]) watch.headSeen(3, head, ms);
   assert.ok(watch.isStill(3, 900));
-  watch.tableSilent(900);
+  watch.registrySilent(900);
   watch.headSeen(3, head, 1100);
   assert.ok(!watch.isStill(3, 1100));
   read(watch, () => '0', 1000, 1800);

@@ -7,7 +7,7 @@ const of = (settings: ReturnType<typeof inForce>, wanted: string) => settings.fi
 
 test("a running server keeps its start's settings except those that SIGHUP changes", () => {
   const running = new RunningSettings(loadWithSources({ WALLETD_SHARDS: '2', WALLETD_LOG_LEVEL: 'warn' }));
-  running.haveBeenReadAgain(
+  running.noteReload(
     loadWithSources({
       WALLETD_SHARDS: '8',
       WALLETD_LOG_METRICS_SECONDS: '7',

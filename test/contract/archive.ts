@@ -151,7 +151,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
       await assert.rejects(archive.put([later], { ...mark, ...newer }), ArchiveBehindError);
     }
     assert.deepEqual([await archive.mark(1), await find()], [mark, []]);
-    for await (const put of archive.freshNames(1)) assert.ok(put?.names.every(({ hash }) => hash !== 8));
+    for await (const put of archive.freshKeys(1)) assert.ok(put?.names.every(({ hash }) => hash !== 8));
     await archive.put([later], mark);
     await archive.put([later], mark);
     assert.equal((await find()).length, 1);
@@ -257,7 +257,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
     async (archive, again) => {
       const fresh = async (one: Archive) => {
         const all: string[] = [];
-        for await (const put of one.freshNames(1)) {
+        for await (const put of one.freshKeys(1)) {
           assert.ok(put !== undefined);
           all.push(...put.names.map(({ player, kind, hash }) => `${put.day} ${player} ${kind} ${hash}`));
         }
@@ -269,12 +269,12 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
         `${DAY} ${at(0).player} round ${sequence}`,
         `${DAY} ${at(0).player} transaction ${sequence}`,
       ];
-      assert.equal((await archive.savedNames(1)).size, 0);
+      assert.equal((await archive.savedKeys(1)).size, 0);
       await archive.put([at(1), { ...at(1), shard: 2 }]);
       await archive.put([at(2)]);
       assert.deepEqual(await fresh(archive), [...namesAt(1), ...namesAt(2)].sort());
       const large = Buffer.alloc(3_000_000, 'names ');
-      await archive.saveNames(
+      await archive.saveKeys(
         1,
         new Map([
           [7, Buffer.from('seven')],
@@ -284,16 +284,16 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
       );
       for (const one of [archive, await again()]) {
         assert.deepEqual(await fresh(one), namesAt(2));
-        const saved = await one.savedNames(1);
+        const saved = await one.savedKeys(1);
         assert.deepEqual(
           [...saved.keys()].sort((a, b) => a - b),
           [7, 2 ** 31],
         );
         assert.ok(saved.get(2 ** 31)?.equals(large));
-        assert.equal((await one.savedNames(2)).size, 0);
+        assert.equal((await one.savedKeys(2)).size, 0);
       }
       await archive.put([at(3)]);
-      await archive.saveNames(
+      await archive.saveKeys(
         1,
         new Map([
           [7, undefined],
@@ -303,7 +303,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
       );
       assert.deepEqual(await fresh(archive), []);
       assert.deepEqual(
-        [...(await archive.savedNames(1)).keys()].sort((a, b) => a - b),
+        [...(await archive.savedKeys(1)).keys()].sort((a, b) => a - b),
         [8, 2 ** 31],
       );
     },

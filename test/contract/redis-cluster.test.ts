@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { after, before } from 'node:test';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
-import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { snapshotContract } from './snapshot-contract.js';
@@ -23,7 +23,7 @@ async function makeStore(): Promise<StoreUnderTest> {
   const storeId = randomUUID();
   const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
   const options = {
-    address: maybeRedisAddress(cluster.url) as RedisAddress,
+    address: parseRedisAddress(cluster.url) as RedisAddress,
     prefix: storeId,
     durability: { type: 'fsync' },
     trustConfig: false,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before } from 'node:test';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import type { RedisAddress } from '../../src/store/redis/redis-address.js';
-import { maybeRedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { RedisServer } from '../support/redis-server.js';
 import { snapshotContract } from './snapshot-contract.js';
@@ -24,7 +24,7 @@ async function makeStore(): Promise<StoreUnderTest> {
   const storeId = randomUUID();
   const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
   const options = {
-    address: maybeRedisAddress(server.url) as RedisAddress,
+    address: parseRedisAddress(server.url) as RedisAddress,
     prefix: storeId,
     durability: { type: 'fsync' },
     trustConfig: false,

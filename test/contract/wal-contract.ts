@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { LSN_ZERO, type Lsn } from '../../src/shard/log/lsn.js';
-import type { Append, SealedEntry } from '../../src/shard/log/wal.js';
+import type { Append, EncodedEntry } from '../../src/shard/log/wal.js';
 import type { MakeStore, StoreUnderTest } from './store-under-test.js';
 import { one, Writer } from './writer.js';
 
@@ -55,7 +55,7 @@ export function walContract(driver: string, make: MakeStore): void {
 
     contract('an append may have very many entries', async ({ wal }, log) => {
       const expected = log.head(0);
-      const entries: SealedEntry[] = [];
+      const entries: EncodedEntry[] = [];
       for (let i = 0; i < 70_000; i++) entries.push(log.seal(0, entries.at(-1)?.head ?? expected));
       // A busy machine may need longer than a driver waits: an unknown outcome is retried.
       let outcome = await one(wal, { shard: 0, expected, entries });
@@ -152,7 +152,7 @@ export function walContract(driver: string, make: MakeStore): void {
         );
         const winner = outcomes.findIndex((outcome) => outcome.type === 'ok');
         assert.deepEqual(outcomes.map((outcome) => outcome.type).sort(), ['conflict', 'ok']);
-        head = (contenders[winner] as { entry: SealedEntry }).entry.head;
+        head = (contenders[winner] as { entry: EncodedEntry }).entry.head;
         assert.deepEqual(outcomes[1 - winner], { type: 'conflict', head }, 'the same epoch, but another nonce');
       }
       assert.equal((await store.wal.read(0, LSN_ZERO, 100)).length, 20);

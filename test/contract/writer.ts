@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry, Wal } from '../../src/shard/log/wal.js';
+import type { Append, AppendOutcome, EncodedEntry, EntryFormat, Head, Wal } from '../../src/shard/log/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 
 /** Appends to one shard. */
@@ -55,18 +55,18 @@ export class Writer {
     });
   }
 
-  seal(shard: number, previous: Head, text = 'ann'): SealedEntry {
+  seal(shard: number, previous: Head, text = 'ann'): EncodedEntry {
     const batch = this.format.beginBatch(1000);
     batch.add({ type: 'player-created', username: text, version: 1, timeMs: 1000, currency: 'THB' });
     const lsn = { epoch: this.epoch, sequence: previous.lsn.sequence + 1 };
     return batch.seal({ shard, lsn, nonce: this.nonce, previous });
   }
 
-  next(shard: number): SealedEntry {
+  next(shard: number): EncodedEntry {
     return this.seal(shard, this.head(shard));
   }
 
-  async append(shard: number, text?: string): Promise<SealedEntry> {
+  async append(shard: number, text?: string): Promise<EncodedEntry> {
     const entry = this.seal(shard, this.head(shard), text);
     assert.deepEqual(await one(this.wal, { shard, expected: this.head(shard), entries: [entry] }), { type: 'ok' });
     this.heads.set(shard, entry.head);

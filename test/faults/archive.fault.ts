@@ -119,7 +119,7 @@ fault('with a hanging PostgreSQL, callbacks that need it get 503 by their deadli
   const walletd = await scene.walletd(redis.url, { ...AT_ONCE, WALLETD_ARCHIVE: url });
   const load = await scene.load(walletd);
   await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
-  proxy.weather = 'swallow-replies';
+  proxy.faultMode = 'swallow-replies';
   const hangsMs = performance.now();
   const old = load.sent[0];
   const client = new PlatformClient(walletd.callbackUrl);
@@ -127,7 +127,7 @@ fault('with a hanging PostgreSQL, callbacks that need it get 503 by their deadli
   await isSaidToBeAway(walletd);
   const during = load.sent.filter((one) => one.sentMs > hangsMs && one.outcome === 'answered').length;
   assert.ok(during > 50, `${during} answers while the archive hung`);
-  proxy.weather = 'fair';
+  proxy.faultMode = 'fair';
   proxy.cut();
   const again = await until('the repeat is answered', async () => {
     const answer = await client.post('placeBets', { ...old?.body } as object);
@@ -151,7 +151,7 @@ fault('a slow PostgreSQL delays only callbacks that need it, and rounds still mo
   const walletd = await scene.walletd(redis.url, { ...AT_ONCE, WALLETD_ARCHIVE: url });
   const load = await scene.load(walletd);
   await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
-  proxy.weather = 'slow-replies';
+  proxy.faultMode = 'slow-replies';
   const slowMs = performance.now();
   const before = await archivedRounds(walletd);
   const old = load.sent[0];
@@ -165,7 +165,7 @@ fault('a slow PostgreSQL delays only callbacks that need it, and rounds still mo
   assert.ok(during > 50, `${during} answers while the archive was slow`);
   const up = (await Scrape.of(walletd.adminUrl)).series('walletd_archive_up');
   assert.ok(up.every(({ value }) => Number(value) === 1));
-  proxy.weather = 'fair';
+  proxy.faultMode = 'fair';
   proxy.cut();
   await load.stop();
   scene.say(`${during} answers while PostgreSQL was slow`);
@@ -205,7 +205,7 @@ fault('a start with a damaged key filter reads the archive again', async (scene)
 });
 
 fault('archive moves wait on a full disk and resume with free space', async (scene) => {
-  const disk = SmallDisk.maybeMount(scene, 32);
+  const disk = SmallDisk.tryMount(scene, 32);
   if (disk === undefined) return scene.skip('only root can mount a small disk');
   const folder = `${disk.path}/store`;
   const walletd = await scene.walletd(`lmdb:${folder}`, AT_ONCE);

@@ -7,7 +7,7 @@ import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { type LocalCluster, nameOf } from '../support/local-cluster.js';
 import { settingsWith } from '../support/settings.js';
 import { until } from '../support/until.js';
-import { assertUndisturbed, NODES, onRedis, proveCluster, SHARDS, untilTaken } from './cluster-scene.js';
+import { assertUndisturbed, NODES, onRedis, proveCluster, SHARDS, untilTakenOver } from './cluster-scene.js';
 import { BUSY, OPENING_BALANCE } from './load.js';
 import { fault, rareFault, type Scene, signalAt } from './scene.js';
 
@@ -37,7 +37,7 @@ fault('moving shards under load disturbs no caller', async (scene) => {
 const HAND_OVER: readonly { readonly step: string; readonly at: 'former' | 'heir' }[] = [
   { step: 'before pause', at: 'former' },
   { step: 'after pause', at: 'former' },
-  { step: 'before maybeReached', at: 'former' },
+  { step: 'before tryReached', at: 'former' },
   { step: 'before takeOver', at: 'heir' },
   { step: 'after takeOver', at: 'heir' },
 ];
@@ -74,7 +74,7 @@ async function handOver(
   await move(cluster, shard, at === 'former' ? 0 : 2);
   if (signal === 'SIGKILL') {
     assert.equal(await cluster.gone(2), 'SIGKILL', 'it was hit');
-    await untilTaken(cluster, 2);
+    await untilTakenOver(cluster, 2);
     await cluster.startNode(2);
   } else {
     const { pid } = cluster.node(2);
@@ -112,7 +112,7 @@ fault('a node ends while the follower of its shards is killed', async (scene) =>
   await delay(20);
   await cluster.end(1, 'SIGKILL');
   assert.equal(await ending, 0);
-  await untilTaken(cluster, 0);
+  await untilTakenOver(cluster, 0);
   await load.stop();
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
@@ -164,7 +164,7 @@ fault('a cluster refuses only repeats that the platform has caused', async (scen
   await delay(300);
   for (let i = 0; i < 2; i++) {
     await cluster.end(i, 'SIGKILL');
-    await untilTaken(cluster, i);
+    await untilTakenOver(cluster, i);
     await cluster.startNode(i);
   }
   isOver = true;

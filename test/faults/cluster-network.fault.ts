@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { nameOf } from '../support/local-cluster.js';
 import { until } from '../support/until.js';
-import { assertUndisturbed, NODES, onRedis, proveCluster, SHARDS, untilTaken } from './cluster-scene.js';
+import { assertUndisturbed, NODES, onRedis, proveCluster, SHARDS, untilTakenOver } from './cluster-scene.js';
 import { OPENING_BALANCE } from './load.js';
 import { fault } from './scene.js';
 
@@ -13,15 +13,15 @@ fault('others take over from an isolated machine, which acknowledges nothing mor
   await delay(500);
   const cutMs = performance.now();
   const { store, peers } = cluster.network(0);
-  store.weather = 'silent';
+  store.faultMode = 'silent';
   // Silence the node's own outgoing links too.
-  for (let i = 0; i < NODES; i++) cluster.network(i).peers.weather = i === 0 ? 'silent' : 'fair';
+  for (let i = 0; i < NODES; i++) cluster.network(i).peers.faultMode = i === 0 ? 'silent' : 'fair';
   peers.cut();
-  scene.say(`all shards are served after ${await untilTaken(cluster, 0, cutMs)} ms`);
+  scene.say(`all shards are served after ${await untilTakenOver(cluster, 0, cutMs)} ms`);
   await delay(500);
-  store.weather = 'fair';
+  store.faultMode = 'fair';
   store.cut();
-  peers.weather = 'fair';
+  peers.faultMode = 'fair';
   peers.cut();
   await until('it is back', async () => (await cluster.seen([cluster.node(1)]))?.nodes.length === NODES);
   await delay(1000);
@@ -35,7 +35,7 @@ fault('of two nodes without a link one gives its shards away', async (scene) => 
   const load = await scene.load(cluster);
   await delay(500);
   for (const i of [0, 1]) {
-    cluster.network(i).peers.weather = 'silent';
+    cluster.network(i).peers.faultMode = 'silent';
     cluster.network(i).peers.cut();
   }
   await until('one of them has all', async () => {
@@ -43,7 +43,7 @@ fault('of two nodes without a link one gives its shards away', async (scene) => 
     return seen.some((one, i) => one?.nodes.find(({ name }) => name === nameOf(i))?.shards === SHARDS);
   });
   for (const i of [0, 1]) {
-    cluster.network(i).peers.weather = 'fair';
+    cluster.network(i).peers.faultMode = 'fair';
     cluster.network(i).peers.cut();
   }
   await until('both serve again', async () => (await cluster.seen())?.nodes.every(({ state }) => state === 'up'));
@@ -57,9 +57,9 @@ fault('lost answers of a peer are requested again and executed once', async (sce
   const load = await scene.load(cluster);
   await delay(500);
   for (let i = 0; i < NODES; i++) {
-    cluster.network(i).peers.weather = 'swallow-replies';
+    cluster.network(i).peers.faultMode = 'swallow-replies';
     await delay(1200);
-    cluster.network(i).peers.weather = 'fair';
+    cluster.network(i).peers.faultMode = 'fair';
     cluster.network(i).peers.cut();
     await delay(800);
   }
@@ -92,15 +92,15 @@ fault('callbacks for unowned shards wait, and are refused beyond the limit', asy
   });
   const load = await scene.load(cluster);
   await delay(500);
-  for (const i of [0, 1, 2]) cluster.network(i).store.weather = 'silent';
+  for (const i of [0, 1, 2]) cluster.network(i).store.faultMode = 'silent';
   await cluster.end(0, 'SIGKILL');
   await delay(3000);
   assert.ok(load.count('busy') > 0);
   for (const i of [0, 1, 2]) {
-    cluster.network(i).store.weather = 'fair';
+    cluster.network(i).store.faultMode = 'fair';
     cluster.network(i).store.cut();
   }
-  await untilTaken(cluster, 0);
+  await untilTakenOver(cluster, 0);
   await delay(500);
   await load.stop();
   await proveCluster(scene, [load], cluster, log, redis.url);

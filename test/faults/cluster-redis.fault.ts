@@ -13,10 +13,10 @@ import {
   onRedisCluster,
   proveCluster,
   SHARDS,
-  untilTaken,
+  untilTakenOver,
 } from './cluster-scene.js';
+import { DamageableShard } from './damageable-shard.js';
 import type { Load } from './load.js';
-import { Patient } from './patient.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
 
@@ -79,7 +79,7 @@ fault("killing a master and its shards' owner together loses no answered callbac
   await Promise.all([victim.end('SIGKILL'), cluster.end(owner, 'SIGKILL')]);
   const heir = await replaced(redis, victim, slotOf(0));
   await victim.start();
-  scene.say(`all shards are served after ${await untilTaken(cluster, owner)} ms`);
+  scene.say(`all shards are served after ${await untilTakenOver(cluster, owner)} ms`);
   await delay(1000);
   await load.stop();
   await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
@@ -118,7 +118,7 @@ for (const workers of ['0', '1']) {
     const killedMs = performance.now();
     await Promise.all([victim.end('SIGKILL'), cluster.end(owner, 'SIGKILL')]);
     const heir = await replaced(redis, victim, slotOf(0));
-    scene.say(`all shards are served after ${await untilTaken(cluster, owner, killedMs)} ms`);
+    scene.say(`all shards are served after ${await untilTakenOver(cluster, owner, killedMs)} ms`);
     await delay(1000);
     await load.stop();
     const healed = cluster.living.flatMap(({ log }) => log.filter(({ code }) => code === PUT_BACK));
@@ -185,10 +185,10 @@ fault("a follower restores the lost tail of a killed owner's log", async (scene)
   await delay(300);
   const owner = Number((await cluster.owners())[0]?.at(-1));
   cluster.signal(owner, 'SIGSTOP');
-  const patient = await Patient.of(new RawRedis(redis), 0);
+  const patient = await DamageableShard.of(new RawRedis(redis), 0);
   await patient.loseFrom(patient.lsns.at(-5) as never);
   await cluster.end(owner, 'SIGKILL');
-  await untilTaken(cluster, owner);
+  await untilTakenOver(cluster, owner);
   load.moveTo(cluster);
   await delay(500);
   await load.stop();
@@ -206,7 +206,7 @@ fault('an unrecoverable loss stops the shard until an operator accepts it', asyn
   const those = [0, 1, 2].filter(has);
   const witness = [0, 1, 2].find((i) => !has(i)) as number;
   await Promise.all(those.map((i) => cluster.end(i, 'SIGKILL')));
-  const patient = await Patient.of(new RawRedis(redis), 0);
+  const patient = await DamageableShard.of(new RawRedis(redis), 0);
   await patient.loseFrom(patient.lsns.at(-5) as never);
   const { adminUrl } = cluster.node(witness);
   const stopped = await until('the shard is stopped', async () => {
@@ -230,6 +230,6 @@ fault('an unrecoverable loss stops the shard until an operator accepts it', asyn
   for (const i of those) await cluster.startNode(i);
   await cluster.settled();
   await cluster.end(witness, 'SIGKILL');
-  await untilTaken(cluster, witness);
+  await untilTakenOver(cluster, witness);
   await scene.run('verify', '--store', redis.url);
 });

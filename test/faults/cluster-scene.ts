@@ -58,7 +58,7 @@ export function withAndWithoutFollowers(
 }
 
 /** Resolves to the milliseconds until all shards were served, and none by the node. */
-export async function untilTaken(cluster: LocalCluster, i: number, sinceMs = performance.now()): Promise<number> {
+export async function untilTakenOver(cluster: LocalCluster, i: number, sinceMs = performance.now()): Promise<number> {
   await cluster.servedWithout(i);
   return Math.round(performance.now() - sinceMs);
 }

@@ -7,7 +7,7 @@ import {
   NODES,
   onRedis,
   proveCluster,
-  untilTaken,
+  untilTakenOver,
   withAndWithoutFollowers,
 } from './cluster-scene.js';
 import { fault, rareFault } from './scene.js';
@@ -18,7 +18,7 @@ withAndWithoutFollowers('other nodes take over the shards of a killed node', asy
   await delay(700);
   const killedMs = performance.now();
   await cluster.end(0, 'SIGKILL');
-  scene.say(`all shards are served after ${await untilTaken(cluster, 0, killedMs)} ms`);
+  scene.say(`all shards are served after ${await untilTakenOver(cluster, 0, killedMs)} ms`);
   await delay(500);
   await cluster.startNode(0);
   await delay(500);
@@ -33,7 +33,7 @@ fault('the third node takes everything over when two are killed', async (scene) 
   await delay(500);
   const killedMs = performance.now();
   await Promise.all([cluster.end(0, 'SIGKILL'), cluster.end(1, 'SIGKILL')]);
-  scene.say(`all shards are served after ${await untilTaken(cluster, 0, killedMs)} ms`);
+  scene.say(`all shards are served after ${await untilTakenOver(cluster, 0, killedMs)} ms`);
   await delay(500);
   await load.stop();
   await proveCluster(scene, [load], cluster, log, redis.url);
@@ -93,11 +93,11 @@ fault('a node that cannot reach its store gives its shards away', async (scene) 
   const load = await scene.load(cluster);
   await delay(500);
   const cutMs = performance.now();
-  cluster.network(0).store.weather = 'silent';
-  scene.say(`all shards are served after ${await untilTaken(cluster, 0, cutMs)} ms`);
+  cluster.network(0).store.faultMode = 'silent';
+  scene.say(`all shards are served after ${await untilTakenOver(cluster, 0, cutMs)} ms`);
   const takenMs = performance.now();
   await until('they are answered', () => load.firstAnswerAfter(takenMs));
-  cluster.network(0).store.weather = 'fair';
+  cluster.network(0).store.faultMode = 'fair';
   cluster.network(0).store.cut();
   await delay(2500);
   await load.stop();

@@ -5,8 +5,8 @@ import { shardOf } from '../../src/worker/placement.js';
 import { balanceOf } from '../support/client.js';
 import { until } from '../support/until.js';
 import { runWalletd, type WalletdProcess } from '../support/walletd-process.js';
+import { DamageableShard, middleOf } from './damageable-shard.js';
 import { PLAYERS } from './load.js';
-import { middleOf, Patient } from './patient.js';
 import type { Scene } from './scene.js';
 import { EAGER } from './snapshots.js';
 import { faultOnEachStore, type Place } from './stores.js';
@@ -18,7 +18,7 @@ const RECORDED_MS = 1300;
 
 interface Case {
   readonly what: string;
-  readonly damage: (patient: Patient) => Promise<void>;
+  readonly damage: (patient: DamageableShard) => Promise<void>;
   /** Expected words in the log; undefined when no operator needs to know. */
   readonly words?: RegExp;
 }
@@ -84,7 +84,7 @@ faultOnEachStore('a damaged shard has right balances or stops; the rest serves',
   const raw = place.open();
   const newest: string[] = [];
   for (const [shard, { damage }] of CASES.entries()) {
-    const patient = await Patient.of(raw, shard);
+    const patient = await DamageableShard.of(raw, shard);
     newest.push(patient.newest.id);
     await damage(patient);
   }
@@ -117,7 +117,7 @@ faultOnEachStore('an older, empty or different store is neither served nor writt
   await play(scene, walletd);
   await delay(RECORDED_MS);
   await walletd.end('SIGKILL');
-  const patient = await Patient.of(place.open(), 0);
+  const patient = await DamageableShard.of(place.open(), 0);
   await patient.loseFrom(patient.lsns.at(-2) as Lsn);
   for (let start = 0; start < 2; start++) {
     const next = await scene.walletd(place.url, env);

@@ -34,7 +34,7 @@ const UNRECORDED = 'acknowledged-not-recorded';
 
 describe('a failing disk of the embedded store', { concurrency: true }, () => {
   fault('a full disk stops snapshots and then bets until space is free', async (scene) => {
-    const disk = SmallDisk.maybeMount(scene, DISK_MIB);
+    const disk = SmallDisk.tryMount(scene, DISK_MIB);
     if (disk === undefined) return scene.skip(ONLY_ROOT);
     const walletd = await scene.walletd(`lmdb:${disk.path}/store`, EAGER);
     const witness = await Witness.of(open(scene, disk.path));
@@ -68,7 +68,7 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
   });
 
   fault('unfinished snapshots can be removed even from a full disk', async (scene) => {
-    const disk = SmallDisk.maybeMount(scene, DISK_MIB);
+    const disk = SmallDisk.tryMount(scene, DISK_MIB);
     if (disk === undefined) return scene.skip(ONLY_ROOT);
     const store = LmdbStore.open(`${disk.path}/store`);
     scene.atEnd(() => store.close());
@@ -93,7 +93,7 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
   });
 
   fault('a start on a full disk is refused without loss', async (scene) => {
-    const disk = SmallDisk.maybeMount(scene, DISK_MIB);
+    const disk = SmallDisk.tryMount(scene, DISK_MIB);
     if (disk === undefined) return scene.skip(ONLY_ROOT);
     const store = `lmdb:${disk.path}/store`;
     const walletd = await scene.walletd(store);
@@ -117,7 +117,7 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
   });
 
   fault('a read-only store is refused; a read-only node folder causes one warning', async (scene) => {
-    const disk = SmallDisk.maybeMount(scene, DISK_MIB);
+    const disk = SmallDisk.tryMount(scene, DISK_MIB);
     if (disk === undefined) return scene.skip(ONLY_ROOT);
     const store = `lmdb:${disk.path}/store`;
     const first = await scene.walletd(store);

@@ -184,7 +184,7 @@ fault('a former master that stays alive behind a cut acknowledges nothing more',
   const load = await scene.load(former);
   await delay(700);
   const cutMs = performance.now();
-  link.weather = 'silent';
+  link.faultMode = 'silent';
   await delay(300);
   await replica.call('REPLICAOF', 'NO', 'ONE');
   const elsewhere = { ...SNAPSHOTS, WALLETD_NODE_FOLDER: scene.makeFolder() };

@@ -17,7 +17,7 @@ export const SLOW_MS = 200;
  *   cut-requests      the server gets the beginning of a request, then the connection breaks
  *   cut-replies       the connection breaks instead of the next reply
  */
-export type Weather =
+export type FaultMode =
   | 'fair'
   | 'silent'
   | 'swallow-replies'
@@ -29,7 +29,7 @@ export type Weather =
 
 /** A TCP proxy on a free port, for connections with a chosen fault mode. */
 export class FaultyNetwork {
-  weather: Weather = 'fair';
+  faultMode: FaultMode = 'fair';
   /** Bytes of a cut request that arrive. */
   cutBytes = 100;
   private readonly server: Server;
@@ -135,13 +135,13 @@ class Link {
   }
 
   private request(bytes: Buffer): void {
-    const { weather, cutBytes } = this.proxy;
-    this.isCutOff ||= weather === 'silent';
+    const { faultMode, cutBytes } = this.proxy;
+    this.isCutOff ||= faultMode === 'silent';
     if (this.isCutOff) return;
-    const isAppend = weather === 'hold-appends' && bytes.includes(APPEND_FUNCTION_NAME);
-    if (this.isHolding || isAppend || weather === 'hold-requests') {
+    const isAppend = faultMode === 'hold-appends' && bytes.includes(APPEND_FUNCTION_NAME);
+    if (this.isHolding || isAppend || faultMode === 'hold-requests') {
       this.held.push(bytes);
-    } else if (weather === 'cut-requests') {
+    } else if (faultMode === 'cut-requests') {
       this.upstream.write(bytes.subarray(0, cutBytes));
       this.client.destroy();
     } else {
@@ -150,12 +150,12 @@ class Link {
   }
 
   private reply(bytes: Buffer): void {
-    const { weather } = this.proxy;
-    this.isCutOff ||= weather === 'silent';
+    const { faultMode } = this.proxy;
+    this.isCutOff ||= faultMode === 'silent';
     if (this.isCutOff) return;
-    this.isMuted ||= weather === 'swallow-replies';
-    this.isSlow ||= weather === 'slow-replies';
-    if (weather === 'cut-replies') this.client.destroy();
+    this.isMuted ||= faultMode === 'swallow-replies';
+    this.isSlow ||= faultMode === 'slow-replies';
+    if (faultMode === 'cut-replies') this.client.destroy();
     else if (this.isSlow) setTimeout(() => this.pass(bytes), SLOW_MS);
     else this.pass(bytes);
   }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LSN_ZERO } from '../../src/shard/log/lsn.js';
-import type { AppendOutcome, Head, SealedEntry } from '../../src/shard/log/wal.js';
+import type { AppendOutcome, EncodedEntry, Head } from '../../src/shard/log/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
-import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { until } from '../support/until.js';
-import { FaultyNetwork, type Weather } from './faulty-network.js';
+import { type FaultMode, FaultyNetwork } from './faulty-network.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
@@ -34,7 +34,7 @@ class Owner {
     const redis = await scene.redis();
     const proxy = await FaultyNetwork.start(redis.port);
     scene.atEnd(() => proxy.close());
-    const address = maybeRedisAddress(proxy.url) as RedisAddress;
+    const address = parseRedisAddress(proxy.url) as RedisAddress;
     const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
     scene.atEnd(() => store.close());
     const storeId = randomUUID();
@@ -44,7 +44,7 @@ class Owner {
     return new Owner(store, proxy, storeId);
   }
 
-  seal(previous: Head, bytes = 3): SealedEntry {
+  seal(previous: Head, bytes = 3): EncodedEntry {
     const batch = this.format.beginBatch(1000);
     const username = randomBytes(bytes).toString('hex');
     batch.add({ type: 'player-created', username, version: 1, timeMs: 1000, currency: 'THB' });
@@ -53,12 +53,12 @@ class Owner {
   }
 
   /** Appends in this fault mode, over an open connection. */
-  async append(weather: Weather, expected: Head, entry: SealedEntry): Promise<AppendOutcome['type']> {
-    this.proxy.weather = 'fair';
+  async append(faultMode: FaultMode, expected: Head, entry: EncodedEntry): Promise<AppendOutcome['type']> {
+    this.proxy.faultMode = 'fair';
     await this.store.wal.head(0);
-    this.proxy.weather = weather;
+    this.proxy.faultMode = faultMode;
     const [outcome] = await this.store.wal.append([{ shard: 0, expected, entries: [entry] }]);
-    this.proxy.weather = 'fair';
+    this.proxy.faultMode = 'fair';
     return (outcome as AppendOutcome).type;
   }
 
@@ -132,13 +132,13 @@ for (const workers of ['0', '2']) {
     const walletd = await scene.walletd(proxy.url, { ...EAGER, WALLETD_WORKERS: workers });
     const witness = await Witness.of(new RawRedis(redis));
     const load = await scene.load(walletd);
-    const weathers: Weather[] = ['cut-replies', 'swallow-replies', 'cut-requests', 'hold-requests'];
+    const faultModes: FaultMode[] = ['cut-replies', 'swallow-replies', 'cut-requests', 'hold-requests'];
     let spells = 0;
     for (const endMs = Date.now() + 12_000; Date.now() < endMs; spells++) {
       proxy.cutBytes = randomInt(1, 2000);
-      proxy.weather = weathers[spells % weathers.length] as Weather;
+      proxy.faultMode = faultModes[spells % faultModes.length] as FaultMode;
       await delay(randomInt(5, 100));
-      proxy.weather = 'fair';
+      proxy.faultMode = 'fair';
       await delay(randomInt(5, 100));
       // Held requests may arrive after their sender has gone on.
       if (proxy.holds > 0 && randomInt(2) === 0) await proxy.deliverOldest().catch(() => {});

@@ -87,7 +87,7 @@ function differencesIn(said: string): string[] {
 }
 
 fault('reconcile reports a full temporary disk and leaves no files', async (scene) => {
-  const disk = SmallDisk.maybeMount(scene, 1);
+  const disk = SmallDisk.tryMount(scene, 1);
   if (disk === undefined) return scene.skip('only root can mount a small disk');
   const folder = scene.makeFolder();
   const walletd = await scene.walletd(`lmdb:${folder}/store`);

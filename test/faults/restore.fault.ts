@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { silentLogger } from '../../src/base/logger.js';
 import { restoreTargetOf } from '../../src/cli/restore-target.js';
 import { settingsToRead } from '../../src/cli/store-address.js';
-import { openAsItIs } from '../../src/node/open-store.js';
+import { openExisting } from '../../src/node/open-store.js';
 import { readerOf } from '../../src/node/reader-of.js';
-import { formatLsn, maybeLsn } from '../../src/shard/log/lsn.js';
+import { formatLsn, tryLsn } from '../../src/shard/log/lsn.js';
 import type { Entry } from '../../src/shard/log/wal.js';
 import { openFormats } from '../../src/store/format/store-formats.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
@@ -152,7 +152,7 @@ faultOnEachStore(
 
     const { shards } = JSON.parse(taken) as { shards: { lsn: string }[] };
     const inBackup = logs.map((log, shard) => {
-      const { sequence } = maybeLsn(shards[shard]?.lsn ?? '') ?? { sequence: 0 };
+      const { sequence } = tryLsn(shards[shard]?.lsn ?? '') ?? { sequence: 0 };
       return log.filter(({ lsn }) => lsn.sequence <= sequence);
     });
     const early = await checkCopy(scene, file, inBackup, load);
@@ -279,7 +279,7 @@ async function restoreAt(from: string, to: string, at: At): Promise<boolean> {
 }
 
 async function fromStore<T>(url: string, at: At, into: (frames: Frames) => Promise<T>): Promise<T> {
-  const { store, meta } = await openAsItIs(settingsToRead(url));
+  const { store, meta } = await openExisting(settingsToRead(url));
   try {
     return await into(framesOfStore(readerOf(store, meta), { meta: encodeMeta(meta), at, now: Date.now, warn() {} }));
   } finally {
@@ -293,7 +293,7 @@ async function fromFile<T>(file: string, into: (frames: Frames) => Promise<T>): 
 
 /** Memory of a server that starts on a store. */
 async function storedIn(url: string): Promise<Map<string, WalletImage>> {
-  const { store, meta } = await openAsItIs(settingsToRead(url));
+  const { store, meta } = await openExisting(settingsToRead(url));
   try {
     return await recovered(store, meta);
   } finally {

@@ -21,7 +21,7 @@ const DISK_MIB = 24;
 const MIB = 1024 * 1024;
 
 replay(5, 'the disk of Redis is full, and Redis has ended', async (scene) => {
-  const disk = SmallDisk.maybeMount(scene, DISK_MIB);
+  const disk = SmallDisk.tryMount(scene, DISK_MIB);
   if (disk === undefined) return scene.skip('only root can mount a small disk');
   const redis = await scene.redis({ dir: disk.path });
   const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);

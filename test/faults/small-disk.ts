@@ -10,7 +10,7 @@ export class SmallDisk {
   private constructor(readonly path: string) {}
 
   /** Undefined when mounting is not allowed. */
-  static maybeMount(scene: Scene, megabytes: number): SmallDisk | undefined {
+  static tryMount(scene: Scene, megabytes: number): SmallDisk | undefined {
     const path = scene.makeFolder();
     if (!run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path)) return undefined;
     scene.atEnd(() => run('umount', '--lazy', path));

@@ -37,7 +37,7 @@ async function aheadOfLog(scene: Scene): Promise<Ahead> {
   const witness = await Witness.of(raw);
   const load = await scene.load(walletd);
   await until('a snapshot', async () => (await wholeIn(raw)).length > 0);
-  proxy.weather = 'hold-appends';
+  proxy.faultMode = 'hold-appends';
   const { storeId } = await raw.meta();
   const heldMs = performance.now();
   const isBetSince = ({ endpoint, sentMs }: Sent) => endpoint === 'placeBets' && sentMs > heldMs + 100;
@@ -61,7 +61,7 @@ async function aheadOfLog(scene: Scene): Promise<Ahead> {
 describe('a chunk holds entries that its log lacks', { concurrency: true }, () => {
   fault('the snapshot is published only after a late append', async (scene) => {
     const { proxy, raw, witness, url, walletd, load, id } = await aheadOfLog(scene);
-    proxy.weather = 'fair';
+    proxy.faultMode = 'fair';
     await proxy.deliverOldest();
     const bytes = await until('the manifest', async () => {
       const manifest = (await raw.manifests(0)).get(id);
@@ -79,7 +79,7 @@ describe('a chunk holds entries that its log lacks', { concurrency: true }, () =
   fault('an earlier takeover abandons the snapshot and the append', async (scene) => {
     const { proxy, raw, witness, url, walletd, load, id } = await aheadOfLog(scene);
     const successor = await scene.walletd(url, ENV);
-    proxy.weather = 'fair';
+    proxy.faultMode = 'fair';
     assert.match(await proxy.deliverOldest(), /conflict/);
     assert.equal(await walletd.exit(), FENCED);
     await load.stop();

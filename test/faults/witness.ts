@@ -106,7 +106,7 @@ export class Witness implements StoredLog {
   }
 
   private mustLsn(bytes: Buffer): Lsn {
-    const lsn = this.format.maybeLsn(bytes);
+    const lsn = this.format.tryLsn(bytes);
     assert.ok(lsn !== undefined, 'an entry has a place');
     return lsn;
   }

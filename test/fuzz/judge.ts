@@ -53,11 +53,11 @@ export class Judge {
       checkPlain({ sending, received, parser });
       return;
     }
-    const complaint = this.maybeComplaint(sending, parser.answers, received) ?? parser.error;
+    const complaint = this.findComplaint(sending, parser.answers, received) ?? parser.error;
     if (complaint !== undefined) throw new Finding(complaint, sending.parts, received);
   }
 
-  private maybeComplaint(sending: Sending, answers: readonly HttpAnswer[], received: Buffer): string | undefined {
+  private findComplaint(sending: Sending, answers: readonly HttpAnswer[], received: Buffer): string | undefined {
     const { requests, areSound, to } = sending;
     if (areSound && requests.length > 0 && answers.length > requests.length) {
       return `${answers.length} answers to ${requests.length} requests`;
@@ -80,7 +80,7 @@ export class Judge {
     if (isToHead) return received.subarray(-4).equals(END_OF_HEAD) ? undefined : 'an answer to HEAD has a body';
     // All but checkBalance answer alike, and unknown paths do too.
     const path = text.includes('"balance":') ? '/checkBalance' : '/placeBets';
-    return this.document.maybeComplaint('post', path, answer);
+    return this.document.findComplaint('post', path, answer);
   }
 
   private ofOperator({ isAuthentic, requests }: Sending, n: number, answer: HttpAnswer): string | undefined {
@@ -94,7 +94,7 @@ export class Judge {
     }
     if (line?.method === 'HEAD') return undefined;
     const known = line && this.maybeOperation(line);
-    if (known !== undefined) return this.document.maybeComplaint(known.method, known.path, answer);
+    if (known !== undefined) return this.document.findComplaint(known.method, known.path, answer);
     return this.ofNoOperation(answer);
   }
 
@@ -138,11 +138,11 @@ function complaintOfPlain(
   const known = [...PLAIN_STATUSES[to], ...UNREADABLE_STATUSES];
   const other = answers.find(({ status }) => !known.includes(status));
   if (other !== undefined) return `HTTP ${other.status} of the listener ${to}`;
-  return answers.some(({ status }) => status === 101) ? maybeTold(received) : undefined;
+  return answers.some(({ status }) => status === 101) ? findRevealingFrame(received) : undefined;
 }
 
 /** Frames that reveal more to an unknown process than the protocol version and a random number. */
-function maybeTold(received: Buffer): string | undefined {
+function findRevealingFrame(received: Buffer): string | undefined {
   let rest = received.subarray(received.indexOf(END_OF_HEAD) + END_OF_HEAD.length);
   if (rest.subarray(0, HELLO_FRAME.length).equals(HELLO_FRAME)) rest = rest.subarray(HELLO_FRAME_BYTES);
   while (rest.length > 1) {

@@ -308,12 +308,12 @@ export class Target implements Besieged {
   }
 
   private maybeHeld(): Held | undefined {
-    return maybeHeldBy(this.walletd.pid);
+    return findHeldBy(this.walletd.pid);
   }
 }
 
 /** Undefined where the system does not report them. */
-export function maybeHeldBy(pid: number): Held | undefined {
+export function findHeldBy(pid: number): Held | undefined {
   const folder = `/proc/${pid}`;
   if (!existsSync(folder)) return undefined;
   const residentKb = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`${folder}/status`, 'utf8'))?.[1];

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Unpackr } from 'msgpackr';
 import { recover } from '../../src/shard/log/recovery.js';
-import type { Entry, Head, SealedEntry } from '../../src/shard/log/wal.js';
+import type { EncodedEntry, Entry, Head } from '../../src/shard/log/wal.js';
 import { type EntryCodec, encodeHead, HEADER_LENGTH } from '../../src/store/format/entry-codec.js';
 import { ENDPOINT_NUMBER } from '../../src/store/format/event-codec.js';
 import { differences, encodeMeta } from '../../src/store/meta.js';
@@ -217,7 +217,7 @@ async function replayed({ meta, codec, logs }: StoredHistory): Promise<Wallets[]
   for (const { shard, genesis, head, entries } of logs) {
     const sealed = entries.map(({ bytes, entry }) => ({ head: entry.head, bytes }));
     wal.intrude(shard, { shard, expected: genesis, entries: sealed });
-    const newest = sealed.at(-1) as SealedEntry;
+    const newest = sealed.at(-1) as EncodedEntry;
     assert.deepEqual(newest.head, head);
     shards.push((await recover({ shard, previous: genesis, entry: newest }, genesis, deps)).wallets);
   }
@@ -226,7 +226,7 @@ async function replayed({ meta, codec, logs }: StoredHistory): Promise<Wallets[]
 
 function encode(codec: EntryCodec, entry: Entry, previous: Head): Buffer {
   const { shard, lsn, nonce, timeMs, owner, events } = entry;
-  if (owner !== undefined) return codec.sealFence({ shard, lsn, nonce, previous, timeMs }, owner).bytes;
+  if (owner !== undefined) return codec.encodeFence({ shard, lsn, nonce, previous, timeMs }, owner).bytes;
   const batch = codec.beginBatch(timeMs);
   for (const event of events) batch.add(event);
   return batch.seal({ shard, lsn, nonce, previous }).bytes;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Address, AddressList, addressOf, formatAddress, maybeAddress } from '../../src/http/address-list.js';
+import { type Address, AddressList, addressOf, formatAddress, parseAddress } from '../../src/http/address-list.js';
 
 function address(text: string): Address {
-  const found = maybeAddress(text);
+  const found = parseAddress(text);
   assert.ok(found, text);
   return found;
 }
@@ -63,7 +63,7 @@ test('IPv4 mapped into IPv6 is IPv4, in the list and at the socket', () => {
 
 test('only the usual notation of an address is accepted', () => {
   for (const text of ['127.1', '0x7f.0.0.1', '010.0.0.1', '1.2.3', '1.2.3.4.5', 'fe80::1%eth0', 'localhost', '', ' ']) {
-    assert.equal(maybeAddress(text), undefined, text);
+    assert.equal(parseAddress(text), undefined, text);
   }
 });
 

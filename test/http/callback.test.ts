@@ -45,7 +45,7 @@ async function withSilentStore(
           movementMax: null,
           txnsMax: 100,
           isStrict: false,
-          tellsReason: true,
+          includesReason: true,
           sessionToken: 'ignore',
           closed: 'own',
         },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { ClusterStatus } from '../../src/cluster/cluster-status.js';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { TestCluster } from '../support/test-cluster.js';
 import { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
@@ -67,24 +67,24 @@ describe('two nodes on one Redis', () => {
 
   test('an operator drains a node and moves a shard by API and CLI', async () => {
     const env = { WALLETD_ADMIN_PORT: new URL(second.adminUrl).port };
-    const drained = await runVerb(['cluster', 'drain', 'node-0'], env);
+    const drained = await runCommand(['cluster', 'drain', 'node-0'], env);
     assert.deepEqual([drained.status, drained.stderr], [0, '']);
     await until('the other one has all', async () => servedBy(await statusOf(second), 'node-1') === 4);
-    const shown = await runVerb(['cluster', 'status'], env);
+    const shown = await runCommand(['cluster', 'status'], env);
     assert.equal(shown.status, 0, shown.stdout);
     assert.match(shown.stdout, /\nnode-0 +draining +0 /);
     assert.match(shown.stdout, /\nnode-1 \* +up +4 /);
     assert.match(shown.stdout, /Plan: node-0 drained, by node-\d\./);
-    const refused = await runVerb(['cluster', 'move', '2', 'node-0'], env);
+    const refused = await runCommand(['cluster', 'move', '2', 'node-0'], env);
     assert.equal(refused.status, 1);
     assert.match(refused.stderr, /takes no shards: it is draining/);
-    await runVerb(['cluster', 'undrain', 'node-0'], env);
+    await runCommand(['cluster', 'undrain', 'node-0'], env);
     await until('it may have some', async () => nodeIn(await statusOf(second), 'node-0')?.state === 'up');
-    assert.equal((await runVerb(['cluster', 'move', '2', 'node-0'], env)).status, 0);
+    assert.equal((await runCommand(['cluster', 'move', '2', 'node-0'], env)).status, 0);
     await until('it has it', async () => (await statusOf(second)).shards[2]?.owner === 'node-0');
-    const nobody = await runVerb(['cluster', 'move', '2', 'node-7'], env);
+    const nobody = await runCommand(['cluster', 'move', '2', 'node-7'], env);
     assert.match(nobody.stderr, /the cluster has no node node-7/);
-    const none = await runVerb(['cluster', 'move', '9', 'node-0'], env);
+    const none = await runCommand(['cluster', 'move', '9', 'node-0'], env);
     assert.match(none.stderr, /there is no shard 9: they are 0 to 3/);
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { LAUNCHED, WalletdProcess } from '../support/walletd-process.js';
@@ -81,7 +81,7 @@ test('a second process takes the store over, and the first one ends', () =>
 
 test('of two processes started together one serves; no entry is doubled', () =>
   withStore(async (store) => {
-    await runVerb(['init'], { WALLETD_STORE: store });
+    await runCommand(['init'], { WALLETD_STORE: store });
     for (let round = 0; round < 3; round++) {
       const starts = await Promise.allSettled([0, 1].map(() => WalletdProcess.start({ WALLETD_STORE: store })));
       const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));

@@ -10,7 +10,7 @@ import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient, set
 import { LocalCluster } from '../support/local-cluster.js';
 import { PostgresDatabases } from '../support/postgres-databases.js';
 import { RedisServer } from '../support/redis-server.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
@@ -195,7 +195,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
         const walletd = await WalletdProcess.start(env);
         await until('it says why', async () => (await readiness(walletd.adminUrl))[1] === 'archive-unknown');
         assert.equal((await readiness(walletd.adminUrl))[0], 503);
-        const { stdout } = await runVerb(['status'], { WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port });
+        const { stdout } = await runCommand(['status'], { WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port });
         assert.match(
           stdout,
           /not ready[\s\S]*WRONG +No new bet is taken: Shard 0 is without the names of archived rounds/,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { makeProgram } from '../../src/cli/program.js';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
@@ -29,7 +29,7 @@ test('the users of config/users.acl are enough for every command', () =>
       used.add(args[0] as string);
       // Export writes to the streams of the process.
       const ran = args[0] === 'export' ? runWalletd(args, { ...env, ...changes }) : null;
-      const { status, stdout, stderr } = ran ?? (await runVerb(args, { ...env, ...changes }));
+      const { status, stdout, stderr } = ran ?? (await runCommand(args, { ...env, ...changes }));
       assert.equal(status, 0, `${args.join(' ')}: ${stderr}`);
       assert.match(stdout, said, args.join(' '));
     };
@@ -64,7 +64,7 @@ test('the users of config/users.acl are enough for every command', () =>
       await run(['restore', '--from', backup, '--to', as('restorer', 1)], /is in redis:/);
       await run(['init', as('initiator', 2)], /^Created store/);
       for (const dry of [['--dry-run'], []]) {
-        const refused = await runVerb(['restore', '--from', backup, '--to', as('walletd', 2), ...dry], env);
+        const refused = await runCommand(['restore', '--from', backup, '--to', as('walletd', 2), ...dry], env);
         assert.equal(refused.status, 1);
         assert.match(
           refused.stderr,

@@ -7,7 +7,7 @@ import { WalletNode } from '../../src/node/wallet-node.js';
 import { Sentinels } from '../faults/sentinels.js';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { settingsWith } from '../support/settings.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -45,7 +45,7 @@ test('the users of config/users.acl can serve, copy and read', async () => {
   const without = await redisWith(folder.path, users.replace(/^user walletd.*$/m, ''), master);
   for (const { port } of [withUsers, without]) await until(`${port} is in step`, () => inStep(port));
 
-  assert.equal((await runVerb(['init', `redis://initiator:secret@127.0.0.1:${master.port}`])).status, 0);
+  assert.equal((await runCommand(['init', `redis://initiator:secret@127.0.0.1:${master.port}`])).status, 0);
 
   const lines: { message: string; concern?: string }[] = [];
   const write = (fields: object, message: string) => void lines.push({ ...fields, message });
@@ -78,7 +78,7 @@ test('the users of config/users.acl can serve, copy and read', async () => {
       [['backup', '--from', reader, '--to', `${folder.path}/${port}.backup`], /Store redis:/],
       [['restore', '--from', reader, '--to', `lmdb:${folder.path}/${port}`, '--dry-run'], /Nothing was written\./],
     ] as const) {
-      const { status, stdout, stderr } = await runVerb(verb);
+      const { status, stdout, stderr } = await runCommand(verb);
       assert.equal(status, 0, `${verb.join(' ')}: ${stderr}`);
       assert.match(stdout, said, verb.join(' '));
     }
@@ -99,7 +99,7 @@ test('a failover with these users admits sentinels, replica and walletd', async 
   await until('the replica is in step', () => inStep(replica.port));
   const sentinels = await Sentinels.watch(master, 1, { user: 'sentinel', password: 'secret' });
   const store = sentinels.urlOf('walletd:secret@');
-  assert.equal((await runVerb(['init', sentinels.urlOf('initiator:secret@')])).status, 0);
+  assert.equal((await runCommand(['init', sentinels.urlOf('initiator:secret@')])).status, 0);
   const settings = { WALLETD_STORE: store, WALLETD_NODE_FOLDER: `${folder.path}/node` };
   const walletd = await WalletdProcess.start(settings);
   const client = new PlatformClient(walletd.callbackUrl);

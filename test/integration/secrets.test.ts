@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { balanceOf, bet, PlatformClient } from '../support/client.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
@@ -62,9 +62,9 @@ test('help texts and settings errors contain no secret', async () => {
     ['init', 'redis:hunter2'],
     ['restore', '--from', 'redis:/hunter2@x', '--to', 'lmdb:/nowhere/x'],
   ]) {
-    outcomes.push(await runVerb(args, env));
+    outcomes.push(await runCommand(args, env));
   }
-  for (const changes of wrong) outcomes.push(await runVerb(['serve'], { ...env, ...changes }));
+  for (const changes of wrong) outcomes.push(await runCommand(['serve'], { ...env, ...changes }));
   assert.deepEqual(
     outcomes.map(({ status }) => status),
     [1, 0, 0, 0, 0, 2, 2, 2, 2, 2],

@@ -6,7 +6,7 @@ import { connect } from 'node:tls';
 import { type CertificateFiles, makeCertificate } from '../support/certificate.js';
 import { bet } from '../support/client.js';
 import { postOf, rawRequest } from '../support/raw-request.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
@@ -104,13 +104,13 @@ test('versions before TLS 1.2 and plain HTTP are refused', async () => {
 test('the CLI reaches its server over TLS with the configured certificate only', async () => {
   const port = new URL(walletd.adminUrl).port;
   const env = { ...environment(), WALLETD_ADMIN_PORT: port, WALLETD_STORE: `lmdb:${folder.path}/data-0` };
-  const taken = await runVerb(['snapshot', 'take', '--json'], env);
+  const taken = await runCommand(['snapshot', 'take', '--json'], env);
   assert.equal(taken.status, 0, taken.stderr);
   assert.match(taken.stdout, /"type":"taken"/);
   const others = {
     WALLETD_ADMIN_TLS_CERTIFICATE_FILE: callbacks.certificateFile,
     WALLETD_ADMIN_TLS_KEY_FILE: callbacks.keyFile,
   };
-  const refused = await runVerb(['snapshot', 'take'], { ...env, ...others });
+  const refused = await runCommand(['snapshot', 'take'], { ...env, ...others });
   assert.equal(refused.status, 1, refused.stdout);
 });

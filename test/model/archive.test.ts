@@ -17,7 +17,7 @@ import { LmdbArchive } from '../../src/store/lmdb/lmdb-archive.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { META_VERSION } from '../../src/store/meta.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
-import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import type { Store } from '../../src/store/store.js';
 import { type ReferenceAnswer, ReferenceWallet } from '../../src/tools/simulate/model/reference-wallet.js';
@@ -95,7 +95,7 @@ class OneLife {
         if (replaced !== undefined) return replaced;
         const value = part[name as keyof T];
         if (typeof value !== 'function') return value;
-        return this.isOver && name !== 'laneOf' ? never : value.bind(part);
+        return this.isOver && name !== 'appendQueueOf' ? never : value.bind(part);
       },
     });
   }
@@ -273,7 +273,7 @@ if (noPostgres !== undefined) {
     return server.url.replace('/postgres?', `/${name}?`);
   };
   histories('Redis, and the archive in PostgreSQL', RUNS / 300, async () => {
-    const address = maybeRedisAddress(redis.url) as RedisAddress;
+    const address = parseRedisAddress(redis.url) as RedisAddress;
     const store = await created(
       new RedisStore({ address, prefix: randomUUID(), durability: { type: 'fsync' }, trustConfig: false }),
     );

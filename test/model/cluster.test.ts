@@ -13,7 +13,7 @@ import { World, type WorldSettings } from '../simulation/world.js';
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 6);
 const SEED = Number(process.env.MODEL_SEED ?? 1);
-const TROUBLE_MS = 20_000;
+const FAULTS_MS = 20_000;
 const FAIL_OVERS = 4;
 
 for (let seed = SEED; seed < SEED + RUNS; seed++) {
@@ -29,8 +29,8 @@ for (let seed = SEED; seed < SEED + RUNS; seed++) {
         snapshotEntries: seed % 2 === 0 ? 0 : 50,
       },
       async (world) => {
-        world.bettors.bet(200, TROUBLE_MS);
-        return await trouble(world, TROUBLE_MS);
+        world.bettors.bet(200, FAULTS_MS);
+        return await trouble(world, FAULTS_MS);
       },
     ));
 }

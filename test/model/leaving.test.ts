@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { archivableRounds, unchangedRounds } from '../../src/wallet/archiving.js';
-import { imageOfRound } from '../../src/wallet/state/round-image.js';
+import { serializeRound } from '../../src/wallet/state/serialized-round.js';
 import { Domain } from '../support/domain.js';
 import { arbitraryStep, USERNAMES } from './arbitrary-commands.js';
 
@@ -38,7 +38,7 @@ test('a round counts as unchanged exactly when its serialized bytes are the same
           const told = unchangedRounds(wallet, rounds, beforeMs);
           const same = rounds.filter(({ productId, roundId, image }) => {
             const round = wallet.round(productId, roundId);
-            return round !== undefined && imageOfRound(wallet, round).equals(image);
+            return round !== undefined && serializeRound(wallet, round).equals(image);
           });
           changed.count += rounds.length - same.length;
           assert.deepEqual(

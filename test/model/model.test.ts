@@ -62,7 +62,7 @@ test('answers, balances, states, logs and snapshots equal those of the reference
           domain.letGo(moves[n % moves.length] ?? 0);
         }
         recallAll(domain);
-        for (const username of USERNAMES) comparePictures(domain, reference, username, true);
+        for (const username of USERNAMES) compareStates(domain, reference, username, true);
         checkReplay(domain);
         checkBooks(domain);
       },
@@ -121,7 +121,7 @@ function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: C
       return compare(domain, reference, step.command);
     case 'balance':
       compareAnswers(domain, step.command, reference.balance(step.command, domain.nowMs));
-      comparePicturesOf(domain, reference, step.command.username);
+      compareStatesOf(domain, reference, step.command.username);
       return true;
     case 'again': {
       const command = past[past.length - step.back];
@@ -165,7 +165,7 @@ function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: C
     }
     case 'correct':
       compareAnswers(domain, step.command, reference.correct(step.command));
-      comparePicturesOf(domain, reference, step.command.username);
+      compareStatesOf(domain, reference, step.command.username);
       return false;
     case 'tomorrow':
       domain.nowMs += DAY_MS;
@@ -178,20 +178,20 @@ function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: C
 
 function compare(domain: Domain, reference: ReferenceWallet, command: CallbackCommand): true {
   compareAnswers(domain, command, reference.answer(command, domain.nowMs));
-  comparePicturesOf(domain, reference, command.username);
+  compareStatesOf(domain, reference, command.username);
   return true;
 }
 
 /** Compares the player of the command. Effects on other players show at their own next command, and at the end. */
-function comparePicturesOf(domain: Domain, reference: ReferenceWallet, username: string): void {
+function compareStatesOf(domain: Domain, reference: ReferenceWallet, username: string): void {
   if (!USERNAMES.includes(username)) return;
   // Now and then everything is restored first: each round must be in memory or in the archive.
   const isWhole = domain.events.length % 3 === 0;
   if (isWhole) domain.recall(username, () => true);
-  comparePictures(domain, reference, username, isWhole);
+  compareStates(domain, reference, username, isWhole);
 }
 
-function comparePictures(domain: Domain, reference: ReferenceWallet, username: string, isWhole: boolean): void {
+function compareStates(domain: Domain, reference: ReferenceWallet, username: string, isWhole: boolean): void {
   const wallet = domain.wallet(username);
   checkWallet(wallet);
   const player = reference.players.get(username) as ReferencePlayer;

@@ -7,7 +7,7 @@ import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import type { Answer } from '../../src/wallet/decision.js';
 import type { MoveResult, ShardStatus } from '../../src/worker/shards.js';
 import { commands } from '../support/domain.js';
-import { MemoryWal, type Weather } from '../support/memory-wal.js';
+import { type FaultMode, MemoryWal } from '../support/memory-wal.js';
 import { TestHost, turns } from '../support/test-host.js';
 
 /*
@@ -32,7 +32,7 @@ type Step =
       readonly take: 'in-time' | 'late' | 'lost' | 'twice';
       readonly own: 'in-time' | 'lost' | 'twice';
     }
-  | { readonly type: 'weather'; readonly weather: Weather; readonly turns: number }
+  | { readonly type: 'weather'; readonly faultMode: FaultMode; readonly turns: number }
   | { readonly type: 'lose-tail'; readonly entries: number };
 
 const node = fc.nat(NODES - 1);
@@ -57,7 +57,7 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       type: fc.constant('weather' as const),
-      weather: fc.constantFrom<Weather>('not-written', 'answer-lost'),
+      faultMode: fc.constantFrom<FaultMode>('not-written', 'answer-lost'),
       turns: fc.integer({ min: 1, max: 30 }),
     }),
   },
@@ -78,14 +78,14 @@ class World {
   readonly asked = new Set<string>();
   /** Reason for which the newest takeover was refused. */
   private refusal: MoveResult | undefined = undefined;
-  private newestTold: Head | undefined = undefined;
+  private newestAcknowledged: Head | undefined = undefined;
   private readonly open = new Set<Promise<unknown>>();
 
   async begin(): Promise<void> {
     for (let i = 0; i < NODES; i++) this.nodes.push(await this.newNode());
     await this.take(0);
     await (this.nodes[0] as TestHost).fund('ann', BALANCE);
-    this.noteTold(0);
+    this.noteAcknowledged(0);
   }
 
   private async newNode(): Promise<TestHost> {
@@ -98,10 +98,11 @@ class World {
     return this.nodes[node] as TestHost;
   }
 
-  private noteTold(node: number): void {
+  private noteAcknowledged(node: number): void {
     const head = this.at(node).host.status()[0]?.head;
-    const newest = this.newestTold;
-    if (head !== undefined && (newest === undefined || head.lsn.sequence > newest.lsn.sequence)) this.newestTold = head;
+    const newest = this.newestAcknowledged;
+    if (head !== undefined && (newest === undefined || head.lsn.sequence > newest.lsn.sequence))
+      this.newestAcknowledged = head;
   }
 
   /** Runs in the background, like a process beside the steps. */
@@ -125,7 +126,7 @@ class World {
       if (answer.failure !== 'moved') this.doubtful.add(id);
       return;
     }
-    this.noteTold(node);
+    this.noteAcknowledged(node);
     const { before, after, isRepeat } = answer;
     const first = this.told.get(id);
     if (first === undefined) {
@@ -137,8 +138,8 @@ class World {
   }
 
   private async take(node: number, over?: Head): Promise<boolean> {
-    const taken = await this.at(node).take({ over, told: this.newestTold });
-    if (taken.type === 'taken') this.noteTold(node);
+    const taken = await this.at(node).take({ over, told: this.newestAcknowledged });
+    if (taken.type === 'taken') this.noteAcknowledged(node);
     else this.refusal = taken;
     return taken.type === 'taken';
   }
@@ -176,7 +177,7 @@ class World {
         this.beside(this.handOver(step));
         return;
       case 'weather':
-        this.wal.weather = step.weather;
+        this.wal.faultMode = step.faultMode;
         this.beside(turns(step.turns).then(() => this.clear()));
         return;
       case 'lose-tail':
@@ -189,7 +190,7 @@ class World {
   }
 
   clear(): void {
-    this.wal.weather = 'fine';
+    this.wal.faultMode = 'fine';
   }
 
   /**
@@ -203,7 +204,7 @@ class World {
       .map(({ host }) => host.status()[0])
       .filter((one) => one !== undefined && !isElsewhere(one));
     if (owners.length !== 1 || owners[0]?.state !== 'serving') return;
-    if (owners[0].head?.lsn.sequence === this.newestTold?.lsn.sequence) this.wal.loseTail(0, entries);
+    if (owners[0].head?.lsn.sequence === this.newestAcknowledged?.lsn.sequence) this.wal.loseTail(0, entries);
   }
 
   /**
@@ -213,7 +214,7 @@ class World {
   private async die(node: number): Promise<void> {
     const others = this.nodes.filter((_, i) => i !== node);
     const newest = await this.wal.head(0);
-    const isKept = newest.lsn.sequence >= (this.newestTold?.lsn.sequence ?? 0);
+    const isKept = newest.lsn.sequence >= (this.newestAcknowledged?.lsn.sequence ?? 0);
     if (!isKept || others.length === 0) return;
     this.nodes[node] = await this.newNode();
   }

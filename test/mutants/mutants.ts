@@ -302,7 +302,7 @@ const SHARD: readonly Row[] = [
   [
     'replies are released before the next full append departs',
     'src/shard/group-commit.ts',
-    'const isNextFull = failures === 0 && this.commands >= FLIGHT_COMMANDS;',
+    'const isNextFull = failures === 0 && this.commands >= FLUSH_COMMANDS;',
     'const isNextFull = false;',
     'test/shard/group-commit.test.ts',
     'a full batch departs before replies are released, others after',
@@ -318,7 +318,7 @@ const SHARD: readonly Row[] = [
   [
     'a shard stays with the server that it had',
     'src/shard/group-commit.ts',
-    'if (home === undefined || home.id === this.deps.wal.laneOf(member.id))',
+    'if (home === undefined || home.id === this.deps.wal.appendQueueOf(member.id))',
     'if (true)',
     'test/shard/group-commit.test.ts',
     'a shard changes its append queue only after its pending append completes',
@@ -438,7 +438,7 @@ const SHARD: readonly Row[] = [
   [
     'a lost tail is not put back',
     'src/shard/log-tail.ts',
-    'const missing = this.recent.maybeAfter(head);',
+    'const missing = this.recent.findAfter(head);',
     'const missing = undefined;',
     'test/shard/lost-tail.test.ts',
     'of 7 entries gets the same bytes again',
@@ -638,8 +638,8 @@ const SNAPSHOTS: readonly Row[] = [
   [
     'a store that refuses a snapshot has it',
     'src/shard/snapshot/snapshotter.ts',
-    'if (!(await patiently(what, this.deps, run, isHopeless)))',
-    'if (!(await patiently(what, this.deps, run, isHopeless)) && false)',
+    'if (!(await withRetries(what, this.deps, run, isHopeless)))',
+    'if (!(await withRetries(what, this.deps, run, isHopeless)) && false)',
     'test/shard/snapshots.test.ts',
     'a snapshot that the store refuses is abandoned',
   ],
@@ -826,14 +826,14 @@ const ARCHIVE: readonly Row[] = [
   [
     'an archive is asked only for what is known so far',
     'src/shard/archive/shard-archive.ts',
-    'return this.isComplete ? this.known.maybeDays(names) : ALL_DAYS;',
-    'return this.known.maybeDays(names);',
+    'return this.isComplete ? this.known.findDays(names) : ALL_DAYS;',
+    'return this.known.findDays(names);',
     'test/shard/archive/shard-archive.test.ts',
     'an archive whose keys are not loaded yet may have everything',
   ],
   [
     'a request is decided though the archive could not tell',
-    'src/shard/archive/archive-desk.ts',
+    'src/shard/archive/archive-gate.ts',
     "if (found === 'unknown')",
     'if (false)',
     'test/shard/archive/moves.test.ts',
@@ -841,7 +841,7 @@ const ARCHIVE: readonly Row[] = [
   ],
   [
     'a round that was found is not brought back',
-    'src/shard/archive/archive-desk.ts',
+    'src/shard/archive/archive-gate.ts',
     'found && this.restore(player, found);',
     'undefined',
     'test/shard/archive/moves.test.ts',
@@ -870,7 +870,7 @@ const CLUSTER: readonly Row[] = [
   [
     'a shard is let go of while its new owner is reached',
     'src/cluster/steps.ts',
-    "local === 'serving' && heirAwayForMs >= HEIR_AWAY_MS",
+    "local === 'serving' && newOwnerUnlinkedForMs >= NEW_OWNER_UNLINKED_MS",
     "local === 'serving'",
     'test/cluster/cluster.test.ts',
     'a shard whose new owner lacks memory goes to another node',
@@ -926,7 +926,7 @@ const CLUSTER: readonly Row[] = [
   [
     'an outage of the table counts as silence',
     'src/cluster/membership.ts',
-    'watch.tableSilent(clock.monotonicMs());',
+    'watch.registrySilent(clock.monotonicMs());',
     '',
     'test/cluster/membership.test.ts',
     'a silent registry says nothing about the life of members',
@@ -934,7 +934,7 @@ const CLUSTER: readonly Row[] = [
   [
     'a member says itself once',
     'src/cluster/membership.ts',
-    'await this.maybeWrite(nowMs);',
+    'await this.writeIfChanged(nowMs);',
     '',
     'test/cluster/membership.test.ts',
     'a member announces changes of its own record',

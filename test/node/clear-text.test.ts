@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkStart } from '../../src/node/check-start.js';
-import { clearTextConcerns, mustBeEncrypted } from '../../src/node/clear-text.js';
+import { clearTextWarnings, mustBeEncrypted } from '../../src/node/clear-text.js';
 import { settingsWith } from '../support/settings.js';
 
 const aboutOf = (changes: Record<string, unknown>) =>
-  clearTextConcerns(settingsWith({ durability: 'fsync', ...changes })).map(({ about }) => about);
+  clearTextWarnings(settingsWith({ durability: 'fsync', ...changes })).map(({ about }) => about);
 const REMOTE = 'redis://walletd:hush@10.0.0.1:6379/0';
 
 test('only servers beyond this machine without TLS are reported', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { maybeStoreKind } from '../../src/config/store-kinds.js';
+import { findStoreKind } from '../../src/config/store-kinds.js';
 import { driverOf } from '../../src/node/drivers/drivers.js';
 import { initOf } from '../../src/node/open-store.js';
 import { settingsWith } from '../support/settings.js';
@@ -18,7 +18,7 @@ test('the prefix of an address decides the kind of store', () => {
     ['postgres://127.0.0.1', undefined],
     ['./data', undefined],
   ] as const) {
-    assert.equal(maybeStoreKind(address), kind, address);
+    assert.equal(findStoreKind(address), kind, address);
   }
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
-import type { ClusterTable, MemberRecord, TableView } from '../../src/cluster/table.js';
+import type { MemberRecord, MembershipRegistry, RegistryView } from '../../src/cluster/table.js';
 import { memberOf } from '../../src/cluster/table-records.js';
 import { livingMembers } from '../../src/node/living-members.js';
 
@@ -24,11 +24,11 @@ class Table {
   }
 
   async living(isAskedAbout: (member: MemberRecord) => boolean): Promise<string[]> {
-    const members = await livingMembers(this as unknown as ClusterTable, isAskedAbout);
+    const members = await livingMembers(this as unknown as MembershipRegistry, isAskedAbout);
     return members.map(({ name }) => name);
   }
 
-  async read(): Promise<{ beats: ReadonlyMap<string, string>; view: TableView }> {
+  async read(): Promise<{ beats: ReadonlyMap<string, string>; view: RegistryView }> {
     this.reads++;
     if (this.reads > 2) this.joining?.();
     for (const [tag, reads] of this.leaving) if (this.reads > reads) this.members.delete(tag);

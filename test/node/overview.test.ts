@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Overview } from '../../src/admin/console/overview.js';
+import { activeAlerts } from '../../src/node/overview/active-alerts.js';
 import { Figures } from '../../src/node/overview/figures.js';
 import { LastHour } from '../../src/node/overview/last-hour.js';
-import { troublesOf } from '../../src/node/overview/troubles.js';
 import { Histogram } from '../../src/telemetry/histogram.js';
 import { counter, gauge, histogram } from '../../src/telemetry/metric.js';
 
@@ -62,13 +62,13 @@ test('the last hour has a moment for each ten seconds, and ends there', () => {
 });
 
 test('a healthy node has no alerts', () => {
-  assert.deepEqual(troublesOf(HEALTHY, NOTHING, 0), []);
+  assert.deepEqual(activeAlerts(HEALTHY, NOTHING, 0), []);
 });
 
 test('alerts are in words, the worst first', () => {
   const stopped = { ...SHARD, state: 'stopped', watermarks: null, reason: 'a hole in its log' };
   const filling = { isUp: true, bytes: 95, freeBytes: 5, appendP99Ms: null };
-  const troubles = troublesOf({ ...HEALTHY, store: filling, shards: [stopped] }, NOTHING, 0);
+  const troubles = activeAlerts({ ...HEALTHY, store: filling, shards: [stopped] }, NOTHING, 0);
   assert.deepEqual(
     troubles.map(({ urgency }) => urgency),
     ['now', 'soon'],
@@ -78,29 +78,29 @@ test('alerts are in words, the worst first', () => {
 
 test('a shard on another node raises no alert', () => {
   const shards = ['away', 'following', 'handing'].map((state) => ({ ...SHARD, state, watermarks: null }));
-  assert.deepEqual(troublesOf({ ...HEALTHY, shards }, NOTHING, 0), []);
+  assert.deepEqual(activeAlerts({ ...HEALTHY, shards }, NOTHING, 0), []);
 });
 
 test('an old snapshot raises an alert only when the log is ahead of it', () => {
   const marks = { applied: 9, appended: 9, durable: 9, snapshot: 5 };
   const at = (watermarks: typeof marks, nowMs: number) =>
-    troublesOf({ ...HEALTHY, shards: [{ ...SHARD, snapshotMs: 1, watermarks }] }, NOTHING, nowMs).length;
+    activeAlerts({ ...HEALTHY, shards: [{ ...SHARD, snapshotMs: 1, watermarks }] }, NOTHING, nowMs).length;
   assert.deepEqual([at(marks, 1000), at(marks, 3_700_000), at({ ...marks, snapshot: 9 }, 3_700_000)], [0, 1, 0]);
 });
 
 test('settles of untaken stakes raise an alert, other warnings do not', () => {
   const remarks = (remark: string) =>
     new Figures([counter('walletd_remarks_total', '', [{ labels: { remark }, value: 1 }])]);
-  assert.deepEqual(troublesOf(HEALTHY, remarks('repeat'), 0), []);
-  assert.match(troublesOf(HEALTHY, remarks('untaken-stake'), 0)[0]?.what ?? '', /stake was never taken/);
+  assert.deepEqual(activeAlerts(HEALTHY, remarks('repeat'), 0), []);
+  assert.match(activeAlerts(HEALTHY, remarks('untaken-stake'), 0)[0]?.what ?? '', /stake was never taken/);
 });
 
 test('a lost store, full memory and busy answers are urgent', () => {
   const away = { ...HEALTHY, store: { ...HEALTHY.store, isUp: false } };
-  assert.match(troublesOf(away, NOTHING, 0)[0]?.what ?? '', /^The store does not answer/);
+  assert.match(activeAlerts(away, NOTHING, 0)[0]?.what ?? '', /^The store does not answer/);
   const full = new Figures([gauge('walletd_memory_full', '', 1)]);
-  assert.match(troublesOf(HEALTHY, full, 0)[0]?.what ?? '', /^Memory is nearly full/);
+  assert.match(activeAlerts(HEALTHY, full, 0)[0]?.what ?? '', /^Memory is nearly full/);
   const rate = (result: string, perSecond: number) => ({ endpoint: 'placeBets', result, perSecond });
   const busy = { ...HEALTHY, callbacks: [rate('accepted', 90), rate('overloaded', 2)] };
-  assert.match(troublesOf(busy, NOTHING, 0)[0]?.what ?? '', /overloaded/);
+  assert.match(activeAlerts(busy, NOTHING, 0)[0]?.what ?? '', /overloaded/);
 });

@@ -8,7 +8,7 @@ import { NodeRecord } from '../../src/store/node-record.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 
 /** Parts of a shard's status that do not matter here. */
-const AT_REST = { players: 0, waiting: 0, timeMs: 0, flightMs: 0, reason: undefined, lacksNames: false };
+const AT_REST = { players: 0, waiting: 0, timeMs: 0, pendingAppendMs: 0, reason: undefined, lacksNames: false };
 
 test('a process that lost one shard records no other shard any more', async () => {
   const folder = makeTempFolder();

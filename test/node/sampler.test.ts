@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { samplerOf } from '../../src/node/sampler.js';
-import { maybeTracer } from '../../src/node/tracing.js';
-import { maybeTraceParent } from '../../src/telemetry/trace-parent.js';
+import { openTracer } from '../../src/node/tracing.js';
+import { parseTraceParent } from '../../src/telemetry/trace-parent.js';
 
 const parent = (isSampled: boolean, traceId = 'a'.repeat(32)) =>
   `00-${traceId}-${'b'.repeat(16)}-${isSampled ? '01' : '0a'}`;
@@ -11,7 +11,7 @@ const withSampler = (OTEL_TRACES_SAMPLER: string, OTEL_TRACES_SAMPLER_ARG = '') 
   samplerOf({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG });
 
 test('without an endpoint there is no tracer', async () => {
-  assert.equal(await maybeTracer({ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, silentLogger), undefined);
+  assert.equal(await openTracer({ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, silentLogger), undefined);
 });
 
 test("by default the caller's sampling holds, and a callback without one is sampled", () => {
@@ -43,11 +43,11 @@ test('a ratio samples by trace id, so that all services agree', () => {
 test('a traceparent is read as W3C defines', () => {
   const ids = '0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331';
   const [traceId, spanId] = ids.split('-');
-  assert.deepEqual(maybeTraceParent(`00-${ids}-01`), { traceId, spanId, isSampled: true });
-  assert.deepEqual(maybeTraceParent(`00-${ids}-02`), { traceId, spanId, isSampled: false });
-  assert.deepEqual(maybeTraceParent(`cc-${ids}-01-what-comes-later`), { traceId, spanId, isSampled: true });
+  assert.deepEqual(parseTraceParent(`00-${ids}-01`), { traceId, spanId, isSampled: true });
+  assert.deepEqual(parseTraceParent(`00-${ids}-02`), { traceId, spanId, isSampled: false });
+  assert.deepEqual(parseTraceParent(`cc-${ids}-01-what-comes-later`), { traceId, spanId, isSampled: true });
   for (const wrong of ['', 'x', `ff-${ids}-01`, `00-${ids}`, `00-${ids}-01\r\nx`, `00-${ids.toUpperCase()}-01`])
-    assert.equal(maybeTraceParent(wrong), undefined, wrong);
-  assert.equal(maybeTraceParent(`00-${'0'.repeat(32)}-${spanId}-01`), undefined);
-  assert.equal(maybeTraceParent(`00-${traceId}-${'0'.repeat(16)}-01`), undefined);
+    assert.equal(parseTraceParent(wrong), undefined, wrong);
+  assert.equal(parseTraceParent(`00-${'0'.repeat(32)}-${spanId}-01`), undefined);
+  assert.equal(parseTraceParent(`00-${traceId}-${'0'.repeat(16)}-01`), undefined);
 });

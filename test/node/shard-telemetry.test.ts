@@ -54,15 +54,15 @@ test('a shard taken over by another process counts as fenced', async () => {
 
 test('a shard taken over during an outage no longer counts as away', async () => {
   const scrape = await watched(async (test) => {
-    test.wal.weather = 'not-written';
+    test.wal.faultMode = 'not-written';
     const placed = test.execute(place([{ id: 't1' }]));
     await turns(5);
-    test.wal.weather = 'fine';
+    test.wal.faultMode = 'fine';
     // Before the retry of the append.
     await test.wal.fence([0, 1], (shard, previous) => {
       const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
       const header = { shard, lsn, nonce: 'f'.repeat(16), previous, timeMs: 1 };
-      return new EntryCodec(test.wal.storeId).sealFence(header, OWNER);
+      return new EntryCodec(test.wal.storeId).encodeFence(header, OWNER);
     });
     await placed;
     await turns(5);
@@ -91,10 +91,10 @@ test("a bug that drops a shard's memory is counted and logged with its request",
 
 test('failed appends are counted once', async () => {
   const scrape = await watched(async (test) => {
-    test.wal.weather = 'not-written';
+    test.wal.faultMode = 'not-written';
     const placed = test.execute(place([{ id: 't1' }]));
     await turns(5);
-    test.wal.weather = 'fine';
+    test.wal.faultMode = 'fine';
     await placed;
   });
   assert.ok(scrape.value('walletd_append_failures_total') >= 1);

@@ -20,7 +20,7 @@ afterEach(() => searches.close());
 async function next(id?: string): Promise<StoreSearch> {
   let search: StoreSearch | undefined;
   await until('another may begin', () => {
-    search = searches.maybeBegin(query(id));
+    search = searches.tryBegin(query(id));
     return search !== undefined;
   });
   return search as unknown as StoreSearch;
@@ -43,22 +43,22 @@ function isRunning(pid: number): boolean {
 }
 
 test('one search runs at a time; cancelling it makes way for the next', async () => {
-  const first = searches.maybeBegin(query());
-  assert.equal(searches.maybeBegin(query()), undefined);
+  const first = searches.tryBegin(query());
+  assert.equal(searches.tryBegin(query()), undefined);
   const { pid, lines } = await begun(first);
   first?.stop();
   assert.deepEqual((await lines.next()).value, { type: 'failed', reason: 'the search was ended' });
   await until('its process has ended', () => !isRunning(pid));
   await next();
   first?.stop();
-  assert.equal(searches.maybeBegin(query()), undefined, 'the first one is no matter any more');
+  assert.equal(searches.tryBegin(query()), undefined, 'the first one is no matter any more');
 });
 
 test('a process that ignores the cancel is killed before the next search begins', async () => {
   const search = await next('deaf');
   const { pid } = await begun(search);
   search.stop();
-  assert.equal(searches.maybeBegin(query()), undefined, 'no other one begins while it lives');
+  assert.equal(searches.tryBegin(query()), undefined, 'no other one begins while it lives');
   await until('it has ended', () => !isRunning(pid));
 });
 
@@ -80,7 +80,7 @@ test('a process that breaks off is a failed search', async () => {
 });
 
 test("a store's refusal is the reason of the failed search", async () => {
-  const search = new StoreSearches(settings).maybeBegin(query()) as StoreSearch;
+  const search = new StoreSearches(settings).tryBegin(query()) as StoreSearch;
   const lines = [];
   for await (const line of search.lines) if (line.type !== 'progress') lines.push(line);
   assert.match(JSON.stringify(lines), /^\[\{"type":"failed","reason":"there is no store at lmdb:\/nowhere/);

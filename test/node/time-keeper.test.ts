@@ -40,7 +40,7 @@ function keeping({ recordedMs, confirmedOn, logMs = 0 }: Around = {}) {
           waiting: 0,
           head: undefined,
           timeMs: around.logMs,
-          flightMs: 0,
+          pendingAppendMs: 0,
           lacksNames: false,
           reason: undefined,
         },

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { Packr } from 'msgpackr';
 import { WebSocket, WebSocketServer } from 'ws';
-import { type Greeting, isProof, maybeGreeting, proofOf } from '../../src/peer/old-proof.js';
+import { isProof, type OldHello, parseHello, proofOf } from '../../src/peer/old-proof.js';
 import type { Side } from '../../src/peer/side.js';
 import { until } from '../support/until.js';
 import { A, B, End, SECRET, STORE_ID } from './link-end.js';
@@ -13,11 +13,11 @@ const LOOK = new Packr({ useRecords: false, moreTypes: true }).pack({ type: 'loo
 
 /** A member of the previous release: sends its hello at once, and proves on its own side. */
 class OldPeer {
-  readonly mine: Greeting;
+  readonly mine: OldHello;
   /** Whether the other end has proved that it knows the secret. */
   isUp = false;
   isClosed = false;
-  private theirs: Greeting | undefined;
+  private theirs: OldHello | undefined;
 
   constructor(
     private readonly socket: WebSocket,
@@ -42,8 +42,8 @@ class OldPeer {
   private hear(text: string): void {
     const { side, mine, theirs } = this;
     if (theirs === undefined) {
-      this.theirs = maybeGreeting(text);
-      if (side === 'dials') this.socket.send(proofOf(SECRET, side, mine, this.theirs as Greeting));
+      this.theirs = parseHello(text);
+      if (side === 'dials') this.socket.send(proofOf(SECRET, side, mine, this.theirs as OldHello));
       return;
     }
     this.isUp = isProof(text, SECRET, side === 'dials' ? 'listens' : 'dials', mine, theirs);

@@ -4,7 +4,7 @@ import type { Step } from './step.js';
 import type { Violation } from './violation.js';
 
 /** Fields that are the same in nearly every message, or are described in another way. */
-const UNTOLD = [
+const OMITTED_FIELDS = [
   'gameCode',
   'playInfo',
   'turnOver',
@@ -55,7 +55,7 @@ function describeElement(txn: Element): string {
     ...(transactionType === 'BY_ROUND' ? ['BY_ROUND'] : []),
     ...(isSingleState === true ? ['single-state'] : []),
     ...Object.entries(txn).flatMap(([field, value]) => {
-      if (UNTOLD.includes(field) || value === false) return [];
+      if (OMITTED_FIELDS.includes(field) || value === false) return [];
       return [value === true ? field : `${field} ${value}`];
     }),
   ];

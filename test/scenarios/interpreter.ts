@@ -61,7 +61,11 @@ export class Interpreter {
   }
 
   /** `place alice t1 r1 10 skip`, or with one transaction per further line. */
-  private async callback(callback: CallbackVerb, words: readonly string[], lines: readonly string[]): Promise<string> {
+  private async callback(
+    callback: CallbackCommandName,
+    words: readonly string[],
+    lines: readonly string[],
+  ): Promise<string> {
     const { options, positional } = optionsOf(words);
     const [username, ...txn] = positional;
     const { endpoint } = callback;
@@ -86,7 +90,7 @@ export class Interpreter {
     return await this.post('/adjustBalance', JSON.stringify({ ...envelope, username, txns }));
   }
 
-  private txn(callback: CallbackVerb, words: readonly string[]): object {
+  private txn(callback: CallbackCommandName, words: readonly string[]): object {
     const { options, flags, positional } = optionsOf(words);
     const [id, roundId, ...amounts] = positional;
     const txn: Record<string, unknown> = { id, roundId, gameCode: 'G1', playInfo: 'x', ...callback.fixed };
@@ -180,7 +184,7 @@ export class Interpreter {
   }
 }
 
-interface CallbackVerb {
+interface CallbackCommandName {
   readonly endpoint: string;
   readonly fixed: object;
   /** Names of the amounts that follow id and round. */
@@ -192,12 +196,12 @@ const SUCCESS_SHAPE = 'id statusCode timestampMillis productId currency balanceB
 
 const BALANCE_SHAPE = 'id statusCode timestampMillis productId currency balance username';
 
-const BALANCE: CallbackVerb = { endpoint: 'checkBalance', fixed: {}, amounts: [] };
+const BALANCE: CallbackCommandName = { endpoint: 'checkBalance', fixed: {}, amounts: [] };
 const settled = { status: 'SETTLED', betAmount: 0, turnOver: 0, isSingleState: false };
 const byTransaction = { transactionType: 'BY_TRANSACTION' };
 const byRound = { transactionType: 'BY_ROUND' };
 
-const CALLBACKS: Readonly<Record<string, CallbackVerb>> = {
+const CALLBACKS: Readonly<Record<string, CallbackCommandName>> = {
   balance: BALANCE,
   place: { endpoint: 'placeBets', fixed: { status: 'OPEN' }, amounts: ['betAmount'] },
   settle: { endpoint: 'settleBets', fixed: { ...settled, ...byTransaction }, amounts: ['payoutAmount'] },

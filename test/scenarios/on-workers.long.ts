@@ -1,4 +1,4 @@
-import { tellAll } from './stories.js';
+import { playAll } from './stories.js';
 
 // A long test, because a start with workers takes many times as long as one without.
-tellAll(2);
+playAll(2);

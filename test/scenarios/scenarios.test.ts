@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { FOLDER, tellAll } from './stories.js';
+import { FOLDER, playAll } from './stories.js';
 
-tellAll(0);
+playAll(0);
 
 test('the map in README.md names a transcript for each scenario', () => {
   const map = [...readFileSync(new URL('README.md', FOLDER), 'utf8').matchAll(/^\| (\d+) \|.*\| `(.*)` \|$/gm)];

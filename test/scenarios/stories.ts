@@ -11,7 +11,7 @@ export const FOLDER = new URL('../../../test/scenarios/', import.meta.url);
  * Plays each transcript to a server of its own over HTTP, with its shards on so many workers, or in its main thread.
  * After an intended change, run with REWRITE=1 and review the difference.
  */
-export function tellAll(workers: number): void {
+export function playAll(workers: number): void {
   for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.txt'))) tell(name, workers);
 }
 

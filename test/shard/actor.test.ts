@@ -67,12 +67,12 @@ test('after a lost answer the identical bytes go again and are appended once', a
   const test = await TestHost.started();
   await test.fund('ann', 100);
   test.wal.calls = [];
-  test.wal.weather = 'answer-lost';
+  test.wal.faultMode = 'answer-lost';
   const placed = test.execute(place([{ id: 't1' }]));
   const before = test.wal.entries(0).length;
   while (test.wal.calls.length < 3) await turns(1);
   assert.equal(await peek(placed), undefined);
-  test.wal.weather = 'fine';
+  test.wal.faultMode = 'fine';
   assert.equal((await placed).type, 'accepted');
   assert.equal(test.wal.entries(0).length, before + 1);
   const attempts = test.wal.calls.map((call) => call[0]?.entries[0]?.bytes.toString('hex'));
@@ -83,12 +83,12 @@ test('after a lost answer the identical bytes go again and are appended once', a
 test('during a store outage callers wait, memory stays and service resumes by itself', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
-  test.wal.weather = 'not-written';
+  test.wal.faultMode = 'not-written';
   const placed = test.execute(place([{ id: 't1' }]));
   await turns(50);
   const settled = test.execute(settle([{ id: 't1' }]));
   assert.equal(await peek(settled), undefined);
-  test.wal.weather = 'fine';
+  test.wal.faultMode = 'fine';
   assert.equal((await placed).type, 'accepted');
   assert.deepEqual(await settled, { type: 'accepted', before: 90, after: 105, isRepeat: false });
 });
@@ -175,7 +175,7 @@ test('a fenced shard releases no reply and reports the new owner', async () => {
   const previous = await test.wal.head(0);
   const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
   const header = { shard: 0, lsn, nonce: 'f'.repeat(16), previous, timeMs: 1 };
-  const fence = codec.sealFence(header, { host: 'other-host', pid: 42, startedMs: 0 });
+  const fence = codec.encodeFence(header, { host: 'other-host', pid: 42, startedMs: 0 });
   test.wal.intrude(0, { shard: 0, expected: previous, entries: [fence] });
   test.wal.release();
 

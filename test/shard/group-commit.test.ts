@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type FlightMember, GroupCommit } from '../../src/shard/group-commit.js';
+import { type FlushMember, GroupCommit } from '../../src/shard/group-commit.js';
 import type { Append, AppendOutcome, Head } from '../../src/shard/log/wal.js';
 
 const HEAD: Head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 0 };
 const OK: AppendOutcome = { type: 'ok' };
 
 /** Flushes of one member; the test controls turns, clock and store. */
-class Scene implements FlightMember {
+class Scene implements FlushMember {
   /** Number of commands in each flush. */
   readonly flights: number[] = [];
   readonly landed: string[] = [];
@@ -21,7 +21,7 @@ class Scene implements FlightMember {
   private arrive: ((outcomes: AppendOutcome[]) => void) | undefined = undefined;
   private readonly commits = new GroupCommit({
     wal: {
-      laneOf: () => 0,
+      appendQueueOf: () => 0,
       append: () =>
         new Promise((resolve) => {
           this.arrive = resolve;
@@ -176,8 +176,8 @@ test('a failed append is retried after pauses that grow to 200 ms', async () => 
 type Outcomes = AppendOutcome[] | Promise<AppendOutcome[]>;
 
 /** Shards on two servers; the test completes their flushes one by one. */
-class TwoLanes {
-  readonly laneOf = new Map([
+class TwoQueues {
+  readonly appendQueueOf = new Map([
     [0, 0],
     [1, 1],
   ]);
@@ -185,7 +185,7 @@ class TwoLanes {
   readonly inTheAir = new Map<string, (outcomes: Outcomes) => void>();
   readonly landed: string[] = [];
   pauses = 0;
-  private readonly members: FlightMember[] = [0, 1].map((id) => ({
+  private readonly members: FlushMember[] = [0, 1].map((id) => ({
     id,
     depart: () => ({ shard: id, expected: HEAD, entries: [] }),
     land: (_append, outcome) => {
@@ -195,7 +195,7 @@ class TwoLanes {
   }));
   private readonly commits = new GroupCommit({
     wal: {
-      laneOf: (shard) => this.laneOf.get(shard) as number,
+      appendQueueOf: (shard) => this.appendQueueOf.get(shard) as number,
       append: (appends) =>
         new Promise((resolve) => {
           this.inTheAir.set(appends.map(({ shard }) => shard).join('+'), resolve);
@@ -208,7 +208,7 @@ class TwoLanes {
   });
 
   async request(...shards: number[]): Promise<void> {
-    for (const shard of shards) this.commits.request(this.members[shard] as FlightMember);
+    for (const shard of shards) this.commits.request(this.members[shard] as FlushMember);
     await this.turns();
   }
 
@@ -226,7 +226,7 @@ class TwoLanes {
 }
 
 test('a server that does not answer does not delay another one', async () => {
-  const scene = new TwoLanes();
+  const scene = new TwoQueues();
   await scene.request(0, 1);
   assert.deepEqual([...scene.inTheAir.keys()], ['0', '1']);
   await scene.land('1');
@@ -236,8 +236,8 @@ test('a server that does not answer does not delay another one', async () => {
 });
 
 test('a failed append is retried without a pause if another one succeeded', async () => {
-  const scene = new TwoLanes();
-  scene.laneOf.set(1, 0);
+  const scene = new TwoQueues();
+  scene.appendQueueOf.set(1, 0);
   await scene.request(0, 1);
   await scene.land('0+1', [{ type: 'failed', error: new Error('weather') }, OK]);
   await scene.request(0);
@@ -248,7 +248,7 @@ test('a failed append is retried without a pause if another one succeeded', asyn
 });
 
 test('an append has an unknown outcome if the store throws', async () => {
-  const scene = new TwoLanes();
+  const scene = new TwoQueues();
   await scene.request(0);
   await scene.land('0', Promise.reject(new Error('a fault of the driver')));
   assert.deepEqual(scene.landed, ['0 failed']);
@@ -256,9 +256,9 @@ test('an append has an unknown outcome if the store throws', async () => {
 });
 
 test('a shard changes its append queue only after its pending append completes', async () => {
-  const scene = new TwoLanes();
+  const scene = new TwoQueues();
   await scene.request(0);
-  scene.laneOf.set(0, 1);
+  scene.appendQueueOf.set(0, 1);
   await scene.request(0, 1);
   assert.deepEqual([...scene.inTheAir.keys()], ['0', '1']);
   await scene.land('0');

@@ -112,12 +112,12 @@ test('an interrupted repair leaves each entry in the log exactly once', async ()
   const test = await withBets(3);
   const before = await test.wal.read(0, LSN_ZERO, 100);
   test.wal.loseTail(0, 2);
-  test.wal.weather = 'answer-lost';
+  test.wal.faultMode = 'answer-lost';
   const placed = test.execute(place([{ id: 'next' }]));
   await new Promise((resolve) => setTimeout(resolve, 60));
   assert.equal(await peek(placed), undefined);
   test.wal.loseTail(0, 1);
-  test.wal.weather = 'fine';
+  test.wal.faultMode = 'fine';
   assert.equal((await placed).type, 'accepted');
   const after = await test.wal.read(0, LSN_ZERO, 100);
   assert.deepEqual(after.slice(0, before.length), before);

@@ -140,12 +140,12 @@ test('an owner that resumes after it was fenced releases no more replies', async
 
 test('a pause ends by itself if the pending append does not complete', async () => {
   const [first] = await pair();
-  first.wal.weather = 'not-written';
+  first.wal.faultMode = 'not-written';
   const flying = first.execute(place([{ id: 'a' }]));
   const result = await first.host.move({ type: 'pause', shard: 0 });
   assert.equal(result.type, 'failed');
   assert.equal(stateOf(first), 'serving');
-  first.wal.weather = 'fine';
+  first.wal.faultMode = 'fine';
   assert.equal((await flying).type, 'accepted');
 });
 
@@ -188,12 +188,12 @@ test('a fence not written in time is never written later', async () => {
   const [first, second] = await pair();
   await second.host.move({ type: 'follow', shard: 0 });
   const { head } = first.host.status()[0] as { readonly head: Head };
-  first.wal.weather = 'not-written';
+  first.wal.faultMode = 'not-written';
   const before = first.wal.calls.length;
   const taking = second.take({ over: head, untilMs: second.clock.nowMs + 1000 });
   await until('it has tried once', async () => first.wal.calls.length > before);
   second.clock.nowMs += 1000;
-  first.wal.weather = 'fine';
+  first.wal.faultMode = 'fine';
   const late = await taking;
   assert.ok(late.type === 'failed' && !late.isPermanent, JSON.stringify(late));
   assert.deepEqual(await first.wal.head(0), head);
@@ -256,7 +256,7 @@ test('an accepted loss no longer blocks a take-over', async () => {
   const lsn = { epoch: found.lsn.epoch + 1, sequence: found.lsn.sequence + 1 };
   const header = { shard: 0, lsn, nonce: 'f'.repeat(16), previous: found, timeMs: 0 };
   const owner = { host: 'a person', pid: 1, startedMs: 0, acceptsLoss: true } as const;
-  const fence = new EntryCodec(first.wal.storeId).sealFence(header, owner);
+  const fence = new EntryCodec(first.wal.storeId).encodeFence(header, owner);
   first.wal.intrude(0, { shard: 0, expected: found, entries: [fence] });
   const taken = await second.take({ told });
   assert.equal(taken.type, 'taken', JSON.stringify(taken));

@@ -77,11 +77,11 @@ test('a damaged entry stops its shard', async () => {
 
 test('a fence with a lost answer is followed by another fence only', async () => {
   const wal = await logWithEntries();
-  wal.weather = 'answer-lost';
+  wal.faultMode = 'answer-lost';
   const host = new TestHost({ wal });
   const started = host.start();
   setTimeout(() => {
-    wal.weather = 'fine';
+    wal.faultMode = 'fine';
   }, 50);
   await started;
   assert.equal(await host.balance('ann'), 950);

@@ -90,16 +90,16 @@ test('a page is replayed up to the target, each entry after a look', async () =>
   const target = page[1]?.entry.head;
   let yields = 0;
   const seen: [number, number][] = [];
-  const maybeYield = async () => void yields++;
+  const yieldWhenDue = async () => void yields++;
   const look = ({ entry }: ReadEntry) => void seen.push([entry.lsn.sequence, replay.head.lsn.sequence]);
-  assert.equal(await replay.takePage(page, target, maybeYield, look), true);
+  assert.equal(await replay.takePage(page, target, yieldWhenDue, look), true);
   const start = manifest.start.lsn.sequence;
   assert.deepEqual(seen, [
     [start + 1, start],
     [start + 2, start + 1],
   ]);
   assert.equal(yields, 1);
-  assert.equal(await replay.takePage(page.slice(2), undefined, maybeYield, look), false);
+  assert.equal(await replay.takePage(page.slice(2), undefined, yieldWhenDue, look), false);
   assert.ok(isSameHead(replay.head, await store.wal.head(0)));
 });
 

@@ -437,16 +437,16 @@ async function foreignAppend(wal: MemoryWal) {
   const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
   const owner = { host: 'elsewhere', pid: 2, startedMs: 0 };
   const header = { shard: 0, lsn, nonce: 'f'.repeat(16), previous, timeMs: 1_700_000_000_001 };
-  return { shard: 0, expected: previous, entries: [new EntryCodec(STORE_ID).sealFence(header, owner)] };
+  return { shard: 0, expected: previous, entries: [new EntryCodec(STORE_ID).encodeFence(header, owner)] };
 }
 
 test('a snapshot waits out an outage and is taken once', async () => {
   const wal = newWal();
   const host = await funded(wal);
-  wal.weather = 'answer-lost';
+  wal.faultMode = 'answer-lost';
   const taking = host.host.takeSnapshots(IMMEDIATE);
   await delay(300);
-  wal.weather = 'fine';
+  wal.faultMode = 'fine';
   const [first] = await taking;
   assert.equal(first?.type, 'taken');
   assert.equal((await manifests(wal)).length, 1);

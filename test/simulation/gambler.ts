@@ -50,7 +50,7 @@ export interface Table {
   /** Called when one more message is answered. */
   readonly onAnswered: (at: Gambler, message: Message, told: Told) => void;
   /** Called when the gambler leaves for a while and will return. */
-  readonly onRests: (gambler: Gambler) => void;
+  readonly onPauses: (gambler: Gambler) => void;
   readonly onLeft: (gambler: Gambler) => void;
   readonly onWrong: (error: Error) => void;
 }
@@ -135,7 +135,7 @@ export class Gambler {
     const { random, table, isLeaving } = this;
     if (!isLeaving && !this.hasReturned && random.chance(RETURNS)) {
       this.hasReturned = true;
-      table.onRests(this);
+      table.onPauses(this);
       const comeBack = () => {
         stopResting();
         this.wake = undefined;
@@ -172,7 +172,7 @@ export class Gambler {
       this.attempt(one, (answer) => {
         told[n] = answer;
         if (--open > 0) return;
-        this.judged(messages, told, () => this.judge.toldAtOnce(messages, told));
+        this.judged(messages, told, () => this.judge.answeredAtOnce(messages, told));
         for (const [i, message] of messages.entries()) {
           if (told[i] !== undefined) this.count(message, told[i] as Told);
         }

@@ -1,10 +1,10 @@
 import {
   type Archive,
   type ArchivedPlace,
-  type ArchiveName,
+  type ArchiveKey,
   type ArchiveRecord,
   type Days,
-  type FreshNames,
+  type FreshKeys,
   newestMarks,
 } from '../../src/shard/archive/archive.js';
 import { mustReach } from '../../src/shard/archive/archive-behind-error.js';
@@ -16,7 +16,7 @@ import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js
 /** Brings a call to the archive's server and its answer back, or loses either. */
 type Call = <T>(run: () => T) => Promise<T>;
 
-interface Put extends FreshNames {
+interface Put extends FreshKeys {
   readonly lsn: Lsn;
 }
 
@@ -78,12 +78,12 @@ export class SimulatedArchive {
         yield namesOf(records.map((record) => (this.isRotten(record) ? { ...record, ids: [] } : record)));
         this.readable(records);
       }.bind(this),
-      freshNames: async function* (this: SimulatedArchive, shard: number) {
+      freshKeys: async function* (this: SimulatedArchive, shard: number) {
         yield* await call(() => [...this.shard(shard).fresh]);
       }.bind(this),
-      savedNames: (shard) => call(() => new Map(this.shard(shard).saved)),
-      saveNames: async (shard, parts, lsn) => {
-        const isSaved = await call(() => this.saveNames(shard, parts, lsn));
+      savedKeys: (shard) => call(() => new Map(this.shard(shard).saved)),
+      saveKeys: async (shard, parts, lsn) => {
+        const isSaved = await call(() => this.saveKeys(shard, parts, lsn));
         if (!isSaved) throw new Error('another node has the shard');
       },
       dropBefore: (day) => call(() => this.dropBefore(day)),
@@ -163,7 +163,7 @@ export class SimulatedArchive {
     }
   }
 
-  private find(shard: number, names: readonly ArchiveName[], days: Days): ArchiveRecord[] {
+  private find(shard: number, names: readonly ArchiveKey[], days: Days): ArchiveRecord[] {
     const found = names.flatMap((name) =>
       this.ofPlayer(shard, name.player).filter(
         (record) => record.day >= days.first && record.day <= days.last && isNamed(record, name),
@@ -201,7 +201,7 @@ export class SimulatedArchive {
   }
 
   /** False for a former owner of the shard, who knows less, as in PostgreSQL. */
-  private saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): boolean {
+  private saveKeys(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): boolean {
     const kept = this.shard(shard);
     if (kept.fresh.some((one) => one.lsn.epoch > lsn.epoch)) return false;
     for (const [number, part] of parts) {
@@ -242,11 +242,11 @@ function isSame(a: ArchivedPlace['record'], b: ArchivedPlace['record']): boolean
   return a.day === b.day && a.round === b.round && a.index === b.index && compareLsn(a.lsn, b.lsn) === 0;
 }
 
-function isNamed(record: ArchiveRecord, { kind, hash }: ArchiveName): boolean {
+function isNamed(record: ArchiveRecord, { kind, hash }: ArchiveKey): boolean {
   return kind === 'round' ? record.round === hash : record.ids.some(({ id }) => id === hash);
 }
 
-function namesOf(records: readonly ArchiveRecord[]): ArchiveName[] {
+function namesOf(records: readonly ArchiveRecord[]): ArchiveKey[] {
   return records.flatMap(({ player, round, ids }) => [
     { player, kind: 'round' as const, hash: round },
     ...ids.map(({ id }) => ({ player, kind: 'transaction' as const, hash: id })),

@@ -157,7 +157,7 @@ export class SimulatedNode {
       shardCount: store.shardCount,
       table: table.for((run) => store.call(process, TABLE_SERVER, isCut, run)),
       headOf: (shard) => access.head(shard),
-      laneOf: (shard) => access.laneOf(shard),
+      appendQueueOf: (shard) => access.appendQueueOf(shard),
       local: this.host,
       makeLinks: (events) => {
         links = network.join(tag, process, events);
@@ -169,7 +169,7 @@ export class SimulatedNode {
       parkedMax: 10_000,
       refusesRepeats: rules.duplicates === 'reject',
       observer: { taken() {}, paused() {} },
-      onStrangers: () => {},
+      onForeignOwners: () => {},
       signedOut: { all: [], note() {} },
       clock: process,
       addMissedTime: (ms) => process.addMissedTime(ms),
@@ -253,15 +253,15 @@ export class SimulatedNode {
   }
 
   /** Age of the oldest append in progress. */
-  get flightMs(): number {
-    return Math.max(...this.host.status().map(({ flightMs }) => flightMs));
+  get pendingAppendMs(): number {
+    return Math.max(...this.host.status().map(({ pendingAppendMs }) => pendingAppendMs));
   }
 
   wallet(shard: number, username: string): Wallet | undefined {
     const { shards } = this.host as unknown as {
-      shards: Map<number, { maybeWallet(name: string): Wallet | undefined }>;
+      shards: Map<number, { findWallet(name: string): Wallet | undefined }>;
     };
-    return shards.get(shard)?.maybeWallet(username);
+    return shards.get(shard)?.findWallet(username);
   }
 
   kill(): void {

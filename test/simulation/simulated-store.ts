@@ -5,10 +5,10 @@ import {
   type Append,
   type AppendOutcome,
   appendOf,
+  type EncodedEntry,
   type Head,
   isSameHead,
-  type SealedEntry,
-  type SealFence,
+  type MakeFence,
   type Wal,
 } from '../../src/shard/log/wal.js';
 import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
@@ -23,9 +23,9 @@ import type { VirtualTime } from './virtual-time.js';
 interface Stored {
   head: Head;
   /** Entries not yet trimmed. */
-  entries: SealedEntry[];
+  entries: EncodedEntry[];
   /** Trimmed entries, for a check at the end. */
-  readonly trimmed: SealedEntry[];
+  readonly trimmed: EncodedEntry[];
   readonly snapshots: MemorySnapshots;
   /** Sequence of the newest entry that the replicas have, too. */
   replicated: number;
@@ -142,7 +142,7 @@ export class SimulatedStore {
   }
 
   /** All entries ever in the log and not lost. */
-  history(shard: number): readonly SealedEntry[] {
+  history(shard: number): readonly EncodedEntry[] {
     const { trimmed, entries } = this.shard(shard);
     return [...trimmed, ...entries];
   }
@@ -243,7 +243,7 @@ export class SimulatedStore {
   }
 
   /** The newest surviving head before a lost entry; with no entry left the log is at its beginning. */
-  private headBefore(shard: number, { head }: SealedEntry): Head {
+  private headBefore(shard: number, { head }: EncodedEntry): Head {
     if (head.lsn.sequence === 1) return genesisHead(this.storeId, shard);
     throw new Error('a log is not trimmed up to what its replicas lack');
   }
@@ -259,7 +259,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
     super();
   }
 
-  laneOf(shard: number): number {
+  appendQueueOf(shard: number): number {
     return this.store.serverOf(shard);
   }
 
@@ -286,7 +286,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
     );
   }
 
-  async fence(shards: readonly number[], seal: SealFence) {
+  async fence(shards: readonly number[], seal: MakeFence) {
     const fences = await Promise.all(
       shards.map(async (shard) => {
         const { head: previous, newest } = await this.at(shard, () => {
@@ -363,11 +363,11 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
 }
 
 /** Index of the first newer entry. Followers ask for a few entries of a long log again and again. */
-function firstAfter(entries: readonly SealedEntry[], lsn: Lsn): number {
+function firstAfter(entries: readonly EncodedEntry[], lsn: Lsn): number {
   let [least, most] = [0, entries.length];
   while (least < most) {
     const middle = (least + most) >> 1;
-    if (compareLsn((entries[middle] as SealedEntry).head.lsn, lsn) > 0) most = middle;
+    if (compareLsn((entries[middle] as EncodedEntry).head.lsn, lsn) > 0) most = middle;
     else least = middle + 1;
   }
   return least;

@@ -1,4 +1,12 @@
-import type { BeatAnswer, Beats, Claim, ClusterTable, MemberRecord, Plan, TableView } from '../../src/cluster/table.js';
+import type {
+  Claim,
+  HeartbeatAnswer,
+  HeartbeatCounters,
+  MemberRecord,
+  MembershipRegistry,
+  Plan,
+  RegistryView,
+} from '../../src/cluster/table.js';
 import type { Random } from './random.js';
 
 /** The membership registry as the function of Redis keeps it: src/store/redis/cluster-function.ts. */
@@ -23,7 +31,7 @@ export class SimulatedTable {
   }
 
   /** The calls of one process; `call` brings each to the registry and back, or loses it. */
-  for(call: <T>(run: () => T) => Promise<T>): ClusterTable {
+  for(call: <T>(run: () => T) => Promise<T>): MembershipRegistry {
     return {
       join: (tag, record) => call(() => this.join(tag, record)),
       beat: (tag, beat, known) => call(() => this.beat(tag, beat, known)),
@@ -46,7 +54,7 @@ export class SimulatedTable {
     if (!this.beats.has(tag)) this.beats.set(tag, this.version);
   }
 
-  private beat(tag: string, beat: string, known: string): BeatAnswer {
+  private beat(tag: string, beat: string, known: string): HeartbeatAnswer {
     if (!this.members.has(tag)) return { type: 'gone' };
     this.beats.set(tag, beat);
     return { type: 'member', beats: this.allBeats(), view: this.version === known ? undefined : this.view() };
@@ -93,11 +101,11 @@ export class SimulatedTable {
     this.beats.delete(tag);
   }
 
-  private allBeats(): Beats {
+  private allBeats(): HeartbeatCounters {
     return new Map(this.beats);
   }
 
-  private view(): TableView {
+  private view(): RegistryView {
     const { version, plan } = this;
     return {
       version,

@@ -13,7 +13,7 @@ type Trouble = (world: World, random: Random) => void;
 const SHORT_MS = 400;
 const LONG_MS = 6000;
 
-const TROUBLES: Readonly<Record<string, Trouble>> = {
+const COMMON_FAULTS: Readonly<Record<string, Trouble>> = {
   kill: (world, random) => {
     const i = random.below(world.settings.nodes);
     world.kill(i);
@@ -90,7 +90,7 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
 };
 
 /** Faults of an archive. */
-const ARCHIVE_TROUBLES: Readonly<Record<string, Trouble>> = {
+const ARCHIVE_FAULTS: Readonly<Record<string, Trouble>> = {
   'archive-away': (world, random) => world.archiveServer.away(0, random.between(100, LONG_MS)),
   'cut-archive': (world, random) => {
     const node = oneOf(world, random);
@@ -121,7 +121,7 @@ const ARCHIVE_TROUBLES: Readonly<Record<string, Trouble>> = {
 };
 
 /** Faults that only plans have. */
-const PLAN_TROUBLES: Readonly<Record<string, Trouble>> = {
+const PLAN_FAULTS: Readonly<Record<string, Trouble>> = {
   assertion: (world, random) => oneOf(world, random)?.breakShard(random.below(world.settings.shards)),
   'clock-days': (world, random) => {
     const node = oneOf(world, random);
@@ -132,13 +132,13 @@ const PLAN_TROUBLES: Readonly<Record<string, Trouble>> = {
 };
 
 /** Events where time leaps. */
-const TIME_TROUBLES: Readonly<Record<string, Trouble>> = { leap };
+const TIME_FAULTS: Readonly<Record<string, Trouble>> = { leap };
 
-export const NAMES: readonly string[] = Object.keys(TROUBLES);
-export const ARCHIVE_NAMES: readonly string[] = Object.keys(ARCHIVE_TROUBLES);
+export const NAMES: readonly string[] = Object.keys(COMMON_FAULTS);
+export const ARCHIVE_NAMES: readonly string[] = Object.keys(ARCHIVE_FAULTS);
 
 export function happen(kind: string, world: World, random: Random): void {
-  const all = { ...TROUBLES, ...ARCHIVE_TROUBLES, ...PLAN_TROUBLES, ...TIME_TROUBLES };
+  const all = { ...COMMON_FAULTS, ...ARCHIVE_FAULTS, ...PLAN_FAULTS, ...TIME_FAULTS };
   must(all[kind], `there is such a trouble: ${kind}`)(world, random);
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import type { Event } from '../../src/wallet/event.js';
-import { tellMoves } from '../../src/wallet/ledger.js';
+import { reportMoves } from '../../src/wallet/ledger.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { Digest } from './digest.js';
 import { Gambler, type Table } from './gambler.js';
@@ -79,7 +79,7 @@ class Run {
         this.isOver ||= this.operations >= plan.operations;
         this.digest.note(this.world.time.nowMs, `${player.username} ${number} ${code} ${before} ${after}`);
       },
-      onRests: () => {
+      onPauses: () => {
         if (!this.isOver) this.come();
       },
       onLeft: (gambler) => this.left(gambler),
@@ -196,7 +196,7 @@ class Books {
     assert.equal(version, (this.versions.get(username) ?? 0) + 1, `${username}: events follow each other`);
     this.versions.set(username, version);
     let balance = this.balances.get(username) ?? 0;
-    tellMoves(event, {
+    reportMoves(event, {
       moved: (_, amount) => {
         balance += amount;
       },

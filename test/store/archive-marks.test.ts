@@ -30,7 +30,7 @@ async function archiveIn(t: TestContext): Promise<string> {
   t.after(remove);
   const archive = LmdbArchive.open(path, STORE_ID);
   await archive.put([RECORD]);
-  await archive.saveNames(0, new Map([[0, Buffer.from('names')]]), RECORD.lsn);
+  await archive.saveKeys(0, new Map([[0, Buffer.from('names')]]), RECORD.lsn);
   await archive.dropBefore(20_001);
   await archive.close();
   return path;
@@ -76,7 +76,7 @@ test('a flipped bit in a row of the marks is detected on read', async (t) => {
       await rowsOf(folder, rows.with(i, [key, flipped(value, at)]));
       if (isNames) {
         const archive = LmdbArchive.open(folder, STORE_ID);
-        assert.deepEqual(await archive.savedNames(0), new Map([[0, undefined]]));
+        assert.deepEqual(await archive.savedKeys(0), new Map([[0, undefined]]));
         await archive.close();
       } else await assert.rejects(markAtStart(folder), DamagedArchiveError, `${key.toString('hex')} ${at}`);
     }
@@ -103,7 +103,7 @@ test('marks of an older walletd, without checksums, are readable', async (t) => 
   await rowsOf(folder, older);
   assert.deepEqual(await markAtStart(folder), MARK);
   const archive = LmdbArchive.open(folder, STORE_ID);
-  assert.deepEqual(await archive.savedNames(0), new Map([[0, Buffer.from('names')]]));
+  assert.deepEqual(await archive.savedKeys(0), new Map([[0, Buffer.from('names')]]));
   await archive.put([{ ...RECORD, index: 6 }], MARK);
   await archive.close();
   assert.deepEqual(await markAtStart(folder), { ...MARK, index: 6 });

@@ -11,7 +11,7 @@ import { LmdbArchive } from '../../src/store/lmdb/lmdb-archive.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
-import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import type { MetaStore } from '../../src/store/store.js';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
@@ -59,7 +59,7 @@ test('LMDB: the meta record names one archive', () =>
 
 test('Redis: the meta record names one archive', async () => {
   const redis = await RedisServer.start();
-  const address = maybeRedisAddress(redis.url) as RedisAddress;
+  const address = parseRedisAddress(redis.url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'w', durability: { type: 'fsync' }, trustConfig: false });
   await namesOneArchive(store.meta);
   await store.close();

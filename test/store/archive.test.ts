@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { Client } from 'pg';
 import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
-import type { Archive, ArchiveName, ArchiveRecord } from '../../src/shard/archive/archive.js';
+import type { Archive, ArchiveKey, ArchiveRecord } from '../../src/shard/archive/archive.js';
 import { DamagedRecordError } from '../../src/shard/archive/damaged-record-error.js';
 import { LmdbArchive } from '../../src/store/lmdb/lmdb-archive.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
@@ -121,7 +121,7 @@ test('LMDB: other work gets its turns during a lookup in many days', async () =>
   const archive = LmdbArchive.open(folder, STORE_ID);
   const days = Array.from({ length: 30 }, (_, i) => 20_000 + i);
   await archive.put(days.map((day) => ({ ...DAMAGED, day })));
-  const names = Array.from({ length: 300 }, (_, hash): ArchiveName => ({ player: 1, kind: 'round', hash }));
+  const names = Array.from({ length: 300 }, (_, hash): ArchiveKey => ({ player: 1, kind: 'round', hash }));
   const turns = await turnsDuring(async () => {
     assert.equal((await archive.find(0, names, { first: 0, last: 99_999 })).length, days.length);
   });
@@ -151,7 +151,7 @@ async function tellsWhatIsDamaged(archive: Archive, where: RegExp): Promise<void
   };
   await assert.rejects(archive.find(0, [name], { first: 0, last: 99_999 }), isOfIt);
   await assert.rejects(archive.read(0, [DAMAGED], player), isOfIt);
-  const names: ArchiveName[] = [];
+  const names: ArchiveKey[] = [];
   await assert.rejects(async () => {
     for await (const some of archive.names(0, day)) names.push(...some);
   }, isOfIt);
@@ -279,12 +279,12 @@ if (noPostgres !== undefined) {
     ];
     await former.put([{ ...record, round: 1, lsn: then }]);
     await owner.put([{ ...record, round: 2, lsn: now }]);
-    await owner.saveNames(3, new Map([[0, Buffer.from('both')]]), now);
-    await assert.rejects(former.saveNames(3, new Map([[0, Buffer.from('one')]]), then), /another node has the shard/);
-    assert.equal((await owner.savedNames(3)).get(0)?.toString(), 'both');
-    await owner.saveNames(3, new Map([[0, Buffer.from('more')]]), now);
-    await former.saveNames(4, new Map([[0, Buffer.from('other')]]), then);
-    assert.equal((await former.savedNames(3)).get(0)?.toString(), 'more');
+    await owner.saveKeys(3, new Map([[0, Buffer.from('both')]]), now);
+    await assert.rejects(former.saveKeys(3, new Map([[0, Buffer.from('one')]]), then), /another node has the shard/);
+    assert.equal((await owner.savedKeys(3)).get(0)?.toString(), 'both');
+    await owner.saveKeys(3, new Map([[0, Buffer.from('more')]]), now);
+    await former.saveKeys(4, new Map([[0, Buffer.from('other')]]), then);
+    assert.equal((await former.savedKeys(3)).get(0)?.toString(), 'more');
     await Promise.all([former.close(), owner.close()]);
   });
 
@@ -295,10 +295,10 @@ if (noPostgres !== undefined) {
     await holder.connect();
     const archive = new PostgresArchive(`postgres://postgres@127.0.0.1:${network.port}${url.pathname}`, STORE_ID);
     const lsn = { epoch: 1, sequence: 1 };
-    await archive.saveNames(3, new Map(), lsn);
+    await archive.saveKeys(3, new Map(), lsn);
     await holder.query('BEGIN');
     await holder.query('LOCK TABLE walletd_saved');
-    const saving = archive.saveNames(3, new Map([[0, Buffer.from('late')]]), lsn);
+    const saving = archive.saveKeys(3, new Map([[0, Buffer.from('late')]]), lsn);
     const waits = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'walletd' AND wait_event_type = 'Lock'";
     await until('it waits for the table', async () => (await holder.query(waits)).rowCount === 1);
     network.close();

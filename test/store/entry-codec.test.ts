@@ -63,22 +63,22 @@ test('an entry is decoded as it was encoded', () => {
 });
 
 test('a fence names its owner and has no events', () => {
-  const entry = codec.decode(codec.sealFence(FENCE, owner).bytes);
+  const entry = codec.decode(codec.encodeFence(FENCE, owner).bytes);
   assert.deepEqual(entry.owner, owner);
   assert.deepEqual(entry.events, []);
 });
 
 test('a fence after a loss has its own kind, which older readers refuse', () => {
-  const { bytes } = codec.sealFence(FENCE, { ...owner, afterLoss: true });
+  const { bytes } = codec.encodeFence(FENCE, { ...owner, afterLoss: true });
   assert.equal(bytes.readUInt8(1), 3);
   assert.deepEqual(codec.decode(bytes).owner, { ...owner, afterLoss: true });
-  const accepting = codec.sealFence(FENCE, { ...owner, acceptsLoss: true });
+  const accepting = codec.encodeFence(FENCE, { ...owner, acceptsLoss: true });
   assert.deepEqual(codec.decode(accepting.bytes).owner, { ...owner, acceptsLoss: true });
 });
 
 test('a fence can accept the loss of archived rounds, alone or with another', () => {
   for (const accepts of [{ acceptsArchiveLoss: true }, { acceptsLoss: true, acceptsArchiveLoss: true }] as const) {
-    const { bytes } = codec.sealFence(FENCE, { ...owner, ...accepts });
+    const { bytes } = codec.encodeFence(FENCE, { ...owner, ...accepts });
     assert.deepEqual(codec.decode(bytes).owner, { ...owner, ...accepts });
   }
 });
@@ -94,7 +94,7 @@ test('an entry of an unknown kind is attributed to a newer walletd', () => {
 });
 
 test('a header is decoded and verified like the whole entry', () => {
-  const fences = [owner, { ...owner, afterLoss: true as const }].map((one) => codec.sealFence(FENCE, one).bytes);
+  const fences = [owner, { ...owner, afterLoss: true as const }].map((one) => codec.encodeFence(FENCE, one).bytes);
   for (const bytes of [entryOf([created]), ...fences]) {
     const { events: _, ...header } = codec.decode(bytes);
     assert.deepEqual(codec.decodeHeader(bytes), header);

@@ -109,12 +109,12 @@ test("a restored store lacks entries acknowledged after the restore's end", asyn
   const folder = makeTempFolder();
   await NodeRecord.open(folder.path, STORE).write('id', at(1, 5), 1000);
   const record = NodeRecord.open(folder.path, 'redis://new');
-  const numbers = (end: string) => record.lackingOf('id', [end]).map(({ acknowledged }) => acknowledged.lsn.sequence);
+  const numbers = (end: string) => record.findLacking('id', [end]).map(({ acknowledged }) => acknowledged.lsn.sequence);
   assert.deepEqual(numbers('1-4:00000000'), [5]);
   assert.deepEqual(numbers('1-5:00c0ffee'), []);
   assert.deepEqual(numbers('1-5:ffffffff'), [5], 'another entry in its place');
   assert.deepEqual(numbers('2-6:00000000'), []);
-  assert.deepEqual(record.lackingOf('another', ['1-4']), []);
+  assert.deepEqual(record.findLacking('another', ['1-4']), []);
   record.forget('id');
   assert.deepEqual(numbers('1-4:00000000'), []);
   folder.remove();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { open } from 'lmdb';
-import type { ArchiveName, ArchiveRecord } from '../../src/shard/archive/archive.js';
+import type { ArchiveKey, ArchiveRecord } from '../../src/shard/archive/archive.js';
 import { DamagedRecordError } from '../../src/shard/archive/damaged-record-error.js';
 import { LmdbArchive } from '../../src/store/lmdb/lmdb-archive.js';
 import { ARCHIVE_STORES } from '../contract/archive.js';
@@ -32,8 +32,8 @@ function record(round: number, facts: Partial<ArchiveRecord> = {}): ArchiveRecor
   return { shard: 0, day: 20_000, player: 1, round, lsn, index: 0, ids, image: Buffer.alloc(60, round), ...facts };
 }
 
-const round = (hash: number): ArchiveName => ({ player: 1, kind: 'round', hash });
-const id = (hash: number): ArchiveName => ({ player: 1, kind: 'transaction', hash });
+const round = (hash: number): ArchiveKey => ({ player: 1, kind: 'round', hash });
+const id = (hash: number): ArchiveKey => ({ player: 1, kind: 'transaction', hash });
 
 type Change = (table: ReturnType<ReturnType<typeof open<Buffer, Buffer>>['openDB']>) => unknown;
 
@@ -98,11 +98,11 @@ test('LMDB: lost keys of a put count as damaged', async () => {
   const archive = LmdbArchive.open(folder, STORE_ID);
   const fresh = async () => {
     const some: unknown[] = [];
-    for await (const one of archive.freshNames(0)) some.push(one);
+    for await (const one of archive.freshKeys(0)) some.push(one);
     return some;
   };
   assert.deepEqual(await fresh(), [undefined]);
-  await archive.saveNames(0, new Map([[1, Buffer.from('part')]]), { epoch: 1, sequence: 99 });
+  await archive.saveKeys(0, new Map([[1, Buffer.from('part')]]), { epoch: 1, sequence: 99 });
   assert.deepEqual(await fresh(), [], 'and are gone with the next saving');
   await archive.close();
 });
@@ -111,9 +111,9 @@ test('LMDB: saved keys that lack a part count as damaged', async () => {
   const folder = await filled(1);
   const archive = LmdbArchive.open(folder, STORE_ID);
   const parts = new Map([1, 2, 3].map((number) => [number, Buffer.from(`part ${number}`)]));
-  await archive.saveNames(0, parts, { epoch: 1, sequence: 99 });
-  await archive.saveNames(0, new Map([[3, undefined]]), { epoch: 1, sequence: 99 });
-  const read = async (of: LmdbArchive) => [...(await of.savedNames(0))].map(([number, part]) => [number, String(part)]);
+  await archive.saveKeys(0, parts, { epoch: 1, sequence: 99 });
+  await archive.saveKeys(0, new Map([[3, undefined]]), { epoch: 1, sequence: 99 });
+  const read = async (of: LmdbArchive) => [...(await of.savedKeys(0))].map(([number, part]) => [number, String(part)]);
   const whole = [
     [1, 'part 1'],
     [2, 'part 2'],
@@ -124,8 +124,8 @@ test('LMDB: saved keys that lack a part count as damaged', async () => {
   await root.remove(Buffer.from([0, 0, 0, 0, 0, 2]));
   await root.close();
   const again = LmdbArchive.open(folder, STORE_ID);
-  assert.ok([...(await again.savedNames(0)).values()].every((part) => part === undefined));
-  await again.saveNames(0, parts, { epoch: 1, sequence: 99 });
+  assert.ok([...(await again.savedKeys(0)).values()].every((part) => part === undefined));
+  await again.saveKeys(0, parts, { epoch: 1, sequence: 99 });
   assert.equal((await read(again)).length, 3);
   await again.close();
 });

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maybeRedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress } from '../../src/store/redis/redis-address.js';
 
 test('an address of Redis has server, database and user; its name hides the password', () => {
-  assert.deepEqual(maybeRedisAddress('redis://walletd:p%40ss@10.0.0.1:7000/3'), {
+  assert.deepEqual(parseRedisAddress('redis://walletd:p%40ss@10.0.0.1:7000/3'), {
     name: 'redis://10.0.0.1:7000/3',
     servers: [{ host: '10.0.0.1', port: 7000, db: 3, username: 'walletd', password: 'p@ss' }],
     isCluster: false,
   });
-  assert.deepEqual(maybeRedisAddress('redis://localhost')?.servers[0], { host: 'localhost', port: 6379, db: 0 });
-  assert.deepEqual(maybeRedisAddress('redis://:secret@[::1]:6379/')?.servers[0], {
+  assert.deepEqual(parseRedisAddress('redis://localhost')?.servers[0], { host: 'localhost', port: 6379, db: 0 });
+  assert.deepEqual(parseRedisAddress('redis://:secret@[::1]:6379/')?.servers[0], {
     host: '::1',
     port: 6379,
     db: 0,
     password: 'secret',
   });
-  assert.deepEqual(maybeRedisAddress('rediss://redis.example.com:6380')?.servers[0].tls, {});
+  assert.deepEqual(parseRedisAddress('rediss://redis.example.com:6380')?.servers[0].tls, {});
 });
 
 test('an address of sentinels has the sentinels and the name of the master', () => {
-  assert.deepEqual(maybeRedisAddress('redis+sentinel://u:p@s1:26379,s2,s3:26381/mymaster/2'), {
+  assert.deepEqual(parseRedisAddress('redis+sentinel://u:p@s1:26379,s2,s3:26381/mymaster/2'), {
     name: 'redis+sentinel://s1:26379,s2,s3:26381/mymaster/2',
     servers: [
       {
@@ -37,13 +37,13 @@ test('an address of sentinels has the sentinels and the name of the master', () 
     isCluster: false,
   });
   assert.deepEqual(
-    maybeRedisAddress('redis+sentinel://s1/a,b,c')?.servers.map(({ name }) => name),
+    parseRedisAddress('redis+sentinel://s1/a,b,c')?.servers.map(({ name }) => name),
     ['a', 'b', 'c'],
   );
 });
 
 test('an address of a cluster has the servers to ask for its masters', () => {
-  assert.deepEqual(maybeRedisAddress('rediss+cluster://u:p@r1:7000,r2'), {
+  assert.deepEqual(parseRedisAddress('rediss+cluster://u:p@r1:7000,r2'), {
     name: 'rediss+cluster://r1:7000,r2',
     servers: [
       { host: 'r1', port: 7000, username: 'u', password: 'p', tls: {} },
@@ -72,6 +72,6 @@ test('invalid addresses are rejected', () => {
     'redis://host:99999999',
     'redis://%E0%A4%A@host',
   ]) {
-    assert.equal(maybeRedisAddress(text), undefined, text);
+    assert.equal(parseRedisAddress(text), undefined, text);
   }
 });

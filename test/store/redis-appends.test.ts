@@ -10,7 +10,7 @@ import { APPEND_FUNCTION_NAME } from '../../src/store/redis/append-function.js';
 import type { Durability } from '../../src/store/redis/durability.js';
 import { Keys } from '../../src/store/redis/keys.js';
 import type { Master } from '../../src/store/redis/master.js';
-import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisAppends } from '../../src/store/redis/redis-appends.js';
 import type { RedisMeta } from '../../src/store/redis/redis-meta.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
@@ -38,7 +38,7 @@ async function writes(): Promise<number> {
 
 async function withStore(run: (store: RedisStore, storeId: string) => Promise<void>): Promise<void> {
   const storeId = randomUUID();
-  const address = maybeRedisAddress(server.url) as RedisAddress;
+  const address = parseRedisAddress(server.url) as RedisAddress;
   const store = new RedisStore({ address, prefix: storeId, durability: { type: 'fsync' }, trustConfig: false });
   const scales = { default: 4, byCurrency: {} };
   const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };

@@ -5,10 +5,10 @@ import { after, before, test } from 'node:test';
 import calculateSlot from 'cluster-key-slot';
 import { FencedError } from '../../src/shard/log/take-over.js';
 import { OverdueError } from '../../src/shard/log/timely-append.js';
-import { type AppendOutcome, isSameHead, type SealFence } from '../../src/shard/log/wal.js';
+import { type AppendOutcome, isSameHead, type MakeFence } from '../../src/shard/log/wal.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
-import { type Durability, maybeDurability } from '../../src/store/redis/durability.js';
-import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { type Durability, parseDurability } from '../../src/store/redis/durability.js';
+import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { one, Writer } from '../contract/writer.js';
 import { RedisCluster } from '../support/redis-cluster.js';
@@ -35,7 +35,7 @@ after(async () => {
 });
 
 function storeAt(url: string, prefix: string, durability = FSYNC): RedisStore {
-  const address = maybeRedisAddress(url) as RedisAddress;
+  const address = parseRedisAddress(url) as RedisAddress;
   const store = new RedisStore({ address, prefix, durability, trustConfig: false });
   open.push(store);
   return store;
@@ -55,7 +55,7 @@ async function created(): Promise<{ storeId: string; store: RedisStore }> {
 const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 /** An owner that has not written yet. */
-function sealerOf(store: RedisStore, storeId: string): { readonly writer: Writer; readonly seal: SealFence } {
+function sealerOf(store: RedisStore, storeId: string): { readonly writer: Writer; readonly seal: MakeFence } {
   const writer = new Writer(store.wal, storeId);
   return {
     writer,
@@ -69,7 +69,7 @@ function sealerOf(store: RedisStore, storeId: string): { readonly writer: Writer
 test("a store's shards use all masters, each with its own append queue", async () => {
   const { store } = await created();
   assert.equal((await store.meta.maybeRead())?.shards, SHARDS);
-  const lanes = new Set(shards.map((shard) => store.wal.laneOf(shard)));
+  const lanes = new Set(shards.map((shard) => store.wal.appendQueueOf(shard)));
   assert.equal(lanes.size, 3);
 });
 
@@ -180,7 +180,7 @@ test('a master that has lost the store receives no write', async () => {
   await writer.append(shard);
   const master = await cluster.masterOf(calculateSlot(`${storeId}:{${shard}}:head`));
   for (const other of shards) {
-    if (store.wal.laneOf(other) !== store.wal.laneOf(shard)) continue;
+    if (store.wal.appendQueueOf(other) !== store.wal.appendQueueOf(shard)) continue;
     await master.call('DEL', `${storeId}:{${other}}:head`);
     await master.call('DEL', `${storeId}:{${other}}:wal`);
   }
@@ -204,7 +204,7 @@ test('during a restore over several masters the former owner writes on none', as
   assert.equal(await restoring.meta.create({ ...newMeta(storeId), incomplete: true }), true);
   const appendOf = (shard: number) => ({ shard, expected: old.head(shard), entries: [old.next(shard)] });
   const appends = written.map(appendOf);
-  assert.equal(new Set(written.map((shard) => store.wal.laneOf(shard))).size, 3);
+  assert.equal(new Set(written.map((shard) => store.wal.appendQueueOf(shard))).size, 3);
   for (const append of appends) {
     const outcome = await one(store.wal, append);
     assert.ok(outcome.type === 'failed' && /is being restored/.test(outcome.error.message), `shard ${append.shard}`);
@@ -248,7 +248,7 @@ test('an address must state whether it belongs to a cluster', async () => {
 });
 
 test('fsync on several servers is refused if Redis cannot wait for it', async () => {
-  const durability = maybeDurability('synced:1') as Durability;
+  const durability = parseDurability('synced:1') as Durability;
   await assert.rejects(storeAt(cluster.url, 'w', durability).meta.maybeRead(), {
     message: /^Redis is version 7\.0\.\d+, and WALLETD_DURABILITY synced:N needs 7\.2 or later: take replicas:N/,
   });
@@ -258,7 +258,7 @@ test('nodes share masters with replicas only if answers wait for another copy', 
   const replicated = await RedisCluster.start({ masters: 3, replicas: 1 });
   try {
     const shared = (durability: string) =>
-      storeAt(replicated.url, 'shared', maybeDurability(durability) as Durability).mayBeShared();
+      storeAt(replicated.url, 'shared', parseDurability(durability) as Durability).mayBeShared();
     await assert.rejects(shared('fsync'), /set WALLETD_DURABILITY to peers:1 or replicas:1$/);
     await shared('replicas:1');
     await shared('peers:1');
@@ -277,7 +277,7 @@ test('masters without a replica and partly confirmed answers are alerts', async 
   );
   const trio = await RedisCluster.start({ masters: 1, replicas: 2 });
   try {
-    const store = storeAt(trio.url, 'w', maybeDurability('replicas:1'));
+    const store = storeAt(trio.url, 'w', parseDurability('replicas:1'));
     const [concern, ...others] = await store.concerns();
     assert.match(
       concern ?? '',

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { messageOf } from '../../src/base/message-of.js';
 import { OverdueError } from '../../src/shard/log/timely-append.js';
 import { META_VERSION } from '../../src/store/meta.js';
-import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { one, Writer } from '../contract/writer.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 test('a wrong password is reported as such, in any order of replies', async () => {
   const server = await RedisServer.start();
   try {
-    const address = maybeRedisAddress(`redis://walletd:wrong@127.0.0.1:${server.port}`) as RedisAddress;
+    const address = parseRedisAddress(`redis://walletd:wrong@127.0.0.1:${server.port}`) as RedisAddress;
     for (let i = 0; i < 30; i++) {
       const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
       await assert.rejects(
@@ -30,7 +30,7 @@ test('a wrong password is reported as such, in any order of replies', async () =
 
 test('a server whose settings are weakened is refused until they are restored', async () => {
   const server = await RedisServer.start();
-  const address = maybeRedisAddress(server.url) as RedisAddress;
+  const address = parseRedisAddress(server.url) as RedisAddress;
   const durability = { type: 'fsync' } as const;
   const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false, recheckMs: 20 });
   const refused = () => store.meta.maybeRead().then(() => undefined, messageOf);
@@ -48,7 +48,7 @@ test('a server whose settings are weakened is refused until they are restored', 
 
 test('password and database are set before the first command', async () => {
   const server = await RedisServer.start({ requirepass: 'secret' });
-  const address = maybeRedisAddress(`redis://:secret@127.0.0.1:${server.port}/3`) as RedisAddress;
+  const address = parseRedisAddress(`redis://:secret@127.0.0.1:${server.port}/3`) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
   const client = new Redis({ port: server.port, password: 'secret', db: 3 });
   try {
@@ -66,7 +66,7 @@ test('password and database are set before the first command', async () => {
 
 test('during a restore the former owner cannot write over its open connection', async () => {
   const server = await RedisServer.start();
-  const address = maybeRedisAddress(server.url) as RedisAddress;
+  const address = parseRedisAddress(server.url) as RedisAddress;
   const options = { address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false } as const;
   const [living, restoring] = [new RedisStore(options), new RedisStore(options)];
   try {
@@ -97,7 +97,7 @@ test('during a restore the former owner cannot write over its open connection', 
 
 test('an append that is late once connected is not sent and keeps the connection', async () => {
   const server = await RedisServer.start();
-  const address = maybeRedisAddress(server.url) as RedisAddress;
+  const address = parseRedisAddress(server.url) as RedisAddress;
   const options = { address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false } as const;
   const [owner, heir] = [new RedisStore(options), new RedisStore(options)];
   try {

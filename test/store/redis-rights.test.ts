@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
-import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { Writer } from '../contract/writer.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -167,7 +167,7 @@ const meta: StoreMeta = {
 };
 
 async function withStore<T>(user: string, run: (store: RedisStore) => Promise<T>): Promise<T> {
-  const address = maybeRedisAddress(`redis://${user}:secret@127.0.0.1:${server.port}`) as RedisAddress;
+  const address = parseRedisAddress(`redis://${user}:secret@127.0.0.1:${server.port}`) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
   try {
     return await run(store);

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { LSN_ZERO } from '../../src/shard/log/lsn.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import type { Durability } from '../../src/store/redis/durability.js';
-import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { one, Writer } from '../contract/writer.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -37,12 +37,12 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
   await server.call('FLUSHALL');
   const storeId = randomUUID();
   const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
-  const address = maybeRedisAddress(url) as RedisAddress;
+  const address = parseRedisAddress(url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false, isReadOnly: false });
   try {
     // On a busy machine a replica may be late with the first write; a repetition finds the write there.
     const creator = new RedisStore({
-      address: maybeRedisAddress(server.url) as RedisAddress,
+      address: parseRedisAddress(server.url) as RedisAddress,
       prefix: 'walletd',
       durability,
       trustConfig: false,
@@ -171,7 +171,7 @@ test('a lost log is not restarted in its middle, and its head stays', async () =
 
 test('a server that lost its append-only file must have it before answers leave', async () => {
   const other = await RedisServer.start({ 'rdb-key-save-delay': '1000000' });
-  const address = maybeRedisAddress(other.url) as RedisAddress;
+  const address = parseRedisAddress(other.url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
   try {
     for (let i = 0; i < 60; i++) await other.call('SET', `key-${i}`, 'x');

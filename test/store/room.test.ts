@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
-import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { RedisServer } from '../support/redis-server.js';
 import { inTempFolder } from '../support/temp-folder.js';
@@ -17,7 +17,7 @@ test('LMDB reports the size of its data and the free space of its disk', () =>
 
 test('Redis reports free space up to maxmemory, and none without a limit', async () => {
   const server = await RedisServer.start();
-  const address = maybeRedisAddress(server.url) as RedisAddress;
+  const address = parseRedisAddress(server.url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'room', durability: { type: 'fsync' }, trustConfig: false });
   try {
     assert.equal((await store.room()).freeBytes, undefined);

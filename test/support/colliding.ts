@@ -41,7 +41,7 @@ export function collidingTexts(hash: Invertible, targets: readonly number[], cou
   }
   const texts: string[] = [];
   walk(FORWARD, hash.start, hash.step, (middle, units) => {
-    const end = ends.maybeUnits(middle);
+    const end = ends.tryUnits(middle);
     if (end !== undefined) texts.push(textOf(units) + textOf(end).split('').reverse().join(''));
     return texts.length < count;
   });
@@ -91,7 +91,7 @@ class Ends {
     this.slots[slot * 2 + 1] = units;
   }
 
-  maybeUnits(hash: number): number | undefined {
+  tryUnits(hash: number): number | undefined {
     return this.slots[this.slotOf(hash) * 2 + 1] || undefined;
   }
 

@@ -27,7 +27,7 @@ import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Decision } from '../../src/wallet/decision.js';
 import type { Event } from '../../src/wallet/event.js';
 import type { RoundName } from '../../src/wallet/state/round.js';
-import { addRoundOf, nameOfImage } from '../../src/wallet/state/round-image.js';
+import { addSerializedRound, nameOfSerialized } from '../../src/wallet/state/serialized-round.js';
 import { type TableSizes, Tables } from '../../src/wallet/state/tables.js';
 import type { TransactionKind } from '../../src/wallet/state/transaction-kind.js';
 import { Wallet } from '../../src/wallet/state/wallet.js';
@@ -76,7 +76,7 @@ export class Domain {
   recall(username: string, isWanted: (image: Buffer) => boolean): void {
     const images: Buffer[] = [];
     for (const [key, image] of this.archive) {
-      if (nameOfImage(image).username !== username || !isWanted(image)) continue;
+      if (nameOfSerialized(image).username !== username || !isWanted(image)) continue;
       images.push(image);
       this.archive.delete(key);
     }
@@ -87,7 +87,7 @@ export class Domain {
   letGo(limit: number): void {
     for (const { username } of [...this.wallets]) {
       const archivable = archivableRounds(this.wallet(username), this.nowMs + 1, 0, limit);
-      for (const { image } of archivable) this.archive.set(JSON.stringify(nameOfImage(image)), image);
+      for (const { image } of archivable) this.archive.set(JSON.stringify(nameOfSerialized(image)), image);
       this.move({ type: 'archive', username, rounds: archivable, beforeMs: this.nowMs + 1 });
     }
   }
@@ -106,7 +106,7 @@ export class Domain {
       apply(this.wallets, decision.event);
       // Blobs move at any time.
       this.wallets.tables.compact();
-      for (let i = 0; i < 2; i++) this.wallets.packNext();
+      for (let i = 0; i < 2; i++) this.wallets.hibernateNext();
     }
     return decision;
   }
@@ -142,9 +142,9 @@ export class Domain {
 
 /** The round of an image, and the ids of its bets, tips and tombstones, and of its rewards. */
 function namesOf(image: Buffer): RoundName & { ids: string[]; rewardIds: string[] } {
-  const { username, productId, roundId } = nameOfImage(image);
+  const { username, productId, roundId } = nameOfSerialized(image);
   const wallet = Wallet.begin(new Tables(TINY), 'THB', username);
-  const items = addRoundOf(wallet, image);
+  const items = addSerializedRound(wallet, image);
   const idsOf = (...kinds: TransactionKind[]) => items.filter(({ kind }) => kinds.includes(kind)).map(({ id }) => id);
   return { productId, roundId, ids: idsOf('bet', 'tip', 'tombstone'), rewardIds: idsOf('reward') };
 }

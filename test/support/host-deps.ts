@@ -21,7 +21,7 @@ const CODEC_SETTINGS = {
   movementMax: null,
   txnsMax: 200,
   isStrict: false,
-  tellsReason: true,
+  includesReason: true,
   sessionToken: 'ignore',
   closed: 'own',
 } as const;

@@ -1,10 +1,10 @@
 import {
   type Archive,
   type ArchivedPlace,
-  type ArchiveName,
+  type ArchiveKey,
   type ArchiveRecord,
   type Days,
-  type FreshNames,
+  type FreshKeys,
   newestMarks,
 } from '../../src/shard/archive/archive.js';
 import { mustReach } from '../../src/shard/archive/archive-behind-error.js';
@@ -24,7 +24,7 @@ export class MemoryArchive implements Archive {
     readonly shard: number;
     readonly lsn: Lsn;
     readonly day: number;
-    readonly names: ArchiveName[];
+    readonly names: ArchiveKey[];
   }[] = [];
   /** The oldest day that is kept. */
   private firstDay = 0;
@@ -74,7 +74,7 @@ export class MemoryArchive implements Archive {
 
   async find(
     shard: number,
-    names: readonly ArchiveName[],
+    names: readonly ArchiveKey[],
     days: Days,
     required?: ArchiveMark,
   ): Promise<readonly ArchiveRecord[]> {
@@ -119,7 +119,7 @@ export class MemoryArchive implements Archive {
     for (const record of this.of(shard)) if (record.day === day) yield [record];
   }
 
-  async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
+  async *names(shard: number, day: number): AsyncIterable<readonly ArchiveKey[]> {
     let damaged: ArchiveRecord | undefined;
     for await (const records of this.all(shard, day)) {
       damaged ??= records.find((record) => this.damaged.has(record));
@@ -128,17 +128,17 @@ export class MemoryArchive implements Archive {
     if (damaged !== undefined) throw new DamagedRecordError(damaged, 'memory');
   }
 
-  async *freshNames(shard: number): AsyncIterable<FreshNames> {
+  async *freshKeys(shard: number): AsyncIterable<FreshKeys> {
     await this.answer();
     for (const one of this.fresh) if (one.shard === shard) yield one;
   }
 
-  async savedNames(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
+  async savedKeys(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
     await this.answer();
     return this.saved.get(shard) ?? new Map();
   }
 
-  async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
+  async saveKeys(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
     await this.answer();
     const saved = this.saved.get(shard) ?? new Map<number, Buffer | undefined>();
     for (const [number, part] of parts) {
@@ -190,12 +190,12 @@ function isSame(a: Pick<ArchiveRecord, 'shard' | 'day' | 'player' | 'round' | 'l
   return isSameRound && compareLsn(a.lsn, b.lsn) === 0 && a.index === b.index;
 }
 
-function isNamed(record: ArchiveRecord, { player, kind, hash }: ArchiveName): boolean {
+function isNamed(record: ArchiveRecord, { player, kind, hash }: ArchiveKey): boolean {
   if (record.player !== player) return false;
   return kind === 'round' ? record.round === hash : record.ids.some(({ id }) => id === hash);
 }
 
-function namesOf(records: readonly ArchiveRecord[]): ArchiveName[] {
+function namesOf(records: readonly ArchiveRecord[]): ArchiveKey[] {
   return records.flatMap(({ player, round, ids }) => [
     { player, kind: 'round' as const, hash: round },
     ...ids.map(({ id }) => ({ player, kind: 'transaction' as const, hash: id })),

@@ -6,7 +6,7 @@ import {
   appendOf,
   type Head,
   isSameHead,
-  type SealFence,
+  type MakeFence,
   type Takeover,
   type Wal,
 } from '../../src/shard/log/wal.js';
@@ -16,7 +16,7 @@ import { MemorySnapshots } from './memory-snapshots.js';
 import { OwnersSnapshots } from './owners-snapshots.js';
 
 /** Behaviour of the store for the next writes. */
-export type Weather =
+export type FaultMode =
   | 'fine'
   /** The write fails and the store reports the failure. */
   | 'not-written'
@@ -25,7 +25,7 @@ export type Weather =
 
 /** A store in memory whose fault mode and speed a test decides. It passes the same contracts as the drivers. */
 export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
-  weather: Weather = 'fine';
+  faultMode: FaultMode = 'fine';
   /** While held, appends wait; `release` lets them through. */
   private gate: Promise<void> = Promise.resolve();
   private openGate: () => void = () => {};
@@ -48,7 +48,7 @@ export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
     }
   }
 
-  laneOf(): number {
+  appendQueueOf(): number {
     return 0;
   }
 
@@ -79,7 +79,7 @@ export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
 
   /** Flips a bit of the entry with this sequence. */
   damage(shard: number, sequence: number): void {
-    const entry = this.logs.get(shard)?.find(({ bytes }) => this.codec.maybeLsn(bytes)?.sequence === sequence);
+    const entry = this.logs.get(shard)?.find(({ bytes }) => this.codec.tryLsn(bytes)?.sequence === sequence);
     if (entry === undefined) throw new Error(`no entry ${sequence}`);
     entry.bytes.writeUInt8(entry.bytes.readUInt8(80) ^ 1, 80);
   }
@@ -87,21 +87,21 @@ export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     this.calls.push(appends);
     await this.gate;
-    if (this.weather === 'not-written') return appends.map(() => failed('the store is away'));
+    if (this.faultMode === 'not-written') return appends.map(() => failed('the store is away'));
     const outcomes = this.write(appends);
-    if (this.weather === 'answer-lost') return appends.map(() => failed('the answer got lost'));
+    if (this.faultMode === 'answer-lost') return appends.map(() => failed('the answer got lost'));
     return outcomes;
   }
 
-  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
+  async fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
     await this.gate;
-    if (this.weather === 'not-written') throw new Error('the store is away');
+    if (this.faultMode === 'not-written') throw new Error('the store is away');
     const fences = shards.map((shard) => {
       const previous = this.heads.get(shard) as Head;
       return { shard, previous, entry: seal(shard, previous, this.logs.get(shard)?.at(-1)?.bytes) };
     });
     this.write(fences.map(appendOf));
-    if (this.weather === 'answer-lost') throw new Error('the answer got lost');
+    if (this.faultMode === 'answer-lost') throw new Error('the answer got lost');
     return fences;
   }
 
@@ -153,11 +153,11 @@ export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
     kept: readonly StoredSnapshot[],
     run: (snapshots: MemorySnapshots) => boolean,
   ): Promise<boolean> {
-    if (this.weather === 'not-written') throw new Error('the store is away');
+    if (this.faultMode === 'not-written') throw new Error('the store is away');
     const snapshots = this.snapshotsOf(shard);
     const isAllowed = this.heads.get(shard)?.nonce === nonce && snapshots.hasAll(kept);
     const isDone = isAllowed && run(snapshots);
-    if (this.weather === 'answer-lost') throw new Error('the answer got lost');
+    if (this.faultMode === 'answer-lost') throw new Error('the answer got lost');
     return isDone;
   }
 

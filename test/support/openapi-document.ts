@@ -44,7 +44,7 @@ export class OpenApiDocument {
    * Describes how an answer of this operation breaks the document; undefined when it conforms. `path` is the
    * document's.
    */
-  maybeComplaint(method: string, path: string, { status, contentType, text }: HttpAnswer): string | undefined {
+  findComplaint(method: string, path: string, { status, contentType, text }: HttpAnswer): string | undefined {
     const operation = this.content.paths[path]?.[method];
     if (operation === undefined) return `${method} ${path} is not in the document`;
     const at = `${operation.operationId} ${status}`;
@@ -53,7 +53,7 @@ export class OpenApiDocument {
     const type = contentType.split(';')[0] as string;
     if (!(type in content)) return `${at} is ${type}`;
     const schema = this.schemaAt('paths', path, method, 'responses', String(status), 'content', type, 'schema');
-    for (const body of maybeBodies(type, text) ?? [undefined]) {
+    for (const body of tryParseBodies(type, text) ?? [undefined]) {
       if (!schema(body)) return `${at}: ${JSON.stringify(body)}: ${JSON.stringify(schema.errors)}`;
     }
     return undefined;
@@ -61,7 +61,7 @@ export class OpenApiDocument {
 }
 
 /** Undefined: the body should be JSON and is not. */
-function maybeBodies(type: string, text: string): unknown[] | undefined {
+function tryParseBodies(type: string, text: string): unknown[] | undefined {
   if (type === 'text/plain') return [text];
   const texts = type === NDJSON ? text.trimEnd().split('\n') : [text];
   try {

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, writeFileSync } from 'node:fs';
-import { maybeFolderOf, onPath } from '../../bench/support/programs.js';
+import { findFolderOf, onPath } from '../../bench/support/programs.js';
 import { makeTempFolder } from './temp-folder.js';
 import { until } from './until.js';
 
@@ -68,7 +68,7 @@ default_pool_size = ${poolMode === 'session' ? 20 : 2}
 }
 
 function maybeFolder(): string | undefined {
-  return maybeFolderOf(['pgbouncer'], FOLDERS);
+  return findFolderOf(['pgbouncer'], FOLDERS);
 }
 
 function idOf(option: '-u' | '-g'): number {

@@ -5,5 +5,5 @@ import { settingsWith } from './settings.js';
 /** A separate program that searches for ever; prints the process id of its search once that has begun. */
 const program = fileURLToPath(new URL('./endless-search.js', import.meta.url));
 const searches = new StoreSearches(settingsWith({ store: 'lmdb:/nowhere' }), program);
-const search = searches.maybeBegin({ in: 'log', id: 'id', hitsMax: 1 });
+const search = searches.tryBegin({ in: 'log', id: 'id', hitsMax: 1 });
 for await (const line of search?.lines ?? []) if (line.type === 'hit') console.log(line.hit.username);

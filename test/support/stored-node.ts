@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { balanceOf, bet, PlatformClient } from './client.js';
-import { runVerb } from './run-verb.js';
+import { runCommand } from './run-command.js';
 import { makeTempFolder } from './temp-folder.js';
 import { WalletdProcess } from './walletd-process.js';
 
@@ -54,7 +54,7 @@ export class StoredNode {
   }
 
   async run(args: readonly string[]) {
-    return await runVerb(args, { ...this.env, WALLETD_ADMIN_PORT: this.adminPort });
+    return await runCommand(args, { ...this.env, WALLETD_ADMIN_PORT: this.adminPort });
   }
 
   /** Ports of the running walletd, for commands that ask it. */

@@ -7,7 +7,7 @@ import { rulesOf } from '../../src/node/rules.js';
 import type { Archive } from '../../src/shard/archive/archive.js';
 import type { Taking } from '../../src/shard/log/follower.js';
 import { type TakeOverDeps, takeOver } from '../../src/shard/log/take-over.js';
-import type { Position, SealedEntry } from '../../src/shard/log/wal.js';
+import type { EncodedEntry, Position } from '../../src/shard/log/wal.js';
 import type { Shard, ShardLimits } from '../../src/shard/shard.js';
 import type { SnapshotPolicy } from '../../src/shard/snapshot/snapshot-policy.js';
 import type { Store } from '../../src/store/store.js';
@@ -32,7 +32,7 @@ export class TestHost {
   readonly clock = { nowMs: 1_700_000_000_000, now: () => this.clock.nowMs, monotonicMs: () => this.clock.nowMs };
   readonly memory = { isFull: false, isHalfFull: false };
   readonly fenced: { shard: number; takenBy: string }[] = [];
-  readonly orphans: SealedEntry[] = [];
+  readonly orphans: EncodedEntry[] = [];
   readonly logLines: { level: string; message: string; fields: { readonly code?: unknown } }[] = [];
   readonly host: ShardHost;
   private readonly shards: readonly number[];

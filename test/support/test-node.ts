@@ -14,14 +14,14 @@ export class TestNode {
   private readonly folder = makeTempFolder();
   private changes: Record<string, unknown> = {};
   private node: WalletNode | undefined;
-  private onUseless: (exitCode: number) => void = () => {};
+  private onCannotServe: (exitCode: number) => void = () => {};
 
   private constructor(
     private readonly store: string | undefined,
     private readonly workerEntry: URL | undefined,
   ) {
     this.useless = new Promise((resolve) => {
-      this.onUseless = resolve;
+      this.onCannotServe = resolve;
     });
   }
 
@@ -58,7 +58,7 @@ export class TestNode {
     };
     const log: Logger = { debug() {}, info: write('info'), warn: write('warn'), error: write('error') };
     const sources = new Map(Object.keys({ ...fixed, ...this.changes }).map((setting) => [setting, 'the test']));
-    const node = await WalletNode.open({ settings, sources }, log, this.onUseless, this.workerEntry);
+    const node = await WalletNode.open({ settings, sources }, log, this.onCannotServe, this.workerEntry);
     await node.start();
     this.node = node;
   }

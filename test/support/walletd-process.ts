@@ -97,7 +97,7 @@ export class WalletdProcess {
   }
 }
 
-/** Runs a command that ends by itself, in a process of its own. `runVerb` takes a tenth of the time. */
+/** Runs a command that ends by itself, in a process of its own. `runCommand` takes a tenth of the time. */
 export function runWalletd(
   args: readonly string[],
   env: Record<string, string> = {},

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSettings } from '../../src/config/load.js';
 import { EXIT } from '../../src/node/exit-codes.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { ROOT } from './pages.js';
 
 /** The settings of a unit; a backslash joins lines. */
@@ -27,7 +27,7 @@ for (const name of ['walletd.service', 'walletd-backup.service']) {
   test(`${name} runs an existing command with options that it has`, async () => {
     const [program = '', verb = '', ...words] = unit(name).get('ExecStart')?.split(/\s+/) ?? [];
     assert.equal(program, '/opt/walletd/src/cli/walletd.sh');
-    const { status, stdout } = await runVerb([verb, '--help']);
+    const { status, stdout } = await runCommand([verb, '--help']);
     assert.equal(status, EXIT.ok);
     for (const option of words.filter((word) => word.startsWith('--'))) {
       assert.match(stdout, new RegExp(`^ +${option}\\b`, 'm'), option);

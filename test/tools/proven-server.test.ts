@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import { test } from 'node:test';
 import { localAddressOf, PROOF_PATH, TokenProof } from '../../src/listener/token-proof.js';
 import { OperatorApi } from '../../src/tools/verify/operator-api.js';
-import { runVerb } from '../support/run-verb.js';
+import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { TestNode } from '../support/test-node.js';
 
@@ -60,12 +60,12 @@ for (const [name, answer] of Object.entries(answers)) {
         WALLETD_ADMIN_TOKEN: TOKEN,
       };
       try {
-        await runVerb(['init'], env);
+        await runCommand(['init'], env);
         for (const verb of ['status', 'verify', 'snapshot take', 'cluster status', 'cluster drain node-1', 'doctor']) {
-          await runVerb(verb.split(' '), env);
+          await runCommand(verb.split(' '), env);
         }
-        await runVerb(['verify', '--server', other.url], env);
-        await runVerb(['status', '--server', other.url], env);
+        await runCommand(['verify', '--server', other.url], env);
+        await runCommand(['status', '--server', other.url], env);
         assert.match(other.seen(), /POST \/v1\/proof /);
         assert.ok(!other.seen().includes(TOKEN), other.seen());
         assert.doesNotMatch(other.seen(), /authorization/i);
@@ -78,7 +78,7 @@ for (const [name, answer] of Object.entries(answers)) {
 test('an older walletd is named, with the remedy', async () => {
   const old = await impostor(answers.unauthorized as RequestListener);
   try {
-    const { status, stderr } = await runVerb(['status', '--server', old.url], { WALLETD_ADMIN_TOKEN: TOKEN });
+    const { status, stderr } = await runCommand(['status', '--server', old.url], { WALLETD_ADMIN_TOKEN: TOKEN });
     assert.equal(status, 1);
     assert.match(
       stderr,

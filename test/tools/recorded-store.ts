@@ -1,6 +1,6 @@
 import { silentLogger } from '../../src/base/logger.js';
 import { LSN_ZERO } from '../../src/shard/log/lsn.js';
-import type { Patience } from '../../src/shard/log/patience.js';
+import type { RetryPolicy } from '../../src/shard/log/retry-policy.js';
 import type { Entry, Wal } from '../../src/shard/log/wal.js';
 import type { SnapshotStore } from '../../src/shard/snapshot/snapshot-store.js';
 import { openFormats } from '../../src/store/format/store-formats.js';
@@ -30,7 +30,7 @@ export const META: StoreMeta = {
   createdMs: 1_699_999_999_000,
 };
 export const formats = openFormats(encodeMeta(META));
-export const IMMEDIATE: Patience = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
+export const IMMEDIATE: RetryPolicy = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 
 /** A store in memory has logs and snapshots in one object; a driver's store has an object for each. */
 type Stored = (Wal & SnapshotStore) | LogsAndSnapshots;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { activeAlerts } from '../../src/node/overview/active-alerts.js';
 import { judgedOf } from '../../src/node/overview/scraped.js';
-import { troublesOf } from '../../src/node/overview/troubles.js';
 import { Samples } from '../../src/tools/status/samples.js';
 import { factsOf, type Readiness } from '../../src/tools/status/status.js';
 
@@ -35,7 +35,7 @@ const READY: Readiness = { status: 'ready', shards: [{ shard: 0, state: 'serving
 
 function look(text: string, readiness = READY) {
   const samples = new Samples(text);
-  const troubles = troublesOf(judgedOf(samples, readiness, { state: 'unseen' }), samples, NOW_MS);
+  const troubles = activeAlerts(judgedOf(samples, readiness, { state: 'unseen' }), samples, NOW_MS);
   const of = (wanted: string) => troubles.filter(({ urgency }) => urgency === wanted).map(({ what }) => what);
   return { facts: factsOf(samples, readiness, NOW_MS), problems: of('now'), concerns: of('soon') };
 }

@@ -1,6 +1,6 @@
 import { must } from '../../src/base/assert.js';
 import { entryText, inspectionLines, inspectionText, orphansText } from '../../src/cli/print/inspection.js';
-import { maybeLsn } from '../../src/shard/log/lsn.js';
+import { tryLsn } from '../../src/shard/log/lsn.js';
 import type { Head } from '../../src/shard/log/wal.js';
 import { listSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';
 import { exportEvents } from '../../src/tools/export/export.js';
@@ -169,7 +169,7 @@ export class StoryInterpreter {
 
   private async entry(place: string): Promise<string> {
     const [shard, lsn] = place.split(':') as [string, string];
-    const found = await inspectEntry(this.store.reader, Number(shard), maybeLsn(lsn) ?? { epoch: 0, sequence: 0 });
+    const found = await inspectEntry(this.store.reader, Number(shard), tryLsn(lsn) ?? { epoch: 0, sequence: 0 });
     return found === undefined ? 'nothing' : withoutBlanks(entryText(found, this.store.scales));
   }
 
@@ -179,7 +179,7 @@ export class StoryInterpreter {
     const places = new Map(words.map((one) => one.split(':') as [string, string]));
     const starts: Head[] = [];
     for (const shard of shardsOf(reader)) {
-      const lsn = maybeLsn(places.get(String(shard)) ?? '');
+      const lsn = tryLsn(places.get(String(shard)) ?? '');
       const { head, missing } = await startOf(shard, lsn && { lsn, checksum: undefined }, reader);
       if (missing !== undefined) return missing;
       starts.push(head);

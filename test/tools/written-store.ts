@@ -62,7 +62,7 @@ export class WrittenStore {
     this.nowMs += STEP_MS;
     await this.wal.fence([...this.wallets.keys()], (shard, previous) => {
       const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
-      return this.format.sealFence({ shard, lsn, nonce: this.newId(), previous, timeMs: this.nowMs }, OWNER);
+      return this.format.encodeFence({ shard, lsn, nonce: this.newId(), previous, timeMs: this.nowMs }, OWNER);
     });
   }
 

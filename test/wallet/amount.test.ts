@@ -7,45 +7,45 @@ import {
   fitsDouble,
   formatSum,
   formatUnits,
-  maybeUnits,
   nearestUnits,
   ScaleTable,
   toDecimal,
+  tryUnits,
 } from '../../src/wallet/amount.js';
 import { Random } from '../simulation/random.js';
 
 const scale = fc.integer({ min: 0, max: 8 });
 
 test('an amount must be the double nearest to a whole number of units', () => {
-  assert.equal(maybeUnits(990.5, 4), 9_905_000);
-  assert.equal(maybeUnits(123456789.1234, 4), 1_234_567_891_234);
-  assert.equal(maybeUnits(9999999999.9999, 4), 99_999_999_999_999);
-  assert.equal(maybeUnits(0.00000001, 8), 1);
-  assert.equal(maybeUnits(7, 0), 7);
+  assert.equal(tryUnits(990.5, 4), 9_905_000);
+  assert.equal(tryUnits(123456789.1234, 4), 1_234_567_891_234);
+  assert.equal(tryUnits(9999999999.9999, 4), 99_999_999_999_999);
+  assert.equal(tryUnits(0.00000001, 8), 1);
+  assert.equal(tryUnits(7, 0), 7);
 });
 
 test('float noise within a millionth of a unit is forgiven, further decimals are not', () => {
-  assert.equal(maybeUnits(0.1 + 0.2, 4), 3000);
-  assert.equal(maybeUnits(1.1 * 3, 4), 33_000);
-  assert.equal(maybeUnits(0.00005, 4), undefined);
-  assert.equal(maybeUnits(1.00001, 4), undefined);
-  assert.equal(maybeUnits(9999999999.99995, 4), undefined);
-  assert.equal(maybeUnits(0.5, 0), undefined);
+  assert.equal(tryUnits(0.1 + 0.2, 4), 3000);
+  assert.equal(tryUnits(1.1 * 3, 4), 33_000);
+  assert.equal(tryUnits(0.00005, 4), undefined);
+  assert.equal(tryUnits(1.00001, 4), undefined);
+  assert.equal(tryUnits(9999999999.99995, 4), undefined);
+  assert.equal(tryUnits(0.5, 0), undefined);
 });
 
 test('negative, non-finite and too large numbers are not amounts', () => {
   for (const value of [-1, -0.0001, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300]) {
-    assert.equal(maybeUnits(value, 4), undefined);
+    assert.equal(tryUnits(value, 4), undefined);
   }
-  assert.ok(Object.is(maybeUnits(-0, 4), 0));
-  assert.equal(maybeUnits(AMOUNT_UNITS_MAX, 0), AMOUNT_UNITS_MAX);
-  assert.equal(maybeUnits(AMOUNT_UNITS_MAX + 1, 0), undefined);
+  assert.ok(Object.is(tryUnits(-0, 4), 0));
+  assert.equal(tryUnits(AMOUNT_UNITS_MAX, 0), AMOUNT_UNITS_MAX);
+  assert.equal(tryUnits(AMOUNT_UNITS_MAX + 1, 0), undefined);
 });
 
 test('every amount is recovered from its decimal digits at every scale', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: AMOUNT_UNITS_MAX }), scale, (units, decimals) => {
-      assert.equal(maybeUnits(Number(formatUnits(units, decimals)), decimals), units);
+      assert.equal(tryUnits(Number(formatUnits(units, decimals)), decimals), units);
     }),
     { numRuns: 5000 },
   );
@@ -64,7 +64,7 @@ test('an amount with a digit too many is never accepted', () => {
         const value = Number(`${whole}.${fraction.padEnd(decimals, '0')}${digit}`);
         // Doubles so far apart lose the extra digit in the text already, so no check can notice it.
         if (value === Number(withPoint)) return;
-        assert.equal(maybeUnits(value, decimals), undefined);
+        assert.equal(tryUnits(value, decimals), undefined);
       },
     ),
     { numRuns: 5000 },
@@ -87,16 +87,16 @@ for (const { currency, scale: decimals, most } of CURRENCIES) {
     for (let i = 0; i < 1_000_000; i++) {
       const [a, b] = [1 + random.below(most), 1 + random.below(most)];
       const sum = toDecimal(a, decimals) + toDecimal(b, decimals);
-      const units = maybeUnits(sum, decimals);
+      const units = tryUnits(sum, decimals);
       if (units !== a + b) assert.fail(`seed ${seed}: ${a} + ${b} units are ${sum}, which is read as ${units}`);
     }
   });
 }
 
 test('noise of one million and cents is forgiven, a further decimal is not', () => {
-  assert.equal(maybeUnits(1_000_000.1 + 0.2, 2), 100_000_030);
-  assert.equal(maybeUnits(1_000_000.301, 2), undefined);
-  assert.equal(maybeUnits(1_000_000.300_001, 2), undefined);
+  assert.equal(tryUnits(1_000_000.1 + 0.2, 2), 100_000_030);
+  assert.equal(tryUnits(1_000_000.301, 2), undefined);
+  assert.equal(tryUnits(1_000_000.300_001, 2), undefined);
 });
 
 test('two units in the last place are forgiven, three are not', () => {
@@ -112,7 +112,7 @@ test('two units in the last place are forgiven, three are not', () => {
         // Three steps from one amount may be two from the next one, and then count as noise of that one.
         const other = nearestUnits(neighbour, decimals);
         if (other !== units) return;
-        assert.equal(maybeUnits(neighbour, decimals), Math.abs(steps) <= 2 ? units : undefined);
+        assert.equal(tryUnits(neighbour, decimals), Math.abs(steps) <= 2 ? units : undefined);
       },
     ),
     { numRuns: 5000 },

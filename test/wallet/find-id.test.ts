@@ -12,7 +12,7 @@ function found({ wallets }: Domain, id: string) {
 }
 
 function pack({ wallets }: Domain): void {
-  for (let i = 0; i < wallets.count * 2; i++) wallets.packNext();
+  for (let i = 0; i < wallets.count * 2; i++) wallets.hibernateNext();
   assert.equal(wallets.packedCount, wallets.count);
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { rulesOf } from '../../src/node/rules.js';
 import { PAGE_MESSAGES_MAX } from '../../src/wallet/message-view.js';
 import { query, type TransactionCursor } from '../../src/wallet/query.js';
-import { imageOfRound } from '../../src/wallet/state/round-image.js';
+import { serializeRound } from '../../src/wallet/state/serialized-round.js';
 import { commands, Domain } from '../support/domain.js';
 import { settingsWith } from '../support/settings.js';
 
@@ -74,7 +74,7 @@ test('a round lists the same messages in the archive as in memory', () => {
   for (const id of ['r1', 'r2', 'r3', 'r4']) {
     const round = wallet.round('P1', id);
     assert.ok(round !== undefined);
-    images.push(imageOfRound(wallet, round));
+    images.push(serializeRound(wallet, round));
     wallet.dropRound(round);
   }
   assert.deepEqual(listed(domain, images), before);

@@ -25,13 +25,13 @@ function played(): Domain {
 test('an unused player hibernates and wakes unchanged', () => {
   const { wallets } = played();
   const before = imagesOf(wallets);
-  for (let i = 0; i < wallets.count * 2; i++) wallets.packNext();
+  for (let i = 0; i < wallets.count * 2; i++) wallets.hibernateNext();
   assert.equal(wallets.packedCount, 3);
   assert.equal(wallets.transactionCount, 3 * 6);
   const { count: rows } = wallets.tables.transactions;
   assert.equal(rows, 0);
   wallets.get('bob');
-  wallets.packNext();
+  wallets.hibernateNext();
   assert.equal(wallets.packedCount, 2, 'asked for since the last look');
   assert.deepEqual(imagesOf(wallets), before);
   assert.equal(wallets.packedCount, 0);
@@ -61,7 +61,7 @@ test('a long wallet does not hibernate', () => {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
   for (let n = 0; n < 200; n++) domain.run(settle([{ id: `t${n}`, roundId: `r${n}`, isSingleState: true }]));
-  for (let i = 0; i < 4; i++) domain.wallets.packNext();
+  for (let i = 0; i < 4; i++) domain.wallets.hibernateNext();
   assert.equal(domain.wallets.packedCount, 0);
   assert.equal(throughSnapshot(domain.wallets).packedCount, 0);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ExactSum, maybeSum } from '../../src/wallet/amount.js';
+import { ExactSum, trySum } from '../../src/wallet/amount.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { imagesOf } from '../support/audit.js';
 import { commands, Domain } from '../support/domain.js';
@@ -21,7 +21,7 @@ test('an exact sum stays exact whatever is added', () => {
       }
       assert.equal(sum.value, expected);
       const isSafe = expected <= BigInt(Number.MAX_SAFE_INTEGER) && expected >= BigInt(Number.MIN_SAFE_INTEGER);
-      assert.equal(maybeSum(amounts), isSafe ? Number(expected) : undefined);
+      assert.equal(trySum(amounts), isSafe ? Number(expected) : undefined);
     }),
   );
 });

@@ -13,7 +13,7 @@ class CountingShard {
 
   constructor(readonly playerCount: number) {}
 
-  packNext(): void {
+  hibernateNext(): void {
     this.packed++;
   }
 

@@ -111,7 +111,7 @@ test('the main thread keeps no body of a waiting callback', async () => {
 
 test('a worker keeps no body of a waiting callback', async () => {
   const repliers: unknown[] = [];
-  const shards = { maybeCarryOut: (_: unknown, replier: unknown) => void repliers.push(replier) };
+  const shards = { tryCarryOut: (_: unknown, replier: unknown) => void repliers.push(replier) };
   const server = new ShardServer(shards as unknown as ThreadShards, { postMessage() {} }, async () => {});
   const held = await heldAfter(async () => {
     for (let i = 0; i < 40; i++) {

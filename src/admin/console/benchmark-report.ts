@@ -10,6 +10,6 @@ export function benchmarkTime(file = FILE): number | null {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? null;
 }
 
-export async function maybeBenchmarkReport(file = FILE): Promise<Buffer | undefined> {
+export async function findBenchmarkReport(file = FILE): Promise<Buffer | undefined> {
   return benchmarkTime(file) === null ? undefined : await readFile(file);
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { object, string } from '../../base/json-schema.js';
 import type { Authentication } from '../authentication.js';
 import { Problem } from '../problem.js';
-import { maybeBenchmarkReport } from './benchmark-report.js';
+import { findBenchmarkReport } from './benchmark-report.js';
 import type { LiveFeed } from './live-feed.js';
 import { type PageFile, readPageFiles } from './page-files.js';
 
@@ -47,7 +47,7 @@ export function addConsole(app: FastifyInstance, authentication: Authentication,
 
   app.get('/console/session', open('GET /console/session'), async (request, reply) => {
     reply.header('Cache-Control', 'no-store');
-    const visitor = authentication.maybeVisitor(request);
+    const visitor = authentication.findVisitor(request);
     if (visitor === undefined) throw new Problem(401, 'sign in with the token of an operator', 'unauthorized');
     return visitor;
   });
@@ -73,7 +73,7 @@ export function addConsole(app: FastifyInstance, authentication: Authentication,
   });
 
   app.get('/console/benchmark-report', named('GET /console/benchmark-report'), async (_request, reply) => {
-    const report = await maybeBenchmarkReport();
+    const report = await findBenchmarkReport();
     if (report === undefined) throw new Problem(404, 'there is no report: npm run bench writes one', 'not-found');
     // The report has its own styles and may be years old: it is for download, and nothing in it may run in the console.
     return reply

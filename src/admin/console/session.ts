@@ -58,7 +58,7 @@ export class Sessions {
   maybeRead(cookie: string): Session | undefined {
     if (cookie.length > COOKIE_LENGTH_MAX) return undefined;
     const [payload = '', signature = ''] = cookie.split('.');
-    const content = maybeContent(payload);
+    const content = parseContent(payload);
     const known = content && this.byName.get(content.name);
     if (known === undefined || content === undefined) return undefined;
     if (!isEqual(signature, sign(known.key, `session ${payload}`))) return undefined;
@@ -82,7 +82,7 @@ export function isEqual(given: string, wanted: string | Buffer): boolean {
   return bytes.length === other.length && timingSafeEqual(bytes, other);
 }
 
-function maybeContent(payload: string): { name: string; endsMs: number; nonce: string } | undefined {
+function parseContent(payload: string): { name: string; endsMs: number; nonce: string } | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
     if (!isObject(value) || typeof value.name !== 'string' || !isCount(value.endsMs)) return undefined;

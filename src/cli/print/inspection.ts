@@ -155,15 +155,15 @@ function* itemLines(items: readonly HistoryItem[], players: readonly Player[], s
       stake: decimals(one.stake),
       before: decimals(one.before),
       after: decimals(one.after),
-      others: maybeList(one.others),
-      remarks: maybeList(one.remarks),
+      others: nonEmptyList(one.others),
+      remarks: nonEmptyList(one.remarks),
       by: one.by,
       reason: one.reason,
     };
   }
 }
 
-function maybeList(items: readonly string[]): readonly string[] | undefined {
+function nonEmptyList(items: readonly string[]): readonly string[] | undefined {
   return items.length === 0 ? undefined : items;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Presets, SingleBar } from 'cli-progress';
 import { type Coded, silentLogger } from '../../base/logger.js';
-import type { Patience } from '../../shard/log/patience.js';
+import type { RetryPolicy } from '../../shard/log/retry-policy.js';
 import type { OnProgress } from '../../tools/progress.js';
 import { formatAge } from './format.js';
 import { printable } from './printable.js';
@@ -55,7 +55,7 @@ export class Progress {
   };
 
   /** Retry policy of ten seconds, with a sentence about each failed attempt. */
-  get patience(): Patience {
+  get patience(): RetryPolicy {
     const warn = ({ what, error }: Coded) => this.warn(`cannot ${what}; trying again: ${error}`);
     return { attemptsMax: ATTEMPTS_MAX, delay, log: { ...silentLogger, warn } };
   }

@@ -8,15 +8,17 @@ import { printable } from './printable.js';
 import { formatTable } from './table.js';
 
 /** Number of findings printed in full; the reports in files have all of them. */
-const TOLD_MAX = 10;
+const FULL_FINDINGS_MAX = 10;
 
 /** Prints a table of the rules, then each finding that differs. */
 export function simulationText(results: readonly Result[], url: string, profile: Profile): string {
   const told = oneOfEachRuleFirst(results.filter(({ verdict }) => verdict === 'differs'));
   const parts = [
     ruleTable(results),
-    ...told.slice(0, TOLD_MAX).map((result) => findingText(result, url, profile)),
-    ...(told.length > TOLD_MAX ? [`... and ${told.length - TOLD_MAX} more: --html FILE has all of them`] : []),
+    ...told.slice(0, FULL_FINDINGS_MAX).map((result) => findingText(result, url, profile)),
+    ...(told.length > FULL_FINDINGS_MAX
+      ? [`... and ${told.length - FULL_FINDINGS_MAX} more: --html FILE has all of them`]
+      : []),
     ...unknownText(results),
     summary(results),
   ];
@@ -74,7 +76,7 @@ function unknownText(results: readonly Result[]): string[] {
     results.flatMap(({ verdict, why }) => (verdict === 'unknown' && why !== undefined ? [why] : [])),
   );
   if (whys.size === 0) return [];
-  return [['CANNOT KNOW', ...[...whys].slice(0, TOLD_MAX).map((why) => `  ${printable(why)}`)].join('\n')];
+  return [['CANNOT KNOW', ...[...whys].slice(0, FULL_FINDINGS_MAX).map((why) => `  ${printable(why)}`)].join('\n')];
 }
 
 function summary(results: readonly Result[]): string {

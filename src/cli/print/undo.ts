@@ -3,7 +3,7 @@ import { EXIT } from '../../node/exit-codes.js';
 import type { Undo } from '../../tools/inspect/undo-plan.js';
 import type { Corrected } from '../../tools/verify/operator-api.js';
 import { formatSum, type ScaleTable, type Units } from '../../wallet/amount.js';
-import type { Outcome } from '../verb.js';
+import type { Outcome } from '../command.js';
 
 import { isoTime, plural } from './format.js';
 import { printable } from './printable.js';

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../config/config-error.js';
-import { maybeStoreKind, type StoreKind } from '../../config/store-kinds.js';
+import { findStoreKind, type StoreKind } from '../../config/store-kinds.js';
 import { findArchiveAddress } from './archive-address.js';
 import type { Driver, StoreSettings } from './driver.js';
 import { lmdbDriver } from './lmdb-driver.js';
@@ -18,7 +18,7 @@ const DRIVERS: Readonly<Record<StoreKind, (settings: StoreSettings) => Driver>> 
  * invalid.
  */
 export function driverOf(settings: StoreSettings): Driver {
-  const kind = maybeStoreKind(settings.store);
+  const kind = findStoreKind(settings.store);
   if (kind === undefined) throw new ConfigError('store names no kind of store that walletd knows');
   findArchiveAddress(settings);
   return DRIVERS[kind](settings);

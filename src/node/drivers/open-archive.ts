@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../../base/assert.js';
-import { maybeStoreKind } from '../../config/store-kinds.js';
+import { findStoreKind } from '../../config/store-kinds.js';
 import type { Archive } from '../../shard/archive/archive.js';
 import type { ArchiveTie } from '../../store/archive-tie.js';
 import type { PostgresArchive } from '../../store/postgres/postgres-archive.js';
@@ -12,7 +12,7 @@ import { folderOf } from './lmdb-driver.js';
 const FOLDER = 'archive';
 
 export function hasArchive({ store, archive }: Pick<StoreSettings, 'store' | 'archive'>): boolean {
-  return archive !== null || maybeStoreKind(store) === 'lmdb';
+  return archive !== null || findStoreKind(store) === 'lmdb';
 }
 
 type ArchiveSettings = Pick<StoreSettings, 'store' | 'archive' | 'postgres'>;

@@ -1,13 +1,13 @@
 import { quoted } from '../../base/quoted.js';
 import { ConfigError } from '../../config/config-error.js';
-import { type Durability, describeDurability, maybeDurability } from '../../store/redis/durability.js';
-import { maybeRedisAddress, type RedisAddress } from '../../store/redis/redis-address.js';
+import { type Durability, describeDurability, parseDurability } from '../../store/redis/durability.js';
+import { parseRedisAddress, type RedisAddress } from '../../store/redis/redis-address.js';
 import type { Store } from '../../store/store.js';
 import type { Driver, StoreSettings } from './driver.js';
 
 export function redisDriver({ store, storePrefix: prefix, durability: text, redis }: StoreSettings): Driver {
   const address = addressOf(store);
-  const durability = maybeDurability(text) as Durability; // the schema restricts the values
+  const durability = parseDurability(text) as Durability; // the schema restricts the values
   const { trustConfig } = redis;
   const openAs = async (isReadOnly: boolean): Promise<Store> => {
     const { RedisStore } = await import('../../store/redis/redis-store.js');
@@ -42,7 +42,7 @@ function removal(
 }
 
 function addressOf(store: string): RedisAddress {
-  const address = maybeRedisAddress(store);
+  const address = parseRedisAddress(store);
   if (address !== undefined) return address;
   throw new ConfigError(
     'store is not an address of Redis: redis://user:password@host:port/database; percent-encode @ / % in a password',

@@ -2,7 +2,7 @@ import type { Metric } from '../../base/metric.js';
 import { counter } from '../../telemetry/metric.js';
 import { type ScaleTable, unitsPerWhole } from '../../wallet/amount.js';
 import type { Event } from '../../wallet/event.js';
-import { tellMoves } from '../../wallet/ledger.js';
+import { reportMoves } from '../../wallet/ledger.js';
 
 /** Products and currencies beyond this number share one label: a scrape must not grow without a limit. */
 const SERIES_MAX = 200;
@@ -26,7 +26,7 @@ export class Credits {
   add(currency: string, event: Event): void {
     if (event.type !== 'callback-applied') return;
     if (event.endpoint !== 'winRewards' && event.endpoint !== 'adjustBalance') return;
-    tellMoves(event, {
+    reportMoves(event, {
       moved: (kind, amount) => {
         if (amount > 0)
           this.creditOf(event.productId, currency, kind).value += amount / unitsPerWhole(this.scales.of(currency));

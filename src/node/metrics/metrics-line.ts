@@ -1,5 +1,5 @@
 import type { Logger } from '../../base/logger.js';
-import type { Landing } from '../../shard/shard-observer.js';
+import type { CompletedAppend } from '../../shard/shard-observer.js';
 import { Distribution } from '../../telemetry/distribution.js';
 import type { MemoryGuard } from '../../worker/memory-guard.js';
 
@@ -27,7 +27,7 @@ export class MetricsLine {
     this.timer = everySeconds > 0 ? setInterval(() => this.write(), everySeconds * 1000).unref() : undefined;
   }
 
-  landed({ replies, tookMs }: Landing): void {
+  landed({ replies, tookMs }: CompletedAppend): void {
     this.repliesPerRound.record(replies);
     this.appendUs.record(tookMs * 1000);
   }

@@ -2,7 +2,7 @@ import type { Metric } from '../../base/metric.js';
 import { counter } from '../../telemetry/metric.js';
 import { type ScaleTable, type Units, unitsPerWhole } from '../../wallet/amount.js';
 import type { Event } from '../../wallet/event.js';
-import { type Ledger, tellMoves } from '../../wallet/ledger.js';
+import { type Ledger, reportMoves } from '../../wallet/ledger.js';
 import type { LedgerKind } from '../../wallet/ledger-kind.js';
 
 /** Currencies beyond this number share one label: a scrape must not grow without a limit. */
@@ -30,7 +30,7 @@ export class MoneyMoved implements Ledger {
   add(currency: string, event: Event): void {
     this.unitsPerWhole = unitsPerWhole(this.scales.of(currency));
     this.kinds = this.kindsOf(currency);
-    tellMoves(event, this);
+    reportMoves(event, this);
   }
 
   moved(kind: LedgerKind, amount: Units): void {

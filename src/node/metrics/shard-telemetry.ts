@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/logger.js';
 import type { Metric } from '../../base/metric.js';
-import type { Landing, Turn } from '../../shard/shard-observer.js';
+import type { CompletedAppend, Turn } from '../../shard/shard-observer.js';
 import type { SnapshotResult } from '../../shard/snapshot/snapshotter.js';
 import { COUNT_BOUNDS, Histogram, SECONDS_BOUNDS } from '../../telemetry/histogram.js';
 import { counter, gauge, histogram, perKey, perShard } from '../../telemetry/metric.js';
@@ -117,7 +117,7 @@ export class ShardTelemetry implements HostObserver {
     }
   }
 
-  landed(shard: number, landing: Landing): void {
+  landed(shard: number, landing: CompletedAppend): void {
     const { decidedMs, landedMs, replies, events, bytes, tookMs } = landing;
     this.hasOutcome(shard, landedMs);
     for (const ms of decidedMs) this.durable.record((landedMs - ms) / 1000);

@@ -4,9 +4,9 @@ import type { Backup, CallbackRate, Latency, Moment, Overview, ShardLine } from 
 import type { Clock } from '../../base/clock.js';
 import type { ClusterStatus } from '../../cluster/cluster-status.js';
 import type { ShardStatus } from '../../worker/shards.js';
+import { activeAlerts } from './active-alerts.js';
 import type { Figures, Readings } from './figures.js';
 import type { LastHour } from './last-hour.js';
-import { troublesOf } from './troubles.js';
 
 const STAGES = ['queue', 'decide', 'durable', 'reply'] as const;
 const MS = 1000;
@@ -68,7 +68,7 @@ export class NodeOverview implements OverviewSource {
       backup: parts.backup(),
       benchmarkMs: benchmarkTime(),
     };
-    return { ...overview, troubles: troublesOf(overview, figures, parts.clock.now()) };
+    return { ...overview, troubles: activeAlerts(overview, figures, parts.clock.now()) };
   }
 
   lastHour(): readonly Moment[] {

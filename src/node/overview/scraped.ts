@@ -2,8 +2,8 @@ import type { Backup } from '../../admin/console/overview.js';
 import type { Samples } from '../../tools/status/samples.js';
 import type { Readiness } from '../../tools/status/status.js';
 import type { ShardStatus } from '../../worker/shards.js';
+import type { Judged } from './alert-rules.js';
 import { heapsOf, shardLines, storeOf } from './node-overview.js';
-import type { Judged } from './trouble-rules.js';
 
 const MS = 1000;
 

@@ -2,16 +2,16 @@ import { setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { silentLogger } from '../../base/logger.js';
 import { operatorTokens } from '../../config/check-together.js';
-import { ATTEMPTS_AT_START } from '../../shard/log/patience.js';
-import { patientSource } from '../../tools/patient-source.js';
+import { ATTEMPTS_AT_START } from '../../shard/log/retry-policy.js';
+import { sourceWithRetry } from '../../tools/source-with-retry.js';
 import { OperatorApi } from '../../tools/verify/operator-api.js';
 import { reportJson, type VerifyReportJson } from '../../tools/verify/report-json.js';
 import { verify } from '../../tools/verify/verify.js';
 import { drawHashKey } from '../draw-hash-key.js';
 import { urlOf } from '../listener-url.js';
-import { openAsItIs } from '../open-store.js';
+import { openExisting } from '../open-store.js';
 import { readerOf } from '../reader-of.js';
-import { maybeTls } from '../tls.js';
+import { loadTls } from '../tls.js';
 import type { FromVerify, VerifyTask } from './messages.js';
 
 const PROGRESS_MS = 200;
@@ -31,15 +31,15 @@ process.once('message', (task: VerifyTask) => {
 });
 
 async function verified({ settings, adminPort, isDeep }: VerifyTask): Promise<VerifyReportJson> {
-  const { store, archive, meta } = await openAsItIs(settings, 'read');
+  const { store, archive, meta } = await openExisting(settings, 'read');
   // Lowered only now: the proof that a store can be opened has a time limit of a few seconds.
   setPriority(NICE);
   try {
     const patience = { attemptsMax: ATTEMPTS_AT_START, log: silentLogger, delay };
-    const reader = patientSource(readerOf(store, meta, archive), patience);
+    const reader = sourceWithRetry(readerOf(store, meta, archive), patience);
     const { admin } = settings;
     const token = operatorTokens(settings)[0]?.token ?? null;
-    const certificate = maybeTls(admin.tls, 'admin.tls')?.certificate;
+    const certificate = loadTls(admin.tls, 'admin.tls')?.certificate;
     const server = new OperatorApi(urlOf(admin.host, adminPort, admin.tls), token, certificate);
     return reportJson(await verify(reader, { isDeep, server, onProgress: progress() }), reader.scales);
   } finally {

@@ -1,5 +1,5 @@
 import type { TransactionKind } from '../../wallet/state/transaction-kind.js';
-import type { ArchiveName } from './archive.js';
+import type { ArchiveKey } from './archive.js';
 
 const PRIME = 0x01000193;
 const BASIS = 0x811c9dc5;
@@ -34,7 +34,7 @@ export function hashOfTransaction(kind: TransactionKind, productId: string, roun
   }
 }
 
-export function nameOfRound(username: string, productId: string, roundId: string): ArchiveName {
+export function nameOfRound(username: string, productId: string, roundId: string): ArchiveKey {
   return { player: hashOfPlayer(username), kind: 'round', hash: hashOfName(productId, roundId) };
 }
 

@@ -60,16 +60,16 @@ export interface ArchivedId {
 }
 
 /** The key of a lookup: a round, or a transaction in a round. */
-export interface ArchiveName {
+export interface ArchiveKey {
   readonly player: number;
   readonly kind: 'round' | 'transaction';
   readonly hash: number;
 }
 
 /** Keys of rounds and transactions from one put. */
-export interface FreshNames {
+export interface FreshKeys {
   readonly day: number;
-  readonly names: readonly ArchiveName[];
+  readonly names: readonly ArchiveKey[];
 }
 
 /** A day of the archive that has fewer records than it once had. */
@@ -130,7 +130,7 @@ export interface Archive {
    */
   find(
     shard: number,
-    names: readonly ArchiveName[],
+    names: readonly ArchiveKey[],
     days: Days,
     required?: ArchiveMark,
   ): Promise<readonly ArchiveRecord[]>;
@@ -149,20 +149,20 @@ export interface Archive {
    * The player and hashes of all rounds and transactions of a shard and day, in batches: everything that `find` can
    * find. Includes the readable part of a damaged record; rejects with a `DamagedArchiveError` at the end in that case.
    */
-  names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]>;
+  names(shard: number, day: number): AsyncIterable<readonly ArchiveKey[]>;
   /**
    * The keys of each put since keys were last saved, with their day; of all puts if none were saved. Undefined for
    * damaged keys. The newest puts may already be among the saved keys.
    */
-  freshNames(shard: number): AsyncIterable<FreshNames | undefined>;
+  freshKeys(shard: number): AsyncIterable<FreshKeys | undefined>;
   /** The saved keys of a shard, by part; undefined for a damaged part. Empty when none were saved. */
-  savedNames(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>>;
+  savedKeys(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>>;
   /**
    * Saves these parts of the key filter and removes the undefined ones, all or nothing. Puts before `lsn` are then no
    * longer fresh. Durable when it resolves. A shared archive rejects if a later owner of the shard has put records:
    * that owner knows more keys.
    */
-  saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void>;
+  saveKeys(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void>;
   /**
    * Drops all slices of days before this one for good. From then on no record of these days is put or found, even while
    * slices remain. Resolves when no slice is left; some may be gone when it rejects.

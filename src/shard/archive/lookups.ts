@@ -1,10 +1,10 @@
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { ArchivedPart } from '../../wallet/query.js';
-import { idsOfImage, nameOfImage } from '../../wallet/state/round-image.js';
-import type { ArchiveName, ArchiveRecord, Days } from './archive.js';
+import { idsOfSerialized, nameOfSerialized } from '../../wallet/state/serialized-round.js';
+import type { ArchiveKey, ArchiveRecord, Days } from './archive.js';
 import { type ArchiveOutage, GivenUpError } from './archive-outage.js';
 import { logUnusable } from './log-unusable.js';
-import { newestImages } from './newest-images.js';
+import { newestSerialized } from './newest-serialized.js';
 import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
 /** Maximum number of lookups in one query: in LMDB each takes about ten microseconds of the thread. */
@@ -15,7 +15,7 @@ export interface Lookup {
   readonly username: string;
   readonly player: number;
   readonly productId: string;
-  readonly rounds: readonly ArchiveName[];
+  readonly rounds: readonly ArchiveKey[];
   /** Ids of `rounds`. */
   readonly roundIds: readonly string[];
   readonly transactions: readonly NamedTransaction[];
@@ -27,7 +27,7 @@ export interface Lookup {
 export interface NamedTransaction {
   readonly id: string;
   readonly isReward: boolean;
-  readonly name: ArchiveName;
+  readonly name: ArchiveKey;
 }
 
 /** A request that waits for the archive's answer. */
@@ -40,7 +40,7 @@ interface Waiting extends Lookup {
 /** The shard's own knowledge of its part of the archive. */
 interface Known {
   /** Undefined when the archive cannot have any of these. */
-  maybeDays(names: readonly ArchiveName[]): Days | undefined;
+  findDays(names: readonly ArchiveKey[]): Days | undefined;
   /** The newest record that the archive must have. */
   required(): ArchiveMark | undefined;
 }
@@ -115,7 +115,7 @@ export class Lookups {
       last: Math.max(...flying.map(({ days }) => days.last)),
     };
     const isWanted = () => this.isWanted(flying);
-    const find = (names: readonly ArchiveName[]) =>
+    const find = (names: readonly ArchiveKey[]) =>
       names.length === 0
         ? []
         : this.outage.untilItAnswers(() => archive.find(this.shard, names, days, this.known.required()), isWanted);
@@ -125,20 +125,20 @@ export class Lookups {
   }
 
   /** Keys of transactions that are not in these records but may be in the archive. */
-  private missing({ username, productId, transactions }: Lookup, records: readonly ArchiveRecord[]): ArchiveName[] {
+  private missing({ username, productId, transactions }: Lookup, records: readonly ArchiveRecord[]): ArchiveKey[] {
     if (transactions.length === 0) return [];
     const there = new Set<string>();
     const rewardsThere = new Set<string>();
-    for (const image of newestImages(username, records)) {
-      if (nameOfImage(image).productId !== productId) continue;
-      const { ids, rewardIds } = idsOfImage(image);
+    for (const image of newestSerialized(username, records)) {
+      if (nameOfSerialized(image).productId !== productId) continue;
+      const { ids, rewardIds } = idsOfSerialized(image);
       for (const id of ids) there.add(id);
       for (const id of rewardIds) rewardsThere.add(id);
     }
     return transactions
       .filter(
         ({ id, isReward, name }) =>
-          !(isReward ? rewardsThere : there).has(id) && this.known.maybeDays([name]) !== undefined,
+          !(isReward ? rewardsThere : there).has(id) && this.known.findDays([name]) !== undefined,
       )
       .map(({ name }) => name);
   }
@@ -150,11 +150,11 @@ export class Lookups {
  */
 function namedImages(lookup: Lookup, records: readonly ArchiveRecord[]): readonly Buffer[] {
   const { username, productId, roundIds, transactions } = lookup;
-  return newestImages(username, records).filter((image) => {
-    const name = nameOfImage(image);
+  return newestSerialized(username, records).filter((image) => {
+    const name = nameOfSerialized(image);
     if (name.productId !== productId) return false;
     if (roundIds.includes(name.roundId)) return true;
-    const { ids, rewardIds } = idsOfImage(image);
+    const { ids, rewardIds } = idsOfSerialized(image);
     return transactions.some(({ id, isReward }) => (isReward ? rewardIds : ids).has(id));
   });
 }

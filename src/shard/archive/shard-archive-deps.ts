@@ -4,7 +4,7 @@ import type { Logger } from '../../base/logger.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { Head } from '../log/wal.js';
 import type { Archive } from './archive.js';
-import type { NamesFile } from './names-file.js';
+import type { KeyFile } from './key-file.js';
 
 export interface ShardArchiveDeps {
   readonly archive: Archive;
@@ -14,7 +14,7 @@ export interface ShardArchiveDeps {
   /** The newest durable entry of the shard's log while this node serves it. */
   readonly head: () => Head | undefined;
   /** Key files for a start without the archive; undefined if the archive is on this machine too. */
-  readonly names: NamesFile | undefined;
+  readonly names: KeyFile | undefined;
   /** True when the shard's log has this entry. Rejects if the answer is unavailable. */
   readonly isInLog: (head: Head) => Promise<boolean>;
   /** Secret for new key filters; saved filters bring their own key. */

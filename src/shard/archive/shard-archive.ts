@@ -11,10 +11,10 @@ import { isSameHead } from '../log/wal.js';
 import {
   ALL_DAYS,
   type ArchivedId,
-  type ArchiveName,
+  type ArchiveKey,
   type ArchiveRecord,
   type Days,
-  type FreshNames,
+  type FreshKeys,
   newestMarks,
 } from './archive.js';
 import { mustReach } from './archive-behind-error.js';
@@ -22,11 +22,11 @@ import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 import { ArchiveOutage, GivenUpError } from './archive-outage.js';
 import { DamagedArchiveError } from './damaged-archive-error.js';
 import { DroppedDayError } from './dropped-day-error.js';
-import { KnownNames, type SkippedSpan } from './known-names.js';
-import type { LeftNames } from './left-names.js';
+import type { EvictedKeys } from './evicted-keys.js';
+import { KeyFilter, type SkippedSpan } from './key-filter.js';
 import { logUnusable } from './log-unusable.js';
 import { Lookups, type NamedTransaction } from './lookups.js';
-import { newestImages } from './newest-images.js';
+import { newestSerialized } from './newest-serialized.js';
 import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
 export interface ArchiveMeasures {
@@ -65,7 +65,7 @@ type Names = Pick<ArchiveRecord, 'day' | 'player' | 'round' | 'ids'>;
  * are waited out; requests that wait for the archive are answered at their deadline.
  */
 export class ShardArchive {
-  private known: KnownNames;
+  private known: KeyFilter;
   /** False until the filter has all keys of the archive: any key may be in the archive until then. */
   private isComplete = false;
   /** Keys put while the archive's keys were being read: the read may be older and must not replace them. */
@@ -76,7 +76,7 @@ export class ShardArchive {
   /** Set while the archive answers the newest load. */
   private reading: (() => boolean) | undefined = undefined;
   /** Keys from the log that this standby follows; they continue the filter. */
-  private followed: LeftNames | undefined = undefined;
+  private followed: EvictedKeys | undefined = undefined;
   private looked: Promise<void> = Promise.resolve();
   private writing: Promise<void> = Promise.resolve();
   private readonly outage: ArchiveOutage;
@@ -95,7 +95,7 @@ export class ShardArchive {
     this.known = this.newNames();
     this.outage = new ArchiveOutage(shard, deps);
     this.lookups = new Lookups(shard, deps, this.outage, {
-      maybeDays: (names) => this.maybeDays(names),
+      findDays: (names) => this.findDays(names),
       required: () => this.required,
     });
   }
@@ -126,7 +126,7 @@ export class ShardArchive {
    * keys of the rounds that left memory in the replayed part of the log. If these, alone or with the node's file, are
    * provably complete, the archive is not asked. Resolves when all keys are loaded, or when a newer load has begun.
    */
-  async load(left?: LeftNames): Promise<void> {
+  async load(left?: EvictedKeys): Promise<void> {
     this.forget();
     // Reset, so that nothing is saved before the next put: another node may have had the shard meanwhile.
     this.lastPut = undefined;
@@ -147,7 +147,7 @@ export class ShardArchive {
     const slices = this.slices();
     for (let i = 0; i < this.putMeanwhile.length && isNewest(); i++) {
       know(known, this.putMeanwhile[i] as Names);
-      await slices.maybeYield();
+      await slices.yieldWhenDue();
     }
     if (!isNewest()) return;
     this.complete(known, left);
@@ -161,11 +161,11 @@ export class ShardArchive {
   }
 
   /** Keeps the filter ready for a take-over while this standby reads the shard's log. */
-  follow(left: LeftNames): void {
+  follow(left: EvictedKeys): void {
     if (this.keepsWith(left)) {
       this.lastPut = undefined;
       this.followed = left;
-      learnLeft(this.known, left);
+      addEvicted(this.known, left);
     } else if (this.followed !== left) {
       void this.load(left);
       this.followed = left;
@@ -184,42 +184,42 @@ export class ShardArchive {
   }
 
   /** Called when this node begins to serve the shard. */
-  takeOver(left: LeftNames | undefined): void {
+  takeOver(left: EvictedKeys | undefined): void {
     if (left === undefined || !this.keepsWith(left)) {
       void this.load(left);
       return;
     }
     this.lastPut = undefined;
     this.followed = undefined;
-    learnLeft(this.known, left);
+    addEvicted(this.known, left);
     void this.writeFile();
     // The former owner may have had another server at the archive's address.
     void this.check();
   }
 
   /** True if the filter and the keys of `left` are together all keys of the archive. */
-  private keepsWith(left: LeftNames): boolean {
+  private keepsWith(left: EvictedKeys): boolean {
     if (!this.isComplete || !left.isUnbroken) return false;
     return this.followed === left || (this.followed === undefined && left.followsServed);
   }
 
-  private complete(known: KnownNames, left: LeftNames | undefined): void {
+  private complete(known: KeyFilter, left: EvictedKeys | undefined): void {
     this.known = known;
-    if (left !== undefined) learnLeft(known, left);
+    if (left !== undefined) addEvicted(known, left);
     this.putMeanwhile = [];
     this.isComplete = true;
   }
 
-  private newNames(): KnownNames {
+  private newNames(): KeyFilter {
     const { retentionMs, hashKey } = this.deps;
-    return new KnownNames(Math.ceil(retentionMs / DAY_MS), hashKey, (span) => this.warnOfSkipped(span));
+    return new KeyFilter(Math.ceil(retentionMs / DAY_MS), hashKey, (span) => this.warnOfSkipped(span));
   }
 
   /**
    * All keys, from the node's file and the end of the log. Undefined if the file proves nothing. A usable file belongs
    * to this very log and ends at an entry after which no key is missing here.
    */
-  private async namesInFile(left: LeftNames): Promise<KnownNames | undefined> {
+  private async namesInFile(left: EvictedKeys): Promise<KeyFilter | undefined> {
     const { shard, deps } = this;
     try {
       const found = await deps.names?.read(shard);
@@ -246,7 +246,7 @@ export class ShardArchive {
   }
 
   /** Undefined if a newer load has begun, or this is closed. */
-  private async namesInArchive(isNewest: () => boolean): Promise<KnownNames | undefined> {
+  private async namesInArchive(isNewest: () => boolean): Promise<KeyFilter | undefined> {
     try {
       return await this.outage.untilItAnswers(async () => {
         await this.mustReachLog();
@@ -318,7 +318,7 @@ export class ShardArchive {
   }
 
   /** Like `loadSavedOrDamaged`, but returns undefined if the saved keys are damaged. */
-  private async loadSaved(): Promise<KnownNames | undefined> {
+  private async loadSaved(): Promise<KeyFilter | undefined> {
     try {
       return await this.loadSavedOrDamaged();
     } catch (error) {
@@ -331,16 +331,16 @@ export class ShardArchive {
    * Undefined when no keys were saved, or some of them are unusable. Reads fresh puts first: the former owner may be
    * saving right now. Keys that are no longer fresh by then are among the saved ones.
    */
-  private async loadSavedOrDamaged(): Promise<KnownNames | undefined> {
+  private async loadSavedOrDamaged(): Promise<KeyFilter | undefined> {
     const { archive } = this.deps;
     const known = this.newNames();
     this.unusable = [];
-    const fresh: FreshNames[] = [];
-    for await (const put of archive.freshNames(this.shard)) {
+    const fresh: FreshKeys[] = [];
+    for await (const put of archive.freshKeys(this.shard)) {
       if (put === undefined) return this.cannotBeUsed();
       fresh.push(put);
     }
-    const saved = await archive.savedNames(this.shard);
+    const saved = await archive.savedKeys(this.shard);
     if (saved.size === 0) return undefined;
     if (!known.load(saved)) {
       this.unusable = [...saved.keys()];
@@ -367,7 +367,7 @@ export class ShardArchive {
     );
   }
 
-  private async loadAll(isNewest: () => boolean): Promise<KnownNames> {
+  private async loadAll(isNewest: () => boolean): Promise<KeyFilter> {
     const { archive } = this.deps;
     const known = this.newNames();
     const slices = this.slices();
@@ -399,7 +399,7 @@ export class ShardArchive {
       parts = this.known.unsaved();
       if (parts.size === 0) return;
       this.known.saved();
-      await this.deps.archive.saveNames(this.shard, parts, lastPut);
+      await this.deps.archive.saveKeys(this.shard, parts, lastPut);
     } catch (error) {
       // Save everything next time.
       this.known.touch();
@@ -425,13 +425,13 @@ export class ShardArchive {
     if (ids.length === 0 && rewardIds.length === 0 && roundIds.length === 0) return undefined;
     const player = hashOfPlayer(username);
     if (!this.mayHave(player, productId, missing)) return undefined;
-    const rounds = roundIds.map((id): ArchiveName => ({ player, kind: 'round', hash: hashOfName(productId, id) }));
+    const rounds = roundIds.map((id): ArchiveKey => ({ player, kind: 'round', hash: hashOfName(productId, id) }));
     const named = (id: string, isReward: boolean): NamedTransaction => {
       const hash = isReward ? hashOfReward(productId, id) : hashOfName(productId, id);
       return { id, isReward, name: { player, kind: 'transaction', hash } };
     };
     const transactions = [...ids.map((id) => named(id, false)), ...rewardIds.map((id) => named(id, true))];
-    const days = this.maybeDays([...rounds, ...transactions.map(({ name }) => name)]);
+    const days = this.findDays([...rounds, ...transactions.map(({ name }) => name)]);
     assert(days !== undefined, 'a key that may exist belongs to some days');
     return this.lookups.add({ username, player, productId, rounds, roundIds, transactions, days, deadlineMs });
   }
@@ -450,7 +450,7 @@ export class ShardArchive {
         return [places, await archive.read(this.shard, distinct(places.map(({ record }) => record)), player)] as const;
       }, isWanted);
       const downTo = places.length < limit ? 0 : Math.min(...places.map((place) => place.version));
-      return { images: newestImages(username, records), downTo };
+      return { images: newestSerialized(username, records), downTo };
     } catch (error) {
       if (!(error instanceof GivenUpError)) logUnusable(log, this.shard, player, error);
       throw error;
@@ -554,8 +554,8 @@ export class ShardArchive {
   }
 
   /** Undefined when the archive cannot have any of these. */
-  private maybeDays(names: readonly ArchiveName[]): Days | undefined {
-    return this.isComplete ? this.known.maybeDays(names) : ALL_DAYS;
+  private findDays(names: readonly ArchiveKey[]): Days | undefined {
+    return this.isComplete ? this.known.findDays(names) : ALL_DAYS;
   }
 }
 
@@ -567,20 +567,20 @@ function keptOf(players: readonly ArchivablePlayer[], firstDay: number): Archiva
   });
 }
 
-async function learn(known: KnownNames, day: number, names: readonly ArchiveName[], slices: Slices): Promise<void> {
+async function learn(known: KeyFilter, day: number, names: readonly ArchiveKey[], slices: Slices): Promise<void> {
   for (const [i, { player, kind, hash }] of names.entries()) {
     known.add(day, player, kind, hash);
-    if (i % NAMES_PER_LOOK === 0) await slices.maybeYield();
+    if (i % NAMES_PER_LOOK === 0) await slices.yieldWhenDue();
   }
   for (let steps = 0; steps < LOAD_STEPS && known.work(); steps++);
 }
 
-function know(known: KnownNames, { day, player, round, ids }: Names): void {
+function know(known: KeyFilter, { day, player, round, ids }: Names): void {
   known.add(day, player, 'round', round);
   for (const { id } of ids) known.add(day, player, 'transaction', id);
 }
 
-function learnLeft(known: KnownNames, left: LeftNames): void {
+function addEvicted(known: KeyFilter, left: EvictedKeys): void {
   left.take((day, player, kind, hash) => known.add(day, player, kind, hash));
 }
 

@@ -71,7 +71,7 @@ export class WaitingPlayers {
   }
 
   /** A player whose lookup is done. */
-  maybeReady(): WaitingPlayer | undefined {
+  nextReady(): WaitingPlayer | undefined {
     return this.ready.peek();
   }
 

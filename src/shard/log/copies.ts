@@ -1,4 +1,4 @@
-import type { Head, SealedEntry } from './wal.js';
+import type { EncodedEntry, Head } from './wal.js';
 
 /** Entries of a log that another node must hold before their replies are released. */
 export interface Copy {
@@ -6,7 +6,7 @@ export interface Copy {
   /** The head before the first of the entries. */
   readonly base: Head;
   /** In order; empty if only the head is asked for. */
-  readonly entries: readonly SealedEntry[];
+  readonly entries: readonly EncodedEntry[];
   /** True if these are all the entries this node keeps: the receiver forgets any other entries of this log. */
   readonly isWhole: boolean;
 }

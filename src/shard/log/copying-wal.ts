@@ -12,16 +12,16 @@ const NOT_HELD: AppendOutcome = {
  * failover, with or without their owner. The other node gets the entries first and refuses them from a former owner.
  * The store alone would accept them if a failover had lost the new owner's fence.
  */
-export class CopyingWal implements Pick<Wal, 'append' | 'laneOf'> {
+export class CopyingWal implements Pick<Wal, 'append' | 'appendQueueOf'> {
   constructor(
-    private readonly wal: Pick<Wal, 'append' | 'laneOf'>,
+    private readonly wal: Pick<Wal, 'append' | 'appendQueueOf'>,
     private readonly put: PutCopies,
     /** Kept entries of a shard that this node serves. */
     private readonly recentOf: (shard: number) => RecentEntries | undefined,
   ) {}
 
-  laneOf(shard: number): number {
-    return this.wal.laneOf(shard);
+  appendQueueOf(shard: number): number {
+    return this.wal.appendQueueOf(shard);
   }
 
   /**

@@ -1,19 +1,19 @@
 import type { Wallets } from '../../wallet/state/wallets.js';
 import type { Tallies } from '../../wallet/tallies.js';
-import type { LeftNames } from '../archive/left-names.js';
+import type { EvictedKeys } from '../archive/evicted-keys.js';
 import { lossAcceptedSince } from './accepted-loss.js';
 import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
 import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from './lsn.js';
 import { mustHaveArchive, type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
 import { LossError, ShortLogError } from './recovery-error.js';
 import { Replay } from './replay.js';
-import { FencedError, sealFenceOver, type TakeOverDeps } from './take-over.js';
+import { FencedError, makeFenceOver, type TakeOverDeps } from './take-over.js';
 import { timelyAppend } from './timely-append.js';
-import { type Head, isAt, isSameHead, type Position, type SealedEntry, type Takeover, type Wal } from './wal.js';
+import { type EncodedEntry, type Head, isAt, isSameHead, type Position, type Takeover, type Wal } from './wal.js';
 import { type OwnTail, writeFence } from './write-fence.js';
 
 /** A log to follow. */
-export interface Followed {
+export interface FollowedLog {
   readonly shard: number;
   /** The head of the log before its very first entry. */
   readonly genesis: Head;
@@ -26,7 +26,7 @@ export interface Taking {
   /** The newest entry known to be acknowledged. The log must hold this entry or have trimmed it. */
   readonly told: Position | undefined;
   /** Entries that other nodes hold of the log; each list is in order. */
-  readonly copies: readonly (readonly SealedEntry[])[];
+  readonly copies: readonly (readonly EncodedEntry[])[];
   /** The sequence up to which this node had read when it asked for `copies`. The copies start after it. */
   readonly behind: number;
   /**
@@ -46,7 +46,7 @@ export interface TakenOver {
  * The log lacks an acknowledged entry. Either the log ends before the entry: the node that acknowledged or read it can
  * put it back. Or another entry is in its place: the store had lost it before an owner who did not know it took over.
  */
-export class ToldError extends LossError {
+export class MissingEntryError extends LossError {
   constructor(
     shard: number,
     readonly head: Head,
@@ -91,7 +91,7 @@ export class Follower implements OwnTail {
    * that ends before this node's newest acknowledged entry is accepted: its owner or a holder of a copy may put the
    * missing entries back.
    */
-  static async begin({ shard, genesis }: Followed, deps: RecoveryDeps): Promise<Follower> {
+  static async begin({ shard, genesis }: FollowedLog, deps: RecoveryDeps): Promise<Follower> {
     const found = await deps.wal.head(shard);
     const acknowledged = deps.acknowledged(shard);
     const isShort = acknowledged !== undefined && acknowledged.lsn.sequence > found.lsn.sequence;
@@ -109,7 +109,7 @@ export class Follower implements OwnTail {
   }
 
   /** Keys of the rounds evicted from memory while following. */
-  get left(): LeftNames | undefined {
+  get left(): EvictedKeys | undefined {
     return this.replay.left;
   }
 
@@ -123,11 +123,11 @@ export class Follower implements OwnTail {
   }
 
   /** The kept entries after `head`; undefined if `head` is not among the kept entries. */
-  maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
-    return this.from.recent.maybeAfter(head);
+  findEntriesAfter(head: Head): readonly EncodedEntry[] | undefined {
+    return this.from.recent.findAfter(head);
   }
 
-  get recentEntries(): readonly SealedEntry[] {
+  get recentEntries(): readonly EncodedEntry[] {
     return this.from.recent.all();
   }
 
@@ -149,7 +149,7 @@ export class Follower implements OwnTail {
       const entries = await this.readToEnd(deps, yieldTurn);
       const found = await deps.wal.head(this.shard);
       if (this.isOver) throw new Error('the shard was left meanwhile');
-      if (this.maybeEntriesAfter(found) !== undefined) return found;
+      if (this.findEntriesAfter(found) !== undefined) return found;
       if (found.lsn.sequence > this.head.lsn.sequence) {
         short = entries === 0 ? short + 1 : 0;
         if (short < SHORT_LOOKS_MAX) {
@@ -167,7 +167,7 @@ export class Follower implements OwnTail {
 
   /**
    * Takes the shard over: writes a fence by compare-and-set on the head that was read, so that no entry is between the
-   * two. Throws a `FencedError` if the log goes on or has another head. Throws a `ToldError` if the log lacks an
+   * two. Throws a `FencedError` if the log goes on or has another head. Throws a `MissingEntryError` if the log lacks an
    * acknowledged entry, and an `OverdueError` if the fence is late. The shard can still be followed after each of
    * these.
    */
@@ -189,11 +189,11 @@ export class Follower implements OwnTail {
       const { head: previous, timeMs } = this;
       if (told !== undefined && this.lacks(told)) {
         const isAccepted = await lossAcceptedSince(told.lsn.epoch, shard, previous, deps);
-        if (!isAccepted) throw new ToldError(shard, previous, told);
+        if (!isAccepted) throw new MissingEntryError(shard, previous, told);
       }
       // Rounds may have been evicted since following began.
       mustHaveArchive(shard, this.from.tallies, deps);
-      const takeover: Takeover = sealFenceOver(shard, previous, timeMs, deps);
+      const takeover: Takeover = makeFenceOver(shard, previous, timeMs, deps);
       const healed = await writeFence(takeover, this, { ...deps, wal: timelyAppend(deps.wal, untilMs, deps.clock) });
       const { entry } = takeover;
       this.take({ entry: deps.format.decode(entry.bytes), bytes: entry.bytes });
@@ -224,7 +224,7 @@ export class Follower implements OwnTail {
    * Applies copies that continue the entries read here; the log had them, or was about to. They are put back together
    * with the fence.
    */
-  private takeCopies(copies: readonly (readonly SealedEntry[])[], { format }: Pick<TakeOverDeps, 'format'>): void {
+  private takeCopies(copies: readonly (readonly EncodedEntry[])[], { format }: Pick<TakeOverDeps, 'format'>): void {
     const newestFirst = [...copies].sort((a, b) => compareLsn(endOf(b), endOf(a)));
     // A copy may hold entries that precede another copy's: index each entry by the one it follows.
     const following = new Map<string, ReadEntry>();
@@ -273,6 +273,6 @@ function placeOf(lsn: Lsn, checksum: number): string {
   return `${formatLsn(lsn)} ${checksum}`;
 }
 
-function endOf(entries: readonly SealedEntry[]): Lsn {
+function endOf(entries: readonly EncodedEntry[]): Lsn {
   return entries.at(-1)?.head.lsn ?? LSN_ZERO;
 }

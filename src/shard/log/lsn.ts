@@ -15,7 +15,7 @@ export function formatLsn(lsn: Lsn): string {
 }
 
 /** Undefined when the text is not an LSN. */
-export function maybeLsn(text: string): Lsn | undefined {
+export function tryLsn(text: string): Lsn | undefined {
   const match = /^(\d{1,10})-(\d{1,15})$/.exec(text);
   return match === null ? undefined : { epoch: Number(match[1]), sequence: Number(match[2]) };
 }

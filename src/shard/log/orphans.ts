@@ -1,4 +1,4 @@
-import { type EntryFormat, type Head, isSameHead, type SealedEntry, type Wal } from './wal.js';
+import { type EncodedEntry, type EntryFormat, type Head, isSameHead, type Wal } from './wal.js';
 
 /**
  * The acknowledged entries missing from the log: only this owner still has them. If the log cannot be read, returns all
@@ -8,8 +8,8 @@ export async function findOrphans(
   wal: Pick<Wal, 'head' | 'read'>,
   format: EntryFormat,
   shard: number,
-  told: readonly SealedEntry[],
-): Promise<readonly SealedEntry[]> {
+  told: readonly EncodedEntry[],
+): Promise<readonly EncodedEntry[]> {
   const [first] = told;
   const newest = told.at(-1);
   if (first === undefined || newest === undefined) return [];
@@ -31,7 +31,7 @@ export async function findOrphans(
 }
 
 /** The index of the entry with this head; 0 if there is none. */
-function placeOf(head: Head, told: readonly SealedEntry[]): number {
+function placeOf(head: Head, told: readonly EncodedEntry[]): number {
   return Math.max(
     0,
     told.findIndex((entry) => isSameHead(entry.head, head)),

@@ -1,4 +1,4 @@
-import { type Head, isSameHead, type SealedEntry } from './wal.js';
+import { type EncodedEntry, type Head, isSameHead } from './wal.js';
 
 /** Maximum entries per append: all kept entries could be too much for one call to the store. */
 export const PIECE_ENTRIES = 1000;
@@ -8,7 +8,7 @@ export const PIECE_ENTRIES = 1000;
  * a failover; they are then appended again, with the same LSNs and the same bytes. The newest entry is always kept.
  */
 export class RecentEntries {
-  private entries: SealedEntry[] = [];
+  private entries: EncodedEntry[] = [];
   /** Index of the oldest kept entry; older ones leave the array gradually. */
   private start = 0;
   private bytes = 0;
@@ -28,11 +28,11 @@ export class RecentEntries {
     return this.entries.at(-1)?.head ?? this.before;
   }
 
-  add(entry: SealedEntry): void {
+  add(entry: EncodedEntry): void {
     this.entries.push(entry);
     this.bytes += entry.bytes.length;
     while (this.bytes > this.bytesMax && this.start < this.entries.length - 1) {
-      const oldest = this.entries[this.start++] as SealedEntry;
+      const oldest = this.entries[this.start++] as EncodedEntry;
       this.before = oldest.head;
       this.bytes -= oldest.bytes.length;
     }
@@ -43,7 +43,7 @@ export class RecentEntries {
   }
 
   /** The entries after `head`, in order; undefined when `head` is not ours, or too old. */
-  maybeAfter(head: Head): readonly SealedEntry[] | undefined {
+  findAfter(head: Head): readonly EncodedEntry[] | undefined {
     // Computed from the sequence. Thousands of entries are kept, and a search took nodes that hold copies longer than
     // all else.
     const at = this.entries.length - 1 - (this.newest.lsn.sequence - head.lsn.sequence);
@@ -53,7 +53,7 @@ export class RecentEntries {
   }
 
   /** All kept entries, oldest first. */
-  all(): readonly SealedEntry[] {
+  all(): readonly EncodedEntry[] {
     return this.entries.slice(this.start);
   }
 }

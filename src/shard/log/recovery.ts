@@ -9,15 +9,15 @@ import type { LogMark, SnapshotFormat, SnapshotStore } from '../snapshot/snapsho
 import { lossAcceptedSince } from './accepted-loss.js';
 import { decodeEntry, entryAt, firstEntry, type ReadEntry, readHeaders, readLog } from './log-reader.js';
 import { formatLsn, isSameLsn } from './lsn.js';
-import { type Patience, patiently } from './patience.js';
 import { RecentEntries } from './recent-entries.js';
 import { LossError, RecoveryError, ShortLogError } from './recovery-error.js';
 import { RecoveryProgress } from './recovery-progress.js';
 import { firstReplay, type Reached, Replay } from './replay.js';
+import { type RetryPolicy, withRetries } from './retry-policy.js';
 import { checkAgainstLog, checkEnds, checkReached } from './snapshot-ends.js';
 import { type EntryFormat, type Head, isAt, isSameHead, type Position, type Takeover, type Wal } from './wal.js';
 
-export interface RecoveryDeps extends Patience {
+export interface RecoveryDeps extends RetryPolicy {
   readonly wal: Wal;
   readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
@@ -84,17 +84,17 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   const { shard, target } = what;
   const startedMs = clock.monotonicMs();
   const slices = new Slices(clock, deps.yieldTurn);
-  const maybeYield = () => slices.maybeYield();
+  const yieldWhenDue = () => slices.yieldWhenDue();
   await checkAcknowledged(shard, deps);
-  const beginning = await begin(what, maybeYield, deps);
+  const beginning = await begin(what, yieldWhenDue, deps);
   const { replay, damaged } = beginning;
   if (deps.hasArchive === true) replay.collectLeft();
-  const recent = await recentBefore(replay, shard, maybeYield, deps);
-  await replayTo(what, beginning, recent, maybeYield, deps);
+  const recent = await recentBefore(replay, shard, yieldWhenDue, deps);
+  await replayTo(what, beginning, recent, yieldWhenDue, deps);
   const { wallets, tallies, events, timeMs, logBytes, marks, manifest } = replay;
   for (const wallet of wallets.unpacked()) {
     checkWallet(wallet);
-    await slices.maybeYield();
+    await slices.yieldWhenDue();
   }
   mustHaveArchive(shard, tallies, deps);
   const tookMs = Math.round(clock.monotonicMs() - startedMs);
@@ -112,11 +112,11 @@ async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<voi
   if (acknowledged === undefined || acknowledged.lsn.sequence === 0) return;
   const { lsn } = acknowledged;
   const before = { epoch: lsn.epoch, sequence: lsn.sequence - 1 };
-  const [bytes] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
+  const [bytes] = await withRetries('read the log', deps, () => deps.wal.read(shard, before, 1));
   const found = bytes === undefined ? undefined : decodeEntry(bytes, shard, deps.format).head;
   if (found !== undefined && (found.lsn.sequence > lsn.sequence || isAt(found, acknowledged))) return;
-  const head = await patiently('read the head', deps, () => deps.wal.head(shard));
-  if (await lossAcceptedSince(lsn.epoch, shard, head, patientReader(deps))) return;
+  const head = await withRetries('read the head', deps, () => deps.wal.head(shard));
+  if (await lossAcceptedSince(lsn.epoch, shard, head, retryingReader(deps))) return;
   const why =
     found !== undefined && isSameLsn(found.lsn, lsn)
       ? 'another entry is in its place, the store was older and has been written to'
@@ -125,21 +125,21 @@ async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<voi
 }
 
 /** Starts at the newest undamaged snapshot, or at the beginning of the log. */
-async function begin({ shard, genesis, found }: Rebuild, maybeYield: Yield, deps: RecoveryDeps): Promise<Beginning> {
+async function begin({ shard, genesis, found }: Rebuild, yieldWhenDue: Yield, deps: RecoveryDeps): Promise<Beginning> {
   const { log } = deps;
-  const { whole, damaged: illegible } = await patiently('list the snapshots', deps, () => listSnapshots(shard, deps));
+  const { whole, damaged: illegible } = await withRetries('list the snapshots', deps, () => listSnapshots(shard, deps));
   for (const { id, reason } of illegible)
     log.warn({ code: 'snapshot-skipped', shard, snapshot: id, reason }, 'snapshot skipped');
   for (const manifest of whole) checkAgainstLog(manifest, found);
   const ends: Head[] = [];
   const damaged: string[] = [];
-  const newest = await firstReplay(whole, patientSnapshots(maybeYield, deps), ({ id, message }, { end }) => {
+  const newest = await firstReplay(whole, retryingSnapshots(yieldWhenDue, deps), ({ id, message }, { end }) => {
     log.warn({ code: 'snapshot-skipped', shard, snapshot: id, reason: message }, 'snapshot skipped');
     ends.push(end);
     damaged.push(id);
   });
   if (newest?.manifest !== undefined) return { replay: newest, ends: [...ends, newest.manifest.end], damaged };
-  const first = await firstEntry(shard, patientReader(deps));
+  const first = await firstEntry(shard, retryingReader(deps));
   if (first !== undefined && first.lsn.sequence !== 1) {
     throw new RecoveryError(
       `the log of shard ${shard} begins with ${formatLsn(first.lsn)}, and there is no whole snapshot to begin with: restore a backup`,
@@ -153,7 +153,7 @@ async function replayTo(
   { shard, target }: Rebuild,
   { replay, ends }: Beginning,
   recent: RecentEntries,
-  maybeYield: Yield,
+  yieldWhenDue: Yield,
   deps: RecoveryDeps,
 ): Promise<void> {
   const look = ({ entry, bytes }: ReadEntry) => {
@@ -164,8 +164,8 @@ async function replayTo(
   const to = formatLsn(target.lsn);
   let isThere = isSameHead(replay.head, target);
   if (!isThere) {
-    for await (const page of readLog(shard, replay.head, patientReader(deps))) {
-      isThere = await replay.takePage(page, target, maybeYield, look);
+    for await (const page of readLog(shard, replay.head, retryingReader(deps))) {
+      isThere = await replay.takePage(page, target, yieldWhenDue, look);
       if (isThere) break;
       progress.tell({ shard, at: formatLsn(replay.head.lsn), to, events: replay.events });
     }
@@ -182,14 +182,14 @@ async function replayTo(
 async function recentBefore(
   { start, marks }: Replay,
   shard: number,
-  maybeYield: Yield,
+  yieldWhenDue: Yield,
   deps: RecoveryDeps,
 ): Promise<RecentEntries> {
   const none = new RecentEntries(start, deps.recentBytesMax);
   const place = marks.at(-1);
   if (deps.recentBytesMax === 0 || place === undefined) return none;
   const from = marks.findLast(({ bytes }) => place.bytes - bytes >= deps.recentBytesMax);
-  const reader = patientReader(deps);
+  const reader = retryingReader(deps);
   try {
     // If no mark is old enough, the log is short.
     const marked = from && (await entryAt(shard, from.lsn, reader));
@@ -201,7 +201,7 @@ async function recentBefore(
         recent.add({ head: entry.head, bytes });
         if (isSameHead(entry.head, start)) return recent;
       }
-      await maybeYield();
+      await yieldWhenDue();
     }
   } catch (error) {
     if (!(error instanceof RecoveryError)) throw error;
@@ -209,14 +209,14 @@ async function recentBefore(
   return none;
 }
 
-function patientReader(deps: RecoveryDeps) {
-  const read: Wal['read'] = (...args) => patiently('read the log', deps, () => deps.wal.read(...args));
+function retryingReader(deps: RecoveryDeps) {
+  const read: Wal['read'] = (...args) => withRetries('read the log', deps, () => deps.wal.read(...args));
   return { wal: { read }, format: deps.format };
 }
 
-function patientSnapshots(yieldTurn: Yield, deps: RecoveryDeps): SnapshotReaderDeps {
+function retryingSnapshots(yieldTurn: Yield, deps: RecoveryDeps): SnapshotReaderDeps {
   const readChunks: SnapshotStore['readChunks'] = (...args) =>
-    patiently('read a snapshot', deps, () => deps.snapshots.readChunks(...args));
+    withRetries('read a snapshot', deps, () => deps.snapshots.readChunks(...args));
   return { snapshots: { readChunks }, snapshotFormat: deps.snapshotFormat, yieldTurn };
 }
 

@@ -5,7 +5,7 @@ import type { Event } from '../../wallet/event.js';
 import type { TableSizes } from '../../wallet/state/tables.js';
 import { Wallets } from '../../wallet/state/wallets.js';
 import { Tallies } from '../../wallet/tallies.js';
-import { LeftNames } from '../archive/left-names.js';
+import { EvictedKeys } from '../archive/evicted-keys.js';
 import { DamagedSnapshotError, readSnapshot, type SnapshotReaderDeps } from '../snapshot/snapshot-reader.js';
 import type { LogMark, Manifest } from '../snapshot/snapshot-store.js';
 import type { ReadEntry } from './log-reader.js';
@@ -25,7 +25,7 @@ export interface Reached {
   /** Entries with events that no snapshot holds, or that were replayed on top of a snapshot. */
   readonly tailEntries: number;
   /** Undefined unless the caller asked to collect these keys. */
-  readonly left: LeftNames | undefined;
+  readonly left: EvictedKeys | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ export class Replay {
   /** Events in these entries, including skipped ones. */
   events = 0;
   /** Keys of the rounds evicted from memory during replay; undefined unless the caller asked for them. */
-  left: LeftNames | undefined = undefined;
+  left: EvictedKeys | undefined = undefined;
 
   private constructor(
     /** Undefined when the replay begins before the very first entry. */
@@ -95,7 +95,7 @@ export class Replay {
 
   /** Must be called before the first entry is taken. */
   collectLeft(): void {
-    this.left = new LeftNames(this.manifest?.end ?? this.start, this.tallies.neverArchived ? 'nothing' : 'snapshot');
+    this.left = new EvictedKeys(this.manifest?.end ?? this.start, this.tallies.neverArchived ? 'nothing' : 'snapshot');
   }
 
   /** The starting point, for people. */
@@ -159,14 +159,14 @@ export class Replay {
   async takePage(
     page: Iterable<ReadEntry>,
     target: Head | undefined,
-    maybeYield: () => Promise<void>,
+    yieldWhenDue: () => Promise<void>,
     look: (read: ReadEntry) => void,
   ): Promise<boolean> {
     for (const read of page) {
       look(read);
       this.take(read);
       if (target !== undefined && isSameHead(this.head, target)) return true;
-      await maybeYield();
+      await yieldWhenDue();
     }
     return false;
   }

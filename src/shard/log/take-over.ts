@@ -2,22 +2,22 @@ import type { Clock } from '../../base/clock.js';
 import { newestTimeOf } from './log-reader.js';
 import { fenceTimeMs } from './log-time.js';
 import { formatLsn } from './lsn.js';
-import { type Patience, patiently } from './patience.js';
 import { RecoveryError } from './recovery-error.js';
+import { type RetryPolicy, withRetries } from './retry-policy.js';
 import {
   type Append,
   type AppendOutcome,
   appendOf,
+  type EncodedEntry,
   type EntryFormat,
   type Head,
+  type MakeFence,
   type Owner,
-  type SealedEntry,
-  type SealFence,
   type Takeover,
   type Wal,
 } from './wal.js';
 
-export interface TakeOverDeps extends Patience {
+export interface TakeOverDeps extends RetryPolicy {
   readonly wal: Wal;
   readonly format: EntryFormat;
   readonly clock: Clock;
@@ -44,10 +44,10 @@ export class FencedError extends RecoveryError {
 
 /** Takes shards over from any owner: starting a process is a deliberate act. */
 export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Takeover[]> {
-  const seal: SealFence = (shard, head, newest) => {
-    return sealFence(shard, head, newest === undefined ? 0 : timeOf(newest, deps), deps);
+  const seal: MakeFence = (shard, head, newest) => {
+    return encodeFence(shard, head, newest === undefined ? 0 : timeOf(newest, deps), deps);
   };
-  return await patiently('take the logs over', deps, () => deps.wal.fence(shards, seal));
+  return await withRetries('take the logs over', deps, () => deps.wal.fence(shards, seal));
 }
 
 /**
@@ -59,9 +59,9 @@ export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOve
   const fences: Takeover[] = [];
   for (const [shard, previous] of heads) {
     const newestMs = await timeOfNewest(shard, previous, deps);
-    fences.push(sealFenceOver(shard, previous, newestMs, deps));
+    fences.push(makeFenceOver(shard, previous, newestMs, deps));
   }
-  const outcomes = await appendPatiently(fences.map(appendOf), deps);
+  const outcomes = await appendWithRetries(fences.map(appendOf), deps);
   outcomes.forEach((outcome, i) => {
     if (outcome.type === 'conflict') throw new FencedError((fences[i] as Takeover).shard, outcome.head);
   });
@@ -72,11 +72,11 @@ export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOve
  * Retries until every append has succeeded or conflicted. Retries send the same bytes; an entry already in the log
  * yields `duplicate`.
  */
-export async function appendPatiently(
+export async function appendWithRetries(
   appends: readonly Append[],
-  deps: Patience & { readonly wal: Pick<Wal, 'append'> },
+  deps: RetryPolicy & { readonly wal: Pick<Wal, 'append'> },
 ): Promise<readonly Exclude<AppendOutcome, { type: 'failed' }>[]> {
-  return await patiently('write the fence', deps, async () => {
+  return await withRetries('write the fence', deps, async () => {
     const outcomes = await deps.wal.append(appends);
     return outcomes.map((outcome) => {
       if (outcome.type === 'failed') throw outcome.error;
@@ -89,13 +89,13 @@ export async function appendPatiently(
  * Makes a fence over a log of this very owner, which ends in `previous` and has nothing newer than `newestMs`. The
  * caller writes the fence. It must never be made twice: a fence sent once can still arrive.
  */
-export function sealFenceOver(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): Takeover {
-  return { shard, previous, entry: sealFence(shard, previous, newestMs, deps) };
+export function makeFenceOver(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): Takeover {
+  return { shard, previous, entry: encodeFence(shard, previous, newestMs, deps) };
 }
 
 /** The current head of a log. */
 export async function headOf(shard: number, deps: TakeOverDeps): Promise<Head> {
-  return await patiently('read the head', deps, () => deps.wal.head(shard));
+  return await withRetries('read the head', deps, () => deps.wal.head(shard));
 }
 
 /** The owner of the log that ends in `head`. */
@@ -114,18 +114,18 @@ export function describeOwner(owner: Owner | undefined): string {
   return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
 }
 
-function sealFence(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): SealedEntry {
+function encodeFence(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): EncodedEntry {
   const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
   const nowMs = deps.clock.now();
   const timeMs = fenceTimeMs(nowMs, newestMs, deps.isClockConfirmed?.(nowMs) === true);
   deps.onFound?.(newestMs);
-  return deps.format.sealFence({ shard, lsn, nonce: deps.newNonce(), previous, timeMs }, deps.owner);
+  return deps.format.encodeFence({ shard, lsn, nonce: deps.newNonce(), previous, timeMs }, deps.owner);
 }
 
 async function timeOfNewest(shard: number, head: Head, deps: TakeOverDeps): Promise<number> {
   if (head.lsn.sequence === 0) return 0;
   const before = { epoch: head.lsn.epoch, sequence: head.lsn.sequence - 1 };
-  const [newest] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
+  const [newest] = await withRetries('read the log', deps, () => deps.wal.read(shard, before, 1));
   if (newest === undefined) throw new RecoveryError(`the log of shard ${shard} lacks its newest entry`);
   return timeOf(newest, deps);
 }

@@ -30,7 +30,7 @@ export function isSameHead(a: Head, b: Head): boolean {
 }
 
 /** An entry as the log stores it. After an unknown outcome the same bytes are sent again. */
-export interface SealedEntry {
+export interface EncodedEntry {
   readonly head: Head;
   readonly bytes: Buffer;
 }
@@ -44,7 +44,7 @@ export interface Append {
   /** The head this owner knows; any other head wins. */
   readonly expected: Head;
   /** In order: each follows the one before, the first follows `expected`. All are written or none. */
-  readonly entries: readonly SealedEntry[];
+  readonly entries: readonly EncodedEntry[];
 }
 
 /**
@@ -65,7 +65,7 @@ export interface Takeover {
   /** The head before its fence. */
   readonly previous: Head;
   /** The fence: the newest entry, and the end of the replay. */
-  readonly entry: SealedEntry;
+  readonly entry: EncodedEntry;
 }
 
 /** The append that puts a fence into its log. */
@@ -74,7 +74,7 @@ export function appendOf({ shard, previous, entry }: Takeover): Append {
 }
 
 /** Makes the fence of a shard over its log's head; `newest` is the entry at that head, if the log has one. */
-export type SealFence = (shard: number, head: Head, newest: Buffer | undefined) => SealedEntry;
+export type MakeFence = (shard: number, head: Head, newest: Buffer | undefined) => EncodedEntry;
 
 /** The logs of all shards in one store. */
 export interface Wal {
@@ -83,7 +83,7 @@ export interface Wal {
    * owners that start together, the later one gets all logs, durably, and the other none. Rejects during an outage and
    * may then be called again: a fence written unseen is only one more.
    */
-  fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]>;
+  fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]>;
   /**
    * Appends by compare-and-set of each shard's head, all in one call. Resolves when entries reported as `ok` or
    * `duplicate` are as durable as the store's settings promise. Does not reject. A store shared by nodes calls `isLate`
@@ -94,7 +94,7 @@ export interface Wal {
    * The append queue of a shard: shards of one queue are on the same server now. Appends to a slow server must not hold
    * up appends to another one.
    */
-  laneOf(shard: number): number;
+  appendQueueOf(shard: number): number;
   /** Throws when the store has no log for this shard. */
   head(shard: number): Promise<Head>;
   /** Up to `limit` entries after `after`, in order; fewer only at the end of the log. */
@@ -145,13 +145,13 @@ export interface BatchWriter {
   readonly count: number;
   readonly byteLength: number;
   add(event: Event): void;
-  seal(header: Omit<EntryHeader, 'timeMs'>): SealedEntry;
+  seal(header: Omit<EntryHeader, 'timeMs'>): EncodedEntry;
 }
 
 /** Encoding of entries; see src/store/format/FORMAT.md. */
 export interface EntryFormat {
   beginBatch(timeMs: number): BatchWriter;
-  sealFence(header: EntryHeader, owner: Owner): SealedEntry;
+  encodeFence(header: EntryHeader, owner: Owner): EncodedEntry;
   /** Throws a `FormatError` that describes the fault; its `isUnknown` is true when a newer walletd wrote the entry. */
   decode(bytes: Buffer): Entry;
   /** Like `decode`, but without events: decoding events takes most of the time. */
@@ -159,5 +159,5 @@ export interface EntryFormat {
   /** False for an event that some other owner of the log could not read. */
   canWrite(event: Event): boolean;
   /** The LSN in the entry's header, even if the entry is damaged; undefined when the bytes are too short. */
-  maybeLsn(bytes: Buffer): Lsn | undefined;
+  tryLsn(bytes: Buffer): Lsn | undefined;
 }

@@ -1,13 +1,13 @@
-import type { Patience } from './patience.js';
 import { PIECE_ENTRIES } from './recent-entries.js';
 import { RecoveryError } from './recovery-error.js';
-import { appendPatiently, FencedError } from './take-over.js';
-import { type Append, appendOf, type Head, isSameHead, type SealedEntry, type Takeover, type Wal } from './wal.js';
+import type { RetryPolicy } from './retry-policy.js';
+import { appendWithRetries, FencedError } from './take-over.js';
+import { type Append, appendOf, type EncodedEntry, type Head, isSameHead, type Takeover, type Wal } from './wal.js';
 
 /** The newest entries of a log, as its owner has them. */
 export interface OwnTail {
   /** The entries after `head`; undefined when `head` is not among them. */
-  maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined;
+  findEntriesAfter(head: Head): readonly EncodedEntry[] | undefined;
 }
 
 /** Attempts before giving up: an operator must look at a store that keeps losing its tail. */
@@ -21,7 +21,7 @@ export const ATTEMPTS_MAX = 5;
 export async function writeFence(
   fenced: Takeover,
   tail: OwnTail,
-  deps: Patience & { readonly wal: Pick<Wal, 'append'> },
+  deps: RetryPolicy & { readonly wal: Pick<Wal, 'append'> },
 ): Promise<number> {
   let append = appendOf(fenced);
   for (let round = 1; round <= ATTEMPTS_MAX; round++) {
@@ -38,11 +38,11 @@ export async function writeFence(
  * Entries missing between `head`, where the log ends, and the fence, including the fence. Undefined when `head` is not
  * ours, or too old.
  */
-export function maybeMissing(head: Head, fenced: Takeover, tail: OwnTail): readonly SealedEntry[] | undefined {
+export function maybeMissing(head: Head, fenced: Takeover, tail: OwnTail): readonly EncodedEntry[] | undefined {
   const { previous, entry } = fenced;
   if (isSameHead(head, entry.head)) return [];
   if (isSameHead(head, previous)) return [entry];
-  const lost = tail.maybeEntriesAfter(head);
+  const lost = tail.findEntriesAfter(head);
   const newest = lost?.at(-1);
   // The fence may stand on an entry that was durable before its owner knew.
   return lost !== undefined && newest !== undefined && isSameHead(newest.head, previous) ? [...lost, entry] : undefined;
@@ -51,14 +51,14 @@ export function maybeMissing(head: Head, fenced: Takeover, tail: OwnTail): reado
 /** The log's head if it is not `expected`; undefined when all entries are in the log. */
 async function conflictOf(
   { shard, expected, entries }: Append,
-  deps: Patience & { readonly wal: Pick<Wal, 'append'> },
+  deps: RetryPolicy & { readonly wal: Pick<Wal, 'append'> },
 ): Promise<Head | undefined> {
   let before = expected;
   for (let first = 0; first < entries.length; first += PIECE_ENTRIES) {
     const piece = entries.slice(first, first + PIECE_ENTRIES);
-    const [outcome] = await appendPatiently([{ shard, expected: before, entries: piece }], deps);
+    const [outcome] = await appendWithRetries([{ shard, expected: before, entries: piece }], deps);
     if (outcome?.type === 'conflict') return outcome.head;
-    before = (piece.at(-1) as SealedEntry).head;
+    before = (piece.at(-1) as EncodedEntry).head;
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import type { Steps } from '../../base/steps.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
-import type { TalliesJson } from '../../wallet/tallies.js';
+import type { LedgerTotalsJson } from '../../wallet/tallies.js';
 import type { Lsn } from '../log/lsn.js';
 import type { Head } from '../log/wal.js';
 
@@ -44,7 +44,7 @@ export interface Manifest {
   readonly players: number;
   readonly chunks: readonly ChunkSummary[];
   /** Ledger totals of the log up to `start`; undefined in snapshots of a walletd version without ledger totals. */
-  readonly tallies?: TalliesJson | undefined;
+  readonly tallies?: LedgerTotalsJson | undefined;
   /** Positions to which the log may be trimmed later, oldest first; the last one is `start`. */
   readonly marks: readonly LogMark[];
 }

@@ -2,15 +2,15 @@ import { must } from '../../base/assert.js';
 import type { Clock } from '../../base/clock.js';
 import { atOnce, type Steps } from '../../base/steps.js';
 import { StoreFullError } from '../../base/store-full-error.js';
-import type { TalliesJson } from '../../wallet/tallies.js';
+import type { LedgerTotalsJson } from '../../wallet/tallies.js';
 import { formatLsn } from '../log/lsn.js';
-import { isPermanent, type Patience, patiently } from '../log/patience.js';
+import { isPermanent, type RetryPolicy, withRetries } from '../log/retry-policy.js';
 import type { SnapshotSource } from '../shard.js';
 import { nextMarks, type SnapshotPolicy, trimPoint } from './snapshot-policy.js';
 import { sortSnapshots } from './snapshot-reader.js';
 import type { ChunkSummary, LogMark, Manifest, SnapshotFormat, SnapshotStore } from './snapshot-store.js';
 
-export interface SnapshotterDeps extends Patience {
+export interface SnapshotterDeps extends RetryPolicy {
   readonly snapshots: SnapshotStore;
   readonly snapshotFormat: SnapshotFormat;
   readonly clock: Clock;
@@ -117,7 +117,7 @@ export class Snapshotter {
   }
 
   /** The newest complete snapshot in the store. Rejects during an outage. */
-  async maybeNewest(shard: number): Promise<Manifest | undefined> {
+  async findNewest(shard: number): Promise<Manifest | undefined> {
     const { snapshots, snapshotFormat } = this.deps;
     return sortSnapshots(shard, await snapshots.snapshots(shard), snapshotFormat).whole[0];
   }
@@ -159,21 +159,21 @@ export class Snapshotter {
   /** Deletes superseded snapshots and trims the log that is no longer needed. */
   private async retire(shard: number, nonce: string): Promise<void> {
     const { snapshots, snapshotFormat, policy } = this.deps;
-    const stored = await patiently('list the snapshots', this.deps, () => snapshots.snapshots(shard));
+    const stored = await withRetries('list the snapshots', this.deps, () => snapshots.snapshots(shard));
     const list = sortSnapshots(shard, stored, snapshotFormat);
     const damaged = this.damaged.get(shard);
     const whole = list.whole.filter(({ id }) => !damaged?.has(id)).slice(0, policy.keep);
     const keptIds = new Set(whole.map(({ id }) => id));
     const kept = stored.filter(({ id }) => keptIds.has(id));
     for (const { id } of stored.filter((one) => !keptIds.has(one.id))) {
-      const deleted = await patiently('delete a snapshot', this.deps, () =>
+      const deleted = await withRetries('delete a snapshot', this.deps, () =>
         snapshots.deleteSnapshot(shard, nonce, kept, id),
       );
       if (!deleted) return;
     }
     const before = trimPoint(whole, policy);
     if (before === undefined || before.sequence <= (this.trimmed.get(shard) ?? 0)) return;
-    if (await patiently('trim the log', this.deps, () => snapshots.trimLog(shard, nonce, kept, before))) {
+    if (await withRetries('trim the log', this.deps, () => snapshots.trimLog(shard, nonce, kept, before))) {
       this.trimmed.set(shard, before.sequence);
     }
   }
@@ -184,7 +184,7 @@ class Capture {
   readonly first: SnapshotSource;
   private readonly id: string;
   /** Ledger totals at `first.head`. */
-  private readonly tallies: TalliesJson;
+  private readonly tallies: LedgerTotalsJson;
   private isBegun = false;
 
   constructor(
@@ -242,7 +242,9 @@ class Capture {
   private async deleteUnfinished(): Promise<void> {
     const { snapshots } = this.deps;
     const shard = this.shard.id;
-    for (const { id, manifest } of await patiently('list the snapshots', this.deps, () => snapshots.snapshots(shard))) {
+    for (const { id, manifest } of await withRetries('list the snapshots', this.deps, () =>
+      snapshots.snapshots(shard),
+    )) {
       if (manifest !== undefined) continue;
       this.alive();
       if (!(await this.remove(id))) throw new Abandoned(ANOTHER_OWNER);
@@ -253,7 +255,7 @@ class Capture {
   private remove(id: string): Promise<boolean> {
     const { nonce } = this.first.head;
     const remove = () => this.deps.snapshots.deleteSnapshot(this.shard.id, nonce, [], id);
-    return patiently('delete a snapshot', this.deps, remove);
+    return withRetries('delete a snapshot', this.deps, remove);
   }
 
   private async writeChunks(): Promise<{ chunks: ChunkSummary[]; applied: number; players: number }> {
@@ -323,7 +325,7 @@ class Capture {
   /** Does not wait for free space: meanwhile this snapshot would hold space that appends need. */
   private async attempt(what: string, run: () => Promise<boolean>): Promise<void> {
     const isHopeless = (error: unknown) => error instanceof StoreFullError || isPermanent(error);
-    if (!(await patiently(what, this.deps, run, isHopeless))) throw new Abandoned(ANOTHER_OWNER);
+    if (!(await withRetries(what, this.deps, run, isHopeless))) throw new Abandoned(ANOTHER_OWNER);
   }
 
   /**

@@ -54,7 +54,7 @@ export function writeRecord(record: ArchiveRecord, bytes: Buffer, start: number)
  * The ids of an encoded record, or of a prefix that contains them. The checksum is not verified. Undefined when they
  * are cut off.
  */
-export function maybeIdsIn(value: Buffer): ArchivedId[] | undefined {
+export function tryIdsIn(value: Buffer): ArchivedId[] | undefined {
   if (value.length < START) return undefined;
   const count = value.readUInt16BE(CHECKSUM_BYTES);
   if (value.length < START + count * ID_BYTES) return undefined;
@@ -69,7 +69,7 @@ export function maybeIdsIn(value: Buffer): ArchivedId[] | undefined {
  * table, for people.
  */
 export function mustIdsIn(place: DatedPlace, value: Buffer, where: string): ArchivedId[] {
-  const ids = maybeIdsIn(value);
+  const ids = tryIdsIn(value);
   if (ids === undefined || value.readUInt32BE(0) !== checksumOf(place, value))
     throw new DamagedRecordError(place, where);
   return ids;

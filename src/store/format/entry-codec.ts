@@ -4,13 +4,13 @@ import { assert, must } from '../../base/assert.js';
 import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type {
   BatchWriter,
+  EncodedEntry,
   Entry,
   EntryFormat,
   EntryHeader,
   Head,
   Owner,
   ReadHeader,
-  SealedEntry,
 } from '../../shard/log/wal.js';
 import type { Event } from '../../wallet/event.js';
 import { eventToTuple, formatOf, tupleToEvent } from './event-codec.js';
@@ -67,7 +67,7 @@ export class EntryCodec implements EntryFormat {
     });
   }
 
-  sealFence(header: EntryHeader, owner: Owner): SealedEntry {
+  encodeFence(header: EntryHeader, owner: Owner): EncodedEntry {
     const { host, pid, startedMs, acceptsLoss, acceptsArchiveLoss } = owner;
     const accepts = acceptsArchiveLoss ? [acceptsLoss === true, true] : acceptsLoss ? [true] : [];
     const payload = packr.pack([host, pid, startedMs, ...accepts]);
@@ -122,11 +122,11 @@ export class EntryCodec implements EntryFormat {
     return this.gate.allows(STORE_FORMAT) || this.gate.allows(formatOf(event));
   }
 
-  maybeLsn(bytes: Buffer): Lsn | undefined {
+  tryLsn(bytes: Buffer): Lsn | undefined {
     return bytes.length < HEADER_LENGTH ? undefined : readLsn(bytes, 4);
   }
 
-  private seal(bytes: Buffer, kind: number, header: EntryHeader, count: number): SealedEntry {
+  private seal(bytes: Buffer, kind: number, header: EntryHeader, count: number): EncodedEntry {
     const { shard, lsn, previous, nonce, timeMs } = header;
     bytes.writeUInt8(FORMAT_VERSION, 0);
     bytes.writeUInt8(kind, 1);
@@ -160,7 +160,7 @@ class Batch implements BatchWriter {
     private readonly timeMs: number,
     /** Undefined once the batch is finalized. */
     private workspace: Buffer | undefined,
-    private readonly sealed: (workspace: Buffer, length: number, header: EntryHeader, count: number) => SealedEntry,
+    private readonly sealed: (workspace: Buffer, length: number, header: EntryHeader, count: number) => EncodedEntry,
   ) {}
 
   add(event: Event): void {
@@ -173,7 +173,7 @@ class Batch implements BatchWriter {
     this.count++;
   }
 
-  seal(header: Omit<EntryHeader, 'timeMs'>): SealedEntry {
+  seal(header: Omit<EntryHeader, 'timeMs'>): EncodedEntry {
     assert(this.count > 0, 'an entry has events');
     const workspace = must(this.workspace, 'a batch is finalized once');
     this.workspace = undefined;

@@ -4,7 +4,7 @@ import type { CancelState, ChangingEndpoint, OpenState } from '../../wallet/comm
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import type { Operator } from '../../wallet/state/operation.js';
 import type { RoundName } from '../../wallet/state/round.js';
-import { imageRemembers } from '../../wallet/state/round-image.js';
+import { imageRemembers } from '../../wallet/state/serialized-round.js';
 import { UnknownFormatError } from './format-error.js';
 import { APPROVALS_FORMAT, KEPT_REQUESTS_FORMAT, REMEMBERED_MESSAGES_FORMAT } from './format-gate.js';
 

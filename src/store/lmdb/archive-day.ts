@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../../base/clock.js';
 import { Slices } from '../../base/slices.js';
-import type { ArchivedPlace, ArchiveName, ArchiveRecord, FreshNames } from '../../shard/archive/archive.js';
+import type { ArchivedPlace, ArchiveKey, ArchiveRecord, FreshKeys } from '../../shard/archive/archive.js';
 import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
-import { maybeOpenFresh, sealFresh } from '../format/archive-names.js';
+import { encodeFreshKeys, tryOpenFreshKeys } from '../format/archive-keys.js';
 import {
   decodeRecord,
   encodeRecord,
@@ -30,7 +30,7 @@ const PROVE_REST_MS = 50;
  * One day of the archive: an LMDB environment of its own in one file, so that a day is dropped by deleting the file.
  *
  *   rounds   shard u16, player u32, round u32, epoch u32, sequence u48, index u16 -> see archive-record.ts
- *   fresh    shard u16, epoch u32, sequence u48, random number u32               -> see archive-names.ts
+ *   fresh    shard u16, epoch u32, sequence u48, random number u32               -> see archive-keys.ts
  *
  * Integers are big-endian. Each table has its keys in a second tree too; see proven-table.ts.
  */
@@ -81,7 +81,7 @@ export class ArchiveDay {
     }
   }
 
-  async find(shard: number, names: readonly ArchiveName[]): Promise<ArchiveRecord[]> {
+  async find(shard: number, names: readonly ArchiveKey[]): Promise<ArchiveRecord[]> {
     const found: ArchiveRecord[] = [];
     const idsOf = new Map<number, Set<number>>();
     const slices = new Slices(systemClock, turn);
@@ -90,12 +90,12 @@ export class ArchiveDay {
         for await (const rows of this.batches(prefixOf(shard, player, hash))) {
           for (const row of rows) found.push(this.decode(row));
         }
-        await slices.maybeYield();
+        await slices.yieldWhenDue();
       } else idsOf.set(player, (idsOf.get(player) ?? new Set()).add(hash));
     }
     for (const [player, ids] of idsOf) {
       for (const record of await this.withIds(shard, player, ids)) found.push(record);
-      await slices.maybeYield();
+      await slices.yieldWhenDue();
     }
     return found;
   }
@@ -135,10 +135,10 @@ export class ArchiveDay {
   }
 
   /** Rejects with a `DamagedArchiveError` after the last key if the keys of a record are unreadable. */
-  async *names(shard: number): AsyncIterable<readonly ArchiveName[]> {
+  async *names(shard: number): AsyncIterable<readonly ArchiveKey[]> {
     let damage: unknown;
-    const namesOf = (row: Row): ArchiveName[] => {
-      const name: ArchiveName = { player: row.key.readUInt32BE(2), kind: 'round', hash: row.key.readUInt32BE(6) };
+    const namesOf = (row: Row): ArchiveKey[] => {
+      const name: ArchiveKey = { player: row.key.readUInt32BE(2), kind: 'round', hash: row.key.readUInt32BE(6) };
       try {
         return [name, ...this.idsOf(row).map(({ id }) => ({ ...name, kind: 'transaction' as const, hash: id }))];
       } catch (error) {
@@ -153,14 +153,14 @@ export class ArchiveDay {
     if (damage !== undefined) throw damage;
   }
 
-  async *freshNames(shard: number): AsyncIterable<FreshNames | undefined> {
+  async *freshKeys(shard: number): AsyncIterable<FreshKeys | undefined> {
     const slices = new Slices(systemClock, turn);
     for await (const { rows, lost } of this.reading(this.fresh, prefixOf(shard))) {
       if (lost.length > 0) yield undefined;
       for (const { value } of rows) {
-        const names = maybeOpenFresh(value);
+        const names = tryOpenFreshKeys(value);
         yield names && { day: this.day, names };
-        await slices.maybeYield();
+        await slices.yieldWhenDue();
       }
     }
   }
@@ -289,7 +289,7 @@ function freshOf(records: readonly ArchiveRecord[]): Row[] {
   }
   return [...byShard].map(([shard, some]) => {
     const { lsn } = some[0] as ArchiveRecord;
-    return { key: freshKey(shard, lsn, randomInt(2 ** 32)), value: sealFresh(some) };
+    return { key: freshKey(shard, lsn, randomInt(2 ** 32)), value: encodeFreshKeys(some) };
   });
 }
 

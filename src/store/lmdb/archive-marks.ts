@@ -21,7 +21,7 @@ const VALUE_BYTES: Readonly<Record<number, number>> = { [DAY]: 4, [FIRST_DAY]: 4
  *   'd', day u32    -> records u32
  *   'f'             -> the oldest day that is kept u32
  *   'm', shard u16  -> epoch u32, sequence u48, index u16
- *   'n', shard u16  -> checksum u32 of the shard's keys as saved last; see saved-names.ts
+ *   'n', shard u16  -> checksum u32 of the shard's keys as saved last; see saved-keys.ts
  *
  * Integers are big-endian. Each value is followed by the CRC-32 of key and value; rows of older releases have none and
  * are read as they are.
@@ -99,7 +99,7 @@ export class ArchiveMarks {
   }
 
   /** Undefined if no digest was ever saved, or the row is damaged: the keys are then reread. */
-  namesDigest(shard: number): number | undefined {
+  keysDigest(shard: number): number | undefined {
     const key = shardKey(NAMES, shard);
     const row = this.get(key);
     return row && maybeValue(key, row)?.readUInt32BE(0);
@@ -124,7 +124,7 @@ export class ArchiveMarks {
   }
 
   /** Durable when it resolves. */
-  async writeNamesDigest(shard: number, digest: number | undefined): Promise<void> {
+  async writeKeysDigest(shard: number, digest: number | undefined): Promise<void> {
     await this.file.replace(ROW_BYTES, 1, () => {
       const key = shardKey(NAMES, shard);
       if (digest === undefined) void this.file.root.remove(key);

@@ -1,7 +1,7 @@
 import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Finding, StoreRoom } from '../store.js';
-import { judgeRoom, timeWrites } from '../write-times.js';
+import { judgeFreeSpace, timeWrites } from '../write-times.js';
 
 /** File systems (statfs f_type) in memory or on other machines, where LMDB's locks and maps do not work. */
 const UNSUITABLE: Readonly<Record<number, string>> = {
@@ -25,7 +25,7 @@ export async function examineFolder(folder: string, { usedBytes, freeBytes }: St
   return [
     kind,
     await timeFile(folder),
-    judgeRoom(
+    judgeFreeSpace(
       usedBytes,
       freeBytes ?? 0,
       'a larger disk, or a lower history.maxBytes: callbacks get 503 when it is full',

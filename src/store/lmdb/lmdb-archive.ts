@@ -10,11 +10,11 @@ import {
   ARCHIVE_VERSION,
   type Archive,
   type ArchivedPlace,
-  type ArchiveName,
+  type ArchiveKey,
   type ArchiveRecord,
   type Days,
   FIRST_ARCHIVE_VERSION,
-  type FreshNames,
+  type FreshKeys,
   type MissingDay,
   newestMarks,
 } from '../../shard/archive/archive.js';
@@ -28,7 +28,7 @@ import { FormatError } from '../format/format-error.js';
 import { ArchiveDay } from './archive-day.js';
 import { ArchiveMarks } from './archive-marks.js';
 import { damageOf } from './proven-table.js';
-import { SavedNames } from './saved-names.js';
+import { SavedKeys } from './saved-keys.js';
 
 const ABOUT_FILE = 'archive.json';
 const MARKS_FILE = 'marks.mdb';
@@ -44,7 +44,7 @@ export class LmdbArchive implements Archive {
   /** In order of last use, the most recent one last. */
   private readonly open = new Map<number, ArchiveDay>();
 
-  private savedNamesFile: SavedNames | undefined = undefined;
+  private savedNamesFile: SavedKeys | undefined = undefined;
   /**
    * Adds second trees to days of an older walletd. Starts with the first put of shard 0, because only one thread has
    * that shard.
@@ -168,7 +168,7 @@ export class LmdbArchive implements Archive {
     for (const day of this.marks.hasDays ? [...days] : this.daysWithFile()) {
       if (day < this.marks.firstDay) continue;
       counts.set(day, this.dayOf(day).count);
-      await slices.maybeYield();
+      await slices.yieldWhenDue();
     }
     return counts;
   }
@@ -198,7 +198,7 @@ export class LmdbArchive implements Archive {
 
   async find(
     shard: number,
-    names: readonly ArchiveName[],
+    names: readonly ArchiveKey[],
     days: Days,
     required?: ArchiveMark,
   ): Promise<readonly ArchiveRecord[]> {
@@ -207,7 +207,7 @@ export class LmdbArchive implements Archive {
     const slices = this.slices();
     for (const day of this.keptDays()) {
       if (day < days.first || day > days.last) continue;
-      await slices.maybeYield();
+      await slices.yieldWhenDue();
       for (const record of await this.dayOf(day).find(shard, names)) found.set(nameOf(record), record);
     }
     return [...found.values()];
@@ -217,7 +217,7 @@ export class LmdbArchive implements Archive {
     const places: ArchivedPlace[] = [];
     const slices = this.slices();
     for (const day of this.keptDays()) {
-      await slices.maybeYield();
+      await slices.yieldWhenDue();
       for (const place of await this.dayOf(day).places(shard, player, version)) places.push(place);
     }
     places.sort((a, b) => b.version - a.version);
@@ -233,7 +233,7 @@ export class LmdbArchive implements Archive {
     const found: ArchiveRecord[] = [];
     const slices = this.slices();
     for (const place of records) {
-      await slices.maybeYield();
+      await slices.yieldWhenDue();
       const record = this.hasFile(place.day) ? this.dayOf(place.day).maybeRead({ ...place, shard, player }) : undefined;
       if (record !== undefined) found.push(record);
     }
@@ -248,27 +248,27 @@ export class LmdbArchive implements Archive {
     if (this.hasFile(day)) yield* this.dayOf(day).all(shard);
   }
 
-  async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
+  async *names(shard: number, day: number): AsyncIterable<readonly ArchiveKey[]> {
     if (this.hasFile(day)) yield* this.dayOf(day).names(shard);
   }
 
-  async *freshNames(shard: number): AsyncIterable<FreshNames | undefined> {
-    for (const day of this.keptDays()) yield* this.dayOf(day).freshNames(shard);
+  async *freshKeys(shard: number): AsyncIterable<FreshKeys | undefined> {
+    for (const day of this.keptDays()) yield* this.dayOf(day).freshKeys(shard);
   }
 
   /** Parts that differ from those saved last count as damaged. */
-  async savedNames(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
+  async savedKeys(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
     try {
       const parts = await this.saved().read(shard);
-      return this.saved().digest(shard) === this.marks.namesDigest(shard) ? parts : damaged(parts);
+      return this.saved().digest(shard) === this.marks.keysDigest(shard) ? parts : damaged(parts);
     } catch (error) {
       throw damageOf(error, this.namesPath);
     }
   }
 
-  async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
+  async saveKeys(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
     await this.saved().write(shard, parts);
-    await this.marks.writeNamesDigest(shard, this.saved().digest(shard));
+    await this.marks.writeKeysDigest(shard, this.saved().digest(shard));
     for (const day of this.keptDays()) await this.dayOf(day).dropFresh(shard, lsn);
   }
 
@@ -316,8 +316,8 @@ export class LmdbArchive implements Archive {
     return join(this.folder, 'names.mdb');
   }
 
-  private saved(): SavedNames {
-    this.savedNamesFile ??= new SavedNames(this.namesPath, this.onStuck);
+  private saved(): SavedKeys {
+    this.savedNamesFile ??= new SavedKeys(this.namesPath, this.onStuck);
     return this.savedNamesFile;
   }
 

@@ -58,7 +58,7 @@ export class LmdbSnapshots implements SnapshotStore {
 
   beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
     return this.inOrder(shard, async () => {
-      const manifest = this.maybeManifest(shard, id);
+      const manifest = this.findManifest(shard, id);
       if (manifest !== undefined && manifest.length > 0) return false;
       return this.write(shard, nonce, 0, () => this.databases.snapshots.put(snapshotKey(shard, id), UNFINISHED));
     });
@@ -66,7 +66,7 @@ export class LmdbSnapshots implements SnapshotStore {
 
   writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
     return this.inOrder(shard, async () => {
-      if (this.maybeManifest(shard, id)?.length !== 0) return false;
+      if (this.findManifest(shard, id)?.length !== 0) return false;
       const key = chunkKey(shard, id, index);
       return this.write(shard, nonce, bytes.length, () => this.databases.chunks.put(key, bytes));
     });
@@ -75,7 +75,7 @@ export class LmdbSnapshots implements SnapshotStore {
   publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
     assert(manifest.length > 0, 'an empty manifest is that of an unfinished snapshot');
     return this.inOrder(shard, async () => {
-      const found = this.maybeManifest(shard, id);
+      const found = this.findManifest(shard, id);
       if (found === undefined || (found.length > 0 && !manifest.equals(found))) return false;
       // Written even if the manifest is already there: only our own commit proves that it is synced.
       const key = snapshotKey(shard, id);
@@ -93,7 +93,7 @@ export class LmdbSnapshots implements SnapshotStore {
     return this.inOrder(shard, async () => {
       for (;;) {
         if (!this.hasAll(shard, kept)) return false;
-        const manifest = this.maybeManifest(shard, id);
+        const manifest = this.findManifest(shard, id);
         const keys = manifest === undefined ? [] : this.firstChunkKeys(shard, id);
         const isLast = keys.length < CHUNKS_PER_SLICE;
         const done = await this.remove(shard, nonce, keys.length, () => {
@@ -158,14 +158,14 @@ export class LmdbSnapshots implements SnapshotStore {
     if (this.isClosed) throw new Error('the store is closed');
   }
 
-  private maybeManifest(shard: number, id: string): Uint8Array | undefined {
+  private findManifest(shard: number, id: string): Uint8Array | undefined {
     this.databases.snapshots.resetReadTxn();
     return this.databases.snapshots.get(snapshotKey(shard, id));
   }
 
   private hasAll(shard: number, kept: readonly StoredSnapshot[]): boolean {
     return kept.every(({ id, manifest = UNFINISHED }) => {
-      const found = this.maybeManifest(shard, id);
+      const found = this.findManifest(shard, id);
       return found !== undefined && manifest.equals(found);
     });
   }

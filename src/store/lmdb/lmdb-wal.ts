@@ -3,10 +3,10 @@ import { LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
 import {
   type Append,
   type AppendOutcome,
+  type EncodedEntry,
   type Head,
   isSameHead,
-  type SealedEntry,
-  type SealFence,
+  type MakeFence,
   type Takeover,
   type Wal,
 } from '../../shard/log/wal.js';
@@ -31,7 +31,7 @@ export class LmdbWal implements Wal {
     private readonly growth: FileGrowth,
   ) {}
 
-  laneOf(): number {
+  appendQueueOf(): number {
     return 0;
   }
 
@@ -64,7 +64,7 @@ export class LmdbWal implements Wal {
    * Runs in one transaction, so that no owner's append comes between the head and its fence, however busy that owner
    * is.
    */
-  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
+  async fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
     await this.growth.roomToRemove(shards.length);
     return this.root.transactionSync(() =>
       shards.map((shard) => {
@@ -105,8 +105,8 @@ export class LmdbWal implements Wal {
     return entries;
   }
 
-  private async write(shard: number, expected: Head, entries: readonly SealedEntry[]): Promise<AppendOutcome> {
-    const { head } = entries[entries.length - 1] as SealedEntry;
+  private async write(shard: number, expected: Head, entries: readonly EncodedEntry[]): Promise<AppendOutcome> {
+    const { head } = entries[entries.length - 1] as EncodedEntry;
     try {
       const written = await this.heads.replace(shard, expected, head, () => {
         for (const entry of entries) this.log.put(entryKey(shard, entry.head.lsn), entry.bytes);

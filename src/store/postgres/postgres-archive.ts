@@ -3,11 +3,11 @@ import {
   ARCHIVE_VERSION,
   type Archive,
   type ArchivedPlace,
-  type ArchiveName,
+  type ArchiveKey,
   type ArchiveRecord,
   type Days,
   FIRST_ARCHIVE_VERSION,
-  type FreshNames,
+  type FreshKeys,
   newestMarks,
 } from '../../shard/archive/archive.js';
 import { mustReach } from '../../shard/archive/archive-behind-error.js';
@@ -15,14 +15,14 @@ import { mustKeep } from '../../shard/archive/dropped-day-error.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { type ArchiveTie, mustBeTied } from '../archive-tie.js';
-import { maybeOpenFresh, maybeOpenNames, sealFresh, sealNames } from '../format/archive-names.js';
+import { encodeFreshKeys, encodeKeys, tryOpenFreshKeys, tryOpenKeys } from '../format/archive-keys.js';
 import {
   type DatedPlace,
   decodeRecord,
   encodedLength,
-  maybeIdsIn,
   mustIdsIn,
   newerArchive,
+  tryIdsIn,
   writeRecord,
 } from '../format/archive-record.js';
 import { FormatError } from '../format/format-error.js';
@@ -138,7 +138,7 @@ export class PostgresArchive implements Archive {
 
   async find(
     shard: number,
-    names: readonly ArchiveName[],
+    names: readonly ArchiveKey[],
     days: Days,
     required?: ArchiveMark,
   ): Promise<readonly ArchiveRecord[]> {
@@ -165,7 +165,7 @@ export class PostgresArchive implements Archive {
     const rows = await this.ask<Row>('list', LIST, [shard, player]);
     const places = rows.flatMap((row) => {
       const { day, round, lsn, index } = placeOf(shard, row);
-      const all = maybeIdsIn(row.record as Buffer) ?? recordOf(shard, row).ids;
+      const all = tryIdsIn(row.record as Buffer) ?? recordOf(shard, row).ids;
       const ids = all.filter((id) => id.version > 0 && id.version < version);
       return ids.map((id) => ({ ...id, record: { day, round, lsn, index } }));
     });
@@ -203,11 +203,11 @@ export class PostgresArchive implements Archive {
   }
 
   /** Rejects with a `DamagedRecordError` after the last key if the keys of a record are unreadable. */
-  async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
+  async *names(shard: number, day: number): AsyncIterable<readonly ArchiveKey[]> {
     let damage: unknown;
-    const namesOf = (row: Row): ArchiveName[] => {
+    const namesOf = (row: Row): ArchiveKey[] => {
       const place = placeOf(shard, row);
-      const name: ArchiveName = { player: place.player, kind: 'round', hash: place.round };
+      const name: ArchiveKey = { player: place.player, kind: 'round', hash: place.round };
       try {
         const ids = mustIdsIn(place, row.record as Buffer, tableOf(place));
         return [name, ...ids.map(({ id }) => ({ ...name, kind: 'transaction' as const, hash: id }))];
@@ -220,20 +220,20 @@ export class PostgresArchive implements Archive {
     if (damage !== undefined) throw damage;
   }
 
-  async *freshNames(shard: number): AsyncIterable<FreshNames | undefined> {
+  async *freshKeys(shard: number): AsyncIterable<FreshKeys | undefined> {
     const rows = await this.ask<{ day: number; names: Buffer }>('fresh', FRESH, [shard]);
     for (const { day, names } of rows) {
-      const opened = maybeOpenFresh(names);
+      const opened = tryOpenFreshKeys(names);
       yield opened && { day, names: opened };
     }
   }
 
-  async savedNames(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
+  async savedKeys(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
     const rows = await this.ask<{ part: string; names: Buffer }>('saved', SAVED, [shard]);
-    return new Map(rows.map(({ part, names }) => [Number(part), maybeOpenNames(names)]));
+    return new Map(rows.map(({ part, names }) => [Number(part), tryOpenKeys(names)]));
   }
 
-  async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
+  async saveKeys(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
     await this.prepare();
     await this.connections.inTransaction(async (client) => {
       // A former owner that stood still knows fewer keys than the present owner. The fresh keys of the newest put are
@@ -244,7 +244,7 @@ export class PostgresArchive implements Archive {
       for (const [number, part] of parts) {
         if (part === undefined)
           await client.query('DELETE FROM walletd_saved WHERE shard = $1 AND part = $2', [shard, number]);
-        else await client.query(SAVE, [shard, number, sealNames(part)]);
+        else await client.query(SAVE, [shard, number, encodeKeys(part)]);
       }
       await client.query(DROP_FRESH, [shard, lsn.epoch, lsn.sequence]);
     });
@@ -529,7 +529,7 @@ function freshOf(records: readonly ArchiveRecord[]): Buffer[] {
     else some.push(record);
   }
   const firsts = [...groups.values()].map(([first]) => first as ArchiveRecord);
-  const names = [...groups.values()].map(sealFresh);
+  const names = [...groups.values()].map(encodeFreshKeys);
   return [
     int4Array(firsts.map(({ shard }) => shard)),
     int8Array(firsts.map(({ lsn }) => lsn.epoch)),

@@ -59,11 +59,11 @@ export class ClusterMasters implements Masters {
     return await this.at(this.deps.keys.head(shard));
   }
 
-  laneOf(shard: number): number {
+  appendQueueOf(shard: number): number {
     return this.bySlot?.[calculateSlot(this.deps.keys.head(shard))]?.lane ?? 0;
   }
 
-  maybeRedirected(redirect: Redirect, by: Master): Master | undefined {
+  redirectTarget(redirect: Redirect, by: Master): Master | undefined {
     if (redirect.type === 'again') return undefined;
     const { slot, to } = redirect;
     const master = this.masterAt({ host: to.host || hostOf(by), port: to.port });

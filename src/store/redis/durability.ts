@@ -47,7 +47,7 @@ async function syncedBy(client: Redis, count: number): Promise<number> {
 }
 
 /** `fsync`, `os`, `peers:1`, `replicas:2` or `synced:2`; undefined for anything else. */
-export function maybeDurability(text: string): Durability | undefined {
+export function parseDurability(text: string): Durability | undefined {
   if (text === 'fsync' || text === 'os') return { type: text };
   if (text === 'peers:1') return { type: 'peers' };
   const [, type, count] = /^(replicas|synced):([1-9])$/.exec(text) ?? [];

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
 import type { Finding, StoreRoom } from '../store.js';
-import { judgeRoom, timeWrites } from '../write-times.js';
+import { judgeFreeSpace, timeWrites } from '../write-times.js';
 import type { Keys } from './keys.js';
 import { parseInfo } from './server-check.js';
 
@@ -160,9 +160,9 @@ function clockOf(serverMs: number, askedMs: number, answeredMs: number): Finding
 
 function roomOf(info: Info, { usedBytes, freeBytes }: StoreRoom): Finding {
   const todo = 'a higher maxmemory, or a lower history.maxBytes: callbacks get 503 when it is full';
-  if (freeBytes !== undefined) return judgeRoom(usedBytes, freeBytes, todo);
+  if (freeBytes !== undefined) return judgeFreeSpace(usedBytes, freeBytes, todo);
   const machineBytes = Number(info.get('total_system_memory'));
-  const room = judgeRoom(usedBytes, Math.max(0, machineBytes - usedBytes), todo);
+  const room = judgeFreeSpace(usedBytes, Math.max(0, machineBytes - usedBytes), todo);
   if (room.verdict !== 'good') return room;
   return {
     ...room,

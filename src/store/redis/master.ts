@@ -3,7 +3,7 @@ import { ServerRefused } from '../server-refused.js';
 import { ensureFunction, ensureFunctions, SNAPSHOT } from './functions.js';
 import type { Keys } from './keys.js';
 import { RedisConnection } from './redis-connection.js';
-import { replicaConcerns } from './replicas.js';
+import { replicaAlerts } from './replicas.js';
 import type { ServerCheck } from './server-check.js';
 
 export interface MasterDeps {
@@ -57,15 +57,15 @@ export class Master {
   }
 
   /** Alerts about its replicas. */
-  async replicaConcerns(client: Redis, keys: Keys): Promise<string[]> {
-    return await replicaConcerns(client, this.login, keys, this.deps.serverCheck);
+  async replicaAlerts(client: Redis, keys: Keys): Promise<string[]> {
+    return await replicaAlerts(client, this.login, keys, this.deps.serverCheck);
   }
 
   /**
    * Drops the connection to a server that promises less than before: the next append finds it refused, with the cure.
    */
   async recheck(): Promise<void> {
-    const client = this.appends.maybeClient;
+    const client = this.appends.currentClient;
     if (client === undefined) return;
     await this.deps.serverCheck.run(client).catch((error: Error) => {
       if (error instanceof ServerRefused) this.appends.drop(client);

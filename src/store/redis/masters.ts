@@ -8,9 +8,9 @@ export interface Masters {
   home(): Promise<Master>;
   of(shard: number): Promise<Master>;
   /** The append queue of its master; any queue while the master is unknown. */
-  laneOf(shard: number): number;
+  appendQueueOf(shard: number): number;
   /** The target of an `ask` redirect; also notes the target of `moved`. Undefined if there is no target. */
-  maybeRedirected(redirect: Redirect, by: Master): Master | undefined;
+  redirectTarget(redirect: Redirect, by: Master): Master | undefined;
   /** Notes that a master does not answer: another server may have taken its place. */
   doubt(): void;
   /** Masters created so far. */
@@ -43,11 +43,11 @@ export class FixedMasters implements Masters {
     return this.at(shard);
   }
 
-  laneOf(shard: number): number {
+  appendQueueOf(shard: number): number {
     return this.at(shard).lane;
   }
 
-  maybeRedirected(): undefined {}
+  redirectTarget(): undefined {}
 
   doubt(): void {}
 

@@ -19,7 +19,7 @@ const ELSEWHERE = /^(MOVED|ASK) (\d+) (.*):(\d+)$/;
 const LATER = /^(TRYAGAIN|CLUSTERDOWN)\b/;
 
 /** Undefined when the error is not a redirect: the command may or may not have been carried out. */
-export function maybeRedirect(error: unknown): Redirect | undefined {
+export function parseRedirect(error: unknown): Redirect | undefined {
   const message = error instanceof Error ? error.message : '';
   if (LATER.test(message)) return { type: 'again' };
   const [, word, slot, host, port] = ELSEWHERE.exec(message) ?? [];

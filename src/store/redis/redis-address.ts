@@ -20,7 +20,7 @@ const PORT_MAX = 65_535;
  * `redis+cluster://user:password@host:port,host:port` and `rediss+cluster://…`. Undefined when the text is none of
  * these.
  */
-export function maybeRedisAddress(text: string): RedisAddress | undefined {
+export function parseRedisAddress(text: string): RedisAddress | undefined {
   const scheme = SCHEME.exec(text)?.[1];
   if (scheme === undefined) return undefined;
   const rest = /^(?:([^@/]*)@)?([^@/]+)((?:\/[^/]*)*)$/.exec(text.slice(scheme.length + 3));

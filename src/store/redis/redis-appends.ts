@@ -7,7 +7,7 @@ import { confirmed, type Durability, waitsFor } from './durability.js';
 import { APPEND } from './functions.js';
 import type { Keys } from './keys.js';
 import type { Master } from './master.js';
-import { maybeRedirect } from './redirect.js';
+import { parseRedirect } from './redirect.js';
 import type { RedisMeta } from './redis-meta.js';
 import { asking, type Router } from './router.js';
 import { explain } from './server-error.js';
@@ -140,9 +140,9 @@ export class RedisAppends {
    * Rejects when the error is not a redirect: the outcome of everything else sent on that connection is unknown too.
    */
   private async redirected(error: unknown, append: Append, by: Master, isLate: () => boolean): Promise<Met> {
-    const redirect = maybeRedirect(error);
+    const redirect = parseRedirect(error);
     if (redirect === undefined) throw error;
-    const other = this.router.masters.maybeRedirected(redirect, by);
+    const other = this.router.masters.redirectTarget(redirect, by);
     if (redirect.type === 'moved') return undefined;
     if (other === undefined) return failedBy(error);
     return await other.appends

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
 import { QuietSentinels } from './quiet-sentinels.js';
-import { maybeRedirect } from './redirect.js';
+import { parseRedirect } from './redirect.js';
 import { explain } from './server-error.js';
 
 type Connector = NonNullable<RedisOptions['Connector']>;
@@ -55,7 +55,7 @@ export class RedisConnection {
   ) {}
 
   /** The current connection; undefined if there is none. */
-  get maybeClient(): Redis | undefined {
+  get currentClient(): Redis | undefined {
     return this.connected;
   }
 
@@ -88,7 +88,7 @@ export class RedisConnection {
     try {
       return await run(client);
     } catch (error) {
-      if (maybeRedirect(error) !== undefined) throw error;
+      if (parseRedirect(error) !== undefined) throw error;
       this.drop(client);
       throw explain(error as Error);
     }

@@ -11,7 +11,7 @@ import { META, withFunction } from './functions.js';
 import type { Keys } from './keys.js';
 import type { Master } from './master.js';
 import type { Masters } from './masters.js';
-import { maybeRedirect } from './redirect.js';
+import { parseRedirect } from './redirect.js';
 import type { Router } from './router.js';
 import { hiddenSettings } from './server-check.js';
 
@@ -205,7 +205,7 @@ export class RedisMeta implements MetaStore {
     const wasSet = await this.router.onHome((client) =>
       confirmed(client, durability, client.set(keys.meta, begun, 'NX')),
     );
-    const record = wasSet === null ? await this.maybeBegun() : meta;
+    const record = wasSet === null ? await this.findBegun() : meta;
     if (record === undefined) return false;
     for (let shard = 0; shard < record.shards; shard++) {
       const head = encodeHead(genesisHead(record.storeId, shard));
@@ -219,7 +219,7 @@ export class RedisMeta implements MetaStore {
   }
 
   /** The record of a creation that another process has begun. */
-  private async maybeBegun(): Promise<StoreMeta | undefined> {
+  private async findBegun(): Promise<StoreMeta | undefined> {
     const bytes = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
     if (bytes === null) return undefined;
     const { isBeingCreated, masters: _masters, ...meta } = decodeAnyMeta(bytes) as StoredMeta;
@@ -283,7 +283,7 @@ async function hasKey(client: Redis, key: string): Promise<boolean> {
   try {
     return (await client.getBuffer(key)) !== null;
   } catch (error) {
-    if (maybeRedirect(error) === undefined) throw error;
+    if (parseRedirect(error) === undefined) throw error;
     return false;
   }
 }

@@ -10,10 +10,10 @@ import { Master } from './master.js';
 import { FixedMasters, type Masters } from './masters.js';
 import type { RedisAddress } from './redis-address.js';
 import { RedisMeta } from './redis-meta.js';
+import { RedisRegistry } from './redis-registry.js';
 import { RedisSnapshots } from './redis-snapshots.js';
-import { RedisTable } from './redis-table.js';
 import { RedisWal } from './redis-wal.js';
-import { failoverConcerns } from './replicas.js';
+import { failoverAlerts } from './replicas.js';
 import { Router } from './router.js';
 import { parseInfo, replicasOnline, ServerCheck } from './server-check.js';
 
@@ -51,7 +51,7 @@ export class RedisStore implements Store {
   readonly wal: RedisWal;
   readonly snapshots: RedisSnapshots;
   readonly meta: RedisMeta;
-  readonly table: RedisTable;
+  readonly table: RedisRegistry;
   private readonly masters: Masters;
   private readonly keys: Keys;
   private readonly isCluster: boolean;
@@ -92,7 +92,7 @@ export class RedisStore implements Store {
     this.durability = durability;
     this.meta = new RedisMeta(router, keys, durability, name, isCluster ? [] : servers.map(nameOf));
     this.wal = new RedisWal(router, keys, durability, this.meta);
-    this.table = new RedisTable(router, keys);
+    this.table = new RedisRegistry(router, keys);
     this.snapshots = new RedisSnapshots(router, keys, durability);
     if (!isReadOnly) this.rechecks = setInterval(() => this.recheck(), recheckMs).unref();
   }
@@ -149,8 +149,8 @@ export class RedisStore implements Store {
   }
 
   private async concernsOf(client: Redis, master: Master): Promise<readonly string[]> {
-    const concerns = await master.replicaConcerns(client, this.keys);
-    return this.isCluster ? [...(await failoverConcerns(client, master.name, this.durability)), ...concerns] : concerns;
+    const concerns = await master.replicaAlerts(client, this.keys);
+    return this.isCluster ? [...(await failoverAlerts(client, master.name, this.durability)), ...concerns] : concerns;
   }
 
   private async examineMaster(master: Master, shard: number): Promise<readonly Finding[]> {

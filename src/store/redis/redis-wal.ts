@@ -8,7 +8,7 @@ import {
   appendOf,
   type Head,
   isSameHead,
-  type SealFence,
+  type MakeFence,
   type Takeover,
   type Wal,
 } from '../../shard/log/wal.js';
@@ -36,20 +36,20 @@ export class RedisWal implements Wal {
     this.appends = new RedisAppends(router, keys, durability, meta);
   }
 
-  laneOf(shard: number): number {
-    return this.router.masters.laneOf(shard);
+  appendQueueOf(shard: number): number {
+    return this.router.masters.appendQueueOf(shard);
   }
 
   append(appends: readonly Append[], isLate?: () => boolean): Promise<readonly AppendOutcome[]> {
     return this.appends.append(appends, isLate);
   }
 
-  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
+  async fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
     const { masters } = this.router;
     return masters.isOne ? await this.fenceTogether(shards, seal) : await this.fenceLed(shards, seal);
   }
 
-  private async fenceTogether(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
+  private async fenceTogether(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
     const master = await this.router.masters.home();
     return await again(async () => {
       const fences = await this.sealed(shards, seal);
@@ -65,7 +65,7 @@ export class RedisWal implements Wal {
    * later owner either has fenced the first log by then, or comes after this fence too. Of two owners, the later one
    * gets all logs, and the other a `FencedError`.
    */
-  private async fenceLed([lead = 0, ...others]: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
+  private async fenceLed([lead = 0, ...others]: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
     const first = await again(async () => (await this.fenceSome([lead], seal, async () => {}))[0]);
     const checkLead = async () => {
       const head = await this.head(lead);
@@ -83,7 +83,7 @@ export class RedisWal implements Wal {
   /** Fences the logs whose owner has not appended meanwhile. */
   private async fenceSome(
     shards: readonly number[],
-    seal: SealFence,
+    seal: MakeFence,
     check: () => Promise<void>,
   ): Promise<readonly Takeover[]> {
     const fences = await this.sealed(shards, seal);
@@ -93,7 +93,7 @@ export class RedisWal implements Wal {
     return fences.filter((_, i) => outcomes[i]?.type !== 'conflict');
   }
 
-  private async sealed(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
+  private async sealed(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
     return await Promise.all(
       shards.map(async (shard) => {
         const [previous, newest] = await Promise.all([this.head(shard), this.newest(shard)]);

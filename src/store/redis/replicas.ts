@@ -2,7 +2,7 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
 import { type Durability, waitsFor } from './durability.js';
 import type { Keys } from './keys.js';
-import { maybeRedirect } from './redirect.js';
+import { parseRedirect } from './redirect.js';
 import { RedisConnection } from './redis-connection.js';
 import { parseInfo, replicasOnline, type ServerCheck } from './server-check.js';
 
@@ -13,7 +13,7 @@ const LOCKED_OUT = /NOAUTH|WRONGPASS|NOPERM/;
  * Faults that a failover to one of this master's replicas would reveal, with the replica's name. Users are not
  * replicated: a user created on the master alone locks walletd out when a replica takes over.
  */
-export async function replicaConcerns(
+export async function replicaAlerts(
   master: Redis,
   login: RedisOptions,
   keys: Keys,
@@ -22,7 +22,7 @@ export async function replicaConcerns(
   const info = await master.info('replication');
   const replicas = [...info.matchAll(/^slave\d+:ip=([^,]+),port=(\d+),/gm)];
   const concerns = await Promise.all(
-    replicas.map(([, host = '', port]) => concernOf({ ...login, host, port: Number(port) }, keys, serverCheck)),
+    replicas.map(([, host = '', port]) => alertOf({ ...login, host, port: Number(port) }, keys, serverCheck)),
   );
   return concerns.filter((concern) => concern !== undefined);
 }
@@ -31,7 +31,7 @@ export async function replicaConcerns(
  * Alerts for a cluster, which fails over by itself: whether its masters have a replica to fail over to, and one that
  * has all answers.
  */
-export async function failoverConcerns(client: Redis, master: string, durability: Durability): Promise<string[]> {
+export async function failoverAlerts(client: Redis, master: string, durability: Durability): Promise<string[]> {
   const online = replicasOnline(parseInfo(await client.info('replication')));
   const waited = waitsFor(durability);
   if (online === 0) return [`the master ${master} has no replica: when it ends, its shards wait for its return`];
@@ -42,14 +42,14 @@ export async function failoverConcerns(client: Redis, master: string, durability
   ];
 }
 
-async function concernOf(at: RedisOptions, keys: Keys, serverCheck: ServerCheck): Promise<string | undefined> {
+async function alertOf(at: RedisOptions, keys: Keys, serverCheck: ServerCheck): Promise<string | undefined> {
   const connection = new RedisConnection(at, async () => {}, TIMEOUT_MS);
   const replica = `the replica ${at.host}:${at.port}`;
   try {
     // In a cluster, the redirect comes from a server that has authenticated the user.
     await connection.use(async (client) => {
       await client.getBuffer(keys.meta).catch((error: unknown) => {
-        if (maybeRedirect(error) === undefined) throw error;
+        if (parseRedirect(error) === undefined) throw error;
       });
     });
     const fault = await connection.use((client) => serverCheck.findReplicaFault(client));

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Master } from './master.js';
 import type { Masters } from './masters.js';
-import { maybeRedirect } from './redirect.js';
+import { parseRedirect } from './redirect.js';
 import { explain } from './server-error.js';
 
 const REDIRECTS_MAX = 10;
@@ -34,10 +34,10 @@ export class Router {
       try {
         return await master[use].use((client) => (isAsked ? asking(client, run) : run(client)));
       } catch (error) {
-        const redirect = this.masters.isOne ? undefined : maybeRedirect(error);
+        const redirect = this.masters.isOne ? undefined : parseRedirect(error);
         if (redirect === undefined) this.masters.doubt();
         if (redirect === undefined || attempt === REDIRECTS_MAX) throw explain(error as Error);
-        const other = this.masters.maybeRedirected(redirect, master);
+        const other = this.masters.redirectTarget(redirect, master);
         if (redirect.type === 'ask') asked = other;
         else if (redirect.type === 'again') await delay(AGAIN_MS);
       }

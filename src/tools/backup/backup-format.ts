@@ -81,7 +81,7 @@ export async function sealBlock(raw: Buffer, index: number, kind: BlockKind): Pr
 }
 
 /** Undefined when the header is damaged or belongs to a block with another index. */
-export function maybeBlockHeader(bytes: Buffer, index: number): BlockHeader | undefined {
+export function tryBlockHeader(bytes: Buffer, index: number): BlockHeader | undefined {
   if (bytes.readUInt32BE(20) !== crc32(bytes.subarray(0, 20))) return undefined;
   const kind = bytes.readUInt32BE(12);
   const isKnown = kind === BLOCK_KINDS.goesOn || kind === BLOCK_KINDS.endsSegment;

@@ -9,13 +9,13 @@ import {
   type BlockHeader,
   checkFileHeader,
   FILE_HEADER_LENGTH,
-  maybeBlockHeader,
   openBlock,
+  tryBlockHeader,
 } from './backup-format.js';
 import { type BackupSource, ByteReader, fileSource } from './backup-source.js';
 
 /** The part of a backup up to the end of its last complete segment. */
-export interface WholePart {
+export interface CompletePart {
   readonly bytes: number;
   readonly blocks: number;
   readonly segments: number;
@@ -38,12 +38,15 @@ export interface Block {
  * Reads the complete file and verifies every byte. Throws a `ToolError` that names the place of the first damage. A
  * segment that was cut off is not damage.
  */
-export async function checkBackup(from: string | BackupSource, onProgress: OnProgress = () => {}): Promise<WholePart> {
+export async function checkBackup(
+  from: string | BackupSource,
+  onProgress: OnProgress = () => {},
+): Promise<CompletePart> {
   const source = sourceOf(from);
   const size = await source.size();
   const reader = await BlockReader.open(source);
   try {
-    const whole = new WholeSoFar();
+    const whole = new CompleteSoFar();
     for (;;) {
       const block = await reader.next(whole.bytes);
       if (block === undefined) break;
@@ -61,7 +64,7 @@ export async function checkBackup(from: string | BackupSource, onProgress: OnPro
 /** The frames in the complete part of a checked backup file. Throws a `ToolError` when the file has become shorter. */
 export async function* framesOfFile(
   from: string | BackupSource,
-  { bytes }: WholePart,
+  { bytes }: CompletePart,
   onProgress: OnProgress = () => {},
 ): AsyncGenerator<Frame, void> {
   const source = sourceOf(from);
@@ -78,7 +81,7 @@ export async function* framesOfFile(
 export interface ReadOnceOptions {
   readonly onProgress?: (bytes: number) => void;
   /** Called after the last frame was taken. May throw to end the stream in an error. */
-  readonly onEnd: (whole: WholePart) => void;
+  readonly onEnd: (whole: CompletePart) => void;
   /** Reading stops at this byte: a follower may be writing after it. */
   readonly untilByte?: number;
 }
@@ -91,7 +94,7 @@ export interface ReadOnceOptions {
 export async function* framesOnce(source: BackupSource, options: ReadOnceOptions): AsyncGenerator<Frame, void> {
   const { onProgress = () => {}, onEnd, untilByte = Number.POSITIVE_INFINITY } = options;
   const reader = await BlockReader.open(source);
-  const whole = new WholeSoFar();
+  const whole = new CompleteSoFar();
   const next = async () => {
     if (reader.position >= untilByte) return undefined;
     const block = await reader.next(whole.bytes);
@@ -130,7 +133,7 @@ export async function* framesOnce(source: BackupSource, options: ReadOnceOptions
 /** The blocks in the complete part of a checked backup file, with their frames. */
 export async function* blocksOf(
   source: BackupSource,
-  { bytes }: WholePart,
+  { bytes }: CompletePart,
 ): AsyncGenerator<{ readonly block: Block; readonly frames: Frame[] }, void> {
   const reader = await BlockReader.open(source);
   try {
@@ -145,7 +148,7 @@ export async function* blocksOf(
 }
 
 /** Counts blocks up to the end of the last complete segment. */
-class WholeSoFar {
+class CompleteSoFar {
   bytes = FILE_HEADER_LENGTH;
   segments = 0;
   isFirst = true;
@@ -165,7 +168,7 @@ class WholeSoFar {
     return true;
   }
 
-  part(name: string, received: number): WholePart {
+  part(name: string, received: number): CompletePart {
     const { bytes, blocks, segments, meta, end } = this;
     if (segments === 0) throw new ToolError(`${name} has no whole segment: the first one was cut off`);
     if (meta?.type !== 'meta' || end?.type !== 'end') throw new ToolError(`${name} lacks its meta record or its end`);
@@ -215,7 +218,7 @@ class BlockReader {
     const start = this.position;
     const bytes = await this.bytes.read(BLOCK_HEADER_LENGTH);
     if (bytes === undefined) return undefined;
-    const header = maybeBlockHeader(bytes, this.index);
+    const header = tryBlockHeader(bytes, this.index);
     if (header === undefined) {
       if (await this.hasOnlyZerosLeft()) return undefined;
       throw this.damage(start, whole);

@@ -11,7 +11,7 @@ import type { Frame } from '../frame.js';
 import type { OnProgress } from '../progress.js';
 import { ToolError } from '../store-reader.js';
 import { openBlock } from './backup-format.js';
-import { type Block, blocksOf, checkBackup, type WholePart } from './backup-reader.js';
+import { type Block, blocksOf, type CompletePart, checkBackup } from './backup-reader.js';
 import { fileSource } from './backup-source.js';
 
 /** Inflated blocks to cache. Reads are mostly sequential, and one block is a megabyte. */
@@ -76,7 +76,7 @@ export class BackupStore {
   private constructor(
     private readonly path: string,
     private readonly file: FileHandle,
-    readonly whole: WholePart,
+    readonly whole: CompletePart,
     private readonly formats: StoreFormats,
   ) {
     this.shards = Array.from({ length: formats.shards }, () => ({
@@ -124,7 +124,7 @@ export class BackupStore {
   }
 
   private noteEntry({ entries }: ShardIndex, block: number, bytes: Buffer): void {
-    const last = this.formats.format.maybeLsn(bytes);
+    const last = this.formats.format.tryLsn(bytes);
     if (last === undefined) return;
     if (entries.at(-1)?.block === block) entries.pop();
     entries.push({ block, last });
@@ -140,7 +140,7 @@ export class BackupStore {
     for (let i = firstAfter(entries, after); i < entries.length && found.length < limit; i++) {
       for (const frame of await this.inflate((entries[i] as BlockEntries).block)) {
         if (frame.type !== 'entry' || frame.shard !== shard || found.length === limit) continue;
-        const lsn = this.formats.format.maybeLsn(frame.bytes);
+        const lsn = this.formats.format.tryLsn(frame.bytes);
         if (lsn !== undefined && compareLsn(lsn, after) > 0) found.push(frame.bytes);
       }
     }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Frame, Frames } from '../frame.js';
 import { ToolError } from '../store-reader.js';
 import { BLOCK_KINDS, type BlockKind, sealBlock, sealFileHeader } from './backup-format.js';
-import type { WholePart } from './backup-reader.js';
+import type { CompletePart } from './backup-reader.js';
 import { type ByteSink, fileSink } from './byte-sink.js';
 import { sealFrame } from './frame-codec.js';
 
@@ -46,7 +46,7 @@ export class BackupWriter {
   }
 
   /** Continues a file after its complete part, and cuts off the rest. */
-  static async continue(path: string, { bytes, blocks }: WholePart): Promise<BackupWriter> {
+  static async continue(path: string, { bytes, blocks }: CompletePart): Promise<BackupWriter> {
     const file = await open(path, 'a', MODE);
     await file.truncate(bytes);
     return new BackupWriter(fileSink(path, file, bytes), bytes, blocks);

@@ -4,8 +4,8 @@ import { ArchiveBehindError } from '../../shard/archive/archive-behind-error.js'
 import { nameOfRound } from '../../shard/archive/archive-hash.js';
 import { readLog } from '../../shard/log/log-reader.js';
 import { compareLsn, formatLsn } from '../../shard/log/lsn.js';
-import { isPermanent } from '../../shard/log/patience.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
+import { isPermanent } from '../../shard/log/retry-policy.js';
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
 import { type ArchiveMark, newestMark } from '../../wallet/archive-mark.js';
 import type { SourceStore } from '../copy-ports.js';

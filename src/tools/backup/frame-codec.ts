@@ -1,5 +1,5 @@
 import type { ArchiveRecord } from '../../shard/archive/archive.js';
-import { formatLsn, type Lsn, maybeLsn } from '../../shard/log/lsn.js';
+import { formatLsn, type Lsn, tryLsn } from '../../shard/log/lsn.js';
 import type { Head } from '../../shard/log/wal.js';
 import type { Coverage, ShardCoverage, SnapshotEnd } from '../coverage.js';
 import type { Frame } from '../frame.js';
@@ -124,7 +124,7 @@ function storedToHead([lsn, nonce, checksum]: StoredCoverage['shards'][number]['
 }
 
 function mustLsn(text: string): Lsn {
-  const lsn = maybeLsn(text);
+  const lsn = tryLsn(text);
   if (lsn === undefined) throw new ToolError(`"${text}" is not an LSN`);
   return lsn;
 }

@@ -1,6 +1,6 @@
 import { access, constants, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { formatLsn, maybeLsn } from '../../shard/log/lsn.js';
+import { formatLsn, tryLsn } from '../../shard/log/lsn.js';
 import type { Head, Position } from '../../shard/log/wal.js';
 import { ToolError } from '../store-reader.js';
 
@@ -37,7 +37,7 @@ export class ExportCursor {
     }
     if (positions.length !== this.shards) this.refuse();
     return positions.map((position) => {
-      const lsn = maybeLsn(String(position?.lsn)) ?? this.refuse();
+      const lsn = tryLsn(String(position?.lsn)) ?? this.refuse();
       return { lsn, checksum: Number.isInteger(position.checksum) ? position.checksum : this.refuse() };
     });
   }

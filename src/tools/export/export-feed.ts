@@ -2,7 +2,7 @@ import { type ReadEntry, readLog } from '../../shard/log/log-reader.js';
 import { formatLsn } from '../../shard/log/lsn.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
 import type { Entry, Head } from '../../shard/log/wal.js';
-import { maybeAcceptedLoss } from '../accepted-loss.js';
+import { findAcceptedLoss } from '../accepted-loss.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 import { orTrimmed } from '../trimmed-error.js';
 import { Currencies } from './currencies.js';
@@ -52,7 +52,7 @@ export class ExportFeed {
 
   private async explained(error: RecoveryError): Promise<Error> {
     const { shard, position, reader } = this;
-    const accepted = await maybeAcceptedLoss(shard, position.lsn, reader);
+    const accepted = await findAcceptedLoss(shard, position.lsn, reader);
     if (accepted === undefined) return await orTrimmed(error, shard, position, 'exported', reader);
     return new ToolError(
       `${error.fact}. A loss was accepted at ${formatLsn(accepted)}: not all that comes before it is in the wallets. ` +

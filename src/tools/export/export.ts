@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isPermanent } from '../../shard/log/patience.js';
+import { isPermanent } from '../../shard/log/retry-policy.js';
 import type { Head } from '../../shard/log/wal.js';
 import { Outage } from '../outage.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
@@ -75,7 +75,7 @@ async function nextLines(
   while (text.length < BATCH_CHARACTERS) {
     for (const feed of open) {
       // An unreadable log adds nothing to this batch; the other logs go on.
-      failure = (await maybeFailure(feed, outage)) ?? failure;
+      failure = (await tryFill(feed, outage)) ?? failure;
       if (feed.waiting === undefined) open.delete(feed);
     }
     const next = oldestOf(open);
@@ -89,7 +89,7 @@ async function nextLines(
 }
 
 /** Returns the error of an outage that is waited out; throws every other error. */
-async function maybeFailure(feed: ExportFeed, outage: Outage | undefined): Promise<Error | undefined> {
+async function tryFill(feed: ExportFeed, outage: Outage | undefined): Promise<Error | undefined> {
   try {
     await feed.fill();
     return undefined;

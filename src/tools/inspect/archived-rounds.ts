@@ -1,7 +1,7 @@
 import { dayOf } from '../../base/time.js';
 import { type ArchiveRecord, compareAge } from '../../shard/archive/archive.js';
 import { hashOfPlayer } from '../../shard/archive/archive-hash.js';
-import { addRoundOf, nameOfImage } from '../../wallet/state/round-image.js';
+import { addSerializedRound, nameOfSerialized } from '../../wallet/state/serialized-round.js';
 import { Tables } from '../../wallet/state/tables.js';
 import { Wallet } from '../../wallet/state/wallet.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
@@ -36,14 +36,14 @@ export async function addArchivedRounds(
     }
   }
   for (const { image } of wanted.values()) {
-    const { username, productId, roundId } = nameOfImage(image);
+    const { username, productId, roundId } = nameOfSerialized(image);
     const wallet = wallets.get(username);
-    if (wallet !== undefined && wallet.round(productId, roundId) === undefined) addRoundOf(wallet, image);
+    if (wallet !== undefined && wallet.round(productId, roundId) === undefined) addSerializedRound(wallet, image);
   }
 }
 
 function noteIfWanted(wanted: Map<string, ArchiveRecord>, record: ArchiveRecord, query: InspectQuery): void {
-  const { username, productId, roundId } = nameOfImage(record.image);
+  const { username, productId, roundId } = nameOfSerialized(record.image);
   if (query.username !== undefined && username !== query.username) return;
   if (query.type === 'round' && (productId !== query.productId || roundId !== query.roundId)) return;
   if ((query.type === 'transaction' || query.type === 'credits') && !isNamedIn(record, username, query)) return;
@@ -56,6 +56,6 @@ function noteIfWanted(wanted: Map<string, ArchiveRecord>, record: ArchiveRecord,
 function isNamedIn({ image, shard }: ArchiveRecord, username: string, query: InspectQuery): boolean {
   tables ??= new Tables();
   const copy = Wallet.begin(tables.draft(), 'XXX', username);
-  addRoundOf(copy, image);
+  addSerializedRound(copy, image);
   return itemsFromSnapshot(copy, shard).some((one) => isWanted(query, one));
 }

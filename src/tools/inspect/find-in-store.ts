@@ -4,7 +4,7 @@ import type { Lsn } from '../../shard/log/lsn.js';
 import type { Entry } from '../../shard/log/wal.js';
 import type { Event } from '../../wallet/event.js';
 import { hitsIn, type IdHit, writtenBytes } from '../../wallet/find-id.js';
-import { addRoundOf, nameOfImage } from '../../wallet/state/round-image.js';
+import { addSerializedRound, nameOfSerialized } from '../../wallet/state/serialized-round.js';
 import { Tables } from '../../wallet/state/tables.js';
 import { Wallet } from '../../wallet/state/wallet.js';
 import { logLength } from '../log-length.js';
@@ -125,7 +125,7 @@ export async function* findInArchive(
           const key = keyOfRound(image);
           if (met.has(key)) continue;
           met.add(key);
-          const newest = await maybeNewestRecord(archive, shard, image);
+          const newest = await findNewestRecord(archive, shard, image);
           if (newest !== undefined) yield* hitsInImage(newest.image, shard, id);
         }
         await yieldTurn();
@@ -138,12 +138,12 @@ export async function* findInArchive(
 /**
  * The newest record of a round, which may have come back and left again; undefined when its day was dropped meanwhile.
  */
-async function maybeNewestRecord(
+async function findNewestRecord(
   archive: Pick<Archive, 'find'>,
   shard: number,
   image: Buffer,
 ): Promise<ArchiveRecord | undefined> {
-  const { username, productId, roundId } = nameOfImage(image);
+  const { username, productId, roundId } = nameOfSerialized(image);
   const key = keyOfRound(image);
   const named = await archive.find(shard, [nameOfRound(username, productId, roundId)], ALL_DAYS);
   return named
@@ -153,14 +153,14 @@ async function maybeNewestRecord(
 }
 
 function keyOfRound(image: Buffer): string {
-  return JSON.stringify(nameOfImage(image));
+  return JSON.stringify(nameOfSerialized(image));
 }
 
 let tables: Tables | undefined;
 
 function* hitsInImage(image: Buffer, shard: number, id: string): Generator<StoredHit> {
   tables ??= new Tables();
-  const copy = Wallet.begin(tables.draft(), 'XXX', nameOfImage(image).username);
-  addRoundOf(copy, image);
+  const copy = Wallet.begin(tables.draft(), 'XXX', nameOfSerialized(image).username);
+  addSerializedRound(copy, image);
   for (const hit of hitsIn(copy, id)) yield { ...hit, shard, lsn: undefined };
 }

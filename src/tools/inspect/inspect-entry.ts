@@ -4,7 +4,7 @@ import type { Entry } from '../../shard/log/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 import { type HistoryItem, itemsOf } from './history-item.js';
-import { type Inspection, playersConcerned } from './inspect.js';
+import { affectedPlayers, type Inspection } from './inspect.js';
 
 /** Length in bytes of the length field before each entry in an orphans file. */
 const LENGTH_BYTES = 4;
@@ -79,7 +79,7 @@ async function inspectionOf(reader: StoreReader, entries: readonly Entry[]): Pro
   const known = entries.flatMap(({ shard, lsn, events }) =>
     events.flatMap((event, index) => itemsOf(event, { shard, lsn, index }, () => undefined)),
   );
-  const concerned = await playersConcerned(reader, known);
+  const concerned = await affectedPlayers(reader, known);
   const wallets = new Map(concerned.players.map(({ wallet }) => [wallet.username, wallet]));
   return { items: known.map((one) => withRound(one, wallets)), ...concerned };
 }

@@ -56,7 +56,7 @@ export async function inspect(
   }
   // A player without a remembered history is shown all the same.
   const asked = query.type === 'player' ? shards.map((shard) => ({ shard, username: query.username })) : [];
-  const concerned = await playersConcerned(reader, [...items, ...asked]);
+  const concerned = await affectedPlayers(reader, [...items, ...asked]);
   return { items: inTimeOrder(items), players: concerned.players, notes: [...notes, ...concerned.notes] };
 }
 
@@ -73,7 +73,7 @@ async function searchProgress(
 }
 
 /** The players of these items in their present state. */
-export async function playersConcerned(
+export async function affectedPlayers(
   reader: StoreReader,
   concerned: readonly Pick<HistoryItem, 'shard' | 'username'>[],
 ): Promise<Pick<Inspection, 'players' | 'notes'>> {

@@ -41,7 +41,7 @@ export interface Undo extends Undone {
   readonly doneBefore: DoneBefore | undefined;
 }
 
-export interface UndoWish {
+export interface UndoSelection {
   /** An operator by name, or the platform. */
   readonly by: { readonly operator: string } | 'platform';
   readonly sinceMs: number;
@@ -59,7 +59,7 @@ export interface UndoWish {
  */
 export function undoPlan(
   items: readonly HistoryItem[],
-  wish: UndoWish,
+  wish: UndoSelection,
   decimalOf: (username: string, amount: Units) => string,
 ): Undo[] {
   const corrections = new Map<string, HistoryItem>();
@@ -76,7 +76,7 @@ export function undoPlan(
     const movement = MOVEMENTS[typeInLog(one)];
     const { username, id, amount: moved, timeMs, productId } = one;
     if (movement === undefined || id === undefined || moved === undefined || moved === 0) continue;
-    if (!isWished(one, movement, wish)) continue;
+    if (!isSelected(one, movement, wish)) continue;
     const { type, endpoint } = movement;
     const amount = (-movement.sign * moved) as Units;
     const made = undoId({ type, id, productId }, decimalOf(username, amount), sha256);
@@ -92,7 +92,7 @@ export function undoPlan(
   return plan;
 }
 
-function isWished({ id, by, timeMs, productId }: HistoryItem, movement: Movement, wish: UndoWish): boolean {
+function isSelected({ id, by, timeMs, productId }: HistoryItem, movement: Movement, wish: UndoSelection): boolean {
   if (wish.by === 'platform' ? movement.endpoint === undefined : by?.name !== wish.by.operator) return false;
   // Items from a snapshot have their times, too.
   if (timeMs === undefined || timeMs < wish.sinceMs || timeMs > wish.untilMs) return false;
@@ -104,7 +104,7 @@ function isWished({ id, by, timeMs, productId }: HistoryItem, movement: Movement
 
 const REASON_MAX = 400;
 
-function reasonOf(type: Undoable, { id, productId }: HistoryItem, { by }: UndoWish): string {
+function reasonOf(type: Undoable, { id, productId }: HistoryItem, { by }: UndoSelection): string {
   const who = by === 'platform' ? productId : by.operator;
   return `undo of ${type} ${id} by ${who}`.slice(0, REASON_MAX).toWellFormed();
 }

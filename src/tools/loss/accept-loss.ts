@@ -1,9 +1,9 @@
 import type { Logger } from '../../base/logger.js';
 import type { Archive } from '../../shard/archive/archive.js';
 import { formatLsn } from '../../shard/log/lsn.js';
-import { isPermanent } from '../../shard/log/patience.js';
 import { type RecoveryDeps, rebuild } from '../../shard/log/recovery.js';
 import { NewerEntryError, RecoveryError } from '../../shard/log/recovery-error.js';
+import { isPermanent } from '../../shard/log/retry-policy.js';
 import { type TakeOverDeps, takeOver } from '../../shard/log/take-over.js';
 import { type EntryFormat, type Head, isSameHead, type Owner, type Takeover } from '../../shard/log/wal.js';
 import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';

@@ -1,4 +1,4 @@
-import { ALL_DAYS, type Archive, type ArchiveName, type MissingDay } from '../../shard/archive/archive.js';
+import { ALL_DAYS, type Archive, type ArchiveKey, type MissingDay } from '../../shard/archive/archive.js';
 import { nameOfRound } from '../../shard/archive/archive-hash.js';
 import { DamagedArchiveError } from '../../shard/archive/damaged-archive-error.js';
 import { firstEntry, maybeEntry } from '../../shard/log/log-reader.js';
@@ -7,7 +7,7 @@ import { RecoveryError } from '../../shard/log/recovery-error.js';
 import { takeOver } from '../../shard/log/take-over.js';
 import { type Entry, type Head, isSameHead, type Owner } from '../../shard/log/wal.js';
 import { type ArchiveMark, compareMarks } from '../../wallet/archive-mark.js';
-import { nameOfImage } from '../../wallet/state/round-image.js';
+import { nameOfSerialized } from '../../wallet/state/serialized-round.js';
 import type { OnProgress } from '../progress.js';
 import { rawEntriesAfter } from '../raw-entries.js';
 import { findRequiredMark } from '../required-mark.js';
@@ -134,7 +134,7 @@ async function oldestKnown(
   return mark !== undefined && compareLsn(mark, first.previousLsn) >= 0 ? undefined : first;
 }
 
-interface GoneRound extends LostRound {
+interface ArchivedRoundName extends LostRound {
   readonly mark: ArchiveMark | undefined;
 }
 
@@ -143,7 +143,7 @@ class LostRounds {
   more = 0;
   private readonly lost = new Map<string, LostRound>();
   /** Rounds still to look up, each with the record that its event relies on. */
-  private readonly gone = new Map<string, GoneRound>();
+  private readonly gone = new Map<string, ArchivedRoundName>();
 
   constructor(
     private readonly shard: number,
@@ -174,7 +174,7 @@ class LostRounds {
       const { username, timeMs } = event;
       if (event.type === 'rounds-restored') {
         for (const image of event.images) {
-          const { productId, roundId } = nameOfImage(image);
+          const { productId, roundId } = nameOfSerialized(image);
           this.gone.delete(keyOf(username, productId, roundId));
           this.lost.delete(keyOf(username, productId, roundId));
         }
@@ -200,14 +200,14 @@ class LostRounds {
   }
 
   /** Looks rounds up one by one when one of them is damaged: a damaged round is not lost. */
-  private async areThere(rounds: readonly GoneRound[]): Promise<readonly boolean[]> {
+  private async areThere(rounds: readonly ArchivedRoundName[]): Promise<readonly boolean[]> {
     const { archive, shard } = this;
     if (archive === undefined || rounds.length === 0) return rounds.map(() => false);
     try {
       const records = await archive.find(shard, rounds.map(nameOf), ALL_DAYS);
       const there = new Map<string, Lsn[]>();
       for (const { image, lsn } of records) {
-        const { username, productId, roundId } = nameOfImage(image);
+        const { username, productId, roundId } = nameOfSerialized(image);
         const key = keyOf(username, productId, roundId);
         there.set(key, [...(there.get(key) ?? []), lsn]);
       }
@@ -224,7 +224,7 @@ class LostRounds {
   }
 }
 
-function nameOf({ username, productId, roundId }: LostRound): ArchiveName {
+function nameOf({ username, productId, roundId }: LostRound): ArchiveKey {
   return nameOfRound(username, productId, roundId);
 }
 

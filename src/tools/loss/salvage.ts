@@ -126,7 +126,7 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
     tallies: talliesOf(replay),
     logBytes,
     problem,
-    ...(await lookBeyond(shard, reached.lsn, deps)),
+    ...(await inspectUnusable(shard, reached.lsn, deps)),
   };
 }
 
@@ -141,7 +141,7 @@ function talliesOf({ tallies, manifest, head, timeMs }: Replay): Tallies {
   return Tallies.from(known, formatLsn(head.lsn));
 }
 
-async function lookBeyond(
+async function inspectUnusable(
   shard: number,
   after: Lsn,
   deps: SalvageDeps,

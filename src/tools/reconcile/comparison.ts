@@ -9,7 +9,7 @@ import type { Window } from './window.js';
  * The platform's view of a bet whose payout walletd knows only for the complete round. `payout` is undefined when
  * walletd lacks the bet.
  */
-export interface HangingPart {
+export interface RoundPayoutPart {
   readonly username: string;
   readonly productId: string;
   readonly roundId: string;
@@ -39,7 +39,7 @@ export class Counts {
 
 /**
  * Compares both sides part by part; all records of one bet are in the same part. Bets come first. Payouts of complete
- * rounds (`onHanging`) are compared after all bets.
+ * rounds (`onRoundPayout`) are compared after all bets.
  */
 export class Comparison {
   readonly counts = new Counts();
@@ -48,7 +48,7 @@ export class Comparison {
     private readonly window: Window,
     private readonly sums: Sums,
     private readonly onDifference: (difference: Difference) => void,
-    private readonly onHanging: (part: HangingPart) => void,
+    private readonly onRoundPayout: (part: RoundPayoutPart) => void,
   ) {}
 
   bets(theirs: readonly PlatformRecord[], ours: readonly OurBet[]): void {
@@ -71,8 +71,8 @@ export class Comparison {
     }
   }
 
-  rounds(parts: readonly HangingPart[], ours: readonly OurRound[]): void {
-    const byRound = new Map<string, HangingPart[]>();
+  rounds(parts: readonly RoundPayoutPart[], ours: readonly OurRound[]): void {
+    const byRound = new Map<string, RoundPayoutPart[]>();
     for (const part of parts) {
       const key = keyOfRound(part);
       const others = byRound.get(key);
@@ -105,7 +105,15 @@ export class Comparison {
       return;
     }
     if (roundId !== undefined) {
-      this.onHanging({ username, productId, roundId, payout: undefined, line, timeMs: timeMs ?? 0, isInFlight: false });
+      this.onRoundPayout({
+        username,
+        productId,
+        roundId,
+        payout: undefined,
+        line,
+        timeMs: timeMs ?? 0,
+        isInFlight: false,
+      });
     }
     if (timeMs !== undefined && !this.window.has(timeMs)) {
       this.counts.outside++;
@@ -142,13 +150,13 @@ export class Comparison {
     if (!bet.hangs || !isKnown || bet.state === 'CANCELLED') return;
     const { username, productId, roundId } = bet;
     const payout = record.payout ?? 0;
-    this.onHanging({ username, productId, roundId, payout, line: record.line, timeMs, isInFlight });
+    this.onRoundPayout({ username, productId, roundId, payout, line: record.line, timeMs, isInFlight });
   }
 
-  private round(round: OurRound, parts: readonly HangingPart[]): void {
+  private round(round: OurRound, parts: readonly RoundPayoutPart[]): void {
     const { username, productId, roundId, currency, paid, bets } = round;
     const payouts = parts.map(({ payout }) => payout).filter((payout) => payout !== undefined);
-    const last = parts.at(-1) as HangingPart;
+    const last = parts.at(-1) as RoundPayoutPart;
     const payout = payouts.reduce((sum, units) => sum + units, 0);
     const isWhole = payouts.length === bets && parts.length === bets;
     if (!isWhole || (payout !== paid && parts.some(({ isInFlight }) => isInFlight))) {

@@ -11,19 +11,18 @@ const SAFE_DIGITS = 15;
  * The amount of a decimal text in units, exactly: the text never becomes a float. Undefined when the text is not an
  * amount: negative, too large for a balance, or with more decimals than `scale` (noise of floats aside).
  */
-export function maybeUnitsOf(text: string, scale: number): Units | undefined {
+export function tryUnitsOf(text: string, scale: number): Units | undefined {
   const [, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const shift = scale - fraction.length + Number(exponent);
   const digits = whole + fraction;
   if (shift >= 0 && digits.length + shift <= SAFE_DIGITS) return Number(digits + '0'.repeat(shift));
-  const units =
-    shift >= 0 ? BigInt(digits) * 10n ** BigInt(shift) : maybeNearest(BigInt(digits), 10n ** BigInt(-shift));
+  const units = shift >= 0 ? BigInt(digits) * 10n ** BigInt(shift) : tryNearest(BigInt(digits), 10n ** BigInt(-shift));
   return units !== undefined && units <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(units) : undefined;
 }
 
 /** The integer that a fraction equals or nearly equals. */
-function maybeNearest(dividend: bigint, divisor: bigint): bigint | undefined {
+function tryNearest(dividend: bigint, divisor: bigint): bigint | undefined {
   const below = dividend / divisor;
   const rest = dividend % divisor;
   if (rest * NOISE_PER_UNIT <= divisor) return below;

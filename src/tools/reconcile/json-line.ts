@@ -15,11 +15,11 @@ const MEMBER =
  * other value is empty (''). Throws a `ToolError` when the line is not an object.
  */
 export function valuesOfLine(text: string, line: number): ReadonlyMap<string, string> {
-  return maybeFlatValues(text) ?? parsedValues(text, line);
+  return tryFlatValues(text) ?? parsedValues(text, line);
 }
 
 /** Undefined for lines that need a parser, and for invalid lines. */
-function maybeFlatValues(text: string): ReadonlyMap<string, string> | undefined {
+function tryFlatValues(text: string): ReadonlyMap<string, string> | undefined {
   const values = new Map<string, string>();
   MEMBER.lastIndex = text.indexOf('{') + 1;
   if (MEMBER.lastIndex !== 1) return undefined;

@@ -2,7 +2,7 @@ import type { ArchiveRecord } from '../../shard/archive/archive.js';
 import { readLog } from '../../shard/log/log-reader.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { Round } from '../../wallet/state/round.js';
-import { addRoundOf, nameOfImage } from '../../wallet/state/round-image.js';
+import { addSerializedRound, nameOfSerialized } from '../../wallet/state/serialized-round.js';
 import { Tables } from '../../wallet/state/tables.js';
 import { Wallet } from '../../wallet/state/wallet.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
@@ -76,12 +76,12 @@ async function takeArchive(
 }
 
 function takeRecord({ image, lsn, index }: ArchiveRecord, wallets: Wallets, draft: Tables, take: TakeRound): void {
-  const { username } = nameOfImage(image);
+  const { username } = nameOfSerialized(image);
   const currency = wallets.peek(username)?.currency;
   // The player was created after the wallets were read.
   if (currency === undefined) return;
   const copy = Wallet.begin(draft, currency, username);
-  const [member] = addRoundOf(copy, image);
+  const [member] = addSerializedRound(copy, image);
   if (member !== undefined) take(member.round, { username, currency }, ageOf(lsn, index));
 }
 

@@ -4,7 +4,7 @@ import type { ScaleTable, Units } from '../../wallet/amount.js';
 import { isId } from '../../wallet/identifier.js';
 import { ToolError } from '../store-reader.js';
 import type { Columns, Field, PlatformState } from './columns.js';
-import { maybeUnitsOf } from './decimal.js';
+import { tryUnitsOf } from './decimal.js';
 import type { RawRecord } from './raw-records.js';
 
 /** A bet as the platform has it. */
@@ -49,7 +49,7 @@ export function platformRecord({ line, fields }: RawRecord, columns: Columns, sc
     const text = must(field);
     const scale = scales.of(currency);
     const cure = isGrouped(text) ? 'write 1234.56, not 1,234.56 or 1.234,56' : `${currency} has ${scale} decimals`;
-    return maybeUnitsOf(text, scale) ?? fail(`${field} cannot be ${shown(text)}: ${cure}`);
+    return tryUnitsOf(text, scale) ?? fail(`${field} cannot be ${shown(text)}: ${cure}`);
   };
   const isReversed = state === 'VOID' || state === 'CANCELLED';
   const time = maybe('time');

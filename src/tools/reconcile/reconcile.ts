@@ -2,7 +2,7 @@ import { currentHashKey, keyedHash } from '../../base/keyed-hash.js';
 import type { OnProgress } from '../progress.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
 import type { Columns } from './columns.js';
-import { Comparison, type Counts, type HangingPart, keyOfBet, keyOfCredit, keyOfRound } from './comparison.js';
+import { Comparison, type Counts, keyOfBet, keyOfCredit, keyOfRound, type RoundPayoutPart } from './comparison.js';
 import type { Difference } from './difference.js';
 import { type OurBet, type OurCredit, type OurRound, readRound } from './our-bet.js';
 import { eachRound } from './our-bets.js';
@@ -64,7 +64,7 @@ class Parts {
   readonly bets: Spill<OurBet>;
   readonly rounds: Spill<OurRound>;
   readonly credits: Spill<OurCredit>;
-  readonly hanging: Spill<HangingPart>;
+  readonly hanging: Spill<RoundPayoutPart>;
 
   constructor(folder: string) {
     this.theirs = new Spill(folder, PARTS);

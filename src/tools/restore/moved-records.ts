@@ -1,5 +1,5 @@
 import type { ArchiveRecord } from '../../shard/archive/archive.js';
-import { nameOfImage } from '../../wallet/state/round-image.js';
+import { nameOfSerialized } from '../../wallet/state/serialized-round.js';
 import { ToolError } from '../store-reader.js';
 
 /** Range of indexes per source shard; one put uses far fewer. */
@@ -25,7 +25,7 @@ export class MovedRecords {
   ) {}
 
   moved(record: ArchiveRecord): ArchiveRecord {
-    const { username } = nameOfImage(record.image);
+    const { username } = nameOfSerialized(record.image);
     const shard = this.place(username, record.shard);
     const rank = this.rankOf(record, shard);
     return rank === 0 ? { ...record, shard } : { ...record, shard, index: (record.index + rank * INDEXES) % INDEX_END };

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.js';
 import { atOnce } from '../../base/steps.js';
-import type { Patience } from '../../shard/log/patience.js';
-import type { SealedEntry } from '../../shard/log/wal.js';
+import type { RetryPolicy } from '../../shard/log/retry-policy.js';
+import type { EncodedEntry } from '../../shard/log/wal.js';
 import type { ChunkSummary, ChunkWriter } from '../../shard/snapshot/snapshot-store.js';
 import { CHUNK_BYTES } from '../../shard/snapshot/snapshotter.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
@@ -21,12 +21,12 @@ export class NewShard {
   constructor(
     private readonly shard: number,
     /** The fence, already in the log. */
-    private readonly fence: SealedEntry,
+    private readonly fence: EncodedEntry,
     private readonly timeMs: number,
     private readonly id: string,
     private readonly formats: StoreFormats,
     target: TargetStore,
-    patience: Patience,
+    patience: RetryPolicy,
   ) {
     this.writer = new SnapshotWriter(shard, id, fence.head.nonce, target, patience);
     this.chunk = formats.snapshotFormat.beginChunk(shard, id, 0);

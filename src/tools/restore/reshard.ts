@@ -1,15 +1,15 @@
 import { assert, must } from '../../base/assert.js';
 import { LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
-import type { Append, Owner, Position, SealedEntry } from '../../shard/log/wal.js';
+import type { Append, EncodedEntry, Owner, Position } from '../../shard/log/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import type { Frame, Frames } from '../frame.js';
-import { keepTrying } from '../patient-source.js';
+import { keepTrying } from '../source-with-retry.js';
 import { ToolError } from '../store-reader.js';
 import { dryTarget } from './dry-target.js';
 import { MovedRecords } from './moved-records.js';
 import { NewShard } from './new-shard.js';
-import { mustHaveNothing, type Restored, type RestoreOptions, restoreFrames } from './restore.js';
+import { mustBeEmpty, type Restored, type RestoreOptions, restoreFrames } from './restore.js';
 import { ShardFold } from './shard-fold.js';
 import type { RestoredShard } from './shard-restore.js';
 import { ForeignWriterError } from './snapshot-writer.js';
@@ -124,7 +124,7 @@ class Resharding {
 
   private async checkNothingIsLeft(): Promise<void> {
     const { target, options } = this;
-    for (let shard = 0; shard < options.shards; shard++) await mustHaveNothing(shard, target, options.patience);
+    for (let shard = 0; shard < options.shards; shard++) await mustBeEmpty(shard, target, options.patience);
   }
 
   private fold(frame: Frame): void {
@@ -181,7 +181,7 @@ class Resharding {
     return Array.from({ length: shards }, (_, shard): Append => {
       const expected = formats.genesis(shard);
       const header = { shard, lsn, nonce: newId(), previous: { ...expected, lsn: end }, timeMs };
-      const fence: SealedEntry = formats.format.sealFence(header, owner);
+      const fence: EncodedEntry = formats.format.encodeFence(header, owner);
       return { shard, expected, entries: [fence] };
     });
   }

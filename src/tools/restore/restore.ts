@@ -2,12 +2,12 @@ import { must } from '../../base/assert.js';
 import type { Archive, ArchiveRecord } from '../../shard/archive/archive.js';
 import { mustReach } from '../../shard/archive/archive-behind-error.js';
 import { LSN_ZERO } from '../../shard/log/lsn.js';
-import type { Patience } from '../../shard/log/patience.js';
+import type { RetryPolicy } from '../../shard/log/retry-policy.js';
 import type { OpenFormats, StoreFormats, TargetStore } from '../copy-ports.js';
 import type { Coverage } from '../coverage.js';
 import type { Frame, Frames } from '../frame.js';
-import { keepTrying } from '../patient-source.js';
 import type { At } from '../point-in-time.js';
+import { keepTrying } from '../source-with-retry.js';
 import { ToolError } from '../store-reader.js';
 import { type RestoredShard, ShardRestore } from './shard-restore.js';
 import { ForeignWriterError } from './snapshot-writer.js';
@@ -28,7 +28,7 @@ export interface Restored {
 export interface RestoreOptions {
   readonly openFormats: OpenFormats;
   readonly at?: At | undefined;
-  readonly patience: Patience;
+  readonly patience: RetryPolicy;
 }
 
 const APPEND_BYTES = 1024 * 1024;
@@ -62,7 +62,7 @@ class Restore {
     private readonly targetArchive: Pick<Archive, 'put' | 'raiseMark'> | undefined,
     private readonly formats: StoreFormats,
     at: At | undefined,
-    private readonly patience: Patience,
+    private readonly patience: RetryPolicy,
   ) {
     this.shards = Array.from(
       { length: formats.shards },
@@ -79,7 +79,7 @@ class Restore {
     checkCreated(at, formats.createdMs);
     const wasCreated = await keepTrying('create the store', patience, () => target.createIncomplete(meta));
     if (!wasCreated) throw new ToolError('a restore needs an empty store');
-    for (let shard = 0; shard < formats.shards; shard++) await mustHaveNothing(shard, target, patience);
+    for (let shard = 0; shard < formats.shards; shard++) await mustBeEmpty(shard, target, patience);
     const archive = await target.openArchive?.(formats.storeId);
     const days = archive && (await keepTrying('look into the archive', patience, () => archive.days()));
     if (days !== undefined && days.length > 0) {
@@ -186,7 +186,7 @@ function checkCreated(at: At | undefined, createdMs: number): void {
 }
 
 /** Remains of a store that was emptied by hand would count as part of the new one. */
-export async function mustHaveNothing(shard: number, target: TargetStore, patience: Patience): Promise<void> {
+export async function mustBeEmpty(shard: number, target: TargetStore, patience: RetryPolicy): Promise<void> {
   const entries = await keepTrying('read the log', patience, () => target.read(shard, LSN_ZERO, 1));
   const snapshots = await keepTrying('list the snapshots', patience, () => target.snapshots(shard));
   if (entries.length === 0 && snapshots.length === 0) return;

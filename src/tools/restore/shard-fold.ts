@@ -62,7 +62,7 @@ export class ShardFold {
       if (!(error instanceof AssertionFailure)) throw error;
       throw new ToolError(`entry ${formatLsn(entry.lsn)} of shard ${this.shard} does not fit: ${error.message}`);
     }
-    for (const _event of entry.events) replay.wallets.packNext();
+    for (const _event of entry.events) replay.wallets.hibernateNext();
   }
 
   /**

@@ -1,8 +1,8 @@
 import { assert, must } from '../../base/assert.js';
 import { checkContinuity, checkNoLoss, decodeEntry, newestTimeOf } from '../../shard/log/log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
-import type { Patience } from '../../shard/log/patience.js';
-import { type Append, type Head, isSameHead, type SealedEntry } from '../../shard/log/wal.js';
+import type { RetryPolicy } from '../../shard/log/retry-policy.js';
+import { type Append, type EncodedEntry, type Head, isSameHead } from '../../shard/log/wal.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import { type At, isEarlyEnough, isPast } from '../point-in-time.js';
@@ -31,7 +31,7 @@ export class ShardRestore {
   private last: Head | undefined = undefined;
   /** The newest time in that entry. */
   private lastMs: number | undefined = undefined;
-  private waiting: SealedEntry[] = [];
+  private waiting: EncodedEntry[] = [];
   private snapshot: SnapshotRestore | undefined = undefined;
   private isPast = false;
   /** The newest archive record that the restored part of the log relies on. */
@@ -44,7 +44,7 @@ export class ShardRestore {
     private readonly target: TargetStore,
     private readonly formats: StoreFormats,
     private readonly at: At | undefined,
-    private readonly patience: Patience,
+    private readonly patience: RetryPolicy,
   ) {
     this.head = formats.genesis(shard);
   }

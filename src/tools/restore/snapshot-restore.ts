@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import type { Patience } from '../../shard/log/patience.js';
+import type { RetryPolicy } from '../../shard/log/retry-policy.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import { SnapshotWriter } from './snapshot-writer.js';
@@ -15,7 +15,7 @@ export class SnapshotRestore {
     nonce: string,
     target: TargetStore,
     private readonly formats: StoreFormats,
-    patience: Patience,
+    patience: RetryPolicy,
   ) {
     this.writer = new SnapshotWriter(manifest.shard, manifest.id, nonce, target, patience);
   }

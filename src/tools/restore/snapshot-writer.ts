@@ -1,6 +1,6 @@
-import type { Patience } from '../../shard/log/patience.js';
+import type { RetryPolicy } from '../../shard/log/retry-policy.js';
 import type { TargetStore } from '../copy-ports.js';
-import { keepTrying } from '../patient-source.js';
+import { keepTrying } from '../source-with-retry.js';
 import { ToolError } from '../store-reader.js';
 
 export class ForeignWriterError extends ToolError {
@@ -25,7 +25,7 @@ export class SnapshotWriter {
     /** The nonce of the head of the target's log. */
     private readonly nonce: string,
     private readonly target: TargetStore,
-    private readonly patience: Patience,
+    private readonly patience: RetryPolicy,
   ) {}
 
   async begin(): Promise<void> {

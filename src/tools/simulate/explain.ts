@@ -97,14 +97,14 @@ export function ruleOf({ history }: Finding): RuleName {
   if (former.length > 0 && last.endpoint !== 'checkBalance') {
     return history.at(-2)?.body === last.body ? 'repeats' : 'oldMessages';
   }
-  return maybeRuleOfElements(last) ?? BY_ENDPOINT[last.endpoint];
+  return findRuleOfElements(last) ?? BY_ENDPOINT[last.endpoint];
 }
 
 /**
  * The rule by the elements' fields. A shrunk history has only relevant elements: an element skips because the skip
  * matters.
  */
-function maybeRuleOfElements({ endpoint, body }: Sent): RuleName | undefined {
+function findRuleOfElements({ endpoint, body }: Sent): RuleName | undefined {
   const { txns = [] } = JSON.parse(body) as { txns?: readonly Element[] };
   const has = (field: string, value: unknown) => txns.some((txn) => txn[field] === value);
   if (txns.length > 1) return 'arrays';

@@ -60,14 +60,14 @@ export class Judge {
 
   /** Notes a message's answer. Returns false when no world allows it. */
   told(message: Message, told: Told): boolean {
-    return this.toldAtOnce([message], [told]);
+    return this.answeredAtOnce([message], [told]);
   }
 
   /**
    * Notes answers to messages that were sent at once; an undefined answer was lost. Returns false when no order
    * explains the answers.
    */
-  toldAtOnce(messages: readonly Message[], told: readonly (Told | undefined)[]): boolean {
+  answeredAtOnce(messages: readonly Message[], told: readonly (Told | undefined)[]): boolean {
     this.forget(messages);
     const left = messages.map((message, n) => ({ message, told: told[n] }));
     const after = (worlds: readonly ReferencePlayer[]) =>
@@ -75,7 +75,7 @@ export class Judge {
         ? this.ordersOf(worlds[0] as ReferencePlayer, left)
         : worlds.flatMap((world) => this.ordersOf(world, left));
     let worlds = after(this.worlds);
-    if (worlds.length === 0) worlds = after(this.worldsWithLate());
+    if (worlds.length === 0) worlds = after(this.worldsWithLateArrivals());
     if (worlds.length === 0) worlds = this.afterRepeats(left);
     if (worlds.length === 0) return false;
     this.keep(worlds);
@@ -88,7 +88,7 @@ export class Judge {
   }
 
   /** Worlds in which messages without an answer have arrived only now. */
-  private worldsWithLate(): ReferencePlayer[] {
+  private worldsWithLateArrivals(): ReferencePlayer[] {
     let worlds = [...this.worlds];
     for (const message of this.late.slice(-LATE_MAX)) {
       worlds = worlds.concat(worlds.map((world) => this.turn(world, message).player));

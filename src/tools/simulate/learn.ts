@@ -110,14 +110,14 @@ export async function learn(table: Table, players: Players, onProgress: OnProgre
     if (await isServed(table, players, endpoint)) endpoints.push(endpoint);
     onProgress(n, total);
   }
-  const decimals = endpoints.includes('placeBets') ? await maybeDecimals(table, players) : table.profile.decimals;
+  const decimals = endpoints.includes('placeBets') ? await findDecimals(table, players) : table.profile.decimals;
   let profile: Profile = { ...table.profile, endpoints, decimals: decimals ?? table.profile.decimals };
   const unclear: string[] = decimals === undefined ? ['decimals'] : [];
   for (const [n, question] of QUESTIONS.entries()) {
     onProgress(ENDPOINTS.length + 1 + n, total);
     const steps = question.steps(new Platform());
     if (maybeMissing(profile, steps.flatMap(messagesOf)) !== undefined) continue;
-    const value = await maybeAnswer({ ...table, profile }, players, question.choice, steps);
+    const value = await findChoice({ ...table, profile }, players, question.choice, steps);
     if (value === undefined) unclear.push(question.choice);
     else profile = { ...profile, [question.choice]: value };
   }
@@ -135,7 +135,7 @@ async function isServed(table: Table, players: Players, endpoint: Endpoint): Pro
 }
 
 /** The first value with which all answers are right; undefined when there is none. */
-async function maybeAnswer(
+async function findChoice(
   table: Table,
   players: Players,
   choice: keyof Choices,
@@ -150,7 +150,7 @@ async function maybeAnswer(
 }
 
 /** The largest number of decimals at which a bet is taken exactly; undefined when no bet is. */
-async function maybeDecimals(table: Table, players: Players): Promise<number | undefined> {
+async function findDecimals(table: Table, players: Players): Promise<number | undefined> {
   for (let decimals = DECIMALS_MAX; decimals >= 0; decimals--) {
     const profile: Profile = { ...table.profile, decimals };
     const bet = new Platform().bet('b1', 1 + 10 ** -decimals);

@@ -5,7 +5,7 @@ import type { Client, Reply } from './client.js';
 import { Judge, type Told } from './judge.js';
 import { bodyOf, type Message, type Player } from './message.js';
 import { type Profile, pathOf } from './profile.js';
-import { isFinal, isNotServed, maybeMisshape, toldOf, whyNotFinal } from './reply.js';
+import { findMisshape, isFinal, isNotServed, toldOf, whyNotFinal } from './reply.js';
 
 /** The operator, and how long to retry. */
 export interface Table {
@@ -108,7 +108,7 @@ export class Play {
     const expected = messages.flatMap((message) => this.judge.expected(message));
     const replies = await Promise.all(messages.map((message) => this.send(message, 'at-once')));
     const told = replies.map((reply, n) => (isFinal(reply) ? this.read(messages[n] as Message, reply) : undefined));
-    if (!this.judge.toldAtOnce(messages, told)) return this.finding(expected);
+    if (!this.judge.answeredAtOnce(messages, told)) return this.finding(expected);
     for (const [n, message] of messages.entries()) {
       if (told[n] !== undefined) continue;
       const finding = await this.one(message);
@@ -143,7 +143,7 @@ export class Play {
   }
 
   private read(message: Message, reply: Reply): Told {
-    const says = maybeMisshape(message, this.player, this.table.profile.productId, reply);
+    const says = findMisshape(message, this.player, this.table.profile.productId, reply);
     if (says !== undefined) this.misshape ??= { says, finding: this.finding(this.judge.expected(message)) };
     return toldOf(message, reply, this.table.profile.decimals);
   }

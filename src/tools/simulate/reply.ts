@@ -48,12 +48,7 @@ export function toldOf({ endpoint }: Message, { fields }: Reply, decimals: numbe
 }
 
 /** The fault in the fields of a final reply, apart from money; undefined when there is none. */
-export function maybeMisshape(
-  message: Message,
-  player: Player,
-  usualProduct: string,
-  reply: Reply,
-): string | undefined {
+export function findMisshape(message: Message, player: Player, usualProduct: string, reply: Reply): string | undefined {
   const { fields } = reply;
   if (typeof fields.statusCode !== 'number') return 'the answer has no number as its statusCode';
   const isSuccess = fields.statusCode === 0;

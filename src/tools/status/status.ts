@@ -6,7 +6,7 @@ export interface Readiness {
   readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
 }
 
-/** Facts about a server from its scrape, for people. The rules in `src/node/overview/trouble-rules.ts` judge them. */
+/** Facts about a server from its scrape, for people. The rules in `src/node/overview/alert-rules.ts` judge them. */
 export interface Facts {
   readonly version: string;
   readonly node: string;

@@ -9,7 +9,7 @@ import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { Entry } from '../../shard/log/wal.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { Event } from '../../wallet/event.js';
-import { addRoundOf, imageOfRound, nameOfImage } from '../../wallet/state/round-image.js';
+import { addSerializedRound, nameOfSerialized, serializeRound } from '../../wallet/state/serialized-round.js';
 import { Tables } from '../../wallet/state/tables.js';
 import { Wallet } from '../../wallet/state/wallet.js';
 import { requiredAfter } from '../required-mark.js';
@@ -74,12 +74,12 @@ export class ArchiveCheck {
       for (const { productId, roundId } of event.rounds) {
         const round = must(wallet.round(productId, roundId), 'a round that goes is there');
         const day = dayOf(Math.max(...round.members().map(({ updatedMs }) => updatedMs)));
-        const checksum = crc32(imageOfRound(wallet, round));
+        const checksum = crc32(serializeRound(wallet, round));
         this.gone.set(keyOf(username, productId, roundId), { username, roundId, lsn, checksum, day });
       }
     } else if (event.type === 'rounds-restored') {
       for (const image of event.images) {
-        const { productId, roundId } = nameOfImage(image);
+        const { productId, roundId } = nameOfSerialized(image);
         const key = keyOf(username, productId, roundId);
         const gone = this.gone.get(key);
         if (gone !== undefined && gone.checksum !== crc32(image)) {
@@ -154,7 +154,7 @@ export class ArchiveCheck {
   check(record: ArchiveRecord, head?: Lsn): void {
     this.rounds++;
     try {
-      const { username, productId, roundId } = nameOfImage(record.image);
+      const { username, productId, roundId } = nameOfSerialized(record.image);
       this.checkRound(record, username, productId, roundId);
       if (head !== undefined && compareLsn(record.lsn, head) > 0) return;
       const key = keyOf(username, productId, roundId);
@@ -174,7 +174,7 @@ export class ArchiveCheck {
     assert(this.reader.shardOf(username) === shard, 'it is of a player of another shard');
     assert(player === hashOfPlayer(username) && round === hashOfName(productId, roundId), 'it has another name');
     const copy = Wallet.begin(this.tables.draft(), 'XXX', username);
-    const members = addRoundOf(copy, image);
+    const members = addSerializedRound(copy, image);
     assert(copy.openBets === 0, 'nothing of it is open');
     assert(dayOf(Math.max(...members.map(({ updatedMs }) => updatedMs))) === day, 'it is of another day');
     const named = members.filter(({ kind }) => kind !== 'mark');

@@ -62,7 +62,7 @@ export class CheckedReplay {
       if (this.isBroken) return;
       try {
         this.audit.take(event);
-        this.lookAtMoves(event, lsn);
+        this.noteArchiveMoves(event, lsn);
         if (!this.replay.apply(event, lsn)) continue;
         const wallet = must(this.wallets.get(event.username), 'an event leaves its wallet');
         this.books.post(wallet, event);
@@ -73,7 +73,7 @@ export class CheckedReplay {
     }
   }
 
-  private lookAtMoves(event: Event, lsn: Lsn): void {
+  private noteArchiveMoves(event: Event, lsn: Lsn): void {
     if (event.type !== 'rounds-archived' && event.type !== 'rounds-restored') return;
     const wallet = this.wallets.get(event.username);
     if (wallet !== undefined && event.version === wallet.version + 1) this.archive.take(wallet, event, lsn);

@@ -229,7 +229,7 @@ export class OperatorApi implements PlayerSource {
     const headers: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
     const exchange = { method, path, headers, body, timeoutMs };
     return await (this.proven?.ask(exchange) ?? this.send(exchange)).catch((error: Error) => {
-      if (error instanceof UnprovenServer && hasToBeTold(error.reply)) {
+      if (error instanceof UnprovenServer && isExplainedByWalletd(error.reply)) {
         throw this.refused(error.reply.status, error.reply.text);
       }
       if (error instanceof ToolError) throw error;
@@ -257,7 +257,7 @@ export class OperatorApi implements PlayerSource {
 }
 
 /** True for refusals that walletd explains better itself: unknown token, too many requests, or still starting. */
-function hasToBeTold({ status, text }: Reply): boolean {
+function isExplainedByWalletd({ status, text }: Reply): boolean {
   return status === 429 || status === 503 || codeOf(text) === UNKNOWN_TOKEN;
 }
 

@@ -6,7 +6,7 @@ import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
 import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import type { AuditHead } from '../../wallet/audit-chain.js';
-import { maybeAcceptedLoss } from '../accepted-loss.js';
+import { findAcceptedLoss } from '../accepted-loss.js';
 import { predecessorOf, type StoreReader } from '../store-reader.js';
 import { ArchiveCheck } from './archive-check.js';
 import { CheckedReplay } from './checked-replay.js';
@@ -83,8 +83,8 @@ export class ShardVerification {
     let fault = unreadable ?? (await read());
     while (fault !== undefined) {
       const { lsn } = this.last;
-      const fence = fault instanceof AcceptedLossError ? fault.fence.lsn : await maybeAcceptedLoss(shard, lsn, reader);
-      const goesOn = await this.goOnBeyond(lsn, snapshots);
+      const fence = fault instanceof AcceptedLossError ? fault.fence.lsn : await findAcceptedLoss(shard, lsn, reader);
+      const goesOn = await this.continueAfter(lsn, snapshots);
       // A fault after the point from which the rest could be proved was not accepted with the loss.
       const isAccepted = goesOn && fence !== undefined && compareLsn(fence, this.last.lsn) <= 0;
       this.note(fault, isAccepted ? fence : undefined);
@@ -126,7 +126,7 @@ export class ShardVerification {
    * After a fault in the log, continues from the first later snapshot whose start the log has. Returns false without
    * one.
    */
-  private async goOnBeyond({ sequence }: Lsn, snapshots: SnapshotCheck): Promise<boolean> {
+  private async continueAfter({ sequence }: Lsn, snapshots: SnapshotCheck): Promise<boolean> {
     this.proofs.clear();
     for (const manifest of oldestFirst(snapshots.usable)) {
       if (manifest.start.lsn.sequence <= sequence || !(await this.isInLog(manifest.start))) continue;

@@ -1,4 +1,4 @@
-import { maybeSum } from '../amount.js';
+import { trySum } from '../amount.js';
 import type { CallbackCommand, CancelBetsCommand, CancelTxn } from '../command.js';
 import type { Round, Transaction } from '../state/round.js';
 import { hashOfRequest } from '../state/transaction-record.js';
@@ -89,7 +89,7 @@ function decideByRound(
     return markRound(wallet, command, txn, rules, round, 'already-cancelled');
   }
   if (open.length > 0 && round.closingCount >= rules.historyMax) return fail('limit-reached');
-  const held = maybeSum(open.map((bet) => bet.held));
+  const held = trySum(open.map((bet) => bet.held));
   if (held === undefined) return fail('amount-out-of-range');
   return change({
     type: 'round-cancelled',

@@ -5,9 +5,9 @@ import type { CallbackCommand, CheckBalanceCommand, Command } from '../command.j
 import type { Answer, Decision, Remark } from '../decision.js';
 import type { CallbackApplied, Change, Event } from '../event.js';
 import type { Failure } from '../rejection.js';
-import { excerptOf } from '../state/excerpt.js';
 import type { RememberedMessage, Round } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
+import { workingCopyOf } from '../state/working-copy.js';
 import { decideMovement } from './adjust-balance.js';
 import { decideAdjustBet } from './adjust-bets.js';
 import { refusalOfToken } from './admission.js';
@@ -161,7 +161,7 @@ function decideSingle(wallet: Wallet, command: CallbackCommand, rules: Rules, no
  * once per bet.
  */
 function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Outcome {
-  const draft = excerptOf(wallet, command);
+  const draft = workingCopyOf(wallet, command);
   const changes: Change[] = [];
   const remarks: Remark[] = [];
   const repeats: Repeat[] = [];
@@ -180,7 +180,7 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
     } else if (verdict.type === 'change') {
       effectCount++;
       remarks.push(...verdict.remarks);
-    } else if (isSkipped(command, verdict.failure) || rounds?.tookAlong(draft, index, verdict.failure)) {
+    } else if (isSkipped(command, verdict.failure) || rounds?.closedWithRound(draft, index, verdict.failure)) {
       idle++;
     } else {
       // The failing element's side effect (a tombstone) is kept; everything before it is rolled back.

@@ -49,7 +49,8 @@ export function ownPlacing(
 ): FirstAnswer | undefined {
   const { amount, waiting, skip } = message;
   const own = item.placingBy(id, waiting, skip, amount);
-  if (own === undefined) return isOfBefore(item, ['place'], timestampMillis) ? firstAnswer(item, message) : undefined;
+  if (own === undefined)
+    return predatesRollback(item, ['place'], timestampMillis) ? firstAnswer(item, message) : undefined;
   const rollback = rules.rollbackStale === 'request' ? undefined : item.newestRollback;
   const isUndone = rollback !== undefined && own.version < rollback.version;
   return isUndone && timestampMillis > rollback.sentMs ? undefined : own;
@@ -59,7 +60,11 @@ export function ownPlacing(
  * True for a message sent no later than an item's rollback, when an older walletd kept no request for effects of these
  * types.
  */
-export function isOfBefore(item: TransactionRecord, types: readonly EffectType[], timestampMillis: number): boolean {
+export function predatesRollback(
+  item: TransactionRecord,
+  types: readonly EffectType[],
+  timestampMillis: number,
+): boolean {
   return item.isRolledBack && item.lacksHashOf(types) && isSentBefore(item, timestampMillis);
 }
 

@@ -1,9 +1,9 @@
 import type { CallbackCommand } from '../command.js';
 import type { MessageRemembered } from '../event.js';
-import { namespacesOf } from '../state/excerpt.js';
 import type { RememberedMessage, Round, Transaction } from '../state/round.js';
 import type { Namespace } from '../state/transaction-kind.js';
 import type { Wallet } from '../state/wallet.js';
+import { namespacesOf } from '../state/working-copy.js';
 import { hashOfMessage } from './message-hash.js';
 import type { Rules } from './rules.js';
 

@@ -1,4 +1,4 @@
-import { isSafeBalance, maybeSum, type Units } from '../amount.js';
+import { isSafeBalance, trySum, type Units } from '../amount.js';
 import type { RollbackCommand, RollbackTxn } from '../command.js';
 import type { Remark } from '../decision.js';
 import type { Change } from '../event.js';
@@ -80,12 +80,12 @@ function decideByRound(
   const settled = bets.filter((bet) => bet.state === 'SETTLED');
   const stillPaid = round.stillPaid();
   if (settled.length > 0 || stillPaid.some((amount) => amount > 0)) {
-    const paid = maybeSum([...stillPaid, ...settled.map((bet) => bet.paid)]);
+    const paid = trySum([...stillPaid, ...settled.map((bet) => bet.paid)]);
     return rollBack(wallet, txn, rules, round, settled, paid, 'SETTLED');
   }
   const refunded = hasBegun ? [] : refundedSince(round, bets);
   if (refunded.length > 0) {
-    return rollBack(wallet, txn, rules, round, refunded, maybeSum(refunded.map(stakeOf)), 'REFUND');
+    return rollBack(wallet, txn, rules, round, refunded, trySum(refunded.map(stakeOf)), 'REFUND');
   }
   const newest = newestOf(bets.filter((bet) => bet.isOpen));
   if (newest === undefined) return fail(bets.some((bet) => bet.isOpen) ? 'transaction-not-found' : 'already-cancelled');

@@ -60,7 +60,7 @@ export class RoundsOfArray {
   }
 
   /** True for a bet that was closed together with its round, as this array requested, and not on its own. */
-  tookAlong(draft: Wallet, index: number, failure: Failure): boolean {
+  closedWithRound(draft: Wallet, index: number, failure: Failure): boolean {
     if (failure !== 'already-cancelled' || this.command.type === 'rollback') return false;
     const { id, byRound } = this.txn(index);
     const bet = byRound ? undefined : this.bet(draft, id);

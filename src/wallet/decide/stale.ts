@@ -2,7 +2,7 @@ import { unreachable } from '../../base/assert.js';
 import type { CallbackCommand } from '../command.js';
 import type { Round, Transaction } from '../state/round.js';
 import { type EffectType, hashOfRequest } from '../state/transaction-record.js';
-import { isOfBefore } from './idempotency.js';
+import { predatesRollback } from './idempotency.js';
 import type { Rules } from './rules.js';
 
 /**
@@ -23,7 +23,7 @@ function isUndone(items: readonly Transaction[], round: Round, command: Callback
     case 'request':
       return (
         isOfUndoneRequest(items, round, command) ||
-        items.some((item) => isOfBefore(item, CLOSINGS, command.timestampMillis))
+        items.some((item) => predatesRollback(item, CLOSINGS, command.timestampMillis))
       );
     case 'time':
       return items.some((item) => command.timestampMillis < sentMsOf(item)) || isUndoneItself(items, round, command);

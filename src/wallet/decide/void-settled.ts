@@ -1,4 +1,4 @@
-import { isSafeBalance, maybeSum, type Units } from '../amount.js';
+import { isSafeBalance, trySum, type Units } from '../amount.js';
 import type { VoidSettledCommand, VoidTxn } from '../command.js';
 import type { Remark } from '../decision.js';
 import type { Transaction } from '../state/round.js';
@@ -90,8 +90,8 @@ function decideByRound(
   // Remembered, which makes the same message a repeat when it comes again.
   if (isEmpty) return change({ type: 'round-voided', id: txn.id, roundId: round.id, bets: [], after: wallet.balance });
   if (round.closingCount >= rules.historyMax) return fail('limit-reached');
-  const held = maybeSum(settled.map((bet) => bet.held));
-  const paid = maybeSum([...round.stillPaid(), ...settled.map((bet) => bet.paid)]);
+  const held = trySum(settled.map((bet) => bet.held));
+  const paid = trySum([...round.stillPaid(), ...settled.map((bet) => bet.paid)]);
   if (held === undefined || paid === undefined || !isSafeBalance(held - paid)) return fail('amount-out-of-range');
   if (rules.voidAmounts === 'request' && txn.isRounded) return fail('amount-out-of-range');
   const after = balanceAfter(wallet, txn, rules, held - paid);

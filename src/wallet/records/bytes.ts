@@ -125,7 +125,7 @@ function writeSix(bytes: Uint8Array, at: number, text: string): number {
 }
 
 /** The text in six bits a unit; undefined when it has other characters. */
-export function maybeSix(text: string): Uint8Array | undefined {
+export function trySix(text: string): Uint8Array | undefined {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit > LOW || SIX_OF[unit] === NO_SIX) return undefined;

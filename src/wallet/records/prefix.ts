@@ -1,4 +1,4 @@
-import { areAt, FORMS, headBytes, LATIN, maybeSix, textHead, WIDE } from './bytes.js';
+import { areAt, FORMS, headBytes, LATIN, textHead, trySix, WIDE } from './bytes.js';
 
 /** The start of a text, in each form of a written text; undefined when no text of the form can start like that. */
 export interface Prefix {
@@ -18,7 +18,7 @@ export function prefixOf(text: string): Prefix {
     length: text.length,
     latin: units.every((unit) => unit <= BYTE_MAX) ? Uint8Array.from(units) : undefined,
     wide: Uint8Array.from(units.flatMap((unit) => [unit & BYTE_MAX, unit >>> BYTE])),
-    six: maybeSix(text),
+    six: trySix(text),
   };
 }
 

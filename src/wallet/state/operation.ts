@@ -7,7 +7,7 @@ import {
   D_OPERATION_AMOUNT,
   D_OPERATION_TIME,
   OPERATION_BLOB,
-  OPERATION_FACTS,
+  OPERATION_FLAGS,
   OPERATION_PLAYER,
   scratchOf,
   type Tables,
@@ -103,7 +103,7 @@ export class Operation implements OperationFacts {
     const operation = new Operation(tables, row);
     const { words, doubles, at } = operation;
     const operator = by === undefined ? 0 : tables.operators.take(Operation.signatureOf(by));
-    words[at + OPERATION_FACTS] =
+    words[at + OPERATION_FLAGS] =
       OPERATION_TYPES.indexOf(type) |
       (reason === undefined ? 0 : HAS_REASON) |
       (approver === undefined ? 0 : HAS_APPROVER) |
@@ -208,7 +208,7 @@ export class Operation implements OperationFacts {
   }
 
   private get facts(): number {
-    return this.words[this.at + OPERATION_FACTS] as number;
+    return this.words[this.at + OPERATION_FLAGS] as number;
   }
 }
 

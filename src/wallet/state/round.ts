@@ -11,7 +11,7 @@ import {
 } from '../records/bytes.js';
 import {
   MESSAGES_OF_ROUND,
-  ROUND_FACTS,
+  ROUND_FLAGS,
   ROUND_ID,
   ROUND_MESSAGES,
   ROUND_NEWEST,
@@ -459,11 +459,11 @@ export class Round {
   }
 
   private get facts(): number {
-    return this.words[this.at + ROUND_FACTS] as number;
+    return this.words[this.at + ROUND_FLAGS] as number;
   }
 
   private set facts(facts: number) {
-    this.words[this.at + ROUND_FACTS] = facts;
+    this.words[this.at + ROUND_FLAGS] = facts;
   }
 }
 

@@ -28,9 +28,9 @@ export const PLAYER_NEWEST = 3;
 export const PLAYER_OPERATION = 4;
 export const PLAYER_OPEN_BETS = 5;
 export const PLAYER_TRANSACTIONS = 6;
-export const PLAYER_FACTS = 7;
+export const PLAYER_FLAGS = 7;
 export const PLAYER_NAME = 8;
-export const PLAYER_TALLIES = 9;
+export const PLAYER_RARE_FIELDS = 9;
 export const PLAYER_OLDEST = 10;
 export const PLAYER_TOMBSTONES = 11;
 export const PLAYER_CLOSED = 12;
@@ -38,13 +38,13 @@ export const PLAYER_FIRST = 13;
 const PLAYER_WORDS = 14;
 
 export const ROUND_PLAYER = 0;
-export const ROUND_FACTS = 1;
+export const ROUND_FLAGS = 1;
 export const ROUND_NEWEST = 2;
 export const ROUND_ID = 3;
 export const ROUND_MESSAGES = 4;
 const ROUND_WORDS = 5;
 
-export const TRANSACTION_FACTS = 0;
+export const TRANSACTION_FLAGS = 0;
 export const TRANSACTION_ROUND = 1;
 export const TRANSACTION_OLDER = 2;
 export const TRANSACTION_NEWER = 3;
@@ -55,7 +55,7 @@ export const D_TRANSACTION_UPDATED = 4;
 export const D_TRANSACTION_AMOUNT = 5;
 const TRANSACTION_WORDS = 12;
 
-export const OPERATION_FACTS = 0;
+export const OPERATION_FLAGS = 0;
 export const OPERATION_PLAYER = 1;
 export const OPERATION_OLDER = 2;
 export const OPERATION_BLOB = 3;
@@ -64,13 +64,13 @@ export const D_OPERATION_AFTER = 3;
 export const D_OPERATION_TIME = 4;
 const OPERATION_WORDS = 10;
 
-/** In `ROUND_FACTS`: the number of the product, above the flags. */
+/** In `ROUND_FLAGS`: the number of the product, above the flags. */
 export const ROUND_PRODUCT_SHIFT = 4;
 
 /** Owner of a blob: the word of a row, in the order of `OWNER_WORDS`. */
 export type OwnerKind = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 export const NAME_OF_PLAYER: OwnerKind = 1;
-export const TALLIES_OF_PLAYER: OwnerKind = 2;
+export const RARE_FIELDS_OF_PLAYER: OwnerKind = 2;
 export const ID_OF_ROUND: OwnerKind = 3;
 export const MESSAGES_OF_ROUND: OwnerKind = 4;
 export const BLOB_OF_TRANSACTION: OwnerKind = 5;
@@ -79,7 +79,7 @@ export const BODY_OF_PLAYER: OwnerKind = 7;
 const OWNER_WORDS = [
   0,
   PLAYER_NAME,
-  PLAYER_TALLIES,
+  PLAYER_RARE_FIELDS,
   ROUND_ID,
   ROUND_MESSAGES,
   TRANSACTION_BLOB,
@@ -114,7 +114,7 @@ export interface TableSizes {
 
 const SIZES: TableSizes = { segmentRows: SEGMENT_ROWS, pageBytes: PAGE_BYTES };
 /** Sizes for the working copy on which an array is decided. */
-const DRAFT_SIZES: TableSizes = { segmentRows: 64, pageBytes: 4096 };
+const WORKING_COPY_SIZES: TableSizes = { segmentRows: 64, pageBytes: 4096 };
 
 /**
  * The records of one shard, outside V8's heap: the garbage collector sees some objects per megabyte, however many
@@ -179,7 +179,7 @@ export class Tables {
 
   /** Empty tables for a working copy of some records; discards the working copy before. */
   draft(): Tables {
-    this.maybeDraft ??= new Tables(DRAFT_SIZES, this.hashKey);
+    this.maybeDraft ??= new Tables(WORKING_COPY_SIZES, this.hashKey);
     this.maybeDraft.clear();
     return this.maybeDraft;
   }
@@ -345,7 +345,7 @@ export class Tables {
   };
 
   private rowsOf(kind: OwnerKind): Rows {
-    if (kind <= TALLIES_OF_PLAYER || kind === BODY_OF_PLAYER) return this.players;
+    if (kind <= RARE_FIELDS_OF_PLAYER || kind === BODY_OF_PLAYER) return this.players;
     if (kind <= MESSAGES_OF_ROUND) return this.rounds;
     return kind === BLOB_OF_TRANSACTION ? this.transactions : this.operations;
   }
@@ -365,7 +365,7 @@ export class Tables {
     const words = this.transactions.wordsOf(row);
     const at = this.transactions.at(row);
     const key = this.transactionKey;
-    if (namespaceIn(words[at + TRANSACTION_FACTS] as number) !== key.namespace) return false;
+    if (namespaceIn(words[at + TRANSACTION_FLAGS] as number) !== key.namespace) return false;
     const isIn = this.isIn(key, words[at + TRANSACTION_ROUND] as number);
     return isIn && this.isTextAt(words[at + TRANSACTION_BLOB] as number, USED_BYTES, key);
   };
@@ -382,7 +382,7 @@ export class Tables {
     const words = this.rounds.wordsOf(round);
     const at = this.rounds.at(round);
     return (
-      words[at + ROUND_PLAYER] === player && (words[at + ROUND_FACTS] as number) >>> ROUND_PRODUCT_SHIFT === product
+      words[at + ROUND_PLAYER] === player && (words[at + ROUND_FLAGS] as number) >>> ROUND_PRODUCT_SHIFT === product
     );
   }
 
@@ -397,7 +397,7 @@ export class Tables {
     const at = this.transactions.at(row);
     const round = words[at + TRANSACTION_ROUND] as number;
     const player = this.rounds.wordsOf(round)[this.rounds.at(round) + ROUND_PLAYER] as number;
-    const scope = this.scopeOfRound(round, namespaceIn(words[at + TRANSACTION_FACTS] as number));
+    const scope = this.scopeOfRound(round, namespaceIn(words[at + TRANSACTION_FLAGS] as number));
     return this.hashAt(player, scope, words[at + TRANSACTION_BLOB] as number, USED_BYTES);
   }
 
@@ -408,7 +408,7 @@ export class Tables {
   }
 
   private scopeOfRound(row: number, namespace = 0): number {
-    const facts = this.rounds.wordsOf(row)[this.rounds.at(row) + ROUND_FACTS] as number;
+    const facts = this.rounds.wordsOf(row)[this.rounds.at(row) + ROUND_FLAGS] as number;
     return scopeOf(facts >>> ROUND_PRODUCT_SHIFT, namespace);
   }
 

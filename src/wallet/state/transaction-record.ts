@@ -20,7 +20,7 @@ import {
   scratchOf,
   type Tables,
   TRANSACTION_BLOB,
-  TRANSACTION_FACTS,
+  TRANSACTION_FLAGS,
   USED_BYTES,
   writtenText,
 } from './tables.js';
@@ -119,7 +119,7 @@ export function factsOf(kind: TransactionKind, state: TransactionState): number 
 /** True for a row that is not open and has not been touched since. */
 export function isClosedAt({ transactions }: Tables, row: number, sinceMs: number): boolean {
   const at = transactions.at(row);
-  const isOpen = ((transactions.wordsOf(row)[at + TRANSACTION_FACTS] as number) & STATE_MASK) <= 1;
+  const isOpen = ((transactions.wordsOf(row)[at + TRANSACTION_FLAGS] as number) & STATE_MASK) <= 1;
   return !isOpen && (transactions.doublesOf(row)[(at >> 1) + D_TRANSACTION_UPDATED] as number) < sinceMs;
 }
 
@@ -150,11 +150,11 @@ export class TransactionRecord {
 
   /** All flags, as in snapshots. */
   get facts(): number {
-    return this.words[this.at + TRANSACTION_FACTS] as number;
+    return this.words[this.at + TRANSACTION_FLAGS] as number;
   }
 
   private set facts(facts: number) {
-    this.words[this.at + TRANSACTION_FACTS] = facts;
+    this.words[this.at + TRANSACTION_FLAGS] = facts;
   }
 
   get kind(): TransactionKind {

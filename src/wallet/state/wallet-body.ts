@@ -71,7 +71,7 @@ const STEP = 64;
 /** Writes the packed record of a wallet, which must not change between the steps. */
 export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
   const writeName = nameWriter(bytes);
-  writeTallies(bytes, wallet);
+  writeRareFields(bytes, wallet);
   const operations = yield* oldestFirst(wallet.allOperations());
   bytes.number(operations.length);
   let gone = 0;
@@ -148,7 +148,7 @@ export function writeOneRound(bytes: ByteWriter, round: Round, members: readonly
  */
 export function* readBody(cursor: Cursor, wallet: Wallet): Steps<void> {
   const readName = nameReader(cursor);
-  const tallies = readTallies(cursor);
+  const tallies = readRareFields(cursor);
   if (tallies !== undefined) wallet.tallies = tallies;
   let gone = 0;
   for (let left = cursor.number(); left > 0; left--) {
@@ -250,13 +250,13 @@ function nameReader(cursor: Cursor): () => string {
 
 /** Number of operations in a packed record. */
 export function operationsIn(cursor: Cursor): number {
-  readTallies(cursor);
+  readRareFields(cursor);
   return cursor.number();
 }
 
 /** The session, read from a hibernated wallet without waking it. */
 export function sessionOf(wallet: Wallet): Session | undefined {
-  return wallet.isPacked ? readTallies(wallet.body)?.session : wallet.session;
+  return wallet.isPacked ? readRareFields(wallet.body)?.session : wallet.session;
 }
 
 /** All operations, newest first, read from a hibernated wallet without waking it. */
@@ -264,7 +264,7 @@ export function operationsOf(wallet: Wallet): readonly OperationFacts[] {
   if (!wallet.isPacked) return [...wallet.allOperations()];
   const cursor = wallet.body;
   const readName = nameReader(cursor);
-  readTallies(cursor);
+  readRareFields(cursor);
   return Array.from({ length: cursor.number() }, () => readOperation(cursor, readName)).reverse();
 }
 
@@ -273,7 +273,7 @@ export function hasPending(body: Cursor): boolean {
   return (body.byte() & HAS_PENDING) !== 0;
 }
 
-function readTallies(cursor: Cursor): Tallies | undefined {
+function readRareFields(cursor: Cursor): Tallies | undefined {
   const flags = cursor.byte();
   if (flags === 0) return undefined;
   const hasTallies = (flags & HAS_TALLIES) !== 0;
@@ -299,7 +299,7 @@ function* oldestFirst<T>(newestFirst: Iterable<T>): Steps<T[]> {
   return items.reverse();
 }
 
-function writeTallies(bytes: ByteWriter, wallet: Wallet): void {
+function writeRareFields(bytes: ByteWriter, wallet: Wallet): void {
   const { tipsDay, tipsCredited, carried, session } = wallet.tallies;
   const hasTallies = tipsDay !== -1 || carried !== 0n;
   const hasPending = wallet.tables.pending.has(wallet.row);

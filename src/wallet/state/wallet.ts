@@ -15,28 +15,28 @@ import {
   ID_OF_ROUND,
   OPERATION_OLDER,
   PLAYER_CLOSED,
-  PLAYER_FACTS,
   PLAYER_FIRST,
+  PLAYER_FLAGS,
   PLAYER_NAME,
   PLAYER_NEWEST,
   PLAYER_OLDEST,
   PLAYER_OPEN_BETS,
   PLAYER_OPERATION,
-  PLAYER_TALLIES,
+  PLAYER_RARE_FIELDS,
   PLAYER_TOMBSTONES,
   PLAYER_TRANSACTIONS,
   PLAYER_VERSION,
-  ROUND_FACTS,
+  RARE_FIELDS_OF_PLAYER,
+  ROUND_FLAGS,
   ROUND_ID,
   ROUND_MESSAGES,
   ROUND_PLAYER,
   ROUND_PRODUCT_SHIFT,
   readUsed,
   scratchOf,
-  TALLIES_OF_PLAYER,
   type Tables,
   TRANSACTION_BLOB,
-  TRANSACTION_FACTS,
+  TRANSACTION_FLAGS,
   TRANSACTION_NEWER,
   TRANSACTION_OLDER,
   TRANSACTION_ROUND,
@@ -59,7 +59,7 @@ export interface Tallies {
   readonly session: Session | undefined;
 }
 
-const NO_TALLIES: Tallies = Object.freeze({ tipsDay: -1, tipsCredited: 0, carried: 0n, session: undefined });
+const NO_RARE_FIELDS: Tallies = Object.freeze({ tipsDay: -1, tipsCredited: 0, carried: 0n, session: undefined });
 
 /** Counts in the row of a hibernated wallet, which describe its packed record. */
 export interface Counts {
@@ -111,7 +111,7 @@ export class Wallet {
   /** A new wallet, whose name is in no table (yet). */
   static begin(tables: Tables, currency: string, username?: string): Wallet {
     const wallet = new Wallet(tables, tables.players.allocate(), username);
-    wallet.words[wallet.at + PLAYER_FACTS] = tables.currencies.take(currency) << CURRENCY_SHIFT;
+    wallet.words[wallet.at + PLAYER_FLAGS] = tables.currencies.take(currency) << CURRENCY_SHIFT;
     wallet.words[wallet.at + PLAYER_OLDEST] = NEVER;
     wallet.words[wallet.at + PLAYER_CLOSED] = NEVER;
     return wallet;
@@ -212,9 +212,9 @@ export class Wallet {
       this.dropRound(new Transaction(tables, row).round);
     }
     this.dropOperations(() => true);
-    const tallies = words[at + PLAYER_TALLIES] as number;
+    const tallies = words[at + PLAYER_RARE_FIELDS] as number;
     if (tallies !== 0) tables.blobs.free(tallies);
-    words[at + PLAYER_TALLIES] = 0;
+    words[at + PLAYER_RARE_FIELDS] = 0;
   }
 
   /** OPEN and WAITING bets. */
@@ -261,8 +261,8 @@ export class Wallet {
   }
 
   get tallies(): Tallies {
-    const place = this.words[this.at + PLAYER_TALLIES] as number;
-    if (place === 0) return NO_TALLIES;
+    const place = this.words[this.at + PLAYER_RARE_FIELDS] as number;
+    if (place === 0) return NO_RARE_FIELDS;
     const cursor = this.tables.cursorAt(place, 0);
     const tipsDay = cursor.signed();
     const tipsCredited = cursor.number();
@@ -275,7 +275,7 @@ export class Wallet {
 
   set tallies({ tipsDay, tipsCredited, carried, session }: Tallies) {
     const isNothing = tipsDay === -1 && carried === 0n && session === undefined;
-    if (isNothing && this.words[this.at + PLAYER_TALLIES] === 0) return;
+    if (isNothing && this.words[this.at + PLAYER_RARE_FIELDS] === 0) return;
     const digits = String(carried);
     const digest = session?.digest ?? '';
     const bytes = scratchOf(32 + textBytesMax(digits) + textBytesMax(digest));
@@ -284,8 +284,8 @@ export class Wallet {
     end = writeText(bytes, end, digits);
     end = writeText(bytes, end, digest);
     end = bytes.writeDoubleLE(session?.endMs ?? Number.POSITIVE_INFINITY, end);
-    const place = this.words[this.at + PLAYER_TALLIES] as number;
-    this.words[this.at + PLAYER_TALLIES] = this.tables.replace(place, TALLIES_OF_PLAYER, this.row, bytes, end);
+    const place = this.words[this.at + PLAYER_RARE_FIELDS] as number;
+    this.words[this.at + PLAYER_RARE_FIELDS] = this.tables.replace(place, RARE_FIELDS_OF_PLAYER, this.row, bytes, end);
   }
 
   get session(): Session | undefined {
@@ -364,7 +364,7 @@ export class Wallet {
     const words = tables.rounds.wordsOf(row);
     const at = tables.rounds.at(row);
     words[at + ROUND_PLAYER] = this.row;
-    words[at + ROUND_FACTS] = product << ROUND_PRODUCT_SHIFT;
+    words[at + ROUND_FLAGS] = product << ROUND_PRODUCT_SHIFT;
     words[at + ROUND_ID] = tables.storeText(ID_OF_ROUND, row, id);
     tables.enterRound(row, tables.hashRound(this.row, product, id));
     return new Round(tables, row);
@@ -377,7 +377,7 @@ export class Wallet {
     const words = tables.rounds.wordsOf(row);
     const at = tables.rounds.at(row);
     words[at + ROUND_PLAYER] = this.row;
-    words[at + ROUND_FACTS] = product << ROUND_PRODUCT_SHIFT;
+    words[at + ROUND_FLAGS] = product << ROUND_PRODUCT_SHIFT;
     words[at + ROUND_ID] = tables.store(ID_OF_ROUND, row, bytes, end - start, start);
     tables.enterRound(row);
     return new Round(tables, row);
@@ -440,7 +440,7 @@ export class Wallet {
     const doubles = transactions.doublesOf(row);
     const here = transactions.at(row);
     const newest = words[at + PLAYER_NEWEST] as number;
-    mine[here + TRANSACTION_FACTS] = facts;
+    mine[here + TRANSACTION_FLAGS] = facts;
     mine[here + TRANSACTION_ROUND] = round.row;
     mine[here + TRANSACTION_OLDER] = newest;
     mine[here + TRANSACTION_BLOB] = tables.storeUsed(BLOB_OF_TRANSACTION, row, bytes, length, start);
@@ -608,11 +608,11 @@ export class Wallet {
   }
 
   private get facts(): number {
-    return this.words[this.at + PLAYER_FACTS] as number;
+    return this.words[this.at + PLAYER_FLAGS] as number;
   }
 
   private set facts(facts: number) {
-    this.words[this.at + PLAYER_FACTS] = facts;
+    this.words[this.at + PLAYER_FLAGS] = facts;
   }
 }
 

@@ -156,7 +156,7 @@ export class Wallets {
    * Looks at the next player in turn, and hibernates the wallet if it was not used since the last look. Some ten
    * microseconds.
    */
-  packNext(): void {
+  hibernateNext(): void {
     if (this.nextToPack >= this.count) this.nextToPack = 0;
     const wallet = this.peekAt(this.nextToPack++);
     if (wallet === undefined || wallet.isPacked) return;

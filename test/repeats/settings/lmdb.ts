@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { runVerb } from '../../support/run-verb.js';
+import { runCommand } from '../../support/run-command.js';
 import { Scrape } from '../../support/scrape.js';
 import { OneProcess } from './one-process.js';
 import type { Deployment, Setting } from './setting.js';
@@ -85,7 +85,7 @@ function restoring(): (process: OneProcess) => Promise<void> {
 }
 
 async function mustRun(args: readonly string[]): Promise<void> {
-  const { status, stderr } = await runVerb(args);
+  const { status, stderr } = await runCommand(args);
   if (status !== 0) throw new Error(`walletd ${args.join(' ')} ended with ${status}: ${stderr}`);
 }
 

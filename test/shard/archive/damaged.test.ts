@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashOfPlayer } from '../../../src/shard/archive/archive-hash.js';
-import { nameOfImage } from '../../../src/wallet/state/round-image.js';
+import { nameOfSerialized } from '../../../src/wallet/state/serialized-round.js';
 import { commands } from '../../support/domain.js';
 import { MemoryArchive } from '../../support/memory-archive.js';
 import { TestHost } from '../../support/test-host.js';
@@ -31,7 +31,7 @@ async function withDamagedRound(archive: MemoryArchive, mailboxMax = 100): Promi
     return test.host.measures()[0]?.transactions === 0;
   });
   const damaged = archive.records.find(({ image }) => {
-    const { username, roundId } = nameOfImage(image);
+    const { username, roundId } = nameOfSerialized(image);
     return username === 'ann' && roundId === 'r1';
   });
   assert.ok(damaged !== undefined);

@@ -271,7 +271,7 @@ test('a start loads saved and fresh keys, and rereads all after damage', async (
   await play(second, 't2');
   await allClosedLeave(second);
   // Simulates a kill: nothing is saved.
-  archive.saveNames = async () => {
+  archive.saveKeys = async () => {
     throw new Error('the process is gone');
   };
   await second.host.close();

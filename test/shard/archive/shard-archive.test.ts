@@ -159,21 +159,21 @@ test('an archive whose keys are not loaded yet may have everything', async () =>
   assert.ok(!mayHave(node, 'anything'));
 });
 
-for (const during of ['freshNames', 'savedNames', 'names'] as const) {
+for (const during of ['freshKeys', 'savedKeys', 'names'] as const) {
   test(`keys put during ${during} of a load are known`, async () => {
     const archive = new MemoryArchive();
     const before = knowing(archive);
     await before.load();
     await put(before, 'first', 1);
     if (during !== 'names') await before.save();
-    const seen: Pick<Archive, 'freshNames' | 'savedNames' | 'names'> = {
-      async *freshNames(shard) {
-        for await (const names of archive.freshNames(shard)) yield names;
-        if (during === 'freshNames') await put(node, 'second', 2);
+    const seen: Pick<Archive, 'freshKeys' | 'savedKeys' | 'names'> = {
+      async *freshKeys(shard) {
+        for await (const names of archive.freshKeys(shard)) yield names;
+        if (during === 'freshKeys') await put(node, 'second', 2);
       },
-      async savedNames(shard) {
-        const names = new Map(await archive.savedNames(shard));
-        if (during === 'savedNames') await put(node, 'second', 2);
+      async savedKeys(shard) {
+        const names = new Map(await archive.savedKeys(shard));
+        if (during === 'savedKeys') await put(node, 'second', 2);
         return names;
       },
       async *names(shard, day) {
@@ -192,7 +192,7 @@ for (const during of ['freshNames', 'savedNames', 'names'] as const) {
   });
 }
 
-for (const during of ['freshNames', 'savedNames'] as const) {
+for (const during of ['freshKeys', 'savedKeys'] as const) {
   test(`a load misses no key if the former owner saves during ${during}`, async () => {
     const archive = new MemoryArchive();
     const before = knowing(archive);
@@ -201,14 +201,14 @@ for (const during of ['freshNames', 'savedNames'] as const) {
     await before.save();
     await put(before, 'second', 2);
     await put(before, 'third', 3);
-    const seen: Pick<Archive, 'freshNames' | 'savedNames'> = {
-      async *freshNames(shard) {
-        for await (const names of archive.freshNames(shard)) yield names;
-        if (during === 'freshNames') await before.save();
+    const seen: Pick<Archive, 'freshKeys' | 'savedKeys'> = {
+      async *freshKeys(shard) {
+        for await (const names of archive.freshKeys(shard)) yield names;
+        if (during === 'freshKeys') await before.save();
       },
-      async savedNames(shard) {
-        const names = new Map(await archive.savedNames(shard));
-        if (during === 'savedNames') await before.save();
+      async savedKeys(shard) {
+        const names = new Map(await archive.savedKeys(shard));
+        if (during === 'savedKeys') await before.save();
         return names;
       },
     };
@@ -310,7 +310,7 @@ test('other work gets its turns while the keys of many puts are loaded', async (
   const name = (hash: number) => ({ player: hash, kind: 'round', hash }) as const;
   const names = Array.from({ length: 400_000 }, (_, i) => name(i));
   Object.assign(archive, {
-    async *freshNames() {
+    async *freshKeys() {
       yield { day: 20_000, names };
     },
   });

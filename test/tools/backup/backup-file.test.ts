@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { checkBackup, framesOfFile, type WholePart } from '../../../src/tools/backup/backup-reader.js';
+import { type CompletePart, checkBackup, framesOfFile } from '../../../src/tools/backup/backup-reader.js';
 import { BackupWriter, writeNewBackup } from '../../../src/tools/backup/backup-writer.js';
 import { framesAfter } from '../../../src/tools/backup/follow.js';
 import type { Frame, Frames } from '../../../src/tools/frame.js';
@@ -28,7 +28,7 @@ async function write(path: string, frames: Frames): Promise<void> {
 }
 
 /** Appends one more segment, as following does. */
-async function append(path: string, wal: MemoryWal, whole: WholePart): Promise<void> {
+async function append(path: string, wal: MemoryWal, whole: CompletePart): Promise<void> {
   const writer = await BackupWriter.continue(path, whole);
   const stop = new AbortController();
   const options = { now: () => 2, warn: assert.fail, signal: stop.signal };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LSN_ZERO } from '../../../src/shard/log/lsn.js';
-import type { SealedEntry } from '../../../src/shard/log/wal.js';
+import type { EncodedEntry } from '../../../src/shard/log/wal.js';
 import { framesAfter } from '../../../src/tools/backup/follow.js';
 import type { Coverage } from '../../../src/tools/coverage.js';
 import type { Frame } from '../../../src/tools/frame.js';
@@ -122,7 +122,7 @@ test('following waits until the owner restores newest entries that the store los
   const wal = await recordedHistory();
   const { frames, coverage } = await copied(wal);
   const all = await wal.read(0, LSN_ZERO, 1000);
-  const lost = all.slice(-2).map((bytes): SealedEntry => ({ head: formats.format.decode(bytes).head, bytes }));
+  const lost = all.slice(-2).map((bytes): EncodedEntry => ({ head: formats.format.decode(bytes).head, bytes }));
   wal.loseTail(0, 2);
   const more = await followed(wal, coverage, (found, said) => {
     if (said.length === 1 && entriesIn(found) === 0) {
@@ -166,7 +166,7 @@ test('another entry with the LSN of the last one is another history too', async 
   const previous = await wal.head(0);
   const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
   const header = { shard: 0, lsn, nonce: 'ffffffffffffffff', previous, timeMs: 2_000_000_000_000 };
-  const fence = formats.format.sealFence(header, { host: 'elsewhere', pid: 1, startedMs: 0 });
+  const fence = formats.format.encodeFence(header, { host: 'elsewhere', pid: 1, startedMs: 0 });
   wal.intrude(0, { shard: 0, expected: previous, entries: [fence] });
   await assert.rejects(
     followed(wal, coverage, () => false),
@@ -180,7 +180,7 @@ test('many entries make several segments', async () => {
   const previous = await wal.head(0);
   const text = 'x'.repeat(250);
   let last = previous;
-  const entries: SealedEntry[] = [];
+  const entries: EncodedEntry[] = [];
   for (let i = 0; i < 40; i++) {
     const batch = formats.format.beginBatch(2_000_000_000_000);
     for (let event = 0; event < 1000; event++) {

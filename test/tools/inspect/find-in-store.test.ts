@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { hashOfName, hashOfPlayer } from '../../../src/shard/archive/archive-hash.js';
 import { formatLsn } from '../../../src/shard/log/lsn.js';
 import { findInArchive, findInLog, type StoredHit } from '../../../src/tools/inspect/find-in-store.js';
-import { imageOfRound } from '../../../src/wallet/state/round-image.js';
+import { serializeRound } from '../../../src/wallet/state/serialized-round.js';
 import { commands } from '../../support/domain.js';
 import { MemoryArchive } from '../../support/memory-archive.js';
 import { WrittenStore } from '../written-store.js';
@@ -93,7 +93,7 @@ test('the archive reveals who has an id, newest day first, each round once', asy
     const round = wallet?.round('P1', roundId);
     if (wallet === undefined || round === undefined) throw new Error('it was played');
     const name = { player: hashOfPlayer(username), round: hashOfName('P1', round.id), ids: [] };
-    const image = imageOfRound(wallet, round);
+    const image = serializeRound(wallet, round);
     await archive.put([{ shard, day, ...name, lsn: { epoch: 1, sequence: day }, index: 0, image }]);
   };
   await store.run(place([{ id: 'twice', roundId: 'r' }], { username: 'ann' }));

@@ -56,7 +56,7 @@ function recordOf(
   return { shard: 0, day: 1, ...name, lsn: { epoch, sequence }, index, ids: [], image: imageOf(roundId) };
 }
 
-/** The part of a round that holds its name: src/wallet/state/round-image.ts. */
+/** The part of a round that holds its name: src/wallet/state/serialized-round.ts. */
 function imageOf(roundId: string): Buffer {
   const writer = new ByteWriter();
   writer.text('ann');

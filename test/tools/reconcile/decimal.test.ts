@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { maybeUnitsOf } from '../../../src/tools/reconcile/decimal.js';
+import { tryUnitsOf } from '../../../src/tools/reconcile/decimal.js';
 import { formatUnits } from '../../../src/wallet/amount.js';
 
 test('a decimal text becomes units, digit for digit', () => {
@@ -24,14 +24,14 @@ test('a decimal text becomes units, digit for digit', () => {
       (text): [string, number, undefined] => [text, 4, undefined],
     ),
   ];
-  for (const [text, scale, units] of cases) assert.equal(maybeUnitsOf(text, scale), units, `${text} at ${scale}`);
+  for (const [text, scale, units] of cases) assert.equal(tryUnitsOf(text, scale), units, `${text} at ${scale}`);
 });
 
 test('every amount that walletd prints is parsed back unchanged', () => {
   const units = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
   fc.assert(
     fc.property(units, fc.integer({ min: 0, max: 8 }), (amount, scale) => {
-      assert.equal(maybeUnitsOf(formatUnits(amount, scale), scale), amount);
+      assert.equal(tryUnitsOf(formatUnits(amount, scale), scale), amount);
     }),
   );
 });

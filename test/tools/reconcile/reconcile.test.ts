@@ -10,7 +10,7 @@ import { Window } from '../../../src/tools/reconcile/window.js';
 import type { StoreReader } from '../../../src/tools/store-reader.js';
 import { commands } from '../../support/domain.js';
 import { WrittenStore } from '../written-store.js';
-import { playRounds, type Told, WAYS, type Way } from './told-history.js';
+import { playRounds, type Told, WAYS, type Way } from './platform-history.js';
 
 const { place, settle, reward, movement, void: voidSettled } = commands;
 const PLAYERS = ['ann', 'bob', 'cat'];

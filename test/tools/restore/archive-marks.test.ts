@@ -27,7 +27,7 @@ async function archivedLog(): Promise<MemoryWal> {
   const { format } = formats;
   await wal.fence([0], (shard, previous) => {
     const header = { shard, lsn: { epoch: 1, sequence: 1 }, nonce: '0123456789abcdef', previous, timeMs: 1 };
-    return format.sealFence(header, { host: 'test', pid: 1, startedMs: 0 });
+    return format.encodeFence(header, { host: 'test', pid: 1, startedMs: 0 });
   });
   for (const [i, mark] of MARKS.entries()) {
     const previous = await wal.head(0);

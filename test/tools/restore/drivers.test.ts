@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { restoreTargetOf } from '../../../src/cli/restore-target.js';
 import { openFormats } from '../../../src/store/format/store-formats.js';
 import { LmdbStore } from '../../../src/store/lmdb/lmdb-store.js';
-import { maybeRedisAddress, type RedisAddress } from '../../../src/store/redis/redis-address.js';
+import { parseRedisAddress, type RedisAddress } from '../../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../../src/store/redis/redis-store.js';
 import type { Store } from '../../../src/store/store.js';
 import { checkBackup, framesOfFile } from '../../../src/tools/backup/backup-reader.js';
@@ -38,7 +38,7 @@ async function withStores(
     stores.push(store);
     return store;
   };
-  const address = maybeRedisAddress(server.url) as RedisAddress;
+  const address = parseRedisAddress(server.url) as RedisAddress;
   const options = { address, durability: { type: 'fsync' }, trustConfig: false } as const;
   try {
     await run({

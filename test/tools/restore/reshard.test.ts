@@ -13,7 +13,7 @@ import { openFormats } from '../../../src/store/format/store-formats.js';
 import { LmdbArchive } from '../../../src/store/lmdb/lmdb-archive.js';
 import { LmdbStore } from '../../../src/store/lmdb/lmdb-store.js';
 import { decodeMeta, encodeMeta, type StoreMeta } from '../../../src/store/meta.js';
-import { maybeRedisAddress, type RedisAddress } from '../../../src/store/redis/redis-address.js';
+import { parseRedisAddress, type RedisAddress } from '../../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../../src/store/redis/redis-store.js';
 import type { Store } from '../../../src/store/store.js';
 import { checkBackup, framesOfFile, framesOnce } from '../../../src/tools/backup/backup-reader.js';
@@ -29,7 +29,7 @@ import type { Restored } from '../../../src/tools/restore/restore.js';
 import { verify } from '../../../src/tools/verify/verify.js';
 import type { CallbackCommand, Command } from '../../../src/wallet/command.js';
 import { ByteWriter } from '../../../src/wallet/records/byte-writer.js';
-import { nameOfImage } from '../../../src/wallet/state/round-image.js';
+import { nameOfSerialized } from '../../../src/wallet/state/serialized-round.js';
 import type { WalletImage } from '../../../src/wallet/state/wallet-image.js';
 import { shardOf } from '../../../src/worker/placement.js';
 import type { LogsAndSnapshots } from '../../contract/store-under-test.js';
@@ -190,7 +190,7 @@ async function booksOf(
 
 /** The content of a record without its place. */
 function toldOf({ shard: _shard, image, lsn, ...rest }: ArchiveRecord): string {
-  const { username } = nameOfImage(image);
+  const { username } = nameOfSerialized(image);
   return JSON.stringify({ username, ...rest, lsn: formatLsn(lsn), image: image.toString('hex') });
 }
 
@@ -311,7 +311,7 @@ test('LMDB restored from 8 shards into 3 has the same books, archive and answers
 
 test('Redis restored from 3 shards into 16 has the same books, archive and answers', () =>
   inTempFolder(async (folder) => {
-    const address = maybeRedisAddress(redis.url) as RedisAddress;
+    const address = parseRedisAddress(redis.url) as RedisAddress;
     const readings: Readonly<Record<string, (path: string) => Promise<Frames>>> = {
       file: async (path) => framesOfFile(path, await checkBackup(path)),
       pipe: async (path) => framesOnce(pipeSource('a pipe', fileSource(path).open()), { onEnd() {} }),
@@ -441,18 +441,18 @@ test('an unused store can be restored with another number of shards', async () =
 test('an outage of the target is waited out and the bytes are sent again', async () => {
   const history = await played(3, 7);
   const books = await booksOf(history.wal, history.meta, history.archive);
-  for (const weather of ['not-written', 'answer-lost'] as const) {
+  for (const faultMode of ['not-written', 'answer-lost'] as const) {
     let target: MemoryTarget | undefined;
     const frames = async function* () {
       for await (const frame of framesOf(history)) {
         yield frame;
-        if (target !== undefined && frame.type === 'meta') target.wal.weather = weather;
+        if (target !== undefined && frame.type === 'meta') target.wal.faultMode = faultMode;
       }
     };
     let attempts = 0;
     const wait = async () => {
       if (target !== undefined && ++attempts % 2 === 0) {
-        target.wal.weather = target.wal.weather === 'fine' ? weather : 'fine';
+        target.wal.faultMode = target.wal.faultMode === 'fine' ? faultMode : 'fine';
       }
     };
     target = new MemoryTarget();

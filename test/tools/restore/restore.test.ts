@@ -202,7 +202,7 @@ test('another process that writes into the target is noticed', async () => {
   const copy = new MemoryWal(STORE_ID, SHARDS);
   const previous = formats.genesis(0);
   const header = { shard: 0, lsn: { epoch: 1, sequence: 1 }, nonce: 'ffffffffffffffff', previous, timeMs: 0 };
-  const fence = formats.format.sealFence(header, { host: 'elsewhere', pid: 1, startedMs: 0 });
+  const fence = formats.format.encodeFence(header, { host: 'elsewhere', pid: 1, startedMs: 0 });
   const frames = changed(framesOf(wal), (frame) => {
     if (frame.type === 'end') copy.intrude(0, { shard: 0, expected: previous, entries: [fence] });
     return [frame];
@@ -213,16 +213,16 @@ test('another process that writes into the target is noticed', async () => {
 
 test('an outage of the target is waited out and the bytes are sent again', async () => {
   const wal = await recordedHistory();
-  for (const weather of ['not-written', 'answer-lost'] as const) {
+  for (const faultMode of ['not-written', 'answer-lost'] as const) {
     const copy = new MemoryWal(STORE_ID, SHARDS);
-    copy.weather = weather;
+    copy.faultMode = faultMode;
     let attempts = 0;
     const delay = async () => {
-      if (++attempts % 2 === 0) copy.weather = copy.weather === 'fine' ? weather : 'fine';
+      if (++attempts % 2 === 0) copy.faultMode = copy.faultMode === 'fine' ? faultMode : 'fine';
     };
     const patience = { ...IMMEDIATE, attemptsMax: 10, delay };
     await restoreFrames(framesOf(wal), targetOf(copy), { openFormats, patience });
-    assert.deepEqual(await walletsOf(copy), await walletsOf(wal), weather);
+    assert.deepEqual(await walletsOf(copy), await walletsOf(wal), faultMode);
     assert.ok(attempts > 0);
   }
 });

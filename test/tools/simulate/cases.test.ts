@@ -33,7 +33,7 @@ test("the judge expects the table's answer to every step", () => {
       if (expected === 'any order') {
         const messages = messagesOf(step);
         assert.ok(
-          judge.toldAtOnce(
+          judge.answeredAtOnce(
             messages,
             messages.map(() => undefined),
           ),

@@ -9,13 +9,13 @@ const ALREADY_CANCELLED: Told = { code: 20003 };
 test('one of two concurrent messages may be carried out twice, around the other', () => {
   const { judge, bet, cancel } = beginning();
   const refunded = { code: 0, before: 9_900_000, after: 10_000_000 };
-  assert.ok(judge.toldAtOnce([cancel, bet], [refunded, ALREADY_CANCELLED]));
+  assert.ok(judge.answeredAtOnce([cancel, bet], [refunded, ALREADY_CANCELLED]));
 });
 
 test('a stake that was taken twice is no repeat', () => {
   const { judge, bet, cancel } = beginning();
   const refunded = { code: 0, before: 9_800_000, after: 9_900_000 };
-  assert.equal(judge.toldAtOnce([cancel, bet], [refunded, ALREADY_CANCELLED]), false);
+  assert.equal(judge.answeredAtOnce([cancel, bet], [refunded, ALREADY_CANCELLED]), false);
 });
 
 test('a message sent alone is never accepted as carried out twice', () => {

@@ -6,7 +6,7 @@ import { bytes, count, duration } from '../words.js';
 export function BackupState({ backup }: { readonly backup: Backup }) {
   return (
     <section class="card" aria-label="Followed backup">
-      <h2>Followed backup</h2>
+      <h2>FollowedLog backup</h2>
       {backup.state === 'seen' && (
         <p>
           Complete up to <Time ms={backup.coveredMs} />, {duration(Date.now() - backup.coveredMs)} ago;{' '}

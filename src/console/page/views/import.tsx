@@ -115,10 +115,10 @@ async function previewOf(file: File): Promise<readonly Preview[]> {
   return lines
     .filter(({ text }) => text !== '')
     .slice(0, SHOWN)
-    .map(({ line, text }) => ({ line, text: text.slice(0, TEXT_MAX), fields: maybeFields(text) }));
+    .map(({ line, text }) => ({ line, text: text.slice(0, TEXT_MAX), fields: tryFields(text) }));
 }
 
-function maybeFields(text: string): Preview['fields'] {
+function tryFields(text: string): Preview['fields'] {
   try {
     const value = parseExact(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value) && !('exact' in value);

@@ -75,7 +75,7 @@ class Soaking {
 
   /** Starts or queues the message that is due at this time. */
   due(atMs: number): void {
-    const seat = this.idle.pop() ?? this.maybeNewSeat();
+    const seat = this.idle.pop() ?? this.tryNewSeat();
     if (seat !== undefined) this.start(seat, atMs);
     else if (this.waiting.length < WAITING_MAX) this.waiting.push(atMs);
     else this.dropped++;
@@ -94,7 +94,7 @@ class Soaking {
     return { results: [this.found ?? agreed], latencies: this.latencies, seconds, dropped: this.dropped };
   }
 
-  private maybeNewSeat(): Seat | undefined {
+  private tryNewSeat(): Seat | undefined {
     if (this.seats >= SEATS_MAX) return undefined;
     this.seats++;
     return { play: undefined, steps: [] };

@@ -4,7 +4,7 @@ import type { Readings } from './figures.js';
 
 /**
  * One table of the alerts of a running node. The console, `walletd status` and `walletd doctor` apply the rules to one
- * moment. `config/alerts.yaml` has the same limits: `test/node/troubles-and-alerts.test.ts` compares the two.
+ * moment. `config/alerts.yaml` has the same limits: `test/node/console-alerts.test.ts` compares the two.
  */
 
 /** Part of an overview that rules read. A scrape provides it too: see `judgedOf`. */
@@ -18,7 +18,7 @@ export interface Given {
 }
 
 /** One alert condition. */
-export interface TroubleRule {
+export interface AlertRule {
   /** Matching rule of config/alerts.yaml; undefined when there is none. */
   readonly alert: string | undefined;
   readonly urgency: Trouble['urgency'];
@@ -33,7 +33,7 @@ const CLOCK_LATE_SECONDS = 1;
 const NAMED_MAX = 5;
 const BUSY_RESULTS: readonly string[] = ['overloaded', 'memory-full', 'starting', 'stopped', 'not-durable-in-time'];
 
-export const TROUBLE_RULES: readonly TroubleRule[] = [
+export const ALERT_RULES: readonly AlertRule[] = [
   {
     alert: 'WalletdShardNotServing',
     urgency: 'now',

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { NamesInFile } from '../../shard/archive/names-file.js';
+import type { KeysInFile } from '../../shard/archive/key-file.js';
 import type { Head } from '../../shard/log/wal.js';
 import { FormatError } from './format-error.js';
 
@@ -7,7 +7,7 @@ import { FormatError } from './format-error.js';
  * A node's file with the keys of a shard's archive (FORMAT.md): a header, then one section for each part.
  *
  *   header    length u32, checksum u32, JSON
- *   section   number u32, length u32, checksum u32, a part of the key filter, see known-names.ts
+ *   section   number u32, length u32, checksum u32, a part of the key filter, see key-filter.ts
  *
  * Integers are big-endian. Checksums are CRC-32; a section's continues the header's, so that no section of another file
  * fits.
@@ -26,7 +26,7 @@ interface Header {
 }
 
 /** Store and shard of the keys, and the entry up to which they are complete. */
-export interface NamesOf {
+export interface KeyFileOwner {
   readonly storeId: string;
   readonly shard: number;
   readonly head: Head;
@@ -37,7 +37,7 @@ export interface SealedHeader {
   readonly checksum: number;
 }
 
-export function sealHeader({ storeId, shard, head }: NamesOf, parts: readonly number[]): SealedHeader {
+export function sealHeader({ storeId, shard, head }: KeyFileOwner, parts: readonly number[]): SealedHeader {
   const { lsn, nonce, checksum: of } = head;
   const header: Header = { version: VERSION, storeId, shard, head: [lsn.epoch, lsn.sequence, nonce, of], parts };
   const json = Buffer.from(JSON.stringify(header));
@@ -58,7 +58,7 @@ export function sealSection({ checksum }: SealedHeader, number: number, part: Bu
 }
 
 /** Decodes a file. Throws a `FormatError` if it is damaged, or belongs to another store, shard or version. */
-export function openNamesFile(bytes: Buffer, storeId: string, shard: number): NamesInFile {
+export function openKeyFile(bytes: Buffer, storeId: string, shard: number): KeysInFile {
   const { header, checksum, end } = openHeader(bytes);
   if (header.version !== VERSION) throw new FormatError(`its version ${header.version} is not known`);
   if (header.storeId !== storeId) throw new FormatError(`it is of another store: ${header.storeId}`);

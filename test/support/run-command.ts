@@ -18,7 +18,7 @@ const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'exit'];
  * of processes. One at a time. `export` writes to stdout itself, so it needs a process of its own; so does a `serve`
  * that has to serve.
  */
-export async function runVerb(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+export async function runCommand(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
   const printed = { stdout: '', stderr: '' };
   const { env: formerEnv, exitCode: formerCode } = process;
   const { log, error } = console;

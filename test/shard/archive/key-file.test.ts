@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import { DAY_MS } from '../../../src/base/time.js';
-import { LeftNames } from '../../../src/shard/archive/left-names.js';
+import { EvictedKeys } from '../../../src/shard/archive/evicted-keys.js';
 import { ShardArchive } from '../../../src/shard/archive/shard-archive.js';
 import type { Head } from '../../../src/shard/log/wal.js';
-import { NamesFiles } from '../../../src/store/names-files.js';
+import { KeyFiles } from '../../../src/store/key-files.js';
 import { MemoryArchive } from '../../support/memory-archive.js';
 import { inTempFolder } from '../../support/temp-folder.js';
 
@@ -35,7 +35,7 @@ function node(folder: string, given: Given = {}): ShardArchive {
     archive,
     required: () => undefined,
     head: () => head,
-    names: new NamesFiles(folder, 'redis', storeId),
+    names: new KeyFiles(folder, 'redis', storeId),
     isInLog: async (one) =>
       log.some(({ lsn, nonce, checksum }) => {
         return lsn.sequence === one.lsn.sequence && nonce === one.nonce && checksum === one.checksum;
@@ -84,7 +84,7 @@ async function write(folder: string, head: Head): Promise<string> {
 
 async function loadedFrom(folder: string, given: Given = {}, since = START): Promise<ShardArchive> {
   const shard = node(folder, { archive: away(), ...given });
-  void shard.load(new LeftNames(since, 'snapshot'));
+  void shard.load(new EvictedKeys(since, 'snapshot'));
   await shard.fileRead;
   await new Promise((resolve) => setImmediate(resolve));
   return shard;
@@ -128,7 +128,7 @@ test('a file with a changed byte or cut anywhere is not used', () =>
   inTempFolder(async (folder) => {
     const path = await write(folder, NEWEST);
     const whole = readFileSync(path);
-    const files = new NamesFiles(folder, 'redis', STORE);
+    const files = new KeyFiles(folder, 'redis', STORE);
     assert.ok(await files.read(0));
     for (let at = 0; at < whole.length; at++) {
       const flipped = Buffer.from(whole);
@@ -150,7 +150,7 @@ test('keys from the log are complete only from its very beginning', () =>
       ['served', true],
     ] as const) {
       const shard = node(folder, { archive: away() });
-      void shard.load(new LeftNames(START, base));
+      void shard.load(new EvictedKeys(START, base));
       await shard.fileRead;
       await new Promise((resolve) => setImmediate(resolve));
       assert.equal(shard.isUnknown, isUnknown, base);

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import type { BeatAnswer, Beats, Claim, ClusterTable, MemberRecord, Plan, TableView } from '../../cluster/table.js';
+import type {
+  Claim,
+  HeartbeatAnswer,
+  HeartbeatCounters,
+  MemberRecord,
+  MembershipRegistry,
+  Plan,
+  RegistryView,
+} from '../../cluster/table.js';
 import { memberOf, planOf } from '../../cluster/table-records.js';
 import { CLUSTER, withFunction } from './functions.js';
 import type { Keys } from './keys.js';
@@ -11,7 +19,7 @@ type Flat = readonly string[];
 const VERSION_BYTES = 8;
 
 /** The membership registry of a cluster in the Redis of its store, beside the meta record. */
-export class RedisTable implements ClusterTable {
+export class RedisRegistry implements MembershipRegistry {
   constructor(
     private readonly router: Router,
     private readonly keys: Keys,
@@ -21,7 +29,7 @@ export class RedisTable implements ClusterTable {
     await this.call('join', tag, JSON.stringify(record), newVersion());
   }
 
-  async beat(tag: string, beat: string, known: string): Promise<BeatAnswer> {
+  async beat(tag: string, beat: string, known: string): Promise<HeartbeatAnswer> {
     const [word, beats = [], table] = (await this.call('beat', tag, beat, known)) as [string, Flat?, Flat?];
     if (word === 'gone') return { type: 'gone' };
     return { type: 'member', beats: pairsOf(beats), view: table && viewOf(table) };
@@ -47,7 +55,7 @@ export class RedisTable implements ClusterTable {
     await this.call('leave', tag, newVersion());
   }
 
-  async read(): Promise<{ readonly beats: Beats; readonly view: TableView }> {
+  async read(): Promise<{ readonly beats: HeartbeatCounters; readonly view: RegistryView }> {
     const [, beats, table] = (await this.call('read')) as [string, Flat, Flat];
     return { beats: pairsOf(beats), view: viewOf(table) };
   }
@@ -69,7 +77,7 @@ function pairsOf(flat: Flat): Map<string, string> {
   return pairs;
 }
 
-function viewOf(flat: Flat): TableView {
+function viewOf(flat: Flat): RegistryView {
   const fields = pairsOf(flat);
   const members = new Map<string, MemberRecord>();
   const drained = new Set<string>();

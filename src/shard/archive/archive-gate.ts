@@ -15,7 +15,7 @@ export interface Carrier {
   /** True when the entry being formed is full. */
   isFull(): boolean;
   /** Looks the wallet up in the shard's current memory. */
-  maybeWallet(username: string): Wallet | undefined;
+  findWallet(username: string): Wallet | undefined;
   carryOut(request: Request, startedMs: number, found: Found | undefined): void;
   /** Answers the request and fails the shard. */
   failAt(request: Request, error: unknown): void;
@@ -40,7 +40,7 @@ const RESTORED_BYTES = 256 * 1024;
  * Gate in front of the shard for requests that name data outside memory. A request waits here until the archive has
  * answered. Rounds that the archive has return to the wallet before the request is decided.
  */
-export class ArchiveDesk {
+export class ArchiveGate {
   private readonly waiting: WaitingPlayers;
   /** Pending lists of transactions; other requests do not wait for them. */
   private readonly lists = new Set<PendingList>();
@@ -69,7 +69,7 @@ export class ArchiveDesk {
     const { waiting } = this;
     const { username } = request.command;
     const player = waiting.maybePlayer(username);
-    const found = player === undefined ? this.maybeLookUp(request) : undefined;
+    const found = player === undefined ? this.startLookUp(request) : undefined;
     if (player === undefined && found === undefined) return false;
     if (waiting.isFull) request.replier.reply(OVERLOADED);
     else if (player !== undefined) waiting.add(player, request);
@@ -81,16 +81,16 @@ export class ArchiveDesk {
   goOn(): void {
     const { waiting, carrier } = this;
     for (
-      let player = waiting.maybeReady();
+      let player = waiting.nextReady();
       player !== undefined && carrier.isServing && !carrier.isFull();
-      player = waiting.maybeReady()
+      player = waiting.nextReady()
     ) {
       this.goOnWith(player);
     }
   }
 
   /** Notes that rounds of this player have left memory. */
-  noteLeft(username: string): void {
+  noteEvicted(username: string): void {
     for (const list of this.lists) if (list.query.username === username) list.isStale = true;
   }
 
@@ -120,7 +120,7 @@ export class ArchiveDesk {
     for (let request = player.requests.peek(); request !== undefined; request = player.requests.peek()) {
       let lookUp: Promise<Found> | undefined;
       try {
-        lookUp = found === undefined ? this.maybeLookUp(request) : undefined;
+        lookUp = found === undefined ? this.startLookUp(request) : undefined;
       } catch (error) {
         waiting.shift(player);
         carrier.failAt(request, error);
@@ -191,12 +191,12 @@ export class ArchiveDesk {
    * Looks up the request's missing ids in the archive; undefined when no lookup is needed. If this throws, the request
    * must not be decided.
    */
-  private maybeLookUp(request: Request): Promise<Found> | undefined {
+  private startLookUp(request: Request): Promise<Found> | undefined {
     if (request.type === 'query' || !('txns' in request.command)) return undefined;
     const { command, deadlineMs } = request;
     if (namesNewBets(command) && !this.archive.mayHaveAnyOf(command)) return undefined;
     const { username, productId } = command;
-    const wallet = this.carrier.maybeWallet(username);
+    const wallet = this.carrier.findWallet(username);
     return wallet && this.archive.maybeFind(username, productId, missingIn(wallet, command), deadlineMs);
   }
 

@@ -1,11 +1,11 @@
-import { isPermanent, type Patience, patiently } from '../shard/log/patience.js';
+import { isPermanent, type RetryPolicy, withRetries } from '../shard/log/retry-policy.js';
 import type { SourceStore } from './copy-ports.js';
 import { ToolError } from './store-reader.js';
 
 /** Retries during an outage. Rejects with a `ToolError` when the outage does not end in time. */
-export async function keepTrying<T>(what: string, patience: Patience, run: () => Promise<T>): Promise<T> {
+export async function keepTrying<T>(what: string, patience: RetryPolicy, run: () => Promise<T>): Promise<T> {
   try {
-    return await patiently(what, patience, run);
+    return await withRetries(what, patience, run);
   } catch (error) {
     if (isPermanent(error)) throw error;
     throw new ToolError(`cannot ${what}: ${(error as Error).message}`, { cause: error });
@@ -13,7 +13,7 @@ export async function keepTrying<T>(what: string, patience: Patience, run: () =>
 }
 
 /** The same store, with retries of its reads during an outage. */
-export function patientSource<T extends SourceStore>(store: T, patience: Patience): T {
+export function sourceWithRetry<T extends SourceStore>(store: T, patience: RetryPolicy): T {
   const { wal, snapshots } = store;
   return {
     ...store,

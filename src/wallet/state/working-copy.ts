@@ -8,7 +8,7 @@ import { Wallet } from './wallet.js';
  * one element after the other; the wallet itself changes only when all elements succeed. Each new copy discards the one
  * before.
  */
-export function excerptOf(wallet: Wallet, command: CallbackCommand): Wallet {
+export function workingCopyOf(wallet: Wallet, command: CallbackCommand): Wallet {
   const { productId } = command;
   const namespaces = namespacesOf(command.type);
   const rounds = new Map<number, RoundPart>();

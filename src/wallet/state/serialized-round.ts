@@ -13,7 +13,11 @@ import { idsOfRounds, type NamedIds, readRounds, roundRemembersMessages, writeOn
  */
 const writer = new ByteWriter();
 
-export function imageOfRound(wallet: Wallet, round: Round, members: readonly Transaction[] = round.members()): Buffer {
+export function serializeRound(
+  wallet: Wallet,
+  round: Round,
+  members: readonly Transaction[] = round.members(),
+): Buffer {
   writer.length = 0;
   wallet.writeUsername(writer);
   writeOneRound(writer, round, members);
@@ -21,7 +25,7 @@ export function imageOfRound(wallet: Wallet, round: Round, members: readonly Tra
 }
 
 /** The player and the name of a serialized round. */
-export function nameOfImage(image: Buffer): RoundName & { readonly username: string } {
+export function nameOfSerialized(image: Buffer): RoundName & { readonly username: string } {
   const cursor = new Cursor(image, 0);
   const username = cursor.text();
   assert(cursor.number() > 0, 'a round has transactions');
@@ -29,7 +33,7 @@ export function nameOfImage(image: Buffer): RoundName & { readonly username: str
   return { username, productId: cursor.text(), roundId: cursor.text() };
 }
 
-export function idsOfImage(image: Buffer): NamedIds {
+export function idsOfSerialized(image: Buffer): NamedIds {
   const cursor = new Cursor(image, 0);
   cursor.skipText();
   return idsOfRounds(cursor);
@@ -44,7 +48,7 @@ export function imageRemembers(image: Buffer): boolean {
 }
 
 /** Adds the round to a wallet that lacks it; returns its transactions, oldest first. */
-export function addRoundOf(wallet: Wallet, image: Buffer): readonly Transaction[] {
+export function addSerializedRound(wallet: Wallet, image: Buffer): readonly Transaction[] {
   const cursor = new Cursor(image, 0);
   assert(cursor.text() === wallet.username, 'a round comes back to its own player');
   const transactions = atOnce(readRounds(cursor, wallet));

@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib';
-import type { ArchiveName, ArchiveRecord } from '../../shard/archive/archive.js';
+import type { ArchiveKey, ArchiveRecord } from '../../shard/archive/archive.js';
 
 /*
  * An archive's saved keys, so that a start need not read all records:
  *
- *   saved   checksum u32, a part of the key filter that src/shard/archive/known-names.ts saves
+ *   saved   checksum u32, a part of the key filter that src/shard/archive/key-filter.ts saves
  *   fresh   checksum u32, for each key: player u32, kind u8 (0 a round, 1 a transaction), hash u32
  *
  * Integers are big-endian, checksums are CRC-32 of the bytes after them.
@@ -14,7 +14,7 @@ const NAME_BYTES = 9;
 const ROUND = 0;
 const TRANSACTION = 1;
 
-export function sealNames(part: Buffer): Buffer {
+export function encodeKeys(part: Buffer): Buffer {
   const sealed = Buffer.alloc(CHECKSUM_BYTES + part.length);
   part.copy(sealed, CHECKSUM_BYTES);
   sealed.writeUInt32BE(crc32(part), 0);
@@ -22,13 +22,13 @@ export function sealNames(part: Buffer): Buffer {
 }
 
 /** Undefined when the part is damaged. */
-export function maybeOpenNames(sealed: Buffer): Buffer | undefined {
+export function tryOpenKeys(sealed: Buffer): Buffer | undefined {
   const part = sealed.subarray(CHECKSUM_BYTES);
   return sealed.length >= CHECKSUM_BYTES && sealed.readUInt32BE(0) === crc32(part) ? Buffer.from(part) : undefined;
 }
 
 /** Encodes the keys of these records. */
-export function sealFresh(records: readonly ArchiveRecord[]): Buffer {
+export function encodeFreshKeys(records: readonly ArchiveRecord[]): Buffer {
   const count = records.reduce((sum, { ids }) => sum + 1 + ids.length, 0);
   const bytes = Buffer.allocUnsafe(count * NAME_BYTES);
   let at = 0;
@@ -36,7 +36,7 @@ export function sealFresh(records: readonly ArchiveRecord[]): Buffer {
     at = writeName(bytes, at, player, ROUND, round);
     for (const { id } of ids) at = writeName(bytes, at, player, TRANSACTION, id);
   }
-  return sealNames(bytes);
+  return encodeKeys(bytes);
 }
 
 function writeName(bytes: Buffer, at: number, player: number, kind: number, hash: number): number {
@@ -47,8 +47,8 @@ function writeName(bytes: Buffer, at: number, player: number, kind: number, hash
 }
 
 /** Undefined when the keys are damaged. */
-export function maybeOpenFresh(sealed: Buffer): readonly ArchiveName[] | undefined {
-  const bytes = maybeOpenNames(sealed);
+export function tryOpenFreshKeys(sealed: Buffer): readonly ArchiveKey[] | undefined {
+  const bytes = tryOpenKeys(sealed);
   if (bytes === undefined || bytes.length % NAME_BYTES !== 0) return undefined;
   return Array.from({ length: bytes.length / NAME_BYTES }, (_, i) => {
     const at = i * NAME_BYTES;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { TROUBLE_RULES } from '../../src/node/overview/trouble-rules.js';
+import { ALERT_RULES } from '../../src/node/overview/alert-rules.js';
 
 interface Alert {
   readonly alert: string;
@@ -42,7 +42,7 @@ const NOT_IN_THE_CONSOLE: Readonly<Record<string, string>> = {
 const MILDER = ['WalletdAssertionFailed'];
 
 test('each alert is in the console, or excluded with a reason', () => {
-  const known = TROUBLE_RULES.flatMap(({ alert }) => alert ?? []);
+  const known = ALERT_RULES.flatMap(({ alert }) => alert ?? []);
   for (const alert of known) assert.ok(ALERTS.has(alert), `${alert} is no alert`);
   for (const alert of Object.keys(NOT_IN_THE_CONSOLE)) assert.ok(ALERTS.has(alert), `${alert} is no alert`);
   const missing = [...ALERTS.keys()].filter((alert) => !known.includes(alert) && !(alert in NOT_IN_THE_CONSOLE));
@@ -54,14 +54,14 @@ test('each alert is in the console, or excluded with a reason', () => {
 });
 
 test('alerts that page are urgent now, tickets soon', () => {
-  for (const { alert, urgency } of TROUBLE_RULES) {
+  for (const { alert, urgency } of ALERT_RULES) {
     if (alert === undefined || MILDER.includes(alert)) continue;
     assert.equal(urgency, ALERTS.get(alert)?.labels.severity === 'page' ? 'now' : 'soon', alert);
   }
 });
 
 test('the console and the alerts have the same limits', () => {
-  for (const { alert, limit } of TROUBLE_RULES) {
+  for (const { alert, limit } of ALERT_RULES) {
     if (alert === undefined || limit === undefined) continue;
     const [, last] = /[<>]=? *([\d.]+(?: \* [\d.]+)?)$/.exec(ALERTS.get(alert)?.expr.trim() ?? '') ?? [];
     assert.notEqual(last, undefined, `${alert} compares with a number`);

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { maybeOpenNames, sealNames } from '../format/archive-names.js';
+import { encodeKeys, tryOpenKeys } from '../format/archive-keys.js';
 import { ArchiveFile } from './archive-file.js';
 
 const MAP_BYTES = 16 * 1024 ** 3;
@@ -9,10 +9,10 @@ const MAP_BYTES = 16 * 1024 ** 3;
 type Checksums = Map<number, number>;
 
 /**
- * Saved key filters of an LMDB archive: shard u16, part u32 (big-endian) -> see archive-names.ts. A lost or
+ * Saved key filters of an LMDB archive: shard u16, part u32 (big-endian) -> see archive-keys.ts. A lost or
  * outdated part would make archived rounds look new; the digest of a shard in the marks file reveals such parts.
  */
-export class SavedNames {
+export class SavedKeys {
   private readonly file: ArchiveFile;
   /** Checksums by shard, as last read or written by this thread. */
   private readonly checksums = new Map<number, Checksums>();
@@ -26,7 +26,7 @@ export class SavedNames {
     const checksums: Checksums = new Map();
     for (const number of this.partsOf(shard)) {
       const sealed = this.file.root.get(keyOf(shard, number));
-      parts.set(number, sealed && maybeOpenNames(sealed));
+      parts.set(number, sealed && tryOpenKeys(sealed));
       if (sealed !== undefined) checksums.set(number, checksumOf(sealed));
       // Parts have several megabytes each.
       await turn();
@@ -36,7 +36,7 @@ export class SavedNames {
   }
 
   async write(shard: number, parts: ReadonlyMap<number, Buffer | undefined>): Promise<void> {
-    const sealed = [...parts].map(([number, part]) => [number, part && sealNames(part)] as const);
+    const sealed = [...parts].map(([number, part]) => [number, part && encodeKeys(part)] as const);
     const bytes = sealed.reduce((sum, [, part]) => sum + (part?.length ?? 0), 0);
     const { root } = this.file;
     await this.file.replace(bytes, parts.size, () => {

@@ -9,7 +9,7 @@ import type { RawStore } from './raw-store.js';
 const ENTRIES_MAX = 100_000;
 
 /** A shard in a store, with every kind of damage that can happen to it. */
-export class Patient {
+export class DamageableShard {
   private constructor(
     readonly raw: RawStore,
     readonly shard: number,
@@ -20,7 +20,7 @@ export class Patient {
     private readonly snapshotFormat: SnapshotCodec,
   ) {}
 
-  static async of(raw: RawStore, shard: number): Promise<Patient> {
+  static async of(raw: RawStore, shard: number): Promise<DamageableShard> {
     const { storeId } = await raw.meta();
     const format = new EntryCodec(storeId);
     const snapshotFormat = new SnapshotCodec(storeId);
@@ -28,7 +28,7 @@ export class Patient {
     const manifests = [...(await raw.manifests(shard)).values()].map((bytes) => snapshotFormat.openManifest(bytes));
     manifests.sort((a, b) => b.end.lsn.sequence - a.end.lsn.sequence);
     const lsns = entries.map((bytes) => format.decode(bytes).lsn);
-    return new Patient(raw, shard, lsns, manifests, format, snapshotFormat);
+    return new DamageableShard(raw, shard, lsns, manifests, format, snapshotFormat);
   }
 
   get newest(): Manifest {

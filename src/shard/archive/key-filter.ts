@@ -1,8 +1,8 @@
 import { type HashKey, keyedHash } from '../../base/keyed-hash.js';
-import type { ArchiveName, Days } from './archive.js';
+import type { ArchiveKey, Days } from './archive.js';
 import { HASH_BITS } from './hash-run.js';
 import { HashSet } from './hash-set.js';
-import type { NamesPart } from './names-file.js';
+import type { KeyPart } from './key-file.js';
 
 /**
  * Number of spans that the retention period is divided into. Each span adds one set to search and one chance of a false
@@ -39,7 +39,7 @@ export interface SkippedSpan {
  * Key filter of one shard's archive, about 14 bits per key: whether a key may be in the archive, and in which days.
  * With millions of keys, about one absent key in a hundred is a false positive.
  */
-export class KnownNames {
+export class KeyFilter {
   private readonly spanDays: number;
   /** Newest first. */
   private spans: Span[] = [];
@@ -71,7 +71,7 @@ export class KnownNames {
     return this.spans.reduce((sum, { names }) => sum + (names === undefined ? 1 : 0), 0);
   }
 
-  add(day: number, player: number, kind: ArchiveName['kind'], hash: number): void {
+  add(day: number, player: number, kind: ArchiveKey['kind'], hash: number): void {
     const span = this.spanOf(day);
     try {
       span.names?.add(hashOf(this.key, player, kind, hash));
@@ -96,7 +96,7 @@ export class KnownNames {
   }
 
   /** All spans, for a file; undefined while a span is skipped. */
-  whole(): readonly NamesPart[] | undefined {
+  whole(): readonly KeyPart[] | undefined {
     if (this.skipped > 0) return undefined;
     return this.spans.map((span) => ({
       number: span.number,
@@ -183,14 +183,14 @@ export class KnownNames {
   }
 
   /** False for a key that is in no span. */
-  mayHave(player: number, kind: ArchiveName['kind'], hash: number): boolean {
+  mayHave(player: number, kind: ArchiveKey['kind'], hash: number): boolean {
     const known = hashOf(this.key, player, kind, hash);
     for (const { names } of this.spans) if (names?.has(known) ?? true) return true;
     return false;
   }
 
   /** Range of the days that may contain one of these keys. */
-  maybeDays(names: readonly ArchiveName[]): Days | undefined {
+  findDays(names: readonly ArchiveKey[]): Days | undefined {
     let first = Number.POSITIVE_INFINITY;
     let last = Number.NEGATIVE_INFINITY;
     for (const { player, kind, hash: own } of names) {
@@ -244,6 +244,6 @@ export class KnownNames {
 const KINDS = { round: Uint8Array.of(0), transaction: Uint8Array.of(1) } as const;
 
 /** Keyed hash of a stored, unkeyed archive hash. Two keys with the same stored hash are one key here. */
-function hashOf(key: HashKey, player: number, kind: ArchiveName['kind'], hash: number): number {
+function hashOf(key: HashKey, player: number, kind: ArchiveKey['kind'], hash: number): number {
   return keyedHash(key, player, hash, KINDS[kind], 0, 1) >>> (32 - HASH_BITS);
 }

@@ -4,7 +4,7 @@ import { messageOf } from '../../base/message-of.js';
 import { RecoveryError } from './recovery-error.js';
 
 /** Retry policy during an outage: how often to try before giving up. */
-export interface Patience {
+export interface RetryPolicy {
   readonly attemptsMax: number;
   readonly log: Logger;
   readonly delay: (ms: number) => Promise<void>;
@@ -19,9 +19,9 @@ const RETRY_MAX_MS = 2000;
  * Runs `run` with retry during an outage of the store, with growing delay. Gives up after the last attempt, or at once
  * if the error is hopeless.
  */
-export async function patiently<T>(
+export async function withRetries<T>(
   what: string,
-  patience: Patience,
+  patience: RetryPolicy,
   run: () => Promise<T>,
   isHopeless: (error: unknown) => boolean = isPermanent,
 ): Promise<T> {

@@ -3,9 +3,9 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { nextTurn, systemTimers } from '../base/timers.js';
-import type { NamesFile, NamesInFile, NamesPart } from '../shard/archive/names-file.js';
+import type { KeyFile, KeyPart, KeysInFile } from '../shard/archive/key-file.js';
 import type { Head } from '../shard/log/wal.js';
-import { openNamesFile, sealHeader, sealSection } from './format/names-file.js';
+import { openKeyFile, sealHeader, sealSection } from './format/key-file.js';
 
 /** About six hundred million keys. */
 const BYTES_MAX = 2 ** 30;
@@ -13,7 +13,7 @@ const BYTES_MAX = 2 ** 30;
 const MODE = 0o600;
 
 /** Key files in the node's folder: `archive-names-STORE-SHARD`. */
-export class NamesFiles implements NamesFile {
+export class KeyFiles implements KeyFile {
   private readonly prefix: string;
 
   /** `store` distinguishes its files from those of other stores. */
@@ -25,19 +25,19 @@ export class NamesFiles implements NamesFile {
     this.prefix = join(folder, `archive-names-${crc32(store).toString(16).padStart(8, '0')}`);
   }
 
-  async read(shard: number): Promise<NamesInFile | undefined> {
+  async read(shard: number): Promise<KeysInFile | undefined> {
     const path = this.pathOf(shard);
     try {
       const { size } = await stat(path);
       if (size > BYTES_MAX) throw new Error(`it has ${size} bytes, more than ${BYTES_MAX}`);
-      return openNamesFile(await readFile(path), this.storeId, shard);
+      return openKeyFile(await readFile(path), this.storeId, shard);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
   }
 
-  async write(shard: number, head: Head, parts: readonly NamesPart[]): Promise<void> {
+  async write(shard: number, head: Head, parts: readonly KeyPart[]): Promise<void> {
     const path = this.pathOf(shard);
     await mkdir(dirname(path), { recursive: true });
     await removeDrafts(path);

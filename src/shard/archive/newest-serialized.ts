@@ -1,11 +1,11 @@
-import { nameOfImage } from '../../wallet/state/round-image.js';
+import { nameOfSerialized } from '../../wallet/state/serialized-round.js';
 import { type ArchiveRecord, compareAge } from './archive.js';
 
 /** The newest serialized version of each of this player's rounds. */
-export function newestImages(username: string, records: readonly ArchiveRecord[]): readonly Buffer[] {
+export function newestSerialized(username: string, records: readonly ArchiveRecord[]): readonly Buffer[] {
   const newest = new Map<string, ArchiveRecord>();
   for (const record of records) {
-    const name = nameOfImage(record.image);
+    const name = nameOfSerialized(record.image);
     if (name.username !== username) continue;
     const key = JSON.stringify([name.productId, name.roundId]);
     const other = newest.get(key);

@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { finish, hashOfName, hashOfPlayer } from '../../../src/shard/archive/archive-hash.js';
 import { HashSet } from '../../../src/shard/archive/hash-set.js';
-import { KnownNames, type SkippedSpan } from '../../../src/shard/archive/known-names.js';
+import { KeyFilter, type SkippedSpan } from '../../../src/shard/archive/key-filter.js';
 import { collidingRoundIds } from '../../support/colliding.js';
 
 const RETENTION_DAYS = 120;
 const FIRST_DAY = 20_000;
 const KEY = { low: 1, high: 2 };
 
-function known(key = KEY, retentionDays = RETENTION_DAYS): KnownNames & { readonly skippedSpans: SkippedSpan[] } {
+function known(key = KEY, retentionDays = RETENTION_DAYS): KeyFilter & { readonly skippedSpans: SkippedSpan[] } {
   const skippedSpans: SkippedSpan[] = [];
-  const names = new KnownNames(retentionDays, key, (span) => skippedSpans.push(span));
+  const names = new KeyFilter(retentionDays, key, (span) => skippedSpans.push(span));
   return Object.assign(names, { skippedSpans });
 }
 
 /** Keys of this many players, one of each kind per player, over a year. */
-function filled(players: number, names = known()): KnownNames {
+function filled(players: number, names = known()): KeyFilter {
   for (let player = 0; player < players; player++) {
     names.add(dayOf(player), player, 'round', finish(player));
     names.add(dayOf(player), player, 'transaction', finish(player + 1));
@@ -38,7 +38,7 @@ test('a key filter finds all its keys, with about one percent false positives', 
   for (const names of [first, again]) {
     for (let player = 0; player < players; player++) {
       assert.ok(names.mayHave(player, 'round', finish(player)));
-      const days = names.maybeDays([{ player, kind: 'transaction', hash: finish(player + 1) }]);
+      const days = names.findDays([{ player, kind: 'transaction', hash: finish(player + 1) }]);
       assert.ok(days !== undefined && days.first <= dayOf(player) && days.last >= dayOf(player));
     }
     let wrong = 0;
@@ -99,7 +99,7 @@ test('any key may belong to a set that cannot be built', (t) => {
   t.mock.restoreAll();
   assert.equal(names.skipped, 1);
   assert.ok(names.mayHave(1234, 'round', 5678), 'also names that nobody has put');
-  const days = names.maybeDays([{ player: 1234, kind: 'round', hash: 5678 }]);
+  const days = names.findDays([{ player: 1234, kind: 'round', hash: 5678 }]);
   assert.ok(days !== undefined && days.first <= later && days.last >= later);
   assert.ok(days.first > FIRST_DAY, 'the other span is as it was');
   names.add(later, 8, 'round', 8);

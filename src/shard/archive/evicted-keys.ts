@@ -3,7 +3,7 @@ import { dayOf } from '../../base/time.js';
 import type { Event } from '../../wallet/event.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
 import type { Head } from '../log/wal.js';
-import type { ArchiveName } from './archive.js';
+import type { ArchiveKey } from './archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 
 /** 64 MB of keys; if there are more, a start reads the archive instead. */
@@ -21,7 +21,7 @@ export type LeftBase = 'nothing' | 'snapshot' | 'served';
  * Keys of the rounds that leave memory during a replay. Together with a key filter that covers the log up to `since` or
  * later, they are all keys that the archive has of this log.
  */
-export class LeftNames {
+export class EvictedKeys {
   private words = new Uint32Array(FIRST_NAMES * WORDS);
   private count = 0;
   /** True if keys are missing because there were too many. */
@@ -80,7 +80,7 @@ export class LeftNames {
   }
 
   /** Hands out all keys and forgets them. */
-  take(learn: (day: number, player: number, kind: ArchiveName['kind'], hash: number) => void): void {
+  take(learn: (day: number, player: number, kind: ArchiveKey['kind'], hash: number) => void): void {
     const { words, count } = this;
     this.isBegun = true;
     if (count === 0) return;
