@@ -46,7 +46,10 @@ To go on without them means, for good:
   The operator API and inspect no longer know them; what is left of their retention is gone.
 A backup of the archive, or a restore of the followed backup, loses none of that: docs/archive.md.`;
 
-/** Shows the rounds that the logs rely on and the archive lacks, and lets the shards go on without them. */
+/**
+ * Shows the rounds that the logs rely on but the archive lacks. After confirmation, the shards continue without these
+ * rounds.
+ */
 export async function acceptLostArchive(options: AcceptArchiveLossOptions): Promise<number> {
   const settings = loadSettings(process.env);
   if (!hasArchive(settings)) {
@@ -74,7 +77,7 @@ async function acceptIn(
     if (members.length > 0) {
       throw new StoreError(`${members.map(({ name }) => name).join(', ')} run on this store: stop all nodes first`);
     }
-    // The fence that this command writes would hide that acknowledged entries are missing.
+    // Refuse a log that lacks acknowledged entries: the fence that this command appends would hide the loss.
     const [broken] = await findLosses(shards, deps);
     if (broken !== undefined) throw new ToolError(`${broken.reason}: run walletd accept-loss without --archive first`);
   }

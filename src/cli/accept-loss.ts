@@ -84,7 +84,7 @@ async function acceptWhatIsLost(options: AcceptLossOptions): Promise<number> {
   }
 }
 
-/** Lets this node forget the store that it has served, when another store, or none, is in its place. */
+/** Makes this node forget the store that it served before, when its address now holds a different store or none. */
 async function acceptLostStore(
   what: string,
   name: string,
@@ -152,9 +152,9 @@ async function acceptLostEntries(
 }
 
 /**
- * Prints the callbacks that may be lost, as far as this node knows them, and writes them as CSV. Returns false when
- * none is known. Known entries are those that the log holds beyond the loss, or that a server kept in an orphans file.
- * For a server that was killed, only their number is known.
+ * Prints the callbacks that may be lost, as far as this node knows them, and writes them to a CSV file. Returns false
+ * if none is known. The known callbacks come from log entries after the loss, or from an orphans file that a server
+ * saved. If the server was killed, only the number of lost entries is known.
  */
 async function reportLost(settings: Settings, opened: ArchivedStore, losses: readonly Loss[]): Promise<boolean> {
   const reader = readerOf(opened.store, opened.meta, opened.archive);
@@ -204,8 +204,8 @@ function describe({ shard, reason, salvaged, found }: Loss, record: NodeRecord):
 }
 
 /**
- * End of the log before the loss was found. Every refused start since then has appended a fence, which takes the number
- * of a missing entry. `untilMs` is the latest time that a missing entry can have.
+ * End of the log before the loss was found. Every refused start since then has appended a fence with the sequence
+ * number of a missing entry. `untilMs` is the latest time that a missing entry can have.
  */
 function endBeforeLoss(shard: number, { ends }: Loss['salvaged'], record: NodeRecord): End & { untilMs: number } {
   const acknowledged = record.acknowledged(shard);

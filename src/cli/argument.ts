@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Wraps a parser so that commander shows its error as a sentence about the argument. */
+/** Wraps a parser so that commander reports a parse error as a sentence about the argument. */
 export function argument<T>(parse: (text: string) => T): (text: string) => T {
   return (text) => {
     try {

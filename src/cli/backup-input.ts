@@ -9,11 +9,11 @@ import { CutOffError } from './cut-off-error.js';
 import { isoTime } from './print/format.js';
 import { Progress } from './print/progress.js';
 
-/** Argument that stands for standard input or output. */
+/** Argument that selects standard input or output. */
 export const PIPE = '-';
 
 export interface BackupInputOptions {
-  /** File of age identities, for an encrypted backup. */
+  /** File with the age identities that decrypt an encrypted backup. */
   readonly identity?: string;
   readonly acceptCutOff?: true;
   readonly json?: true;
@@ -21,16 +21,16 @@ export interface BackupInputOptions {
 
 export const IDENTITY_OPTION = ['--identity <file>', 'file of age identities to decrypt the backup with'] as const;
 
-/** Backup that was found and, if it can be read more than once, checked completely. */
+/** Backup to read. It has already been checked completely if its source can be read more than once. */
 export interface BackupInput {
   readonly source: BackupSource;
-  /** Undefined for a pipe, which is checked while it is read. */
+  /** Undefined for a pipe, which is checked while it is being read. */
   readonly whole: CompletePart | undefined;
 }
 
 /**
- * Opens the backup at a path or on standard input. In a folder that `--rotate` has filled, picks the newest file that
- * reaches back to `at`. Throws a `ToolError` if the backup is damaged or none reaches back that far.
+ * Opens the backup at a path or on standard input. In a folder filled by `--rotate`, picks the newest file that reaches
+ * back to `at`. Throws a `ToolError` if the backup is damaged or no file reaches back that far.
  */
 export async function backupInput(
   from: string,
@@ -54,7 +54,7 @@ export async function backupInput(
   throw reason;
 }
 
-/** Backup at a path, or the newest one in a folder that `--rotate` has filled; undefined if there is neither. */
+/** Backup at a path, or the newest backup in a folder filled by `--rotate`; undefined if there is neither. */
 export async function findBackupFile(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile()) return path;
@@ -62,7 +62,10 @@ export async function findBackupFile(path: string): Promise<string | undefined> 
   return newest && join(path, newest);
 }
 
-/** Returns a sentence about a segment that was cut off. Throws a `CutOffError` unless the caller accepted that. */
+/**
+ * Returns a sentence about an incomplete last segment. Throws a `CutOffError` unless the caller accepts an incomplete
+ * one.
+ */
 export function cutOffSentence(
   { name }: BackupSource,
   { cutBytes, coverage }: CompletePart,

@@ -34,7 +34,7 @@ export interface BackupRunOptions extends OutputOptions, WatchOptions {
   readonly follow?: true;
   readonly rotate?: Rotation;
   readonly recipient?: readonly string[];
-  /** Shell command. */
+  /** Shell command to run for each finished file. */
   readonly then?: string;
   readonly keep?: number;
 }
@@ -47,7 +47,7 @@ interface Begun {
 
 /** One run of `walletd backup`. */
 export class BackupRun {
-  /** True once the file exists and is complete up to its last segment. */
+  /** True once the file exists and its last segment is complete. */
   private isThere = false;
   private segments = 0;
   private entries = 0;
@@ -116,7 +116,9 @@ export class BackupRun {
     this.reportFollowed(to);
   }
 
-  /** Writes one file after the other until the signal. The next run continues an unencrypted file. */
+  /**
+   * Writes one file after another until a signal arrives. The next run continues the last file if it is not encrypted.
+   */
   private async intoFolder(rotate: Rotation): Promise<void> {
     const { to, recipient } = this.options;
     const { signal, finished } = this;
@@ -125,7 +127,7 @@ export class BackupRun {
     const change = await this.encryption();
     const newest = (await backupsIn(to)).filter((name) => !name.endsWith('.age')).at(-1);
     let path = newest === undefined || recipient !== undefined ? undefined : join(to, newest);
-    // No record says whether these files were handed over.
+    // No record tells whether these files were handed over, so hand them over again.
     for (const one of await backupsIn(to)) if (join(to, one) !== path) finished.add(join(to, one));
     let begun = path === undefined ? undefined : await this.continue(path);
     while (!signal.aborted) {
@@ -157,7 +159,7 @@ export class BackupRun {
     return { writer, coverage: counts.coverage, beginsMs };
   }
 
-  /** Continues after the last complete segment of the file. */
+  /** Continues the file after its last complete segment. */
   private async continue(path: string): Promise<Begun> {
     const { storeId } = this.source.reader;
     this.isThere = true;
@@ -196,7 +198,7 @@ export class BackupRun {
 
   /** Writes the store and all later entries as one stream. The file appears when the stream ends. */
   private async encryptedFile(path: string, change: ChangeSink, isFull: (appended: number) => boolean): Promise<void> {
-    // A signal while the store is being copied leaves no file; a later signal ends the file.
+    // A signal during the copy of the store leaves no file. A later signal finishes the file.
     const cancel = new AbortController();
     const onAbort = () => cancel.abort();
     this.signal.addEventListener('abort', onAbort);
@@ -235,7 +237,7 @@ export class BackupRun {
     yield* this.followed(counts.coverage, bytes, isFull);
   }
 
-  /** Frames after this coverage, until the signal or until the file is full. */
+  /** Frames after this coverage, until a signal arrives or the file is full. */
   private async *followed(
     coverage: Coverage,
     bytes: () => number,
@@ -267,7 +269,7 @@ export class BackupRun {
     }
   }
 
-  /** The address may lead to a different archive than at the last connection. */
+  /** Since the last connection, the address may have started to lead to a different archive. */
   private async checkArchive(): Promise<void> {
     const { settings, meta } = this.source;
     await checkArchiveIdentity(settings, meta).catch((error: Error) => {
@@ -278,7 +280,7 @@ export class BackupRun {
   private storeFrames(): AsyncGenerator<Frame, void> {
     const { live, meta, progress } = this.source;
     const { update: onProgress, warn } = progress;
-    // A signal ends the wait for a store that is down.
+    // A signal ends the retries while the store is down.
     const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal: this.signal }) };
     const bytes = encodeMeta(withArchive(meta, undefined));
     const reading = { meta: bytes, now: Date.now, warn, onProgress, delay: patience.delay };
@@ -330,7 +332,7 @@ export class BackupRun {
     this.say('Following: new entries are in the file a second or two later. Ctrl-C ends it in good order.');
   }
 
-  /** Prints progress for people; JSON output omits it. */
+  /** Prints human-readable progress; JSON output omits it. */
   private say(text: string): void {
     if (!this.options.json) console.log(text);
   }

@@ -3,7 +3,7 @@ import { backupMetrics } from '../node/metrics/backup-metrics.js';
 import { expose } from '../telemetry/exposition.js';
 
 export interface WatchOptions {
-  /** Heartbeat file, written whenever the backup has caught up with the store. */
+  /** Heartbeat file, written each time the backup catches up with the store. */
   readonly heartbeat?: string;
   /** Metrics file for the textfile collector of node_exporter. */
   readonly metrics?: string;
@@ -11,7 +11,7 @@ export interface WatchOptions {
 
 const WRITE_MS = 5000;
 
-/** Publishes the progress of a followed backup to monitoring. */
+/** Publishes the progress of a followed backup for monitoring. */
 export class BackupWatch {
   private readonly timer: NodeJS.Timeout;
   private coveredMs: number | undefined = undefined;
@@ -37,7 +37,7 @@ export class BackupWatch {
     this.lagEntries = entries;
   }
 
-  /** Everything that the store had at this time is on disk. */
+  /** Records that everything that the store contained at this time is on disk. */
   covers(timeMs: number, bytes: number): void {
     this.coveredMs = timeMs;
     this.lagEntries = 0;
@@ -45,7 +45,7 @@ export class BackupWatch {
     this.put(this.options.heartbeat, `${new Date(timeMs).toISOString()}\n`);
   }
 
-  /** The archive is not the one that walletd uses, so the follower ends. */
+  /** Records that the archive is not the one that walletd uses, which ends the follower. */
   archiveDiffers(): void {
     this.differs = true;
   }
@@ -69,7 +69,7 @@ export class BackupWatch {
     this.put(options.metrics, await expose(backupMetrics(progress, Date.now())));
   }
 
-  /** Replaces the file atomically; repeated failures are reported once. */
+  /** Replaces the file atomically. Repeated failures are reported only once. */
   private put(path: string | undefined, text: string): void {
     if (path === undefined) return;
     try {

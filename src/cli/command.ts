@@ -8,14 +8,14 @@ import { EXIT } from '../node/exit-codes.js';
  *              '------- withStore (with-store.ts) ------'          '----- conclude -----'
  */
 
-/** Result of a command, for people and for scripts. */
+/** Result of a command, as human-readable text and as JSON. */
 export interface Report {
   readonly text: () => string;
-  /** One JSON line per object. */
+  /** Objects to print, one per line. */
   readonly json: () => Iterable<object>;
 }
 
-/** End of a command; the exit code defaults to `EXIT.ok`. */
+/** How a command ended. The exit code defaults to `EXIT.ok`. */
 export interface Outcome extends Report {
   readonly exitCode?: number;
 }
@@ -24,9 +24,7 @@ export interface OutputOptions {
   readonly json?: true;
 }
 
-/**
- * Prints the outcome and sets the exit code. A command that prints everything itself resolves to the exit code alone.
- */
+/** Prints the outcome and sets the exit code. A command that prints its own output resolves to the exit code alone. */
 export async function conclude(ending: Promise<Outcome | number>, options: OutputOptions): Promise<void> {
   const outcome = await ending;
   if (typeof outcome === 'number') {
@@ -43,13 +41,13 @@ export function print({ text, json }: Report, options: OutputOptions): void {
 }
 
 interface Help {
-  /** Paragraphs about the arguments. */
+  /** Paragraphs that explain the arguments. */
   readonly notes?: readonly string[];
   readonly exitCodes?: string;
   readonly examples: readonly string[];
 }
 
-/** Formats the help text after the options of a command. */
+/** Formats the help text that follows a command's options. */
 export function helpText({ notes = [], exitCodes, examples }: Help): string {
   const codes = exitCodes === undefined ? [] : [`Exit codes: ${exitCodes}`];
   const lines = [examples.length === 1 ? 'Example:' : 'Examples:', ...examples.map((example) => `  ${example}`)];

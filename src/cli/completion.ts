@@ -15,7 +15,7 @@ export function addCompletion(program: Command): void {
     .action((shell: 'bash' | 'zsh') => console.log(shell === 'bash' ? bash(program) : zsh(program)));
 }
 
-/** Completions by command path: `snapshot` -> `list take --help`. */
+/** Completions per command path: `snapshot` -> `list take --help`. */
 function words(command: Command, path: string): [path: string, words: string][] {
   const names = command.commands.map((one) => one.name());
   const options = command.options.map(({ long, short }) => long ?? short ?? '');
@@ -26,8 +26,8 @@ function words(command: Command, path: string): [path: string, words: string][] 
 }
 
 /**
- * Completes file names where no command applies. zsh also runs this script, and zsh reserves the names `path` and
- * `words`.
+ * Falls back to file names where no command applies. zsh also runs this script and reserves the names `path` and
+ * `words`, so the script avoids them.
  */
 function bash(program: Command): string {
   const cases = words(program, '').map(([path, after]) => `    '${path}') after='${after}' ;;`);
@@ -48,7 +48,7 @@ ${cases.join('\n')}
 complete -o default -F _walletd walletd`;
 }
 
-/** Loads the completion system of zsh before the script for bash: a .zshrc without compinit has none. */
+/** Loads zsh's completion system before the bash script, because a .zshrc without compinit does not load it. */
 function zsh(program: Command): string {
   return `autoload -U +X compinit bashcompinit
 whence compdef >/dev/null || compinit -i -D

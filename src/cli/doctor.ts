@@ -86,7 +86,10 @@ async function doctor(address: string | undefined): Promise<Outcome> {
   };
 }
 
-/** `remembered` names the node or server that knows a different store at this address, or one where none exists. */
+/**
+ * Judges the store at the address. `remembered` names the node or server that remembers a different store at this
+ * address, or remembers one where none exists.
+ */
 function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined): Finding {
   const about = 'store';
   const says = meta === undefined ? 'there is none' : `id ${meta.storeId}, ${meta.shards} shards`;
@@ -97,7 +100,7 @@ function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined)
   return { about, verdict: 'look', says: `${says} yet`, todo: 'create it: walletd init' };
 }
 
-/** Checks whether closed rounds have an archive, and whether the archive answers. */
+/** Checks that closed rounds have an archive and that the archive answers. */
 async function examineArchive(settings: StoreSettings, meta: StoreMeta): Promise<readonly Finding[]> {
   if (!hasArchive(settings)) {
     const says = 'there is none: closed rounds stay in memory';
@@ -139,7 +142,10 @@ async function examineFolder(settings: StoreSettings, meta: StoreMeta): Promise<
   }
 }
 
-/** Judges the server on this store by the rules of `status`. Returns nothing if the settings lead to no such server. */
+/**
+ * Judges the server that serves this store, by the same rules as `status`. Returns nothing if the settings lead to no
+ * such server.
+ */
 async function examineServer(settings: Settings): Promise<readonly Finding[]> {
   const about = 'server';
   const api = await findServerOf(settings);

@@ -8,7 +8,7 @@ export interface EntryAddress {
   readonly lsn: Lsn;
 }
 
-/** Parses `SHARD:LSN`. Throws a `ToolError` with the mistake in the text. */
+/** Parses `SHARD:LSN`. Throws a `ToolError` that describes the mistake. */
 export function parseEntryAddress(text: string): EntryAddress {
   const [[shard, lsn] = [], ...others] = parseLsns(text);
   if (shard === undefined || lsn === undefined || others.length > 0) throw new ToolError('one entry is expected');

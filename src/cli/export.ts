@@ -24,7 +24,7 @@ interface ExportOptions {
   readonly cursor?: string;
 }
 
-/** Entry of each shard after which the export begins, or the oldest entry that is left. */
+/** Start of the export: after the given entry of each shard, or at the oldest entry that remains in the log. */
 type From = 'oldest' | ReadonlyMap<number, Lsn>;
 
 export function addExport(program: Command): void {
@@ -58,7 +58,7 @@ exports what is left. An existing cursor file takes precedence over --from SHARD
 }
 
 async function exportStore({ reader, live, progress }: ReadStore, options: ExportOptions): Promise<void> {
-  // An export that follows has no end, and repeats the events after its last saved position.
+  // A following export never ends by itself. The next run repeats the events after the last saved position.
   const signal = stopSignal(() => (options.follow ? EXIT.ok : EXIT.failure));
   const cursor =
     options.cursor === undefined ? undefined : new ExportCursor(options.cursor, reader.storeId, reader.shards);
@@ -96,7 +96,7 @@ async function startsOf(
   return heads;
 }
 
-/** Positions in the form that --from takes. A shard without an entry has no position. */
+/** Formats positions as --from accepts them. A shard without entries has no position. */
 function positionsOf(heads: readonly Head[]): string {
   const places = heads.map(({ lsn }, shard) => (lsn.sequence === 0 ? [] : [`${shard}:${formatLsn(lsn)}`]));
   return places.flat().join(',') || 'the beginning';

@@ -6,20 +6,20 @@ import { quoted } from '../base/quoted.js';
 const RETRY_MS = 60_000;
 
 export interface FinishedOptions {
-  /** Shell command, in which `{}` stands for the path. */
+  /** Shell command in which `{}` is replaced with the path. */
   readonly command: string | undefined;
   readonly keep: number | undefined;
 }
 
 /**
- * Hands finished files to a command, one after the other, and retries each minute while the command fails. Then it
- * removes the oldest files. A file that was not handed over is kept.
+ * Passes finished files to a command, one at a time, and retries every minute while the command fails. Afterwards it
+ * removes the oldest files. A file is never removed before it was handed over.
  */
 export class FinishedBackups {
   /** Number of times that the command has failed. */
   failures = 0;
   private readonly waiting: string[] = [];
-  /** Files that were handed over and are kept, oldest first. */
+  /** Files that were handed over and are being kept, oldest first. */
   private readonly handed: string[] = [];
   private working: Promise<void> | undefined = undefined;
   private retry: NodeJS.Timeout | undefined = undefined;
@@ -34,7 +34,7 @@ export class FinishedBackups {
     this.work();
   }
 
-  /** Tries once more, and resolves to the files that were not handed over. */
+  /** Makes a last attempt. Resolves to the files that were not handed over. */
   async end(): Promise<readonly string[]> {
     clearTimeout(this.retry);
     await this.working;
@@ -77,9 +77,12 @@ export class FinishedBackups {
   }
 }
 
-/** Runs the command; resolves to undefined if it succeeds. Its output goes to standard error. */
+/**
+ * Runs the command. Resolves to the reason for its failure, or to undefined if it succeeds. The command's output goes
+ * to standard error.
+ */
 async function failureOf(command: string, path: string): Promise<string | undefined> {
-  // A replacement string would give $$, $& and $' a special meaning; a function does not.
+  // A replacement function, because $$, $& and $' have a special meaning in a replacement string.
   const line = command.replaceAll('{}', () => quoted(path));
   const child = spawn('/bin/sh', ['-c', line], { stdio: ['ignore', 2, 2] });
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];

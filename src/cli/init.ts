@@ -18,7 +18,10 @@ export function addInit(program: Command): void {
     .action((store?: string) => init(store));
 }
 
-/** Refuses to create a store where a node or a server remembers a different one, which has to be brought back. */
+/**
+ * Refuses to create a store at an address where a node or server remembers a different one. That store has to be
+ * restored instead.
+ */
 async function refuseWhereRemembered(settings: Settings): Promise<void> {
   const driver = driverOf(settings);
   const store = await driver.open('never').catch((error: Error) => {
@@ -38,7 +41,7 @@ async function refuseWhereRemembered(settings: Settings): Promise<void> {
   }
 }
 
-/** Creates the store. Throws if a store exists already that differs from the settings. */
+/** Creates the store. Throws if the existing store differs from the settings. */
 async function init(address?: string): Promise<void> {
   const env =
     address === undefined ? process.env : { ...process.env, WALLETD_STORE: resolved(address), WALLETD_STORE_FILE: '' };
@@ -46,7 +49,8 @@ async function init(address?: string): Promise<void> {
   await refuseWhereRemembered(settings);
   const { store, meta, name, wasCreated } = await openStore(settings, 'auto');
   try {
-    // Connects to every master, which loads the functions there: the user that serves may not load them.
+    // Connects to every master, which loads walletd's Redis functions: the user that serves may not have the right to
+    // load them.
     await store.concerns();
   } catch (error) {
     throw asStoreError(error as Error, name);

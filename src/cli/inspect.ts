@@ -31,7 +31,7 @@ interface InspectOptions extends OutputOptions {
 }
 
 interface OperatorsOptions extends InspectOptions {
-  /** Milliseconds since 1970. */
+  /** In ms since 1970. */
   readonly since?: number;
 }
 
@@ -39,7 +39,7 @@ interface SearchOptions extends InspectOptions {
   readonly player?: string;
 }
 
-/** Shows the history of a player, a round or a transaction, and the content of an entry or an orphans file. */
+/** Shows the history of a player, round or transaction, or the contents of an entry or orphans file. */
 export function addInspect(program: Command): void {
   const group = program
     .command('inspect')
@@ -117,7 +117,7 @@ function addInspectCommand(group: Command, name: string, description: string, ex
     .addHelpText('after', helpText({ notes: [STORE_ADDRESS_HELP], examples: [example] }));
 }
 
-/** Prints the report of `look`; undefined means that nothing was found. */
+/** Prints the report that `look` returns; undefined means that nothing was found. */
 async function show(
   options: InspectOptions,
   look: (reader: StoreReader, onProgress: OnProgress) => Promise<Report | undefined>,
@@ -190,7 +190,7 @@ function parseTime(text: string): number {
     const at = parseAt(text);
     if (at.type === 'time') return at.timeMs;
   } catch {
-    // The throw below reports it.
+    // The throw below reports the invalid time.
   }
   throw new InvalidArgumentError('It must be a time with its zone, such as 2026-01-31T12:00:00Z.');
 }

@@ -3,14 +3,17 @@ import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 import type { AuditHead } from '../wallet/audit-chain.js';
 
-/** Heads of audit chains from an earlier `verify --json`, which was kept out of reach of all who can write to the store. */
+/**
+ * Audit chain heads from an earlier `verify --json` report. That report was stored out of reach of everyone with write
+ * access to the store.
+ */
 export interface NotedAudit {
   readonly heads: ReadonlyMap<number, AuditHead>;
-  /** Throws if the heads belong to another store. */
+  /** Throws if the heads belong to a different store. */
   mustBeOf(storeId: string): void;
 }
 
-/** Throws a `ConfigError` that names the file and what is wrong with it. */
+/** Reads the heads from a report. Throws a `ConfigError` that names the file and the mistake in it. */
 export function readNoted(file: string): NotedAudit {
   const refuse = (why: string) =>
     new ConfigError(`--noted ${file}: ${why}; it takes the output of \`walletd verify --json\``);

@@ -4,7 +4,7 @@ import { EXIT } from '../node/exit-codes.js';
 import { VERSION } from '../node/version.js';
 import { printable } from './print/printable.js';
 
-/** Commands in the order of the help. */
+/** Commands in the order in which the help lists them. */
 const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   serve: async () => (await import('./serve.js')).addServe,
   status: async () => (await import('./status.js')).addStatus,
@@ -26,10 +26,10 @@ const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>>
 };
 
 const NEED_NO_COMMAND = ['--version', '-V'];
-/** The completion lists every other command. */
+/** Needs all commands, because it lists every other command. */
 const NEEDS_ALL = 'completion';
 
-/** User errors: walletd prints one sentence. Every other error is a bug in walletd and prints its stack. */
+/** User errors: walletd prints one sentence. Any other error is a bug in walletd and is printed with its stack. */
 const USER_ERRORS = [
   'ConfigError',
   'StoreError',
@@ -46,7 +46,7 @@ const USER_ERRORS = [
   'PlayersError',
 ];
 
-/** Exit codes by error name; every other error exits with `EXIT.failure`. */
+/** Exit codes by error name. Any other error exits with `EXIT.failure`. */
 const EXIT_CODES: Readonly<Record<string, number>> = {
   ConfigError: EXIT.usage,
   CutOffError: EXIT.cutOff,
@@ -56,8 +56,8 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
 };
 
 /**
- * Builds the command line with the called command only. The help needs all commands, which take half a second to load.
- * `output` receives the help and complaints about arguments.
+ * Builds the command line with only the command that was called. The help needs all commands, which take half a second
+ * to load. `output` receives the help and the errors about arguments.
  */
 export async function makeProgram(called = '', output: OutputConfiguration = {}): Promise<Command> {
   const program = new Command('walletd')
@@ -84,7 +84,7 @@ the follower of the backup.`,
 
 /** Prints why a command failed, and returns the exit code. */
 export function explain(error: unknown): number {
-  // Commander has printed the error already; its help and version end here, too.
+  // commander has already printed the error. Its help and version output also end here.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { name, message, stack } = error as Error;
   console.error(

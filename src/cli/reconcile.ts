@@ -29,7 +29,7 @@ import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
 interface ReconcileOptions extends OutputOptions {
   readonly from: string;
   readonly mapping?: string;
-  /** Milliseconds since 1970. */
+  /** In ms since 1970. */
   readonly since?: number;
   readonly until?: number;
   readonly store?: string;
@@ -125,7 +125,7 @@ async function reconcileStore(
   };
 }
 
-/** Hints at likely causes of so many differences. */
+/** Suggests likely causes when there are this many differences. */
 function hintsOf({ counts }: Reconciliation, byType: ReadonlyMap<string, number>, hasArchive: boolean): string[] {
   const isApart = counts.equal === 0 && counts.theirs > 0 && counts.ours > 0;
   return [
@@ -142,7 +142,7 @@ function linesOf(objects: readonly object[]): string {
 
 interface History {
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Share of the history that was read, between 0 and 1. The length of a pipe is unknown. */
+  /** Share of the history that has been read, between 0 and 1. The length of a pipe is unknown. */
   readonly readPart: () => number;
 }
 

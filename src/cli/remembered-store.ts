@@ -10,10 +10,10 @@ import type { OperatorApi } from '../tools/verify/operator-api.js';
 import { answeringServer } from './running-server.js';
 
 /**
- * Returns a sentence about a node or server that remembers a different store at the address of the settings, or one
- * where none exists. Looks at the folder of the node, living members of a cluster, and the server of the settings;
- * undefined if none of them does. A new store there would be a casino without players, beneath a server that has all of
- * them in memory.
+ * Returns a sentence about a node or server that remembers a different store at the configured address, or remembers
+ * one where none exists; undefined if there is no such node or server. Checks the node's folder, the live cluster
+ * members, and the configured server. A new store there would have no players, while the server still holds all of them
+ * in memory.
  */
 export async function findRemembered(
   settings: Settings,
@@ -29,7 +29,7 @@ export async function findRemembered(
   return server && `the walletd at ${server.url} runs on it`;
 }
 
-/** Server of the settings, if it uses the same store as the settings. */
+/** Configured server, if it uses the configured store. */
 export async function findServerOf(settings: Settings): Promise<OperatorApi | undefined> {
   try {
     const api = await answeringServer(settings);
@@ -39,8 +39,8 @@ export async function findServerOf(settings: Settings): Promise<OperatorApi | un
     const its = driverOf({ ...settings, store, storePrefix: String(running.get('storePrefix')) });
     return its.recordName === driverOf(settings).recordName ? api : undefined;
   } catch (error) {
-    // Another program listens there, a walletd with other kinds of stores does, or the token is wrong: nothing is
-    // known.
+    // Either another program listens there, or a walletd with other kinds of stores, or the token is wrong. In each
+    // case nothing is known.
     if (error instanceof ToolError || error instanceof ConfigError) return undefined;
     throw error;
   }

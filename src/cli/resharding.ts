@@ -10,7 +10,7 @@ import { type Restored, type RestoreOptions, restoreFrames } from '../tools/rest
 import { ToolError } from '../tools/store-reader.js';
 import { shardOf } from '../worker/placement.js';
 
-/** Limit of the setting `shards`. */
+/** Maximum of the `shards` setting. */
 const SHARDS_MAX = 1024;
 const ID_BYTES = 8;
 
@@ -20,7 +20,7 @@ export function parseShards(text: string): number {
   return shards;
 }
 
-/** Throws a `ToolError` if a store with this meta record cannot be restored into that many shards. */
+/** Throws a `ToolError` if a store with this meta record cannot be restored into this number of shards. */
 export function checkShards(meta: Buffer, shards: number | undefined): void {
   if (shards === undefined) return;
   const source = decodeMeta(meta);
@@ -32,7 +32,7 @@ export function checkShards(meta: Buffer, shards: number | undefined): void {
   }
 }
 
-/** Restores into the given number of shards, or unchanged without a number. */
+/** Restores into the given number of shards, or into the same number if none is given. */
 export async function restoreInShards(
   frames: Frames,
   target: TargetStore,

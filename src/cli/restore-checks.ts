@@ -21,16 +21,16 @@ import { mayBeEmptied, type Target } from './target-place.js';
 
 /** Store to restore. */
 export interface RestoredSource {
-  /** Undefined if the new store gets an id of its own. */
+  /** Undefined if the new store gets its own id. */
   readonly storeId: string | undefined;
   readonly shards: number;
-  /** Resolves to true if the source contains rounds that need an archive. */
+  /** Resolves to true if the source contains rounds that require an archive. */
   readonly hasArchived: () => Promise<boolean>;
 }
 
 /**
- * Throws a `StoreError` with the reason, and writes nothing. `isServed`: a server may be using the place or its
- * archive.
+ * Throws a `StoreError` with the reason, and writes nothing. `isServed` means that a server may be using the place or
+ * its archive.
  */
 export async function checkTarget(
   target: Target,
@@ -50,8 +50,8 @@ export async function checkTarget(
 }
 
 /**
- * Throws a `StoreError` if the place has a store with an event. `warn` explains how to empty it, unless a server may
- * use it.
+ * Throws a `StoreError` if the store in the place contains an event. `warn` explains how to empty the place, unless a
+ * server may be using it.
  */
 export function checkHasNoEvent(
   { found }: Target,
@@ -76,7 +76,7 @@ async function checkMayBeRemoved({ store, found }: Target, { name, emptying }: D
   });
 }
 
-/** A restore would take remains of a store that was emptied by hand for a part of the new one. */
+/** Refuses remains of a store that was emptied by hand, because the restored store would include them. */
 async function checkNothingIsLeft({ store, found }: Target, shards: number): Promise<void> {
   if (store === undefined) return;
   for (let shard = found?.meta.shards ?? 0; shard < shards; shard++) {
@@ -95,7 +95,7 @@ async function checkRights({ store }: Target, { name }: Driver): Promise<void> {
   if (bad !== undefined) throw new StoreError(`cannot use the store ${name}: ${bad.says}; ${bad.todo}`);
 }
 
-/** Checks the folder in which an embedded store would be made. */
+/** Checks the folder in which an embedded store would be created. */
 async function checkFolder({ store }: StoreSettings): Promise<void> {
   if (findStoreKind(store) !== 'lmdb') return;
   let folder = folderOf(store);
@@ -126,7 +126,7 @@ async function checkArchive(
   else await checkPostgres(settings, source, isServed);
 }
 
-/** `storeId` belongs to the store in the place: its archive goes with it. */
+/** `storeId` is the id of the store in the place, whose archive would be replaced with it. */
 async function checkFolderOfArchive(settings: StoreSettings, storeId: string | undefined): Promise<void> {
   const archive = await openArchiveToRead(settings, storeId ?? '');
   if (archive === undefined) return;

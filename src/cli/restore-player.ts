@@ -13,7 +13,7 @@ import { findServerOfPlayers } from './running-server.js';
 import { isStoreAddress, settingsToRead } from './store-address.js';
 import { withStoreToRead } from './with-store.js';
 
-/** A correction recreates a debt only with this permission. */
+/** Without this permission, a correction cannot recreate a debt. */
 const DEBT = { allowNegativeBalance: true } as const;
 
 interface ShowOptions extends BackupInputOptions {
@@ -21,7 +21,10 @@ interface ShowOptions extends BackupInputOptions {
   readonly at?: At;
 }
 
-/** Shows a player in a backup beside the running server, and the correction between the two. */
+/**
+ * Shows a player in a backup next to the same player on the running server, and the correction that would turn one into
+ * the other.
+ */
 export async function showPlayer(username: string, options: ShowOptions): Promise<Outcome | number> {
   const { at, json } = options;
   const from = await sourceToShow(options);
@@ -44,7 +47,7 @@ export async function showPlayer(username: string, options: ShowOptions): Promis
     const correction =
       nowUnits === undefined || balance === nowUnits
         ? null
-        : // This number is exact: the operator API accepts amounts of at most 15 digits.
+        : // The number is exact, because the operator API accepts amounts of at most 15 digits.
           { id, amount: Number(formatUnits(balance - nowUnits, scale)), reason, ...(balance < 0 && DEBT) };
     const was = `${printable(username)} as of ${then.time} (shard ${shard}, entry ${then.lsn}): ${formatUnits(balance, scale)} ${currency}, ${plural(openBets, 'open bet')}`;
     return {
@@ -58,7 +61,7 @@ export async function showPlayer(username: string, options: ShowOptions): Promis
 }
 
 /**
- * Store or file to look into, which must allow random access. In a folder, the newest file that reaches back to `at`.
+ * Store or file to read, which must allow random access. In a folder, picks the newest file that reaches back to `at`.
  */
 async function sourceToShow(options: ShowOptions): Promise<string> {
   const { from, at, identity } = options;
@@ -96,7 +99,7 @@ function comparison(
   ];
 }
 
-/** Quotes a word for a shell. */
+/** Quotes a word for the shell. */
 function shellQuoted(text: string): string {
   return /^[\w.@-]+$/.test(text) ? text : `'${printable(text).replaceAll("'", "'\\''")}'`;
 }

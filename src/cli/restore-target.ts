@@ -7,15 +7,15 @@ import type { TargetStore } from '../tools/copy-ports.js';
 export interface RestoredArchive {
   /** Resolves to undefined if there is no archive. */
   readonly open: (storeId: string) => Promise<Archive | undefined>;
-  /** Gives the complete archive a new identity and resolves to its id. Resolves to undefined if there is no archive. */
+  /** Gives the complete archive a new identity and resolves to its id, or to undefined if there is no archive. */
   readonly renew: (storeId: string) => Promise<string | undefined>;
 }
 
 const NO_ARCHIVE: RestoredArchive = { open: async () => undefined, renew: async () => undefined };
 
 /**
- * Target of a restore: an empty store that nothing else may use until the restore is complete. Its archive is a new
- * one: a server on the copied store must never take it for its own.
+ * Target of a restore: an empty store that nothing else may use until the restore is complete. The archive gets a new
+ * identity, so that a server on the original store never mistakes it for its own.
  */
 export function restoreTargetOf(store: Store, { open, renew }: RestoredArchive = NO_ARCHIVE): TargetStore {
   return {

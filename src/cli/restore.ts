@@ -122,7 +122,7 @@ async function restoreStore(options: RestoreOptions, progress: Progress): Promis
   });
 }
 
-/** Checks the complete file before it writes anything; a pipe is checked on the way. */
+/** Checks the complete file before anything is written. A pipe is checked while it is being read. */
 async function restoreFile(options: RestoreOptions, progress: Progress): Promise<Report | number> {
   const { source, whole } = await backupInput(options.from, options.at, options);
   const { name } = source;
@@ -140,7 +140,7 @@ async function restoreFile(options: RestoreOptions, progress: Progress): Promise
       if (cutOff !== undefined) progress.warn(cutOff);
     },
   });
-  // A pipe cannot be read twice, so the restore finds out on the way.
+  // A pipe cannot be read twice, so the restore itself detects archived rounds.
   return await restoreInto({ name, frames, hasArchived: async () => false }, options, progress);
 }
 
@@ -151,15 +151,15 @@ async function haveArchived(frames: Frames): Promise<boolean> {
 
 /** Store or backup to restore. */
 interface Source extends Pick<RestoredSource, 'hasArchived'> {
-  /** Name for people. */
+  /** Human-readable name. */
   readonly name: string;
   readonly frames: Frames;
 }
 
-/** Runs the steps that `restore` and its `--dry-run` share, up to the first write. */
+/** Runs the steps up to the first write, which `restore` and `restore --dry-run` share. */
 async function restoreInto(source: Source, options: RestoreOptions, progress: Progress): Promise<Report | number> {
   const { to, at, shards, dryRun } = options;
-  // Commander refuses a missing option with the same sentence.
+  // Uses the same sentence as commander does for a missing option.
   if (to === undefined) throw new ConfigError("required option '--to <store>' not specified");
   const settings = settingsOfStore(to);
   const driver = driverOf(settings);
@@ -170,7 +170,7 @@ async function restoreInto(source: Source, options: RestoreOptions, progress: Pr
       checkHasNoEvent(target, driver, served.length > 0, progress.warn);
     }
     const { meta, all } = await begun(source.frames);
-    // A pipe reveals its meta record only now.
+    // The meta record of a pipe becomes known only here.
     checkShards(meta, shards);
     const formats = openFormats(meta);
     const servers = await whoServes(formats.storeId, target);
@@ -191,7 +191,7 @@ async function restoreInto(source: Source, options: RestoreOptions, progress: Pr
   });
 }
 
-/** Starts with the first write. Resolves to undefined if the operator said no. */
+/** Runs the steps from the first write on. Resolves to undefined if the operator declines. */
 async function restoreNow(
   target: Target,
   settings: StoreSettings,
@@ -270,7 +270,7 @@ function report(
   };
 }
 
-/** Reads the meta record, which comes first, and returns it with all frames. */
+/** Reads the meta record, which is the first frame. Returns it together with all frames, including the meta frame. */
 async function begun(frames: Frames): Promise<{ readonly meta: Buffer; readonly all: Frames }> {
   const iterator = frames[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -283,7 +283,7 @@ async function begun(frames: Frames): Promise<{ readonly meta: Buffer; readonly 
   return { meta: meta.bytes, all: all() };
 }
 
-/** Throws when a signal ends the restore: a partial restore cannot be continued. */
+/** Throws when a signal interrupts the restore, because a partial restore cannot be continued. */
 async function* untilInterrupted(frames: Frames, target: Driver): AsyncGenerator<Frame, void> {
   const signal = stopSignal(() => {
     console.error(`walletd: ${incompleteWarning(target)}`);

@@ -9,10 +9,10 @@ import { Samples } from '../tools/status/samples.js';
 import { type Facts, factsOf } from '../tools/status/status.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
 
-/** Timeout while a person waits for the answer. */
+/** Timeout while an operator waits for the answer. */
 export const ANSWER_MS = 5000;
 
-/** Server of these settings, whatever its store; undefined if nothing answers within five seconds. */
+/** Configured server, whatever store it serves; undefined if nothing answers within five seconds. */
 export async function answeringServer(settings: Settings): Promise<OperatorApi | undefined> {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;
@@ -21,12 +21,12 @@ export async function answeringServer(settings: Settings): Promise<OperatorApi |
   return (await api.answers()) ? api : undefined;
 }
 
-/** Reads the facts that a server reports, and the alerts that the rules find in them, worst first. */
+/** Reads the status that a server reports, and derives the alerts from it, worst first. */
 export async function look(
   api: OperatorApi,
   backup: Backup,
 ): Promise<{ readonly facts: Facts; readonly troubles: readonly Trouble[] }> {
-  // Send both requests at once, so that a hanging server is reported after one timeout.
+  // Send both requests at once, so that a hanging server is reported after a single timeout.
   const [readiness, text] = await Promise.all([api.readiness(), api.metrics()]);
   const samples = new Samples(text);
   const nowMs = Date.now();
@@ -34,22 +34,22 @@ export async function look(
   return { facts: factsOf(samples, readiness, nowMs), troubles };
 }
 
-/** Server of these settings, if it answers and serves this store: the port can be that of another walletd. */
+/** Configured server, if it answers and serves this store. A different walletd may be listening on the port. */
 export async function findRunningServer(settings: Settings, storeId: string): Promise<OperatorApi | undefined> {
   const found = await findServer(settings);
   return found?.storeId === storeId ? found.server : undefined;
 }
 
-/** Server of this store, or of a store that a restore made from it. */
+/** Server of this store, or of a store that was restored from it. */
 export interface ServerOfPlayers {
   readonly server: OperatorApi;
-  /** True if the server serves a different store, whose later events are missing in this one. */
+  /** True if the server serves a different store, with later events that this store lacks. */
   readonly isLater: boolean;
 }
 
 /**
- * Like `findRunningServer`, but also finds the server of a store that was made from this one, because the players are
- * the same.
+ * Like `findRunningServer`, but also finds the server of a store that was restored from this one, because it has the
+ * same players.
  */
 export async function findServerOfPlayers(settings: Settings, storeId: string): Promise<ServerOfPlayers | undefined> {
   const found = await findServer(settings);
@@ -58,7 +58,7 @@ export async function findServerOfPlayers(settings: Settings, storeId: string): 
   return isLater && !found.restoredFrom.includes(storeId) ? undefined : { server: found.server, isLater };
 }
 
-/** Server of these settings with its store; undefined if nothing answers, or another program does. */
+/** Configured server and its store; undefined if nothing answers or another program does. */
 async function findServer(settings: Settings) {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;
@@ -72,7 +72,7 @@ export function operatorApiUrl({ admin: { host, port, tls } }: Settings): string
   return urlOf(host, port, tls);
 }
 
-/** Token with which commands call the server: one with the role `operate`, if the settings have one. */
+/** Token that commands use to call the server: one with the role `operate`, if the settings contain one. */
 export function tokenForTools(settings: Settings): string | null {
   const tokens = operatorTokens(settings);
   const [first] = [...tokens.filter(({ role }) => role === 'operate'), ...tokens];

@@ -6,7 +6,8 @@ import type { WalletNode } from '../node/wallet-node.js';
 import { createLogger, setLogLevel } from '../telemetry/logger.js';
 
 /**
- * Operators are promised that a process ends within 5 s of its signal; a node of a cluster first hands over its shards.
+ * Operators are promised that a process ends within 5 s of its signal. A cluster node hands over its shards before it
+ * ends.
  */
 const STOP_MAX_MS = 4800;
 
@@ -24,7 +25,7 @@ export function addServe(program: Command): void {
     .action((options: ServeOptions) => (options.check ? check(options) : serve(options)));
 }
 
-/** Throws every error that would refuse the start, like `nginx -t`. */
+/** Throws every error that would prevent a start, like `nginx -t`. */
 async function check(options: ServeOptions): Promise<void> {
   const { checkStart } = await import('../node/check-start.js');
   for (const sentence of await checkStart(loadSettings(environmentOf(options)))) console.log(sentence);
@@ -35,7 +36,7 @@ function environmentOf({ insecure }: ServeOptions): NodeJS.ProcessEnv {
   return insecure ? { ...process.env, WALLETD_INSECURE: 'true' } : process.env;
 }
 
-/** Runs until a signal ends it, or another process takes over its store. */
+/** Runs until a signal stops the server or another process takes over its store. */
 async function serve(options: ServeOptions): Promise<void> {
   const env = environmentOf(options);
   let hasMissedSighup = false;
@@ -52,7 +53,8 @@ async function serve(options: ServeOptions): Promise<void> {
   let node: WalletNode | undefined;
 
   /**
-   * Ends the process. May be called again: npm repeats a signal that the terminal has already sent to the whole group.
+   * Ends the process. May be called twice: npm repeats a signal that the terminal has already sent to the whole process
+   * group.
    */
   const end = (exitCode: number) => {
     setTimeout(() => {
@@ -77,8 +79,8 @@ async function serve(options: ServeOptions): Promise<void> {
   }
 
   /**
-   * Reloads keys, networks, tokens, certificates and the log level while callbacks arrive. Invalid settings change
-   * nothing.
+   * Reloads keys, networks, tokens, certificates and the log level without interrupting callbacks. If the settings are
+   * invalid, nothing changes.
    */
   const readAgain = () => {
     hasMissedSighup = node === undefined;
@@ -94,10 +96,12 @@ async function serve(options: ServeOptions): Promise<void> {
     }
   };
   process.on('SIGHUP', readAgain);
-  // Node would open its inspector, through which any user who may send this signal reads keys and moves money.
+  // By default Node opens its inspector on this signal. Through the inspector, any user who may send the signal could
+  // read keys and move money.
   process.on('SIGUSR1', () => log.warn({ code: 'inspector-refused' }, 'signal to open the inspector ignored'));
   try {
-    // Load the node late: it takes a third of a second, and neither wrong settings nor the help need it.
+    // Load the node module late: it takes a third of a second, which neither invalid settings nor the help should have
+    // to wait for.
     const { WalletNode } = await import('../node/wallet-node.js');
     node = await WalletNode.open(loaded, log, end);
     if (hasMissedSighup) readAgain();

@@ -29,11 +29,11 @@ interface SimulateOptions extends OutputOptions {
   readonly mode: Mode;
   readonly seconds: number;
   readonly seed?: number;
-  /** Number of histories explored at once. */
+  /** Number of histories to explore concurrently. */
   readonly lanes: number;
   /** Messages per second. */
   readonly rate: number;
-  /** File for the learnt profile. */
+  /** File to write the learnt profile to. */
   readonly learn?: string;
   readonly players?: string;
   readonly create?: string;
@@ -48,7 +48,7 @@ interface SimulateOptions extends OutputOptions {
 
 const SECONDS = 60;
 const SECONDS_MAX = 30 * 86_400;
-/** Enough to keep an operator busy while its answers wait for a disk. */
+/** Enough to keep an operator busy whose answers wait for a disk. */
 const LANES = 256;
 const LANES_MAX = 1000;
 const RATE = 100;
@@ -56,7 +56,7 @@ const RATE_MAX = 20_000;
 const SEED_MAX = 2 ** 31 - 1;
 const PATIENCE_SECONDS = 10;
 const PATIENCE_SECONDS_MAX = 3600;
-/** Platforms of this family give up after 4 to 5 seconds. */
+/** Platforms of this family time out after 4 to 5 seconds. */
 const ANSWER_MS_MAX = 5000;
 const MS = 1000;
 
@@ -134,10 +134,10 @@ async function simulate(url: string, options: SimulateOptions): Promise<Outcome>
   }
 }
 
-/** Results of any mode, for the report. */
+/** Results of either mode, for the report. */
 interface PlayedResults {
   readonly results: readonly Result[];
-  /** Remarks that follow the results. */
+  /** Notes printed after the results. */
   readonly notes: readonly string[];
 }
 
@@ -151,7 +151,7 @@ async function playMode(
     case 'check':
       return { results: await check(table, players, CASES, progress.update), notes: [] };
     case 'explore': {
-      // The exploration needs fast-check, which takes a while to load.
+      // Load the exploration only when it is needed, because fast-check takes a while to load.
       const { explore } = await import('../tools/simulate/explore/explore.js');
       const explored = await explore(table, players, { seed, seconds, lanes }, progress.update);
       return { results: explored.results, notes: [exploredText(explored, seed)] };
@@ -214,7 +214,7 @@ async function read<T>(option: string, file: string, parse: (text: string) => T)
   }
 }
 
-/** Reads the last line that is no comment, so that a file with the keys of walletd works as well. */
+/** Reads the last line that is not a comment, so that walletd's key file works as well. */
 function parseKey(text: string): Sign {
   const line = text.split(/\r?\n/).findLast((one) => one.trim() !== '' && !one.startsWith('#'));
   const secret = line?.trim().replace(/^[\w.-]{1,64}:/, '') ?? '';

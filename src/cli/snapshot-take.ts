@@ -48,7 +48,7 @@ async function take({ stopped }: TakeOptions): Promise<Outcome> {
   };
 }
 
-/** Takes snapshots without fencing: the store refuses a snapshot if a server starts meanwhile. */
+/** Takes snapshots without fencing. The store rejects a snapshot if a server starts in the meantime. */
 async function takeOffline(
   opened: ArchivedStore,
   settings: Settings,

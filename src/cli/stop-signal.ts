@@ -1,9 +1,9 @@
-/** The process ends after this time, whatever hangs. */
+/** The process ends after this time even if some work hangs. */
 const STOP_MAX_MS = 3000;
 
 /**
- * Returns an abort signal for SIGTERM and SIGINT, so that work can end cleanly. If the work has not ended some seconds
- * later, because its store does not answer, the process exits with `exitCode()`.
+ * Returns an abort signal that fires on SIGTERM and SIGINT, so that work can end cleanly. If the work has still not
+ * ended some seconds later because its store does not answer, the process exits with `exitCode()`.
  */
 export function stopSignal(exitCode: () => number): AbortSignal {
   const stop = new AbortController();

@@ -46,8 +46,8 @@ export function stoppedStoreDeps(
 }
 
 /**
- * Throws a `StoreError` while the last owner of a shard may still be running. A process on this machine can be checked;
- * for a process on another machine the operator has to confirm.
+ * Throws a `StoreError` while the last owner of a shard may still be running. Processes on this machine are checked
+ * automatically. For a process on another machine, the operator has to confirm.
  */
 export async function requireStopped(
   shards: readonly number[],
@@ -83,7 +83,7 @@ export async function requireStopped(
   }
 }
 
-/** True if a process on this machine has the process id of the owner. */
+/** True if a process on this machine has the owner's process id. */
 export function isAlive({ pid }: Owner): boolean {
   try {
     process.kill(pid, 0);

@@ -8,9 +8,9 @@ import { formatsOf } from '../store/format/store-formats.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 
-/** Place that a restore writes to. */
+/** Place into which a restore writes. */
 export interface Target {
-  /** Undefined if the place is empty: `withOpenedTarget` creates the store. */
+  /** Undefined if the place is empty; `withOpenedTarget` then creates the store. */
   readonly store: Store | undefined;
   /** Store in the place; undefined if the place is empty. */
   readonly found: FoundStore | undefined;
@@ -18,19 +18,19 @@ export interface Target {
 
 export interface FoundStore {
   readonly meta: StoreMeta;
-  /** Heads by shard. */
+  /** Newest entry of each log, by shard. */
   readonly heads: readonly Head[];
-  /** False if the logs hold fences at most and there is no snapshot, so that a restore may replace the store. */
+  /** False if there is no snapshot and the logs hold nothing but fences, so that a restore may replace the store. */
   readonly hasEvents: boolean;
 }
 
-/** Each start of a server appends a fence. A log with more fences than this needs a person to look at it. */
+/** Each server start appends a fence. An operator has to examine a log with more fences than this. */
 const FENCES_MAX = 1000;
 
 /**
  * Opens the place, does the work, and closes it. Creates nothing in an empty place, so that all checks of a restore
- * precede its first write. Checks the database server as the start of walletd does. Throws a `StoreError` if the place
- * cannot be used.
+ * come before its first write. Checks the database server in the same way as walletd does at startup. Throws a
+ * `StoreError` if the place cannot be used.
  */
 export async function withTarget<T>(
   driver: Driver,
@@ -45,7 +45,10 @@ export async function withTarget<T>(
   }
 }
 
-/** Does the work with the store to write to, which is created here in an empty place: the first write of a restore. */
+/**
+ * Does the work on the store to write to. In an empty place the store is created here, which is the first write of a
+ * restore.
+ */
 export async function withOpenedTarget<T>(
   { store }: Target,
   driver: Driver,
@@ -61,7 +64,8 @@ export async function withOpenedTarget<T>(
 }
 
 /**
- * Removes a store without an event from the place. Throws a `StoreError` if the store has received an event meanwhile.
+ * Removes a store without events from the place. Throws a `StoreError` if the store has received an event in the
+ * meantime.
  */
 export async function emptyTarget(
   { store, found }: Target,
@@ -95,7 +99,7 @@ async function foundIn(
     const meta = await store.meta.maybeRead();
     return meta && { meta, ...(await logsOf(store, meta)) };
   } catch (error) {
-    // Any other error, such as an outage, says nothing about the contents of the place.
+    // Any other error, such as an outage, reveals nothing about the contents of the place.
     if (error instanceof StoreError || error instanceof FormatError) warn(mayBeEmptied(name, emptying));
     throw asStoreError(error as Error, name);
   }
@@ -105,7 +109,7 @@ export function mayBeEmptied(name: string, emptying: string): string {
   return `what is at ${name} can be emptied, if nobody needs it: ${emptying}`;
 }
 
-/** Reads the heads of all logs before their entries, and whether there is an event or a snapshot. */
+/** Reads the heads of all logs before their entries, and finds out whether there is an event or a snapshot. */
 async function logsOf(store: Store, meta: StoreMeta): Promise<Pick<FoundStore, 'heads' | 'hasEvents'>> {
   const { format } = formatsOf(meta);
   const heads: Head[] = [];

@@ -42,9 +42,11 @@ interface UndoOptions extends OutputOptions {
   readonly store?: string;
 }
 
-/** Number of corrections sent at once. */
+/** Number of corrections to send concurrently. */
 const AT_ONCE = 16;
-/** More corrections need an explicit option: a mistake in the filters must not empty a casino. */
+/**
+ * A larger number of corrections requires an explicit option, so that a mistake in the filters cannot empty a casino.
+ */
 const COUNT_MAX = 100;
 const AMOUNT_MAX = 10_000;
 
@@ -198,7 +200,7 @@ async function undo(opened: ReadStore, wish: UndoSelection, options: UndoOptions
   return outcome;
 }
 
-/** Warns about ids that were not found: their money stays with the players. */
+/** Warns about ids that were not found, because the players keep that money. */
 function warnOfMissing(ids: ReadonlySet<string>, plan: readonly Undo[], progress: Progress): void {
   const found = new Set(plan.map(({ id }) => id));
   const missing = [...ids].filter((id) => !found.has(id));
@@ -207,7 +209,7 @@ function warnOfMissing(ids: ReadonlySet<string>, plan: readonly Undo[], progress
   }
 }
 
-/** Shows, asks and writes, as the options say. */
+/** Shows the corrections, asks for confirmation and writes them, as the options require. */
 async function finish(
   report: UndoReport,
   options: UndoOptions,
@@ -227,7 +229,7 @@ async function finish(
   return undoEnded(report);
 }
 
-/** Amounts and counts beyond the limits, and the options that allow them, for people. */
+/** Describes the amounts and counts that exceed the limits, and the options that allow them. */
 function beyondLimits(
   { plan, currencyOf, scales }: UndoReport,
   { maxCount = COUNT_MAX, maxAmount = AMOUNT_MAX }: UndoOptions,
@@ -287,7 +289,7 @@ async function write(
   }
 }
 
-/** True if another operator refused the correction, or none approved it in time. */
+/** True if another operator rejected the correction, or its approval did not come in time. */
 function isClosed(corrected: Corrected): boolean {
   return typeof corrected === 'object' && corrected.isClosed;
 }

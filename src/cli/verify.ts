@@ -28,11 +28,11 @@ interface VerifyOptions extends OutputOptions {
   readonly store?: string | undefined;
   readonly identity?: string;
   readonly noted?: string;
-  /** False with --no-server. */
+  /** False if --no-server is given. */
   readonly server?: string | false;
 }
 
-/** Number of currency columns that fit a terminal. */
+/** Number of currency columns that fit on a terminal. */
 const CURRENCIES_PER_TABLE = 5;
 
 export function addVerify(program: Command): void {
@@ -104,7 +104,7 @@ async function verifyBackup(from: string, options: VerifyOptions): Promise<Outco
   };
 }
 
-/** Context that a report is printed with. */
+/** Context in which a report is printed. */
 interface Shown {
   readonly name: string;
   readonly meta: { readonly storeId: string };
@@ -147,7 +147,9 @@ function parseServer(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** Server to compare with. The server of the settings serves only the store that the settings name. */
+/**
+ * The server to compare with. The configured server is used only for the configured store, because it serves no other.
+ */
 async function serverOf(
   { settings, meta }: ReadStore,
   { server, store }: VerifyOptions,
@@ -212,7 +214,7 @@ function shardRow(report: ShardReport): string[] {
   ];
 }
 
-/** Formats tables with a column per currency and a row per reason why money moved. */
+/** Formats tables with one column per currency and one row per reason for moving money. */
 function booksTables(books: StoreBooks, scales: ScaleTable): string[] {
   const all = books.all();
   const tables: string[] = [];

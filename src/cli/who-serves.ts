@@ -7,9 +7,9 @@ import { settingsToRead } from './store-address.js';
 import type { Target } from './target-place.js';
 
 /**
- * Returns sentences about servers that may serve the store to restore, or the store in the place. Checks the server of
- * the settings, whatever its store, and the owner that the log of the place names. A server elsewhere on an emptied
- * Redis cannot be seen.
+ * Returns sentences about servers that may be serving the store to restore, or the store in the place. Checks the
+ * configured server, whatever store it serves, and the owner that the log in the place names. A server on another
+ * machine cannot be detected if its Redis has been emptied.
  */
 export async function whoServes(storeId: string | undefined, { store, found }: Target): Promise<string[]> {
   const ids = [...new Set([storeId, found?.meta.storeId])].filter((id) => id !== undefined);
@@ -28,7 +28,7 @@ export async function whoServes(storeId: string | undefined, { store, found }: T
   return [...sentences, ...owners.values()];
 }
 
-/** Checks whether the server of the settings serves one of these stores. */
+/** Checks whether the configured server serves one of these stores. */
 async function answering(storeIds: readonly string[]): Promise<string[]> {
   try {
     const settings = settingsToRead(undefined);

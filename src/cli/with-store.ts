@@ -12,27 +12,27 @@ import { findBackupFile } from './backup-input.js';
 import type { Progress } from './print/progress.js';
 import { isStoreAddress, settingsToRead, settingsToReadFile } from './store-address.js';
 
-/** Store opened for reading. Shards and scales are those that the store was created with. */
+/** Store opened for reading. The shard count and the scales are those with which the store was created. */
 export interface ReadStore {
-  /** Retries reads that fail in an outage of some seconds, and reports each retry. */
+  /** Retries reads that fail during an outage of a few seconds, and reports each retry. */
   readonly reader: StoreReader;
-  /** Does not retry: for work that resumes by itself after an outage. */
+  /** Does not retry. For work that resumes by itself after an outage. */
   readonly live: StoreReader;
   readonly meta: StoreMeta;
-  /** Kind and place of the store, for people. */
+  /** Human-readable kind and place of the store. */
   readonly name: string;
   readonly settings: Settings;
   readonly progress: Progress;
 }
 
-/** Option with which a reading command takes its store, for `command.option(...STORE_OPTION)`. */
+/** Option with which a read-only command selects its store, for `command.option(...STORE_OPTION)`. */
 export const STORE_OPTION = [
   '--store <store>',
   'a store, a backup file, or a folder of --rotate (default: WALLETD_STORE)',
 ] as const;
 
 /**
- * Opens the store of these settings, does the work, and closes it. Throws a `StoreError` if the store cannot be opened.
+ * Opens the configured store, does the work, and closes the store. Throws a `StoreError` if the store cannot be opened.
  */
 export async function withStore<T>(
   settings: Settings,
@@ -49,8 +49,8 @@ export async function withStore<T>(
 }
 
 /**
- * Opens a store for work that only reads: the store at an address, the store of the settings, or a backup. The bar
- * stops when the work ends. Throws a `ConfigError` if the address is invalid.
+ * Opens a store for read-only work: the store at an address, the configured store, or a backup. The progress bar stops
+ * when the work ends. Throws a `ConfigError` if the address is invalid.
  */
 export async function withStoreToRead<T>(
   address: string | undefined,

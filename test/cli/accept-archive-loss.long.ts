@@ -48,7 +48,10 @@ async function metric({ adminUrl }: WalletdProcess, name: string): Promise<numbe
   return Number(new RegExp(`^${name}\\{[^}]*\\} (\\d+)`, 'm').exec(text)?.[1] ?? Number.NaN);
 }
 
-/** Credits rewards one after the other, and ends the node when all have left memory. Returns the time of each. */
+/**
+ * Credits rewards one after another, and stops the node when all of them have left memory. Returns the time of each
+ * reward.
+ */
 async function credit(node: StoredNode, ids: readonly string[], signal: NodeJS.Signals = 'SIGTERM'): Promise<string[]> {
   const walletd = await node.start();
   await importPlayers(walletd.adminUrl, ['ann'], 1000);
@@ -73,12 +76,12 @@ async function allLeave(walletd: WalletdProcess): Promise<void> {
   });
 }
 
-/** Answers of a server to repeats, and the money they moved. */
+/** The server's answers to repeats, and the money that they moved. */
 async function repeats(node: StoredNode, ...ids: readonly string[]) {
   return await repeatsWithin(node, {}, ...ids);
 }
 
-/** Repeats on a server whose archive is behind: lookups wait for the whole deadline. */
+/** Sends repeats to a server whose archive is behind, so each lookup waits for the full deadline. */
 async function repeatsBehind(node: StoredNode, ...ids: readonly string[]) {
   return await repeatsWithin(node, { WALLETD_REQUEST_DEADLINE_MS: '500' }, ...ids);
 }
@@ -104,7 +107,7 @@ function nodeOf(t: TestContext, env: Record<string, string> = {}): StoredNode {
 
 const accept = (node: StoredNode, ...options: readonly string[]) => node.run(['accept-loss', '--archive', ...options]);
 
-/** Rows of the newest CSV of lost rounds. */
+/** Rows of the newest CSV file of lost rounds. */
 function listed(node: StoredNode): string[][] {
   const folder = `${node.folder.path}/node`;
   const name = readdirSync(folder)
@@ -118,7 +121,7 @@ function listed(node: StoredNode): string[][] {
   return lines.map((line) => line.split(','));
 }
 
-test('LMDB: a lost archive is believed again only after accept-loss --archive', async (t) => {
+test('LMDB: a lost archive is trusted again only after accept-loss --archive', async (t) => {
   const node = nodeOf(t);
   await credit(node, ['w1', 'w2']);
   const archive = join(node.store, 'archive');
@@ -160,7 +163,7 @@ test('LMDB: a lost archive is believed again only after accept-loss --archive', 
   const accepted = await accept(node, '--yes');
   assert.equal(accepted.status, 0, accepted.stderr);
   assert.match(accepted.stdout, /Shard 0 goes on from \d+-\d+\.\nThe archive is believed from now on\.\n$/);
-  // The last owner is this process.
+  // The last owner is the current process.
   assert.match((await accept(node, '--yes', '--stopped')).stdout, /^Nothing is missing/);
   const clean = await node.run(['verify', '--deep', '--no-server']);
   assert.equal(clean.status, 0, clean.stdout);
@@ -225,7 +228,7 @@ test('a log that lacks acknowledged entries is not fenced for its archive', asyn
   );
 });
 
-test('a restore raises the mark of its archive to that of its log', async (t) => {
+test("a restore raises the archive's mark to that of its log", async (t) => {
   const node = nodeOf(t);
   await credit(node, ['w1']);
   // The backup contains the snapshot from the stop.

@@ -53,7 +53,7 @@ test('a store older than the acknowledged entries does not start until accept-lo
   const missing = acknowledgedBy(node).map((sequence, shard) => sequence - (kept[shard] as number));
   rmSync(node.store, { recursive: true });
   cpSync(`${node.store}-old`, node.store, { recursive: true });
-  // A supervisor starts the node again and again, and each start appends a fence.
+  // A supervisor restarts the node repeatedly, and each start appends a fence.
   for (let start = 0; start < 3; start++) {
     await assert.rejects(node.start(), /the log of shard \d lacks \d+-\d+, which this node has acknowledged/);
   }
@@ -122,7 +122,7 @@ test('callbacks of orphans and of a broken log are printed and listed as CSV', a
   await node.start();
   await node.play(3);
   await node.stop();
-  // A server that was stopped during an outage would have written this file.
+  // Simulates the file that a server writes when it is stopped during an outage.
   const store = LmdbStore.open(node.store);
   const bytes = await store.wal.read(0, LSN_ZERO, 1000);
   await store.close();
@@ -158,7 +158,7 @@ test('accept-loss reports the time of the last answer, not of a later start', as
   const record = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { times: Record<string, number> };
   rmSync(node.store, { recursive: true });
   cpSync(`${node.store}-old`, node.store, { recursive: true });
-  // Another program has rewritten the record since.
+  // Another program has rewritten the record in the meantime.
   utimesSync(join(folder, name), new Date(), new Date(Date.now() + 3_600_000));
   const { stdout } = await node.run(['accept-loss']);
   for (const shard of [0, 1]) {

@@ -12,7 +12,7 @@ import { WalletdProcess } from '../support/walletd-process.js';
 
 const BOTH = [['serve', '--check'], ['serve']] as const;
 
-test('an invalid archive address ends check and start without showing its password', () =>
+test('an invalid archive address ends check and start without revealing its password', () =>
   inTempFolder(async (folder) => {
     for (const [address, part] of [
       ['postgres://walletd:hush/hush@127.0.0.1:5432/w', /archive is not an address of PostgreSQL: .*unescaped \/.*%2F/],

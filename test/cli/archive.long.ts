@@ -14,13 +14,13 @@ import { until } from '../support/until.js';
 
 const ROUNDS = 30;
 
-/** Stores of a story: the original, and the one it is restored to. */
+/** Stores in this scenario: the original, and the one that it is restored into. */
 interface Places {
   readonly env: Record<string, string>;
   readonly copyEnv: Record<string, string> & { readonly WALLETD_STORE: string };
-  /** Removes rounds from the archive of the original. */
+  /** Removes rounds from the original's archive. */
   loseRounds(): Promise<void>;
-  /** Sentence of `verify` about the lost rounds. */
+  /** Sentence that `verify` prints about the lost rounds. */
   readonly isLost: RegExp;
 }
 

@@ -7,7 +7,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { SHARDS } from '../tools/recorded-store.js';
 import { withoutLastSegment, writeTwoSegments } from './backup-files.js';
 
-test('verify checks entries, wallets and books of a backup and prints its time', () =>
+test("verify checks a backup's entries, wallets and books and prints its time", () =>
   inTempFolder(async (folder) => {
     const { file, store } = await writeTwoSegments(folder);
     const ofFile = await runCommand(['verify', file, '--json']);
@@ -30,7 +30,7 @@ test('verify checks entries, wallets and books of a backup and prints its time',
     );
   }));
 
-test('verify refuses damaged, encrypted and foreign files, and cut-off backups with their own code', () =>
+test('verify refuses damaged, encrypted and foreign files, and reports cut-off backups', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     truncateSync(file, statSync(file).size - 1);
@@ -49,7 +49,7 @@ test('verify refuses damaged, encrypted and foreign files, and cut-off backups w
     assert.equal((await runCommand(['verify', file, '--store', `lmdb:${folder}/data`])).status, 2);
   }));
 
-test('inspect, export and verify --store read a backup as they read the store', () =>
+test('inspect, export and verify --store read a backup like the store itself', () =>
   inTempFolder(async (folder) => {
     const { file, store } = await writeTwoSegments(folder);
     for (const args of [
@@ -63,7 +63,7 @@ test('inspect, export and verify --store read a backup as they read the store', 
         await runCommand([...args, '--store', store]),
       ];
       assert.deepEqual([ofFile.status, ofFile.stderr], [0, ''], args.join(' '));
-      // A copy begins with the newest snapshot, so the log of the store is longer; the current state is the same.
+      // A copy begins with the newest snapshot, so the store's log is longer. The current state is the same.
       if (args[1] === 'player')
         assert.equal(jsonLines(ofFile.stdout)[0]?.balance, jsonLines(ofStore.stdout)[0]?.balance);
       assert.ok(ofFile.stdout.length > 100);
@@ -81,14 +81,14 @@ test('inspect, export and verify --store read a backup as they read the store', 
     }
   }));
 
-test('a folder of --rotate stands for its newest file that reaches back far enough', () =>
+test('a --rotate folder stands for its newest file that reaches back far enough', () =>
   inTempFolder(async (folder) => {
     const { file, store } = await writeTwoSegments(folder);
     const backups = `${folder}/backups`;
     mkdirSync(backups);
     renameSync(file, `${backups}/2023-11-14T221320000Z.backup`);
     const newer = `${backups}/2023-11-15T000000000Z.backup`;
-    // The newer backup begins with this snapshot, so it does not reach back before the win of ann.
+    // The newer backup begins with this snapshot, so it does not reach back to before ann's win.
     const taken = await runCommand(['snapshot', 'take', '--stopped'], {
       WALLETD_STORE: store,
       WALLETD_SHARDS: String(SHARDS),
@@ -103,7 +103,7 @@ test('a folder of --rotate stands for its newest file that reaches back far enou
     assert.equal(await balanceFrom(...show, '--at', '2023-11-14T22:13:24Z'), '99.999');
   }));
 
-test('restore prints its point in time, and --dry-run does without writing', () =>
+test('restore prints its point in time, and --dry-run does so without writing', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     const args = ['restore', '--from', file, '--to', `lmdb:${folder}/new`];

@@ -18,7 +18,10 @@ const PLAYERS = ['ann', 'bob', 'cid', 'dan'];
 /** Time of the last entry: 2023-11-14T22:13:25.000Z. */
 const LAST_MS = 1_700_000_005_000;
 
-/** Writes a store without a server, and its backup of two segments: ann wins after the end of the first one. */
+/**
+ * Writes a store without a server, and a backup of it with two segments. ann's win comes after the end of the first
+ * segment.
+ */
 export async function writeTwoSegments(folder: string): Promise<{ readonly file: string; readonly store: string }> {
   const file = `${folder}/wallets.backup`;
   const wal = new MemoryWal(STORE_ID, SHARDS);
@@ -58,7 +61,7 @@ export async function writeTwoSegments(folder: string): Promise<{ readonly file:
   return { file, store: `lmdb:${folder}/data` };
 }
 
-/** Cuts the end off, so that the last segment is incomplete. */
+/** Cuts off the last byte, so that the last segment is incomplete. */
 export function withoutLastSegment(file: string): void {
   truncateSync(file, statSync(file).size - 1);
 }

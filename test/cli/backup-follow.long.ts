@@ -64,7 +64,7 @@ test('an encrypted file opens only with its identity', () =>
     assert.deepEqual([wrong.status, /begins with age1/.test(wrong.stderr)], [2, true]);
   }));
 
-test('options that exclude each other are refused before anything is read', async () => {
+test('mutually exclusive options are refused before anything is read', async () => {
   const refusals: [string[], RegExp][] = [
     [['--to', '-', '--follow'], /a pipe has an end/],
     [['--to', 'x', '--rotate', '1h'], /--rotate goes with --follow/],
@@ -104,7 +104,7 @@ test('a rotated backup writes complete files, hands them over and reports its pr
     const names = () => readdirSync(backups).filter((name) => BACKUP_NAME.test(name));
     await until('the first file', () => names().length === 1);
     const [first] = names();
-    // Random names, which do not compress.
+    // Random names, because they do not compress.
     const players = Array.from({ length: 40_000 }, () => randomBytes(72).toString('base64url'));
     await importPlayers(walletd.adminUrl, players, 1);
     await until('another file', () => names().length === 2);

@@ -17,7 +17,7 @@ const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay'];
 const FUNDS = 1_000_000;
 const DEADLINE_MS = '20000';
 
-/** Places bets until it is stopped, and then resolves to the number of accepted bets per player. */
+/** Places bets until stopped. Resolves to the number of accepted bets per player. */
 class Load {
   readonly accepted = new Map(PLAYERS.map((username) => [username, 0]));
   private isOn = true;
@@ -52,11 +52,11 @@ class Load {
   }
 }
 
-test('a backup of a running server restores every earlier answer and nothing half', () =>
+test('a backup of a running server restores every earlier answer and no partial entry', () =>
   inTempFolder(async (folder) => {
     const from = `lmdb:${folder}/data`;
     const [file, to] = [`${folder}/wallets.backup`, `lmdb:${folder}/restored`];
-    // No bet may time out, however slow the shared disk is.
+    // Long timeouts, so that no bet times out even if the shared disk is slow.
     const env = {
       WALLETD_STORE: from,
       WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',

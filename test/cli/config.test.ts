@@ -10,7 +10,7 @@ const SECRETS = {
   WALLETD_SIGNATURE_KEYS: 'now:hunter2-of-the-platform',
 };
 
-test('config shows each setting in force with its source, and no secret', () =>
+test('config shows each effective setting with its source, but no secret', () =>
   inTempFolder(async (folder) => {
     const file = `${folder}/settings.json`;
     const tokens = [{ name: 'ann', role: 'read', token: 'hunter2-of-the-auditor' }];
@@ -45,7 +45,7 @@ test('a password with unescaped characters is hidden completely', async () => {
   assert.doesNotMatch(stdout, /hunter2/);
 });
 
-test('config refuses invalid settings like serve', async () => {
+test('config refuses invalid settings, as serve does', async () => {
   const { status, stderr } = await runCommand(['config'], { WALLETD_PORT: 'abc' });
   assert.equal(status, 2);
   assert.match(stderr, /^walletd: port cannot be "abc"/);

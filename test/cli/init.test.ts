@@ -21,7 +21,7 @@ test('init creates a store and leaves an existing one unchanged', () =>
     assert.match(other.stderr, /^walletd: shards is 3, but the store was created with 2/);
   }));
 
-test('init refuses if the folder of the node remembers a store', () =>
+test("init refuses if the node's folder remembers a store", () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_NODE_FOLDER: `${folder}/node` };
     const walletd = await WalletdProcess.start(env);
@@ -38,7 +38,7 @@ test('init refuses if the folder of the node remembers a store', () =>
 test('init and doctor refer to the runbook when a running server lost its Redis', () => sendToRunbook(''));
 test('init and doctor refer to the runbook when that address has a password', () => sendToRunbook('default:secret@'));
 
-/** `login` is part of the address that the server uses; this Redis takes any password. */
+/** `login` is part of the address that the server uses. This Redis accepts any password. */
 function sendToRunbook(login: string): Promise<void> {
   return inTempFolder(async (folder) => {
     const redis = await RedisServer.start();

@@ -17,7 +17,7 @@ function noted(text: string) {
   }
 }
 
-test('an earlier report gives the head of each shard, for its own store only', () => {
+test("an earlier report provides each shard's head, for its own store only", () => {
   const report = { storeId: 's', shards: [{ shard: 0, audit: head }, { shard: 1 }] };
   const { heads, mustBeOf } = noted(JSON.stringify(report));
   assert.deepEqual([...heads], [[0, head]]);
@@ -25,7 +25,7 @@ test('an earlier report gives the head of each shard, for its own store only', (
   assert.throws(() => mustBeOf('t'), /it is of store s, not t/);
 });
 
-test('a file other than a report of verify is refused with the right command', () => {
+test('a file that is not a verify report is refused with the right command', () => {
   assert.throws(() => readNoted('/nowhere.json'), /--noted \/nowhere\.json: .*ENOENT.*`walletd verify --json`/);
   assert.throws(() => noted('{'), /--noted .*report\.json: .*JSON/);
   assert.throws(() => noted('{"storeId":"s"}'), /has no `storeId` and `shards`/);

@@ -8,7 +8,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { LAUNCHED, LAUNCHER, runWalletd } from '../support/walletd-process.js';
 import { serving } from './served-store.js';
 
-test('help, version and unknown commands have their output and exit codes', async () => {
+test('help, version and unknown commands have the right output and exit codes', async () => {
   const help = runWalletd(['--help']);
   assert.equal(help.status, 0);
   assert.match(help.stdout, /serve [\s\S]*init [\s\S]*accept-loss /);
@@ -62,7 +62,7 @@ test('a missing store and an unset variable are reported in one sentence', async
 });
 
 const noFullDisk = existsSync('/dev/full') ? false : 'no /dev/full';
-test('output that cannot be written is a failure, however short', { skip: noFullDisk }, () =>
+test('output that cannot be written is a failure, however short the output is', { skip: noFullDisk }, () =>
   serving(async ({ env }) => {
     const verbs = ['inspect player ann', 'inspect player ann --json', 'verify --no-server', 'export'];
     await Promise.all(verbs.map((verb) => failsOnFullDisk(verb, env)));
@@ -83,7 +83,7 @@ async function failsOnFullDisk(verb: string, env: Record<string, string>): Promi
   assert.match(said, /^walletd: ENOSPC: no space left on device/m);
 }
 
-test('a missing native part of msgpackr refuses the start in one sentence', () =>
+test('a missing native module of msgpackr prevents the start with one sentence', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true' };
     for (const verb of ['serve', 'verify']) {
@@ -93,7 +93,7 @@ test('a missing native part of msgpackr refuses the start in one sentence', () =
     }
   }));
 
-test('a Node without a binary of the HTTP library is refused in one sentence', () =>
+test('a Node version without an HTTP library binary is refused in one sentence', () =>
   inTempFolder(async (folder) => {
     writeFileSync(
       `${folder}/no-binary.cjs`,

@@ -23,7 +23,7 @@ interface Told {
   readonly [field: string]: unknown;
 }
 
-/** Bets of `served-store.ts` as a platform would list them. */
+/** The bets from `served-store.ts` as a platform would list them. */
 function historyOf(name: string, rounds: number): Told[] {
   return Array.from({ length: rounds }, (_, i) =>
     PLAYERS.map((username) => ({
@@ -36,7 +36,7 @@ function historyOf(name: string, rounds: number): Told[] {
 
 const text = (records: readonly Told[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
-/** Plants one difference of each usual kind; `name-4` is the last round. */
+/** Plants one difference of each usual kind. `name-4` is the last round. */
 function planted(told: readonly Told[], name: string): Told[] {
   const changes: Record<string, object> = {
     [`ann ${name}-0`]: { payout: 2.5 },
@@ -184,14 +184,14 @@ test('reconcile reads a pipe, applies a mapping and reports records it cannot co
     );
   }));
 
-test('temporary files are for their owner alone, and Ctrl-C leaves none', () =>
+test('only their owner can read temporary files, and Ctrl-C leaves none', () =>
   serving(async ({ env, folder }) => {
     const [command = '', ...first] = UNLAUNCHED;
     const options: SpawnOptions = {
       env: environment({ ...env, TMPDIR: folder }),
       stdio: ['pipe', 'ignore', 'inherit'],
     };
-    // The process waits for its history.
+    // The process is waiting for its history.
     const child = endAfterTests(spawn(command, [...first, 'reconcile', '--from', '-'], options));
     const files = () => {
       const fds = `/proc/${child.pid}/fd`;
@@ -232,7 +232,7 @@ async function archived(node: StoredNode): Promise<void> {
     const scrape = await Scrape.of(walletd.adminUrl);
     return scrape.value('walletd_archived_rounds_total') >= 20 && scrape.value('walletd_transactions') === 0;
   });
-  // This bet brings the round back into memory, so the archived version is outdated.
+  // This bet brings the round back into memory, so the archived version becomes outdated.
   assert.equal((await client.post('placeBets', bet('ann', 'again'))).statusCode, 0);
   client.close();
   const told = [...historyOf('old', 5), { ...(historyOf('again', 1)[0] as Told), betId: 'again', betStatus: 'OPEN' }];

@@ -12,12 +12,12 @@ import { writeTwoSegments } from './backup-files.js';
 
 const ROUNDS = `CREATE TABLE walletd_rounds (day int, shard int); INSERT INTO walletd_rounds VALUES (1, 0)`;
 
-/** Keys of the store, without the keys of a trial of rights, which expire within a second. */
+/** The store's keys, without the keys that test access rights, which expire within a second. */
 async function keysOf(redis: RedisServer): Promise<string[]> {
   return ((await redis.call('KEYS', '*')) as string[]).filter((key) => !/:trial-/.test(key));
 }
 
-test('restore and its dry run refuse a place that is no folder', () =>
+test('restore and its dry run refuse a place that is not a folder', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     writeFileSync(`${folder}/taken`, '');
@@ -78,7 +78,7 @@ if (reason !== undefined) {
   const databases = new PostgresDatabases(startPostgres(tmpdir()));
   after(async () => await cleanUp());
 
-  test('an archive with rounds is refused before the store is begun', () =>
+  test('an archive with rounds is refused before the store is created', () =>
     inTempFolder(async (folder) => {
       const { file } = await writeTwoSegments(folder);
       const name = await databases.create();
@@ -100,7 +100,7 @@ if (reason !== undefined) {
       await redis.destroy();
     }));
 
-  test('restore never advises to empty an archive that a server may use', () =>
+  test('restore never recommends emptying an archive that a server may use', () =>
     inTempFolder(async (folder) => {
       const { file } = await writeTwoSegments(folder);
       const name = await databases.create();

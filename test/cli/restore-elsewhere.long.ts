@@ -6,13 +6,13 @@ import { RedisServer } from '../support/redis-server.js';
 import { NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 
 /*
- * A copy at a different address than the store, which lacks answers that this node has given. A server on the copy would
- * treat repeats of answered callbacks as new, and move money again.
+ * A copy at a different address lacks answers that the node gave after the copy was made. A server on the copy would
+ * treat repeats of those callbacks as new and move the money again.
  */
 const BETS = 16;
 const BACKUP = 'a.backup';
 
-/** A node that made a copy, then answered bets, and stopped. */
+/** A node that made a copy, answered bets after that, and stopped. */
 async function playedSinceCopy(t: TestContext, env: Record<string, string> = {}): Promise<StoredNode> {
   const node = new StoredNode(t, 2);
   Object.assign(node.env, env);
@@ -28,14 +28,17 @@ async function playedSinceCopy(t: TestContext, env: Record<string, string> = {})
   return node;
 }
 
-/** Restores without asking: another test may listen at the address of the server of this node. */
+/** Restores without asking for confirmation, because another test may be listening at this node's server address. */
 async function restore(node: StoredNode, to: string, ...options: readonly string[]): Promise<void> {
   const from = options.includes('--at') ? node.env.WALLETD_STORE : `${node.folder.path}/${BACKUP}`;
   const restored = await node.run(['restore', '--from', from as string, '--to', to, '--yes', ...options]);
   assert.equal(restored.status, 0, restored.stderr);
 }
 
-/** Checks that the node refuses the copy until the loss is accepted; the players then have the balances of the copy. */
+/**
+ * Checks that the node refuses the copy until the loss is accepted. Afterwards the players have the balances from the
+ * copy.
+ */
 async function isRefusedUntilAccepted(node: StoredNode): Promise<void> {
   for (let start = 0; start < 2; start++) {
     await assert.rejects(node.start(), /this node has acknowledged.*accept-loss/);
@@ -56,14 +59,14 @@ async function isRefusedUntilAccepted(node: StoredNode): Promise<void> {
   await node.stop();
 }
 
-test('a backup that is behind, restored at a new address, does not serve', async (t) => {
+test('a backup that is behind does not serve at a new address', async (t) => {
   const node = await playedSinceCopy(t);
   const former = node.env.WALLETD_STORE as string;
   const to = `lmdb:${node.folder.path}/elsewhere`;
   await restore(node, to);
   node.env.WALLETD_STORE = to;
   await isRefusedUntilAccepted(node);
-  // The former store lacks the answers given on its copy.
+  // The former store lacks the answers that were given on its copy.
   node.env.WALLETD_STORE = former;
   await assert.rejects(node.start(), /this node has acknowledged/);
 });
@@ -74,11 +77,11 @@ test('an older copy of the folder does not serve at a new address', async (t) =>
   await isRefusedUntilAccepted(node);
 });
 
-test('a backup that is behind, restored into other shards, does not serve', async (t) => {
+test('a backup that is behind does not serve after resharding', async (t) => {
   const node = await playedSinceCopy(t);
   const [three, two] = ['three', 'two'].map((name) => `lmdb:${node.folder.path}/${name}`) as [string, string];
   await restore(node, three, '--shards', '3');
-  // A copy of the copy remembers the first store, too.
+  // A copy of the copy remembers the first store as well.
   const again = await node.run(['restore', '--from', three, '--to', two, '--shards', '2']);
   assert.equal(again.status, 0, again.stderr);
   node.env.WALLETD_STORE = two;
@@ -90,7 +93,7 @@ test('a backup that is behind, restored into other shards, does not serve', asyn
   await isRefusedUntilAccepted(node);
 });
 
-test('a backup that is behind, restored under another prefix of Redis, does not serve', async (t) => {
+test('a backup that is behind does not serve under another Redis prefix', async (t) => {
   const redis = await RedisServer.start();
   t.after(() => redis.destroy());
   const node = await playedSinceCopy(t, { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto' });
@@ -99,7 +102,7 @@ test('a backup that is behind, restored under another prefix of Redis, does not 
   await isRefusedUntilAccepted(node);
 });
 
-test('repeats move nothing where one shard of a copy is behind', async (t) => {
+test('repeats move no money where one shard of a copy is behind', async (t) => {
   const node = await playedSinceCopy(t);
   const to = `lmdb:${node.folder.path}/elsewhere`;
   await restore(node, to, '--at', '0:1-2');

@@ -64,7 +64,7 @@ test('restore keeps a store with events and explains how to empty it', () =>
     }
   }));
 
-test('restore asks before it writes beneath a server whose Redis was emptied', () =>
+test("restore asks before it writes to a server's emptied Redis", () =>
   inTempFolder(async (folder) => {
     const redis = await RedisServer.start();
     try {

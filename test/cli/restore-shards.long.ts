@@ -8,13 +8,13 @@ import type { WalletdProcess } from '../support/walletd-process.js';
 
 const BETS = 5;
 
-/** Raw answer of a callback. */
+/** Raw answer to a callback. */
 async function answerTo({ callbackUrl }: WalletdProcess, endpoint: string, body: object): Promise<string> {
   const response = await fetch(`${callbackUrl}/${endpoint}`, { method: 'POST', body: JSON.stringify(body) });
   return await response.text();
 }
 
-/** Sends all callbacks of the story and returns the answers of this server. */
+/** Sends all callbacks of the scenario and returns the server's answers. */
 async function answersOf(walletd: WalletdProcess): Promise<string[]> {
   const answers: string[] = [];
   for (const username of NODE_PLAYERS) {
@@ -23,7 +23,7 @@ async function answersOf(walletd: WalletdProcess): Promise<string[]> {
       if (i % 2 === 0) answers.push(await answerTo(walletd, 'settleBets', settlement(username, `story-${i}`, 3)));
     }
   }
-  // The time of an answer differs each time.
+  // Every answer has a different time.
   return answers.map((answer) => answer.replace(/"timestampMillis":\d+/, ''));
 }
 
@@ -38,7 +38,7 @@ async function played(t: TestContext): Promise<{ node: StoredNode; answers: stri
   return { node, answers, balances };
 }
 
-test('a restore from 4 into 9 shards verifies, serves and repeats first answers', async (t) => {
+test('a store restored from 4 into 9 shards verifies, serves and repeats first answers', async (t) => {
   const { node, answers, balances } = await played(t);
   const to = `lmdb:${node.folder.path}/nine`;
   const args = ['restore', '--from', `lmdb:${node.store}`, '--to', to, '--shards', '9'];

@@ -12,7 +12,7 @@ import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { framesOf, IMMEDIATE, META, recordedHistory, walletsOf } from '../tools/recorded-store.js';
 
-/** A store in a folder, without a server. */
+/** Writes a store into a folder without a server. */
 async function storedHistory(folder: string): Promise<Map<string, unknown>> {
   const wal = await recordedHistory();
   const store = LmdbStore.open(folder);
@@ -32,7 +32,7 @@ async function walletsIn(folder: string): Promise<Map<string, unknown>> {
   }
 }
 
-test('a stopped store is restored from a file, a store and a past moment', () =>
+test('a stopped store is restored from a file, a store and an earlier moment', () =>
   inTempFolder(async (folder) => {
     const wallets = await storedHistory(`${folder}/data`);
     const from = `lmdb:${folder}/data`;

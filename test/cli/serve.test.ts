@@ -10,7 +10,7 @@ import { WalletdProcess } from '../support/walletd-process.js';
 
 const withStore = (run: (store: string) => Promise<void>) => inTempFolder((folder) => run(`lmdb:${folder}/data`));
 
-test('a configuration that differs from the store stops the start, in one sentence', () =>
+test('a configuration that contradicts the store prevents the start with one sentence', () =>
   withStore(async (store) => {
     await runCommand(['init'], { WALLETD_STORE: store });
     const shards = await runCommand(['serve'], { WALLETD_STORE: store, WALLETD_SHARDS: '8' });
@@ -33,7 +33,7 @@ test('with init never, an empty store is refused and nothing is created', () =>
     assert.equal(await walletd.end('SIGTERM'), 0);
   }));
 
-test('a port in use refuses the start before the store is taken over', () =>
+test('a port in use prevents the start before the store is taken over', () =>
   withStore(async (store) => {
     const first = await WalletdProcess.start({ WALLETD_STORE: store });
     await importPlayers(first.adminUrl, ['ann'], 100);
@@ -47,7 +47,7 @@ test('a port in use refuses the start before the store is taken over', () =>
     assert.equal(await first.end('SIGTERM'), 0);
   }));
 
-test('a store that cannot be opened stops the start, in one sentence', () =>
+test('a store that cannot be opened prevents the start with one sentence', () =>
   inTempFolder(async (folder) => {
     const server = createServer().listen(`${folder}/file`);
     const refused = await runCommand(['serve'], { WALLETD_STORE: `lmdb:${folder}/file/data` });
@@ -56,7 +56,7 @@ test('a store that cannot be opened stops the start, in one sentence', () =>
     assert.match(refused.stderr, /^walletd: cannot open the store lmdb:/);
   }));
 
-test('a heap too small for its workers stops the start, in one sentence', async () => {
+test('a heap too small for its workers prevents the start with one sentence', async () => {
   const { status, stderr } = await runCommand(['serve'], {
     WALLETD_MEMORY_MAX_BYTES: String(128 * 1024 * 1024),
     WALLETD_WORKERS: '2',
@@ -69,8 +69,8 @@ test('a heap too small for its workers stops the start, in one sentence', async 
   );
 });
 
-test('callbacks without keys or networks leave this machine only with --insecure', async () => {
-  // The store does not exist, so nothing starts.
+test('callbacks without keys or networks need --insecure on a non-local address', async () => {
+  // The store does not exist, so no server starts.
   const env = { WALLETD_HOST: '0.0.0.0', WALLETD_STORE: 'lmdb:/nowhere/x', WALLETD_INIT: 'never' };
   const refused = await runCommand(['serve'], env);
   assert.equal(refused.status, 2);
@@ -80,7 +80,7 @@ test('callbacks without keys or networks leave this machine only with --insecure
   assert.match(meant.stderr, /^walletd: there is no store at/);
 });
 
-test('the operator API leaves this machine only with a token, also with --insecure', async () => {
+test('the operator API on a non-local address needs a token, even with --insecure', async () => {
   const refused = await runCommand(['serve', '--insecure'], {
     WALLETD_ADMIN_HOST: '0.0.0.0',
     WALLETD_STORE: 'lmdb:/nowhere/x',
@@ -89,7 +89,7 @@ test('the operator API leaves this machine only with a token, also with --insecu
   assert.match(refused.stderr, /^walletd: admin\.host is 0\.0\.0\.0, which others can reach: set admin\.token .*\n$/);
 });
 
-test('missing, invalid or mismatched TLS files refuse the start and name the setting', () =>
+test('missing, invalid or mismatched TLS files prevent the start and name the setting', () =>
   inTempFolder(async (folder) => {
     const [callbacks, operators] = ['callbacks', 'operators'].map((name) => makeCertificate(folder, `${name}.test`));
     assert.ok(callbacks && operators);

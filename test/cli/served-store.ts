@@ -10,7 +10,7 @@ export interface Served {
   readonly folder: string;
 }
 
-/** A server with four players and some bets; commands look at its store while it serves. */
+/** Runs a server with four players and some bets, so that commands can read its store while it serves. */
 export async function serving(run: (served: Served) => Promise<void>, store?: string): Promise<void> {
   const folder = makeTempFolder();
   const env = { WALLETD_STORE: store ?? `lmdb:${folder.path}/data`, WALLETD_INIT: 'auto', WALLETD_SHARDS: '2' };

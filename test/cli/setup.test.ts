@@ -7,7 +7,7 @@ import { makeTempFolder } from '../support/temp-folder.js';
 
 const SETUP = fileURLToPath(new URL('../../../src/cli/setup.sh', import.meta.url));
 
-/** Runs setup.sh with a `node` of this version. The compiler runs on the same `node` and does nothing. */
+/** Runs setup.sh with a fake `node` of this version. The compiler runs on the same `node` and does nothing. */
 function setUpWith(version: string): { status: number | null; stderr: string } {
   const folder = makeTempFolder();
   writeFileSync(`${folder.path}/node`, `#!/bin/sh\necho ${version}\n`);

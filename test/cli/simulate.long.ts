@@ -30,7 +30,7 @@ test('simulate agrees with walletd, signed, and writes its reports', async () =>
   });
 });
 
-test('simulate follows a profile and reports deviations from it', async () => {
+test('simulate applies a profile and reports deviations from it', async () => {
   await inTempFolder(async (folder) => {
     const node = await TestNode.start({ duplicates: 'reject', 'void.allowNegativeBalance': false });
     try {
@@ -99,7 +99,7 @@ test('simulate cannot judge an operator that always answers 503', async () => {
   }
 });
 
-test('simulate without players cannot judge, and says why none exist', async () => {
+test('simulate without players cannot judge, and explains why there are none', async () => {
   const run = async (...args: string[]) => {
     const { status, stdout, stderr } = await runCommand(['simulate', 'http://127.0.0.1:9', ...args]);
     assert.deepEqual([status, stdout], [3, '']);
@@ -115,7 +115,7 @@ test('simulate without players cannot judge, and says why none exist', async () 
   );
 });
 
-test('simulate reports wrong arguments in one sentence', async () => {
+test('simulate reports invalid arguments in one sentence', async () => {
   await inTempFolder(async (folder) => {
     const file = (text: string) => {
       writeFileSync(`${folder}/file`, text);

@@ -4,7 +4,7 @@ import { importPlayers } from '../support/client.js';
 import { runCommand } from '../support/run-command.js';
 import { jsonLines, NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 
-test('snapshot take works through a server or alone, and skips unchanged shards', async (t) => {
+test('snapshot take works with or without a server, and skips unchanged shards', async (t) => {
   const node = new StoredNode(t, 2);
   const { adminUrl } = await node.start();
   await importPlayers(adminUrl, NODE_PLAYERS, 100);

@@ -11,7 +11,7 @@ import { WalletdProcess } from '../support/walletd-process.js';
 
 const TOKEN = 'a-token-of-operators';
 
-test('status shows the health of a server on one screen and as exit code', async () => {
+test("status shows a server's health on one screen and in its exit code", async () => {
   const node = await TestNode.start({ 'admin.token': TOKEN });
   const env = { WALLETD_ADMIN_PORT: new URL(node.adminUrl).port, WALLETD_ADMIN_TOKEN: TOKEN };
   try {
@@ -51,7 +51,7 @@ test('status reports a hanging server after five seconds', () =>
     );
   }));
 
-test('status shows the id from the file of the archive', () =>
+test("status shows the id from the archive's file", () =>
   inTempFolder(async (folder) => {
     const store = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_RETENTION_MEMORY_SECONDS: '60' };
     for (const WALLETD_WORKERS of ['0', '2']) {
@@ -63,7 +63,7 @@ test('status shows the id from the file of the archive', () =>
     }
   }));
 
-test('doctor and status report the same alerts of a server', () =>
+test('doctor and status report the same alerts about a server', () =>
   inTempFolder(async (folder) => {
     const redis = await RedisServer.start();
     const store = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder}/node` };
@@ -137,7 +137,7 @@ test('doctor names missing rights of the Redis user and leaves nothing behind', 
       '>secret',
       ...rights.replace('+xtrim ', '').split(/ (?![^(]*\))/),
     );
-    // This run loads the functions.
+    // This run loads the Redis functions.
     await runCommand(['doctor', server.url]);
     const empty = await examine('walletd');
     assert.deepEqual(
@@ -167,7 +167,7 @@ test('doctor names missing rights of the Redis user and leaves nothing behind', 
   }
 });
 
-test('a shell completes commands and options from the output of completion', async () => {
+test('a shell completes commands and options with the script that completion prints', async () => {
   const { stdout } = await runCommand(['completion', 'bash']);
   const complete = (...words: string[]) => {
     const script = `${stdout}
@@ -195,7 +195,7 @@ test('zsh completes commands, with or without its own completion', { skip: noZsh
     writeFileSync(`${folder}/completion`, stdout);
     for (const rc of ['', 'autoload -U compinit; compinit -u\n']) {
       writeFileSync(`${folder}/.zshrc`, `PS1='ready> '\n${rc}source ${folder}/completion\n`);
-      // zsh completes only on a terminal: zpty provides one and waits for the answers.
+      // zsh completes only on a terminal, so zpty provides one and waits for the answers.
       const script = `
         zmodload zsh/zpty
         zpty shell 'TERM=dumb ZDOTDIR=${folder} zsh -d -i'

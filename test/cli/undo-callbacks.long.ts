@@ -28,7 +28,7 @@ function envelope(username: string, id: string, product = 'P') {
   return { id, timestampMillis: 1, productId: product, currency: 'THB', username };
 }
 
-/** Credit by adjustBalance. */
+/** Callback that credits with adjustBalance. */
 function credit({ username, id, amount, product }: Credit): [endpoint: string, body: object] {
   return [
     'adjustBalance',
@@ -76,7 +76,7 @@ class Casino {
     this.platform = new PlatformClient((await this.node.start(env)).callbackUrl);
   }
 
-  /** Sum of all balances in satang, because sums of doubles would not be exact. */
+  /** Sum of all balances in satang, because sums of doubles would be inexact. */
   async satang(): Promise<number> {
     return (await this.node.balances()).reduce((sum, balance) => sum + Math.round(balance * 100), 0);
   }
@@ -134,7 +134,7 @@ test('undo filters by product, endpoint, player, time span and a file of ids', a
   const halfMs = Date.now();
   await until('the clock has gone on', () => Date.now() > halfMs);
   await casino.send(...credit({ username: 'bob', id: 'c', amount: 8 }));
-  // undo leaves a winning bet and a debit alone.
+  // undo does not touch a winning bet or a debit.
   await casino.send('placeBets', bet('ann', 'won', 16));
   const amounts = async (...args: string[]) =>
     (await undone(casino, ...args)).map(({ correction }) => correction.amount);
@@ -161,7 +161,7 @@ test('undo filters by product, endpoint, player, time span and a file of ids', a
   }
 });
 
-test('undo beyond the limits writes nothing and names the options to allow it', async (t) => {
+test('undo beyond the limits writes nothing and names the options that allow it', async (t) => {
   const casino = await Casino.open(t);
   for (let i = 0; i < 3; i++) await casino.send(...credit({ username: 'ann', id: `c${i}`, amount: 4000.5 }));
   const before = await casino.satang();
@@ -202,7 +202,7 @@ test('the next undo completes one that was killed midway', async (t) => {
   assert.equal(await casino.satang(), before);
 });
 
-test('credits of a trimmed log are undone from the snapshot, except voided ones', async (t) => {
+test('credits missing from a trimmed log are undone from the snapshot, except voided ones', async (t) => {
   const casino = await Casino.open(t, 1, { WALLETD_HISTORY_MAX_BYTES: '0', WALLETD_SNAPSHOTS_KEEP: '1' });
   const before = await casino.satang();
   await casino.send(...credit({ username: 'ann', id: 'c', amount: 1 }));
@@ -229,7 +229,7 @@ test('credits of a trimmed log are undone from the snapshot, except voided ones'
   assert.equal(await casino.satang(), before - played);
 });
 
-test('the old store of a restore into other shards undoes credits, not rewards', async (t) => {
+test('after resharding, the old store undoes credits, but not rewards', async (t) => {
   const casino = await Casino.open(t, 2);
   const before = await casino.satang();
   await casino.send(...credit({ username: 'ann', id: 'c', amount: 1 }));

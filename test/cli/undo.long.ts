@@ -11,7 +11,7 @@ import { WalletdProcess } from '../support/walletd-process.js';
 const TOKENS = { backoffice: 'b'.repeat(32), support: 's'.repeat(32) };
 type Name = keyof typeof TOKENS;
 
-/** A server with two operators, and their operations on ann, bob and cid. */
+/** Runs a server with two operators, and performs their operations on ann, bob and cid. */
 async function withOperators(
   work: (walletd: WalletdProcess, settings: Record<string, string>, sinceMs: number) => Promise<void>,
 ): Promise<void> {
@@ -24,7 +24,7 @@ async function withOperators(
     for (const username of players) await create(walletd, username);
     for (const username of players) await send(walletd, 'support', `/${username}/deposits`, { id: 'd', amount: 100 });
     const sinceMs = Date.now();
-    // ann gets two deposits; bob spends his; cid only loses money.
+    // ann gets two deposits, bob spends his, and cid only loses money.
     await send(walletd, 'backoffice', '/ann/deposits', { id: 'gift', amount: 50.25 });
     await send(walletd, 'backoffice', '/ann/deposits', { id: 'gift-2', amount: 1 });
     await send(walletd, 'backoffice', '/bob/deposits', { id: 'gift', amount: 50 });
@@ -42,7 +42,7 @@ function headersOf(name: Name): Record<string, string> {
   return { 'Content-Type': 'application/json', Authorization: `Bearer ${TOKENS[name]}` };
 }
 
-/** Sends a request; a body that is text is sent unchanged. */
+/** Sends a request. A text body is sent unchanged. */
 async function send(walletd: WalletdProcess, name: Name, path: string, body: object | string): Promise<void> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const init = { method: 'POST', headers: headersOf(name), body: text };
@@ -106,7 +106,7 @@ test('undo shows its corrections, writes each once, and names players it cannot 
     assert.equal(jsonLines(books.stdout)[0]?.clean, true);
   }));
 
-test('undo takes imports back, shortens long ids and honours --until', () =>
+test('undo reverses imports, shortens long ids and respects --until', () =>
   withOperators(async (walletd, settings) => {
     const sinceMs = Date.now();
     const id = 'x'.repeat(256);
@@ -133,7 +133,7 @@ test('undo takes imports back, shortens long ids and honours --until', () =>
 
 test('undo recognizes earlier corrections by kind, target and amount, not by id', () =>
   withOperators(async (walletd, settings, sinceMs) => {
-    // Ids in the form that earlier versions of undo gave to corrections.
+    // Ids in the form that earlier versions of undo used for corrections.
     await send(walletd, 'support', '/ann/corrections', { id: 'undo-gift', amount: -0.01, reason: 'a trap' });
     await send(walletd, 'support', '/ann/deposits', { id: 'undo-gift-2', amount: 0.01 });
     const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs), '--player', 'ann', '--yes', '--json'];
@@ -161,7 +161,7 @@ test('corrections of an older undo count as done and are not repeated', () =>
     assert.equal((await balances(walletd))[0], 100);
   }));
 
-test('undo reports when nothing matches and when no server answers', () =>
+test('undo reports if nothing matches or no server answers', () =>
   withOperators(async (_walletd, settings, sinceMs) => {
     const nobody = await runCommand(['undo', '--operator', 'nobody', '--since', String(sinceMs)], settings);
     assert.deepEqual([nobody.status, /nobody did nothing of that kind since/.test(nobody.stderr)], [1, true]);
@@ -174,7 +174,7 @@ test('undo reports when nothing matches and when no server answers', () =>
     assert.equal(wrong.status, 2);
   }));
 
-test('restore --player shows a past and current balance, and the correction between them', () =>
+test('restore --player shows the past and current balance and the correction between them', () =>
   withOperators(async (walletd, settings) => {
     const file = `${settings.WALLETD_STORE?.slice('lmdb:'.length)}/../backup`;
     assert.equal((await runCommand(['backup', '--to', file], settings)).status, 0);

@@ -3,7 +3,7 @@ import type { StoreArchiveMarks } from '../../tools/inspect/store-archive-marks.
 import { formatMark } from '../../wallet/archive-mark.js';
 import { formatTable } from './table.js';
 
-/** Formats the marks of logs and archive for people. */
+/** Formats the archive marks of the logs and of the archive as human-readable text. */
 export function archiveMarksText({ shards, missingDays }: StoreArchiveMarks): string {
   const rows = shards.map(({ shard, required, mark, isBehind }) => [
     String(shard),
@@ -15,7 +15,7 @@ export function archiveMarksText({ shards, missingDays }: StoreArchiveMarks): st
   return [table, ...missingDays.map((day) => `${describeMissingDay(day)}.`)].join('\n');
 }
 
-/** Formats the marks as one object per shard. */
+/** Formats the archive marks as JSON objects, one per shard. */
 export function archiveMarksLines({ shards, missingDays }: StoreArchiveMarks): object[] {
   return [
     ...shards.map(({ shard, required, mark, isBehind }) => ({

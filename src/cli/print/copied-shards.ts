@@ -2,10 +2,10 @@ import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import { formatBytes, isoTime } from './format.js';
 import { formatTable } from './table.js';
 
-/** Part of one shard that was copied. */
+/** Extent of the copy of one shard. */
 export interface CopiedShard {
   readonly shard: number;
-  /** Newest entry that the snapshot contains; undefined without a snapshot. */
+  /** Newest entry that the snapshot covers; undefined without a snapshot. */
   readonly snapshot: Lsn | undefined;
   readonly lsn: Lsn;
   /** Time of the newest entry in ms, if known; undefined for an empty log. */
@@ -26,7 +26,7 @@ export function copyTable(shards: readonly CopiedShard[]): string {
   return formatTable([{ right: 'shard' }, ...columns, { right: 'entries' }, { right: 'size' }], rows);
 }
 
-/** Newest time of all shards; undefined if no shard has one. */
+/** Newest time in any shard; undefined if no shard has one. */
 export function newestTime(shards: readonly CopiedShard[]): number | undefined {
   const times = shards.flatMap(({ timeMs }) => timeMs ?? []);
   return times.length === 0 ? undefined : Math.max(...times);

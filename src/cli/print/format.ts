@@ -4,7 +4,7 @@ const SECONDS_MAX = 120;
 const MINUTES_MAX = 120;
 const HOURS_MAX = 48;
 
-/** Milliseconds since 1970 as ISO 8601, UTC. */
+/** Formats a time in ms since 1970 as ISO 8601 in UTC. */
 export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
@@ -19,14 +19,14 @@ export function formatAge(ms: number): string {
   return hours < HOURS_MAX ? `${hours} h` : `${Math.round(hours / 24)} d`;
 }
 
-/** Formats a moment by its age. A moment from a clock that runs ahead lies in the future. */
+/** Formats a moment by its age. A moment can lie in the future if it comes from a clock that is ahead. */
 export function formatAgo(ageMs: number): string {
   return Math.round(ageMs / 1000) < 0
     ? `${formatAge(-ageMs)} ahead of this clock`
     : `${formatAge(Math.max(0, ageMs))} ago`;
 }
 
-/** Formats a size with three digits: 940 B, 1.21 KiB, 305 MiB. */
+/** Formats a size with three significant digits: 940 B, 1.21 KiB, 305 MiB. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -13,7 +13,7 @@ import { formatTable } from './table.js';
 type InspectedEntry = NonNullable<Awaited<ReturnType<typeof inspectEntry>>>;
 type InspectedOrphans = Inspection & { readonly orphans: readonly Orphan[] };
 
-/** Row limit of a table for people; --json has none. */
+/** Maximum number of rows in the human-readable table; --json has no limit. */
 const ROWS_MAX = 1000;
 
 const ITEM_COLUMNS = [
@@ -167,7 +167,7 @@ function nonEmptyList(items: readonly string[]): readonly string[] | undefined {
   return items.length === 0 ? undefined : items;
 }
 
-/** Formats amounts in the currency of their player. */
+/** Formats amounts in the player's currency. */
 class Money {
   private readonly currencies = new Map<string, string>();
 
@@ -184,7 +184,7 @@ class Money {
     return this.currencies.get(username);
   }
 
-  /** Uses the default scale when the currency of the player is unknown. */
+  /** Uses the default scale if the player's currency is unknown. */
   format(username: string, units: Units): string {
     return formatUnits(units, this.scales.of(this.currencyOf(username) ?? ''));
   }
@@ -221,7 +221,7 @@ interface Concerned {
   readonly item: Transaction;
 }
 
-/** Current transactions of the round, or those with the id, oldest first. */
+/** Current transactions of the round, or with the queried id, oldest first. */
 function* concernedNow(players: readonly Player[], query: InspectQuery): Generator<Concerned> {
   if (query.type !== 'round' && query.type !== 'transaction') return;
   for (const player of players) {

@@ -8,14 +8,14 @@ import { formatTable } from './table.js';
 const COLUMNS = ['left memory', 'username', 'productId', 'roundId', 'shard', 'entry'];
 const SHOWN_MAX = 20;
 
-/** Number of these rounds per player. */
+/** Counts lost rounds per player. */
 export function playersOf(rounds: readonly Pick<LostRound, 'username'>[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { username } of rounds) counts.set(username, (counts.get(username) ?? 0) + 1);
   return counts;
 }
 
-/** Table of the players with most lost rounds, for people. */
+/** Human-readable table of the players with the most lost rounds. */
 export function lostRoundsTable(rounds: readonly LostRound[]): string {
   const players = [...playersOf(rounds)].sort(([, one], [, other]) => other - one);
   const rows = players.slice(0, SHOWN_MAX).map(([username, count]) => [printable(username), String(count)]);

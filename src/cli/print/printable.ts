@@ -1,6 +1,8 @@
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Escapes characters that would move the cursor of a terminal, as JSON does. Names come from outside. */
+/**
+ * Escapes characters that would move a terminal's cursor, in the same way as JSON. Names come from untrusted sources.
+ */
 export function printable(text: string): string {
   return text.search(INVISIBLE) === -1 ? text : JSON.stringify(text).replace(INVISIBLE, escaped);
 }

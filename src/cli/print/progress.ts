@@ -6,14 +6,14 @@ import type { OnProgress } from '../../tools/progress.js';
 import { formatAge } from './format.js';
 import { printable } from './printable.js';
 
-/** Work that takes less than this shows no bar. */
+/** Work that finishes faster than this shows no bar. */
 const QUICK_MS = 1000;
 const STEP_MS = 100;
-/** Number of steps that the estimate of the time left is based on: five seconds. */
+/** Number of steps from which the remaining time is estimated: five seconds. */
 const ETA_STEPS = 50;
 const ATTEMPTS_MAX = 10;
 
-/** Shows a bar on the terminal (stderr) during long work, and prints sentences meanwhile. */
+/** Shows a progress bar on the terminal (stderr) during long work, and prints sentences above it. */
 export class Progress {
   private readonly bar: SingleBar | undefined;
   private isDrawn = false;
@@ -25,12 +25,12 @@ export class Progress {
     const options = {
       format: `${what} {bar} {percentage} %, {eta_formatted} left`,
       etaBuffer: ETA_STEPS,
-      // cli-progress estimates 0 or infinity before it has seen enough steps.
+      // cli-progress estimates 0 or infinity until it has seen enough steps.
       formatTime: (seconds: number) =>
         seconds > 0 && Number.isFinite(seconds) ? formatAge(seconds * 1000) : 'a moment',
       clearOnComplete: true,
       linewrap: true,
-      // The commands handle signals.
+      // Signals are handled by the commands.
       gracefulExit: false,
     };
     this.bar = new SingleBar(options, Presets.shades_classic);
@@ -48,13 +48,13 @@ export class Progress {
     this.isDrawn = true;
   };
 
-  /** Prints a sentence; the bar goes on below the sentence. */
+  /** Prints a sentence. The bar continues below it. */
   readonly warn = (sentence: string): void => {
     this.stop();
     console.error(`walletd: ${printable(sentence)}`);
   };
 
-  /** Retry policy of ten seconds, with a sentence about each failed attempt. */
+  /** Retry policy that gives up after ten seconds and prints a sentence about each failed attempt. */
   get patience(): RetryPolicy {
     const warn = ({ what, error }: Coded) => this.warn(`cannot ${what}; trying again: ${error}`);
     return { attemptsMax: ATTEMPTS_MAX, delay, log: { ...silentLogger, warn } };

@@ -5,7 +5,7 @@ import { formatSum, formatUnits, type ScaleTable, type Units } from '../../walle
 import { isoTime, plural } from './format.js';
 import { formatTable } from './table.js';
 
-/** Row limit of a table for people; --json has none. */
+/** Maximum number of rows in a human-readable table; --json has no limit. */
 export const ROWS_MAX = 1000;
 
 const SUM_COLUMNS = [
@@ -26,7 +26,7 @@ const DIFFERENCE_COLUMNS = [
   '',
 ];
 
-/** `listed` holds the first differences; `total` is the number of all of them. */
+/** `listed` holds the first differences; `total` is the number of all differences. */
 export function reconciliationText(
   { counts, sums }: Reconciliation,
   listed: readonly Difference[],
@@ -72,7 +72,7 @@ function sumsTable(all: readonly DaySum[], scales: ScaleTable): string {
   return isLong ? `${table}\n\nOf ${all.length} sums only those that differ are shown; --json shows all.` : table;
 }
 
-/** Surplus of the players in walletd over the history of the platform. */
+/** Excess of the players' winnings in walletd over those in the platform's history. */
 function surplusOf(theirs: SideSum, ours: SideSum): bigint {
   return ours.payout.value - ours.stake.value - (theirs.payout.value - theirs.stake.value);
 }
@@ -128,7 +128,7 @@ function sideText(
   ].join(' ');
 }
 
-/** Sorts by product, player, round and id, the order in which people search. */
+/** Sorts by product, player, round and id, which is the order in which a reader looks for them. */
 export function sortedDifferences(differences: readonly Difference[]): Difference[] {
   const key = ({ productId, username, roundId, id }: Difference) =>
     JSON.stringify([productId, username, roundId ?? '', id ?? '']);

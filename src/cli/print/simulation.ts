@@ -7,10 +7,10 @@ import type { Soaked } from '../../tools/simulate/soak/soak.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
 
-/** Number of findings printed in full; the reports in files have all of them. */
+/** Number of findings to print in full. The report files contain all findings. */
 const FULL_FINDINGS_MAX = 10;
 
-/** Prints a table of the rules, then each finding that differs. */
+/** Prints a table of the rules, then each finding with a difference. */
 export function simulationText(results: readonly Result[], url: string, profile: Profile): string {
   const told = oneOfEachRuleFirst(results.filter(({ verdict }) => verdict === 'differs'));
   const parts = [
@@ -25,14 +25,17 @@ export function simulationText(results: readonly Result[], url: string, profile:
   return parts.join('\n\n');
 }
 
-/** Puts the first finding of each rule first: many findings of one rule add little, and must not hide other rules. */
+/**
+ * Puts the first finding of each rule first. Further findings of the same rule add little, and must not push other
+ * rules out of the output.
+ */
 function oneOfEachRuleFirst(results: readonly Result[]): Result[] {
   const first = new Map(results.toReversed().map((result) => [result.rule, result]));
   const isFirst = (result: Result) => first.get(result.rule) === result;
   return [...results.filter(isFirst), ...results.filter((result) => !isFirst(result))];
 }
 
-/** Formats a case for scripts. */
+/** Formats a case as JSON. */
 export function resultJson({ rule, name, verdict, why, finding }: Result, url: string, profile: Profile): object {
   const told = finding && { history: historyLines(finding, profile.decimals), curl: curlLines(finding, url) };
   return { rule, place: RULES[rule].place, name, verdict, ...(why !== undefined && { why }), ...told };
@@ -70,7 +73,7 @@ function findingText({ rule, name, why, finding }: Result, url: string, profile:
   return [...head, ...lines].join('\n');
 }
 
-/** Prints each reason once for all cases that share it. */
+/** Prints each reason once, however many cases share it. */
 function unknownText(results: readonly Result[]): string[] {
   const whys = new Set(
     results.flatMap(({ verdict, why }) => (verdict === 'unknown' && why !== undefined ? [why] : [])),

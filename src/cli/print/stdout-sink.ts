@@ -1,11 +1,11 @@
 export interface StdoutSink {
-  /** Resolves to true when the system has taken the text, and to false when the reader has gone. */
+  /** Resolves to true when the operating system has accepted the text, and to false when the reader has gone. */
   write(text: string): Promise<boolean>;
 }
 
-/** Writes output that is too long to be held in memory. */
+/** Writes output that is too large to be held in memory. */
 export function stdoutSink(): StdoutSink {
-  // Each write reports its own error through its callback.
+  // Each write reports its own error to its callback, so this event can be ignored.
   process.stdout.on('error', () => {});
   return {
     write: (text) =>

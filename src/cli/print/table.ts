@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import { printable } from './printable.js';
 
-/** No lines between cells, so that awk can split a table and a test can compare it. */
+/** Leaves out the lines between cells, so that awk can split a table and a test can compare it. */
 const PLAIN = Object.fromEntries(
   [
     ...['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'],
@@ -9,7 +9,7 @@ const PLAIN = Object.fromEntries(
   ].map((part) => [part, '']),
 );
 
-/** Title of a column; columns of numbers are aligned right. */
+/** Column title. Columns of numbers are right-aligned. */
 export type Column = string | { readonly right: string };
 
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {

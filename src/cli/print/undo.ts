@@ -9,21 +9,21 @@ import { isoTime, plural } from './format.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
 
-/** Corrections that a search has found, and the result of each. */
+/** Corrections that a search found, and the outcome of each. */
 export interface UndoReport {
   readonly plan: readonly Undo[];
   readonly currencyOf: (one: Undo) => string;
   readonly scales: ScaleTable;
-  /** Empty while the corrections are only shown. */
+  /** Empty if the corrections are only shown. */
   readonly ended: ReadonlyMap<Undo, Corrected>;
 }
 
-/** Returns the corrections that are still to be written. */
+/** Returns the corrections that still have to be written. */
 export function leftOf(plan: readonly Undo[]): Undo[] {
   return plan.filter(({ doneBefore }) => doneBefore === undefined);
 }
 
-/** Sums the amounts by currency; `of` maps each amount first. */
+/** Sums amounts by currency. `of` is applied to each amount first. */
 export function sumsOf(
   corrections: readonly Undo[],
   currencyOf: (one: Undo) => string,
@@ -37,19 +37,19 @@ export function sumsOf(
   return sums;
 }
 
-/** Formats sums for people: `-12999 THB, -3.5 BTC`. */
+/** Formats sums as text: `-12999 THB, -3.5 BTC`. */
 export function sumsText(sums: ReadonlyMap<string, bigint>, scales: ScaleTable): string {
   return [...sums].map(([currency, sum]) => `${formatSum(sum, scales.of(currency))} ${currency}`).join(', ');
 }
 
-/** Report of corrections that would be written. */
+/** Formats a report of the corrections that would be written. */
 export function undoShown(report: UndoReport, then: string): Outcome {
   const left = leftOf(report.plan);
   const sum = left.length === 0 ? 'Nothing is left to be written' : `${sumOf(left, report)}; ${then}`;
   return outcomeOf(report, `${sum}.${beforeText(report)}`, EXIT.ok);
 }
 
-/** Report of corrections that were written. */
+/** Formats a report of the corrections that were written. */
 export function undoEnded(report: UndoReport): Outcome {
   const { plan, ended } = report;
   const written = plan.filter((one) => ended.get(one) === 'done');
@@ -65,8 +65,8 @@ export function undoEnded(report: UndoReport): Outcome {
 }
 
 /**
- * CSV for spreadsheets, one row per credit or operation. `amount` belongs to the movement that the correction takes
- * back.
+ * Formats the report as CSV for spreadsheets, one row per credit or operation. `amount` is the amount of the movement
+ * that the correction reverses.
  */
 export function undoCsv(report: UndoReport): string {
   const columns = [

@@ -4,10 +4,12 @@ import { loadSettings } from '../../config/load.js';
 import { operatorApiUrl } from '../running-server.js';
 
 const TIMEOUT_MS = 4000;
-/** The check needs the address and the port only, no secret and no other setting. */
+/** The check needs only the address and the port, and no secret or other setting. */
 const UNNEEDED = { WALLETD_INSECURE: 'true', WALLETD_ADMIN_TOKEN: 'none-is-needed-here', WALLETD_ADMIN_TOKEN_FILE: '' };
 
-/** HEALTHCHECK of an image: exits with 0 when the server of these settings is ready, whatever its certificate. */
+/**
+ * HEALTHCHECK of a container image. Exits with 0 if the server of these settings is ready. Any certificate is accepted.
+ */
 try {
   const url = operatorApiUrl(loadSettings({ ...process.env, ...UNNEEDED }, ['signature.keys', 'store']));
   const options = { timeout: TIMEOUT_MS, rejectUnauthorized: false };

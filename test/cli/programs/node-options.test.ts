@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-test('the launcher gets the configured heap, also for arguments of serve', () => {
+test("the launcher uses the configured heap size, including from serve's arguments", () => {
   const program = fileURLToPath(new URL('../../../src/cli/programs/node-options.js', import.meta.url));
   const env = { ...process.env, NODE_OPTIONS: '', WALLETD_HOST: '0.0.0.0' };
   const optionsOf = (...args: string[]) => spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8' });
