@@ -18,7 +18,7 @@ const BATCH_BYTES = 16_000;
 const wallet = newWallet();
 const decisions = places.map((command) => decide(wallet, command, rules, NOW_MS));
 
-const memory = new MemoryGuard({ heapMaxBytes: 1e9, youngBytes: 1e6, recordsMaxBytes: 1e9 });
+const memory = new MemoryGuard({ heapMaxBytes: 1e9, youngBytes: 1e6, recordsMaxBytes: 1e9 }, silentLogger);
 memory.close();
 const options = {
   thread: 'main',

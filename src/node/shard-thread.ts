@@ -146,7 +146,7 @@ export async function openShardThread(
   };
   const onStuck = (why: string) => endStuckThread(why, log);
   const archive = await openArchive(settings, meta.storeId, { onStuck, tie: { ...tie, write } });
-  const memory = new MemoryGuard({ heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes });
+  const memory = new MemoryGuard({ heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes }, log);
   const vitals = new ThreadVitals(thread, heapMaxBytes);
   // One thread is enough to ask for the store's size.
   const room = shards.includes(0) ? new StoreGauge(store) : undefined;

@@ -89,6 +89,8 @@ export interface ShardMeasures {
   readonly shard: number;
   /** Requests that wait for the next entry. */
   readonly mailbox: number;
+  /** Limit of `mailbox`. */
+  readonly mailboxMax: number;
   /** Commands without a reply yet: in the mailbox, or held back until an entry is durable. */
   readonly waiting: number;
   readonly watermarks: Pick<Watermarks, 'applied' | 'appended' | 'durable'>;
@@ -263,6 +265,7 @@ export class Shard implements FlushMember, Carrier {
     return {
       shard,
       mailbox: this.mailbox.length,
+      mailboxMax: this.deps.limits.mailboxMax,
       waiting,
       watermarks: tail?.watermarks ?? NOT_YET,
       epoch: tail?.head.lsn.epoch ?? 0,

@@ -1,5 +1,6 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
+import type { Logger } from '../base/logger.js';
 import { type Cancel, systemTimers } from '../base/timers.js';
 
 /**
@@ -14,6 +15,8 @@ const FREE_SHARE = 0.7;
 /** Above this share the heap counts as full regardless of garbage: V8 would have collected the garbage by now. */
 const HARD_SHARE = 0.95;
 const SAMPLE_MS = 100;
+/** Pause between two lines of the log: a thread at its limit goes to and fro. */
+const SAY_MS = 10_000;
 
 /** Limits of one thread, in bytes. */
 export interface MemoryLimits {
@@ -41,8 +44,12 @@ export class MemoryGuard {
   private readonly observer: PerformanceObserver;
 
   private recordBytes: () => number = () => 0;
+  private saidMs = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly limits: MemoryLimits) {
+  constructor(
+    private readonly limits: MemoryLimits,
+    private readonly log: Logger,
+  ) {
     this.roomBytes = limits.heapMaxBytes - 2 * limits.youngBytes;
     this.observer = new PerformanceObserver((list) => {
       const isMajor = list
@@ -82,8 +89,21 @@ export class MemoryGuard {
     const threshold = (this.isFull ? FREE_SHARE : FULL_SHARE) * this.roomBytes;
     const recordsMax = (this.isFull ? RECORDS_FREE_SHARE : RECORDS_FULL_SHARE) * this.limits.recordsMaxBytes;
     const records = this.recordBytes();
+    const wasFull = this.isFull;
     this.isFull = live >= threshold || used >= HARD_SHARE * this.roomBytes || records >= recordsMax;
+    if (this.isFull && !wasFull) this.warn({ recordBytes: records, heapBytes: used });
     this.isHalfFull = records >= RECORDS_HALF_SHARE * this.limits.recordsMaxBytes;
+  }
+
+  private warn(at: { readonly recordBytes: number; readonly heapBytes: number }): void {
+    const nowMs = performance.now();
+    if (nowMs - this.saidMs < SAY_MS) return;
+    this.saidMs = nowMs;
+    const { heapMaxBytes, recordsMaxBytes } = this.limits;
+    this.log.warn(
+      { code: 'memory-full', ...at, recordsMaxBytes, heapMaxBytes },
+      'memory nearly full, new bets are refused',
+    );
   }
 }
 

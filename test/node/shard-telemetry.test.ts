@@ -16,7 +16,7 @@ const { place } = commands;
 
 /** Runs commands and faults that do not happen on a good day, and scrapes. */
 async function watched(run: (test: TestHost) => Promise<void>, rules = {}): Promise<Scrape> {
-  const memory = new MemoryGuard({ heapMaxBytes: 1e9, youngBytes: 1e6, recordsMaxBytes: 1e9 });
+  const memory = new MemoryGuard({ heapMaxBytes: 1e9, youngBytes: 1e6, recordsMaxBytes: 1e9 }, silentLogger);
   const scales = new ScaleTable({ default: 4, byCurrency: {} });
   const news = { failed() {}, answered() {} };
   const options = { thread: 'main', scales, requestDeadlineMs: 3000, everySeconds: 0, server: () => undefined, news };

@@ -375,7 +375,10 @@ test('a snapshot that the store refuses is abandoned', async () => {
   const wal = newWal();
   const host = await funded(wal);
   await TestHost.started({ wal });
-  assert.equal(await abandoned(host.host.takeSnapshots(IMMEDIATE)), 'another owner has the log');
+  assert.equal(
+    await abandoned(host.host.takeSnapshots(IMMEDIATE)),
+    'the head of the log is not ours: another owner took it over, or the store lost the log',
+  );
   assert.deepEqual(await manifests(wal), []);
 });
 

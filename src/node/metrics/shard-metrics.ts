@@ -12,6 +12,11 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
       perShard(shards, (one) => one.mailbox),
     ),
     gauge(
+      'walletd_mailbox_limit',
+      'Requests that may wait for one shard: limits.mailboxMax.',
+      perShard(shards, (one) => one.mailboxMax),
+    ),
+    gauge(
       'walletd_shard_waiting',
       'Commands that wait for their answer.',
       perShard(shards, (one) => one.waiting),

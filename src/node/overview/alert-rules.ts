@@ -372,9 +372,12 @@ export const ALERT_RULES: readonly AlertRule[] = [
   {
     alert: 'WalletdMailboxFilling',
     urgency: 'soon',
-    limit: 1000,
+    limit: 0.1,
     find: ({ figures }, limit) => {
-      const [long] = figures.series('walletd_mailbox_length').filter(({ value }) => value > limit);
+      const limits = new Map(figures.series('walletd_mailbox_limit').map(({ labels, value }) => [labels.shard, value]));
+      const [long] = figures
+        .series('walletd_mailbox_length')
+        .filter(({ labels, value }) => value > limit * (limits.get(labels.shard) ?? Number.POSITIVE_INFINITY));
       return maybe(
         long !== undefined,
         () => `Many requests wait for shard ${long?.labels.shard}: ${long?.value}.`,

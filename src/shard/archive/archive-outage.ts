@@ -5,6 +5,8 @@ import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 1000;
+/** Pause between two lines about one outage. */
+const SAY_MS = 10_000;
 
 /** The archive did not answer while a request was waiting. */
 export class GivenUpError extends Error {
@@ -18,11 +20,12 @@ type OutageCode = 'archive-away' | 'archive-behind-log';
 export class ArchiveOutage {
   /** Why the archive's last answer was unusable; undefined if it was usable. */
   private code: OutageCode | undefined = undefined;
+  private saidMs = 0;
   isClosed = false;
 
   constructor(
     private readonly shard: number,
-    private readonly deps: Pick<ShardArchiveDeps, 'log' | 'observer' | 'delay'>,
+    private readonly deps: Pick<ShardArchiveDeps, 'log' | 'observer' | 'delay' | 'clock'>,
   ) {}
 
   get isAway(): boolean {
@@ -90,7 +93,11 @@ export class ArchiveOutage {
   private failed(error: unknown): void {
     this.deps.observer.archiveFailed(this.shard);
     const code = error instanceof ArchiveBehindError ? 'archive-behind-log' : 'archive-away';
-    if (this.code !== code) this.warn(code, error);
+    const nowMs = this.deps.clock.monotonicMs();
+    if (this.code !== code || nowMs - this.saidMs >= SAY_MS) {
+      this.saidMs = nowMs;
+      this.warn(code, error);
+    }
     this.code = code;
   }
 

@@ -75,7 +75,7 @@ const ADD_ATTEMPTS = 3;
 const DURABLE_MAX_MS = 30_000;
 const DURABLE_POLL_MS = 5;
 
-const ANOTHER_OWNER = 'another owner has the log';
+const ANOTHER_OWNER = 'the head of the log is not ours: another owner took it over, or the store lost the log';
 
 /** Why a snapshot is abandoned: its shard was dropped, another owner took over, or the deadline has passed. */
 class Abandoned extends Error {}

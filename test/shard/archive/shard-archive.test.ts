@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import type { Archive } from '../../../src/shard/archive/archive.js';
-import { GivenUpError } from '../../../src/shard/archive/archive-outage.js';
+import { ArchiveOutage, GivenUpError } from '../../../src/shard/archive/archive-outage.js';
 import { ShardArchive } from '../../../src/shard/archive/shard-archive.js';
 import type { ArchiveMark } from '../../../src/wallet/archive-mark.js';
 import { type Archivable, archivableRounds } from '../../../src/wallet/archiving.js';
@@ -318,4 +318,20 @@ test('other work gets its turns while the keys of many puts are loaded', async (
   const turns = await turnsDuring(() => node.load());
   assert.ok(node.measures.names > names.length * 0.99, 'nearly none has the hash of another');
   assert.ok(turns > 10, `${turns} turns`);
+});
+
+test('an outage of the archive is logged at once, and every ten seconds until it ends', async () => {
+  const codes: unknown[] = [];
+  const clock = { ...systemClock, nowMs: 0, monotonicMs: () => clock.nowMs };
+  const log = { ...silentLogger, warn: ({ code }: { readonly code: string }) => void codes.push(code) };
+  const observer = { looked() {}, archived() {}, archiveFailed() {} };
+  const outage = new ArchiveOutage(SHARD, { clock, log, observer, delay: async () => {} });
+  const fail = () => outage.ask(() => Promise.reject(new Error('refused')));
+  await fail();
+  clock.nowMs = 9_999;
+  await fail();
+  assert.deepEqual(codes, ['archive-away']);
+  clock.nowMs = 10_000;
+  await fail();
+  assert.deepEqual(codes, ['archive-away', 'archive-away']);
 });
