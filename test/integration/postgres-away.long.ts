@@ -198,7 +198,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
         const { stdout } = await runCommand(['status'], { WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port });
         assert.match(
           stdout,
-          /not ready[\s\S]*WRONG +No new bet is taken: Shard 0 is without the names of archived rounds/,
+          /not ready[\s\S]*WRONG +No new bet is taken: Shard 0 is without the keys of archived rounds/,
         );
         if (reason !== undefined) {
           const line = await walletd.waitFor(({ code }) => code === 'archive-names-file-unusable');

@@ -42,7 +42,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         stopped.length > 0,
         () => `${shardsCalled(stopped)} stopped: ${stopped[0]?.reason ?? 'the log of walletd says why'}`,
-        'Its players get 50001. Run walletd verify first, then restore a backup (walletd restore) or walletd accept-loss.',
+        'Players of the shard get 50001. Run walletd verify first, then restore a backup (walletd restore), or run walletd accept-loss.',
       );
     },
   },
@@ -53,7 +53,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         !overview.store.isUp,
         () => 'The store does not answer; callbacks get 503.',
-        'The log says why (append-failed). Do not restart walletd: it puts its entries back when the store answers. Look at Redis or at the disk.',
+        'The log has the reason (append-failed). Do not restart walletd: it appends again when the store answers. Check Redis or the disk.',
       ),
   },
   {
@@ -67,7 +67,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         waiting.length > 0,
         () => `${shardsCalled(waiting)} not serving (${states.join(', ')}).`,
-        'Fenced: another process has taken it over, look for that one. Failing: it recovers by itself; if it stays so, read the log.',
+        'Fenced: another process took the shard over; find that process. Failing: the shard recovers by itself; if it does not, read the log.',
       );
     },
   },
@@ -79,7 +79,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         !isReady,
         () => (starting.length === 0 ? 'walletd is not ready.' : `${shardsCalled(starting)} starting.`),
-        'Wait: the log says “recovering” and how far it is. If it takes long there was no recent snapshot.',
+        'Wait: the log line “recovering” has the progress. A long recovery means that there was no recent snapshot.',
       );
     },
   },
@@ -92,7 +92,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         seconds > limit,
         () => `Log time is ${formatSpan(seconds * 1000)} ahead of this machine's clock, and stands still.`,
-        'Nothing is archived or forgotten until then. If the clock is right, clock.confirmedOn sets log time back: docs/troubleshooting.md.',
+        'Nothing is archived or forgotten until the clock reaches log time. If the clock is right, clock.confirmedOn sets log time back: docs/troubleshooting.md.',
       );
     },
   },
@@ -104,7 +104,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         figures.sum('walletd_clock_unconfirmed_seconds') > limit,
         () => "This machine's clock is more than a day ahead of the last confirmed time.",
-        'Set it if it is wrong. If it is right, clock.confirmedOn with the date of today says so: docs/troubleshooting.md.',
+        'Correct a wrong clock. Confirm a right one by setting clock.confirmedOn to today: docs/troubleshooting.md.',
       ),
   },
   {
@@ -114,7 +114,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         figures.sum('walletd_memory_full') > 0,
         () => 'Memory is nearly full: new bets are refused.',
-        'Raise memory.maxBytes and start walletd again; settles and cancels are still answered.',
+        'Raise memory.maxBytes and restart walletd. It still answers settles and cancels.',
       ),
   },
   {
@@ -138,7 +138,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         figures.series('walletd_archive_up').some(({ value }) => value === 0),
         () => 'The archive does not answer.',
-        'Callbacks about rounds that are there get 503, all others go on. Look at PostgreSQL, or at the disk.',
+        'Callbacks about archived rounds get 503; all others are answered. Check PostgreSQL, or the disk.',
       ),
   },
   {
@@ -149,8 +149,8 @@ export const ALERT_RULES: readonly AlertRule[] = [
       const shards = unknown.map(({ labels }) => ({ shard: Number(labels.shard) }));
       return maybe(
         unknown.length > 0,
-        () => `No new bet is taken: ${shardsCalled(shards)} without the names of archived rounds, which nobody tells.`,
-        'Bring the archive back: the node is ready as soon as it answers. The log says why its own file was of no use.',
+        () => `No new bet is taken: ${shardsCalled(shards)} without the keys of archived rounds.`,
+        'Bring the archive back: the node is ready as soon as the archive answers. The log says why the local key file was unusable.',
       );
     },
   },
@@ -161,7 +161,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         figures.series('walletd_archive_behind_log').some(({ value }) => value === 1),
         () => 'The archive lacks records that the log relies on: it is empty, older or another one.',
-        'Nothing it says is believed. Name the right archive, or restore it from a backup as new as the log.',
+        'walletd does not rely on this archive. Configure the right one, or restore it from a backup as new as the log.',
       ),
   },
   {
@@ -171,8 +171,8 @@ export const ALERT_RULES: readonly AlertRule[] = [
     find: ({ figures }, limit) =>
       maybe(
         figures.sum('walletd_archive_names_skipped') > limit,
-        () => 'Each new bet is looked up in the archive: a set of archived names could not be built or read.',
-        'Answers stay right, and take longer. The log line with the code archive-names-skipped tells the reason.',
+        () => 'Each new bet is looked up in the archive: a key filter could not be built or read.',
+        'Answers stay right, and take longer. The log has the reason (archive-names-skipped).',
       ),
   },
   {
@@ -183,7 +183,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         missing.length > 0,
         () => `Missing in the cluster: ${missing.map(({ labels }) => labels.node).join(', ')}.`,
-        'It died or hangs: look at its machine and its log, and start it again. Its shards are with the others meanwhile.',
+        'The node died or hangs: check its machine and its log, and start it again. Meanwhile, the other nodes serve its shards.',
       );
     },
   },
@@ -207,8 +207,8 @@ export const ALERT_RULES: readonly AlertRule[] = [
     find: ({ figures }) =>
       maybe(
         figures.maybe('walletd_cluster_table_up') === 0,
-        () => 'This node does not see the table of the cluster.',
-        'Look at Redis and at the network between.',
+        () => 'This node cannot read the membership registry.',
+        'Check Redis, and the network to it.',
       ),
   },
   {
@@ -220,7 +220,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         unowned > limit,
         () => `${unowned} shards are served by no node; their callbacks wait, then get 503.`,
-        'The cluster’s page names them and says who should have them; the log of that node says why it cannot.',
+        'The console’s page Cluster names the shards and their assigned nodes; the log of that node has the reason.',
       );
     },
   },
@@ -232,7 +232,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         backup.state === 'seen' && nowMs - backup.coveredMs > limit * 1000,
         () => 'The followed backup lacks the last five minutes, or more.',
-        'Read what walletd backup says (journalctl -u walletd-backup). What happens to the store now would be lost with it.',
+        'Read the output of walletd backup (journalctl -u walletd-backup). If the store were lost now, so would be the missing part.',
       ),
   },
   {
@@ -242,7 +242,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         backup.state === 'unreadable',
         () => 'The file that the backup writes (backup.metricsFile) cannot be read.',
-        'Snapshots says why. Until it can, the console does not know how far the backup is.',
+        'The page Snapshots has the reason. Until the file can be read, the console cannot show how far the backup is.',
       ),
   },
   {
@@ -255,7 +255,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
         ending.length > 0,
         () =>
           `The certificate of ${ending.map(({ listener }) => listener).join(', ')} ends within a day, or has ended.`,
-        'Callers that check it are refused from then on. Put a new one into the same file and send SIGHUP.',
+        'Callers that check certificates then fail to connect. Put a new certificate into the same file and send SIGHUP.',
       );
     },
   },
@@ -267,8 +267,8 @@ export const ALERT_RULES: readonly AlertRule[] = [
       const unfollowed = figures.sum('walletd_cluster_unfollowed_shards');
       return maybe(
         unfollowed > limit,
-        () => `${unfollowed} shards have no follower: whoever takes one over has to load it.`,
-        'Too few nodes are up for cluster.followers, or they have no memory left. Start another one.',
+        () => `${unfollowed} shards have no follower: a new owner would have to load them.`,
+        'Too few nodes are up for cluster.followers, or they have no memory left. Start another node.',
       );
     },
   },
@@ -282,7 +282,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         late.length > 0,
         () => `${shardsCalled(shards)} followed here more than a second late.`,
-        'A take-over has that much to read first. Look for a full processor here, and for a Redis that answers slowly.',
+        'A take-over has to read that much first. Check for a busy processor on this node, and for a slow Redis.',
       );
     },
   },
@@ -294,7 +294,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         figures.sum('walletd_cluster_versions') > limit,
         () => 'The nodes of the cluster run different releases.',
-        'As it is while one upgrades. Finish it, or take it back: newer stored formats wait until all can read them.',
+        'This is normal during an upgrade. Finish the upgrade or undo it: newer stored formats wait until all nodes can read them.',
       ),
   },
   {
@@ -304,8 +304,8 @@ export const ALERT_RULES: readonly AlertRule[] = [
     find: ({ figures }, limit) =>
       maybe(
         figures.sum('walletd_cluster_clock_behind_seconds') > limit,
-        () => 'The clock of this machine is behind those of the others.',
-        'Look at its time service (chrony, ntpd).',
+        () => 'The clock of this machine is behind the clocks of the other nodes.',
+        'Check the time service of this machine (chrony, ntpd).',
       ),
   },
   {
@@ -316,8 +316,8 @@ export const ALERT_RULES: readonly AlertRule[] = [
     find: ({ figures }, limit) =>
       maybe(
         figures.sum('walletd_remarks_total', { remark: 'untaken-stake' }) > limit,
-        () => 'Since the start bets were settled whose stake was never taken.',
-        'The log names them (code untaken-stake). Compare them with the platform’s statement, and take the stakes by a correction.',
+        () => 'Since the start, walletd settled bets whose stake was never taken.',
+        'The log names the bets (untaken-stake). Compare them with the platform’s statement, and take the stakes by corrections.',
       ),
   },
   {
@@ -340,7 +340,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         figures.sum('walletd_gaps_healed_total') > limit,
         () => 'Since the start the store lost entries that it had confirmed; walletd put them back.',
-        'Somebody failed over to a replica that was behind. Run walletd verify, and consider durability replicas:1.',
+        'Redis failed over to a replica that was behind. Run walletd verify, and consider durability replicas:1.',
       ),
   },
   {
@@ -351,7 +351,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       const { bytes, freeBytes } = store;
       return maybe(
         bytes !== null && freeBytes !== null && freeBytes / (freeBytes + bytes) < limit,
-        () => 'The store can grow by less than a tenth of what there is.',
+        () => 'Less than a tenth of the store’s space is free.',
         'Make room: a larger disk, or more maxmemory of Redis.',
       );
     },
@@ -381,7 +381,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         long !== undefined,
         () => `Many requests wait for shard ${long?.labels.shard}: ${long?.value}.`,
-        'At limits.mailboxMax they are refused. More load than the shard takes, or a slow store.',
+        'At limits.mailboxMax, requests are refused. The load is too high for the shard, or the store is slow.',
       );
     },
   },
@@ -397,7 +397,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         old.length > 0,
         () => `${shardsCalled(old)} without a snapshot of the last hour.`,
-        'Take one (Snapshots). Until there is one a start takes longer, and the log is not trimmed.',
+        'Take a snapshot (page Snapshots). Without one, a start takes longer and the log is not trimmed.',
       );
     },
   },
@@ -422,8 +422,8 @@ export const ALERT_RULES: readonly AlertRule[] = [
     find: ({ figures }, limit) =>
       maybe(
         figures.sum('walletd_node_folder_failures_total') > limit,
-        () => 'Since the start this node could not write into its folder, or not always.',
-        'Room or rights in WALLETD_NODE_FOLDER; the log says which. After a restart it might not notice an older store.',
+        () => 'Since the start, writes into the node folder have failed.',
+        'Free space or set rights in WALLETD_NODE_FOLDER; the log says which. After a restart, walletd might not notice an older store.',
       ),
   },
   {
@@ -436,8 +436,8 @@ export const ALERT_RULES: readonly AlertRule[] = [
         .filter(({ labels: { reason }, value }) => value === 1 && (reason === 'crashed' || reason === 'failed'));
       return maybe(
         exit !== undefined && nowMs - startedMs < limit * 1000,
-        () => `The walletd before this one did not end in good order: ${exit?.labels.reason}.`,
-        'Crashed: look for the kernel’s out-of-memory killer (journalctl -k), a kill -9 or a reboot. Failed: the last lines of its log say why. Nothing that was answered is lost.',
+        () => `The previous run of walletd did not end in good order: ${exit?.labels.reason}.`,
+        'Crashed: look for the kernel’s out-of-memory killer (journalctl -k), a kill -9 or a reboot. Failed: the last lines of its log have the reason. Nothing that was answered is lost.',
       );
     },
   },
