@@ -4,7 +4,7 @@ import { UPGRADING } from '../shard/request.js';
 import { type CallbackColumns, callbackAt } from '../worker/columns.js';
 import { OutgoingReplies } from '../worker/outgoing-replies.js';
 import type { WireRequest, WireResult } from '../worker/protocol.js';
-import { isKnown } from './known-requests.js';
+import { isKnown, isKnownEndpoint } from './known-requests.js';
 import type { PeerLinks } from './peer-protocol.js';
 import type { LocalShards } from './routed.js';
 
@@ -25,7 +25,9 @@ export class CallServer {
     for (let i = 0; i < columns.endpoints.length; i++) {
       const id = columns.firstId + i;
       const replier: Replier<CallbackReply> = { reply: (reply, readyMs) => outgoing.addReply(id, reply, readyMs) };
-      this.local.carryOut(callbackAt(columns, i), replier);
+      const callback = callbackAt(columns, i);
+      if (isKnownEndpoint(callback.endpoint)) this.local.carryOut(callback, replier);
+      else replier.reply({ answer: UPGRADING, body: '' });
     }
   }
 

@@ -1,3 +1,5 @@
+import { ENDPOINTS } from '../callback/callbacks.js';
+import { FAILURES } from '../callback/failures.js';
 import type { OperatorCommand } from '../wallet/command.js';
 import type { Query } from '../wallet/query.js';
 import type { WireRequest } from '../worker/protocol.js';
@@ -32,6 +34,16 @@ const COMMANDS: { readonly [Type in OperatorCommand['type']]: true } = {
   archive: true,
   'restore-rounds': true,
 };
+
+/** False for a callback of an endpoint that only a newer walletd knows. */
+export function isKnownEndpoint(endpoint: string): boolean {
+  return (ENDPOINTS as readonly string[]).includes(endpoint);
+}
+
+/** False for an answer with a failure that only a newer walletd knows. */
+export function isKnownAnswer(answer: { readonly type: string; readonly failure?: string }): boolean {
+  return answer.type !== 'failed' || Object.hasOwn(FAILURES, answer.failure ?? '');
+}
 
 /** False for a request that only a newer walletd knows: no shard may see a type that it cannot handle. */
 export function isKnown(request: WireRequest): boolean {

@@ -1,9 +1,10 @@
 import type { Timers } from '../base/timers.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
-import { TOO_LATE } from '../shard/request.js';
+import { TOO_LATE, UNSURE } from '../shard/request.js';
 import { columnsOf, type ReplyColumns, replyAt } from '../worker/columns.js';
 import type { WireRequest, WireResult } from '../worker/protocol.js';
+import { isKnownAnswer } from './known-requests.js';
 import type { PeerClocks } from './peer-clocks.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { type Refusal, type Routed, RoutedCallback, type RoutedRequest, refusalOf } from './routed.js';
@@ -68,7 +69,8 @@ export class PeerCalls {
       if (routed === undefined) continue;
       const reply = replyAt(replies, i);
       const refusal = refusalOf(reply.answer);
-      if (refusal === undefined) routed.replier.reply(this.inOurTime(reply), nowMs);
+      if (!isKnownAnswer(reply.answer)) routed.answerBusy(UNSURE);
+      else if (refusal === undefined) routed.replier.reply(this.inOurTime(reply), nowMs);
       else this.deps.onRefused(routed, refusal);
     }
   }
@@ -79,7 +81,8 @@ export class PeerCalls {
       if (routed === undefined) continue;
       const result = results[i] as WireResult;
       const refusal = refusalOf(result);
-      if (refusal === undefined) routed.replier.reply(result, nowMs);
+      if (!isKnownAnswer(result)) routed.answerBusy(UNSURE);
+      else if (refusal === undefined) routed.replier.reply(result, nowMs);
       else this.deps.onRefused(routed, refusal);
     }
   }

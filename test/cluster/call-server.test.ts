@@ -4,7 +4,39 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CallServer } from '../../src/cluster/call-server.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
 import { MOVED, UPGRADING } from '../../src/shard/request.js';
+import type { Endpoint } from '../../src/wallet/command.js';
 import type { WireRequest } from '../../src/worker/protocol.js';
+
+test('a callback of an endpoint that only a newer node knows is answered, not thrown', async () => {
+  const sent: PeerMessage[] = [];
+  const seen: string[] = [];
+  const server = new CallServer(
+    {
+      carryOut: ({ endpoint }, replier) => {
+        seen.push(endpoint);
+        replier.reply({ answer: MOVED, body: '' });
+      },
+      execute: () => assert.fail('there are no commands'),
+      ask: () => assert.fail('there are no queries'),
+    },
+    { send: (_tag, message) => sent.push(message) > 0 },
+  );
+  const endpoints = ['placeBets', 'foreseeBets', 'constructor'] as unknown as Endpoint[];
+  server.carryOut('a', { firstId: 7, endpoints, texts: ['', '', ''], deadlinesMs: [1, 1, 1], traced: [] });
+  await nextTurn();
+  assert.deepEqual(seen, ['placeBets']);
+  const answers = sent.flatMap((message) =>
+    message.type === 'replies' ? message.replies.ids.map((id, i) => [id, message.replies.failures[i]]) : [],
+  );
+  assert.deepEqual(
+    answers.sort(([a], [b]) => Number(a) - Number(b)),
+    [
+      [7, 'moved'],
+      [8, 'upgrading'],
+      [9, 'upgrading'],
+    ],
+  );
+});
 
 test('a request type of a newer node is refused before any shard sees it', async () => {
   const sent: PeerMessage[] = [];

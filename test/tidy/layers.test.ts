@@ -146,3 +146,14 @@ test('OpenTelemetry is loaded by one file, only with traces enabled', () => {
   assert.deepEqual(loading, ['node/tracing.ts']);
   assert.match(readFileSync(join(ROOT, 'node/tracing.ts'), 'utf8'), /await import\('\.\/otlp-tracer\.js'\)/);
 });
+
+test('the architecture page draws the arrows of this test', () => {
+  const page = readFileSync(join(ROOT, '../docs/architecture.md'), 'utf8');
+  const drawn = new Map<string, string[]>();
+  for (const [, from = '', to = ''] of page.matchAll(/^([a-z, ]+?) +-> ([a-z, ()]+)$/gm)) {
+    for (const folder of from.split(', ')) drawn.set(folder, to.replace(/ \([^)]*\)/g, '').split(', '));
+  }
+  for (const [folder, arrows] of Object.entries(ARROWS)) {
+    if (arrows.length > 0) assert.deepEqual([...(drawn.get(folder) ?? [])].sort(), [...arrows].sort(), folder);
+  }
+});

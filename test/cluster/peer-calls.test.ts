@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AnswerOnce } from '../../src/base/answer-once.js';
+import { silentLogger } from '../../src/base/logger.js';
+import { systemTimers } from '../../src/base/timers.js';
+import type { CallbackReply } from '../../src/callback/callback-codec.js';
+import { PeerCalls } from '../../src/cluster/peer-calls.js';
+import type { PeerClocks } from '../../src/cluster/peer-clocks.js';
+import { RoutedCallback, RoutedRequest } from '../../src/cluster/routed.js';
+import { ReplyColumns } from '../../src/worker/columns.js';
+import type { WireResult } from '../../src/worker/protocol.js';
+
+const rerouter = { log: silentLogger, refusedHere: () => assert.fail('nothing is routed again') };
+
+function calls(): PeerCalls {
+  const clocks = { toTheirs: (_tag: string, ms: number) => ms } as unknown as PeerClocks;
+  const timers = { ...systemTimers, defer: () => {} };
+  return new PeerCalls('a', { clocks, timers, send: () => true, onRefused: () => assert.fail('nothing is refused') });
+}
+
+test('a failure that only a newer owner knows is answered with an unknown outcome', () => {
+  const peer = calls();
+  const replies: CallbackReply[] = [];
+  const replier = new AnswerOnce<CallbackReply>({ reply: (reply) => void replies.push(reply) }, silentLogger);
+  const callback = { endpoint: 'placeBets', text: '{}', deadlineMs: 1000, isTraced: false } as const;
+  assert.equal(peer.trySend(new RoutedCallback(0, callback, replier, rerouter)), true);
+  const columns = new ReplyColumns();
+  columns.push(1, { answer: { type: 'failed', failure: 'moon-phase' as 'unsure' }, body: '{"statusCode":777}' });
+  peer.replied(columns, 0);
+  assert.deepEqual(replies, [{ answer: { type: 'failed', failure: 'unsure' }, body: '' }]);
+});
+
+test('an operator gets an unknown outcome for a failure that only a newer owner knows', () => {
+  const peer = calls();
+  const results: WireResult[] = [];
+  const replier = new AnswerOnce<WireResult>({ reply: (result) => void results.push(result) }, silentLogger);
+  const request = { shard: 0, deadlineMs: 1000, query: { type: 'read-player', username: 'ann' } } as const;
+  assert.equal(peer.trySend(new RoutedRequest(request, replier, rerouter)), true);
+  peer.answered([1], [{ type: 'failed', failure: 'moon-phase' as 'unsure' }], 0);
+  assert.deepEqual(results, [{ type: 'failed', failure: 'unsure' }]);
+});
