@@ -1,11 +1,12 @@
-/** For codes that are not in ISO 4217, such as USDT. */
+/** Used for codes outside ISO 4217, such as USDT. */
 const DECIMALS_DEFAULT = 2;
 const DECIMAL = /^(-?)0*(\d+)(?:\.(\d+))?$/;
 const decimalsByCurrency = new Map<string, number>();
 
 /**
- * Formats a decimal for people: `500000` in THB as `500,000.00`. Groups thousands and shows at least the usual decimals of
- * the currency. Every further digit stays: the text never becomes a double. Returns any other text unchanged.
+ * Formats a decimal as human-readable text: `500000` in THB becomes `500,000.00`. Groups thousands and shows at least
+ * the usual number of decimals of the currency. Keeps every further digit, because the text is never converted to a
+ * double. Returns any other text unchanged.
  */
 export function formatAmount(decimal: string, currency: string): string {
   const [, sign = '', whole, fraction = ''] = DECIMAL.exec(decimal) ?? [];

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 /*
- * Builds the console: one script, one style sheet, and the page that refers to them. The file names contain a hash of the
- * content. esbuild alone takes 50 ms; Vite would add only a development server, which walletd itself provides.
+ * Builds the console: one script, one style sheet, and the page that refers to them. File names contain a hash of their
+ * content. esbuild alone takes 50 ms. Vite would only add a development server, which walletd already provides.
  */
 const SOURCE = fileURLToPath(new URL('../../../src/console/page/', import.meta.url));
 const TARGET = fileURLToPath(new URL('./page/', import.meta.url));

@@ -14,7 +14,7 @@ test('amounts are grouped and have the decimals of their currency', () => {
   for (const [decimal, currency, text] of cases) assert.equal(formatAmount(decimal, currency), text);
 });
 
-test('amounts keep every digit, beyond doubles and beyond the usual decimals', () => {
+test('amounts keep every digit, even beyond doubles and the usual decimals', () => {
   const cases = [
     ['9007199254740993.0001', 'THB', '9,007,199,254,740,993.0001'],
     ['-0.00000001', 'BTC', '-0.00000001'],
@@ -24,6 +24,6 @@ test('amounts keep every digit, beyond doubles and beyond the usual decimals', (
   for (const [decimal, currency, text] of cases) assert.equal(formatAmount(decimal, currency), text);
 });
 
-test('text that is no decimal stays unchanged', () => {
+test('text that is not a decimal is left unchanged', () => {
   for (const text of ['', '1e3', 'missing', '1.', '.5', '+1']) assert.equal(formatAmount(text, 'THB'), text);
 });

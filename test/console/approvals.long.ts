@@ -5,7 +5,7 @@ import { TestNode } from '../support/test-node.js';
 
 const TOKENS = { anna: 'a-token-of-anna-alone', ben: 'a-token-of-ben-alone' };
 
-test('one operator requests money in the console, and another approves or refuses', async () => {
+test('one operator requests money in the console, and another approves or rejects it', async () => {
   const [node, browser] = await Promise.all([
     TestNode.start({
       'admin.tokens': Object.entries(TOKENS).map(([name, token]) => ({ name, role: 'operate', token })),

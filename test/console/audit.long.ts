@@ -5,7 +5,7 @@ import { ConsoleBrowser } from '../support/console-browser.js';
 import { TestNode } from '../support/test-node.js';
 
 const SCRIPT = '<script>document.title="broken"</script>';
-/** More than one page of the view. */
+/** More operations than fit on one page. */
 const MANY = 130;
 
 describe('the audit of the console', () => {
@@ -26,7 +26,7 @@ describe('the audit of the console', () => {
     await node.close();
   });
 
-  test('the audit lists all operations page by page, with hostile names as text', async () => {
+  test('the audit lists all operations page by page and shows hostile names as text', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('audit');
     const rows = visit.page.locator('tbody tr');
@@ -48,7 +48,7 @@ describe('the audit of the console', () => {
     const rows = page.locator('tbody tr');
     await rows.first().waitFor();
     await page.getByLabel('Operation', { exact: true }).selectOption('correction');
-    // The other rows disappear when the answer arrives.
+    // The other rows disappear when the filtered answer arrives.
     await rows.nth(1).waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: '-0.0001' }).waitFor();
     assert.equal(await rows.count(), 1);

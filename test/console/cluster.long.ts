@@ -5,7 +5,7 @@ import { ConsoleBrowser } from '../support/console-browser.js';
 import { TestCluster } from '../support/test-cluster.js';
 import { until } from '../support/until.js';
 
-/** Enough players that each node has some. */
+/** Enough players for each node to have some. */
 const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay'];
 
 interface Seen {
@@ -13,12 +13,12 @@ interface Seen {
   readonly shards: readonly { readonly shard: number; readonly owner: string | null }[];
 }
 
-describe('the console of a cluster of three', () => {
+describe('the console of a three-node cluster', () => {
   let cluster: TestCluster;
   let browser: ConsoleBrowser;
 
   before(async () => {
-    // Start the nodes one after the other: connecting three at once would miss deadlines.
+    // Start the nodes one at a time. Connecting to three starting nodes at once would exceed deadlines.
     cluster = await TestCluster.start(3);
     browser = await ConsoleBrowser.start();
     await until('every shard has an owner', async () => (await seen()).shards.every(({ owner }) => owner !== null));
@@ -38,7 +38,7 @@ describe('the console of a cluster of three', () => {
   const adminUrl = () => cluster.nodes[0]?.adminUrl ?? '';
   const seen = async () => (await (await fetch(`${adminUrl()}/v1/cluster`)).json()) as Seen;
 
-  test('nodes and shard owners are shown in light, dark and on a phone', async () => {
+  test('nodes and shard owners are shown in both colour schemes and on a phone', async () => {
     for (const options of [{}, { colorScheme: 'dark' }, { viewport: { width: 390, height: 844 } }] as const) {
       const visit = await browser.open(adminUrl(), options);
       await visit.goTo('cluster');
@@ -72,7 +72,7 @@ describe('the console of a cluster of three', () => {
   test('a node is drained, and undrained again', async () => {
     const visit = await browser.open(adminUrl());
     await visit.goTo('cluster');
-    // The tables of shards and moves name nodes as well.
+    // The tables of shards and moves contain node names as well.
     const nodes = visit.page.getByRole('region', { name: 'Nodes', exact: true });
     const row = nodes.getByRole('row', { name: 'node-2' });
     await row.getByRole('button', { name: 'Drain' }).click();
@@ -85,7 +85,7 @@ describe('the console of a cluster of three', () => {
     await visit.end();
   });
 
-  test('an id is found in memory and log, on any node', async () => {
+  test('any node finds an id in memory and in the log', async () => {
     const visit = await browser.open(adminUrl());
     const { page } = visit;
     for (const name of PLAYERS) {
@@ -101,7 +101,7 @@ describe('the console of a cluster of three', () => {
     await visit.end();
   });
 
-  test('any node shows the rounds of a player with request ids from the log', async () => {
+  test("any node shows a player's rounds with request ids from the log", async () => {
     for (const name of PLAYERS) {
       const visit = await browser.open(adminUrl());
       const { page } = visit;

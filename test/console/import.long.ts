@@ -5,14 +5,14 @@ import { TestNode } from '../support/test-node.js';
 
 const TOKENS = { anna: 'a-token-of-anna-alone', auditor: 'a-token-of-the-auditor' };
 const SCRIPT = '<script>document.title="broken"</script>';
-/** More lines than one piece: see src/console/page/lines.ts. */
+/** More lines than fit in one piece; see src/console/page/lines.ts. */
 const MANY = 1200;
 
 const line = (n: number | string, username: string, balance: string) =>
   `{"id":"open-${n}","username":${JSON.stringify(username)},"currency":"THB","balance":${balance}}`;
 const figure = (visit: Visit, name: string) => visit.page.locator('.tile', { hasText: name }).locator('.figure');
 
-describe('the import of a file with the console', () => {
+describe('importing a file with the console', () => {
   let node: TestNode;
   let browser: ConsoleBrowser;
 
@@ -48,7 +48,7 @@ describe('the import of a file with the console', () => {
     return /"balance":([-\d.]+)/.exec(text)?.[1];
   };
 
-  test('a file is previewed, imported once by a double click, and skipped again', async () => {
+  test('a file is previewed, imported once despite a double click, and skipped when repeated', async () => {
     const visit = await open(TOKENS.anna);
     await choose(visit, [line('ann', 'ann', '9007199254.7409'), line('script', SCRIPT, '1')]);
     await visit.page.getByRole('cell', { name: '9,007,199,254.7409' }).waitFor();
@@ -98,7 +98,7 @@ describe('the import of a file with the console', () => {
     await visit.page.route('**/v1/players:import', async (route) => {
       sent++;
       if (sent !== 2) return await route.continue();
-      // walletd carries the request out, but the answer is lost.
+      // walletd executes the request, but the answer is lost.
       await route.fetch();
       await route.abort('connectionreset');
     });

@@ -92,7 +92,7 @@ describe('the money view of the console', () => {
     await visit.end(/status of 401/);
   });
 
-  test('differences are explained in words, and a failed verification has its reason', async () => {
+  test('differences are explained in words, and a failed verification shows its reason', async () => {
     const visit = await browser.open(node.adminUrl, { viewport: { width: 390, height: 844 } });
     await visit.goTo('money');
     await visit.signIn(AUDITOR);

@@ -5,7 +5,7 @@ import { TestNode } from '../support/test-node.js';
 
 const TOKENS = { anna: 'a-token-of-anna-alone', auditor: 'a-token-of-the-auditor' };
 
-/** Buttons that change nothing. */
+/** Buttons that do not change anything on the server. */
 const HARMLESS = ['Sign out', 'Copy CSV', 'Refresh', 'Show more', 'Keep searching'];
 
 describe('the console with tokens', () => {
@@ -29,7 +29,7 @@ describe('the console with tokens', () => {
     await node.close();
   });
 
-  test('a shared view opens after signing in, and the page keeps no token', async () => {
+  test('a shared view opens after sign-in, and the page does not store the token', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=ann');
     await visit.checkAccessibility();
@@ -75,11 +75,11 @@ describe('the console with tokens', () => {
       const others = (await buttons()).filter((name) => !HARMLESS.includes(name));
       assert.deepEqual(others, [], path);
     }
-    // A missing cluster is a 404, which the browser logs.
+    // Without a cluster the API answers 404, which the browser logs.
     await visit.end(/status of (401|404)/);
   });
 
-  test('an expired session is announced, and signing in returns to the view', async () => {
+  test('an expired session is announced, and signing in returns to the same view', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=ann');
     await visit.signIn(TOKENS.anna);
@@ -92,13 +92,13 @@ describe('the console with tokens', () => {
     await visit.end(/status of 401/);
   });
 
-  test('an open page survives a restart of the server without a new sign-in', async () => {
+  test('an open page survives a server restart without a new sign-in', async () => {
     const { port } = new URL(node.adminUrl);
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('');
     await visit.signIn(TOKENS.auditor);
     await visit.page.locator('.pulse.live').waitFor();
-    // The connection returns by itself, perhaps before this test looks again.
+    // The connection recovers by itself, perhaps before this test checks again.
     const lost = visit.waitForText('The page shows the last known state');
     await Promise.all([lost, node.restart({ 'admin.port': Number(port) })]);
     await visit.page.locator('.pulse.live').waitFor();

@@ -64,7 +64,7 @@ describe('the views of the console', () => {
       await visit.waitForText(text);
       await visit.checkAccessibility();
     }
-    // A missing player or cluster is a 404, which the browser logs.
+    // Without the player or a cluster the API answers 404, which the browser logs.
     await visit.end(/status of 404/);
   });
 
@@ -89,7 +89,7 @@ describe('the views of the console', () => {
     await visit.end(/status of 404/);
   });
 
-  test('on a phone the views are in a menu that closes after a choice', async () => {
+  test('on a phone the views are in a menu, which closes after a choice', async () => {
     const visit = await browser.open(node.adminUrl, { viewport: { width: 390, height: 844 }, hasTouch: true });
     await visit.goTo('find');
     const { page } = visit;

@@ -9,7 +9,7 @@ const RIGHT_TO_LEFT = '\u202Eمستخدم-12';
 const LONG = 'x'.repeat(256);
 const FORMULA = '=HYPERLINK("http://a.b")';
 const HOSTILE = [SCRIPT, RIGHT_TO_LEFT, LONG, FORMULA, 'a/b?c#d&e=%2F', ' spaces '];
-/** More digits than a double holds exactly. */
+/** More digits than a double can hold exactly. */
 const RICH = '9,007,199,254.7409';
 const AT_ONCE = 3;
 const MANY = Array.from({ length: 60 }, (_, n) => `many-${n}`);
@@ -27,7 +27,7 @@ async function deposit(node: TestNode, name: string, id: string, amount: string)
 
 const card = (visit: Visit, name: string) => visit.page.locator('.tile', { hasText: name }).locator('.figure');
 
-describe('what is done with the console', () => {
+describe('everyday work with the console', () => {
   let node: TestNode;
   let browser: ConsoleBrowser;
   let platform: PlatformClient;
@@ -45,7 +45,7 @@ describe('what is done with the console', () => {
     await node.close();
   });
 
-  test('the overview shows callbacks while they come, and all shards', async () => {
+  test('the overview shows all shards, and callbacks as they arrive', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('');
     await visit.waitForText('Nothing is wrong.');
@@ -61,7 +61,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('search finds by prefix while typing, and the address holds the prefix', async () => {
+  test('search finds players by prefix while typing, and the address keeps the prefix', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('players');
     await visit.waitForText('Show more');
@@ -76,7 +76,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('pages of a list are joined', async () => {
+  test('the pages of a list are joined', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('players?prefix=many-');
     await visit.page.getByRole('button', { name: 'Show more' }).click();
@@ -98,7 +98,7 @@ describe('what is done with the console', () => {
     const visit = await browser.open(node.adminUrl);
     for (const name of HOSTILE) {
       await visit.goTo(`players?prefix=${encodeURIComponent(name)}`);
-      // Blanks are part of a name and its address, though a page collapses them.
+      // Spaces belong to a name and its address, even though a page collapses them.
       const link = visit.page.locator('td a.name');
       await link.waitFor();
       assert.equal(await link.textContent(), name);
@@ -122,7 +122,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('a deposit is reviewed and confirmed, and several presses move money once', async () => {
+  test('a deposit is reviewed and confirmed, and repeated clicks move money once', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=twice');
     await visit.page.getByRole('button', { name: 'Deposit' }).click();
@@ -142,14 +142,14 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('a lost answer is reported as uncertain, and sending again moves money once', async () => {
+  test('a lost answer is reported as uncertain, and resending moves money once', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=many-1');
     let sent = 0;
     await visit.page.route('**/deposits', async (route) => {
       sent++;
       if (sent > 1) return await route.continue();
-      // walletd carries the request out, but the answer is lost.
+      // walletd executes the request, but the answer is lost.
       await route.fetch();
       await route.abort('connectionreset');
     });
@@ -165,7 +165,7 @@ describe('what is done with the console', () => {
     await visit.end(/ERR_CONNECTION_RESET/);
   });
 
-  test('a withdrawal above the balance is refused in words', async () => {
+  test('a withdrawal above the balance is refused with an explanation', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=bob');
     await visit.page.getByRole('button', { name: 'Withdraw' }).click();
@@ -176,7 +176,7 @@ describe('what is done with the console', () => {
     await visit.end(/status of 409/);
   });
 
-  test('a correction keeps its reason as text and appears among the operations', async () => {
+  test('a correction keeps its reason as text and appears in the list of operations', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=many-2');
     await visit.page.getByRole('button', { name: 'Correct' }).click();
@@ -205,7 +205,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('an id leads to its player in memory, and in the log on demand', async () => {
+  test('an id leads to its player, through memory or, on demand, the log', async () => {
     await platform.post('placeBets', bet('bob', SCRIPT, 1));
     const visit = await browser.open(node.adminUrl);
     const { page } = visit;
@@ -258,7 +258,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('a search can be stopped, and refusals and lost connections are reported', async () => {
+  test('a search can be stopped, and it reports refusals and lost connections', async () => {
     const visit = await browser.open(node.adminUrl);
     const { page } = visit;
     await page.route('**/v1/find?*in=log', () => {});
@@ -282,7 +282,7 @@ describe('what is done with the console', () => {
     await visit.end(/status of 409|ERR_CONNECTION_RESET/);
   });
 
-  test('hanging bets filter by a suggested product, which the address holds', async () => {
+  test('hanging bets are filtered by a suggested product, which the address keeps', async () => {
     await platform.post('placeBets', { ...bet('many-5', 'of-cards', 1), productId: 'CARDS' });
     await platform.post('placeBets', bet('many-5', 'of-another', 1));
     const visit = await browser.open(node.adminUrl);
@@ -299,7 +299,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('snapshots are taken and their results shown', async () => {
+  test('snapshots are taken and the results are shown', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('snapshots');
     await visit.page.getByRole('button', { name: 'Take snapshots now' }).click();
@@ -311,7 +311,7 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
-  test('the keyboard alone is enough', async () => {
+  test('the console can be used with the keyboard alone', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=many-3');
     const { page } = visit;

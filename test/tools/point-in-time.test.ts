@@ -9,7 +9,7 @@ import { folded } from '../faults/recorded.js';
 import type { MemoryWal } from '../support/memory-wal.js';
 import { entriesOf, formats, framesOf, META, recordedHistory, restored, SHARDS, walletsOf } from './recorded-store.js';
 
-/** The wallets after the entries that `isWanted` takes, computed with `apply` alone. */
+/** The wallets after the entries for which `isWanted` returns true, computed with `apply` alone. */
 async function foldedWhere(wal: MemoryWal, isWanted: (entry: Entry) => boolean): Promise<Map<string, unknown>> {
   const logs = await Promise.all(Array.from({ length: SHARDS }, (_, shard) => entriesOf(wal, shard)));
   return folded(logs.flat().filter(isWanted));
@@ -32,7 +32,7 @@ test('a restore up to an entry of a shard leaves the other shards complete', asy
   }
 });
 
-test('a restore up to a time takes entries whose newest event is not later', async () => {
+test('a restore up to a time takes entries with no later event', async () => {
   const wal = await recordedHistory();
   const times = new Set<number>();
   for (let shard = 0; shard < SHARDS; shard++) {
@@ -45,7 +45,7 @@ test('a restore up to a time takes entries whose newest event is not later', asy
   }
 });
 
-test('a restore takes a snapshot that is early enough, and no later one', async () => {
+test('a restore takes a snapshot that is early enough, and never a later one', async () => {
   const wal = await recordedHistory();
   const { whole } = await listSnapshots(0, { snapshots: wal, snapshotFormat: formats.snapshotFormat });
   const [first, second] = whole;

@@ -11,7 +11,7 @@ import { TestNode } from '../support/test-node.js';
 
 const TOKEN = 'a-token-of-operators-alone';
 
-/** A program that listens in place of walletd, and records everything it receives. */
+/** A program that listens in walletd's place and records everything that it receives. */
 async function impostor(
   answer: RequestListener,
 ): Promise<{ url: string; port: string; seen: () => string; close(): void }> {
@@ -50,7 +50,7 @@ const answers: Readonly<Record<string, RequestListener>> = {
 };
 
 for (const [name, answer] of Object.entries(answers)) {
-  test(`a program on the port that answers with ${name} never sees the token`, () =>
+  test(`a program on the port that answers with ${name} never receives the token`, () =>
     inTempFolder(async (folder) => {
       const other = await impostor(answer);
       const env = {
@@ -75,7 +75,7 @@ for (const [name, answer] of Object.entries(answers)) {
     }));
 }
 
-test('an older walletd is named, with the remedy', async () => {
+test('an older walletd is reported, with the remedy', async () => {
   const old = await impostor(answers.unauthorized as RequestListener);
   try {
     const { status, stderr } = await runCommand(['status', '--server', old.url], { WALLETD_ADMIN_TOKEN: TOKEN });
@@ -89,7 +89,7 @@ test('an older walletd is named, with the remedy', async () => {
   }
 });
 
-test('a connection that has proved nothing gets no token', async () => {
+test('a connection without a proof gets no token', async () => {
   const proof = new TokenProof(TOKEN);
   const other = await impostor((request, response) => {
     let text = '';
@@ -138,7 +138,7 @@ test('a relay to the server gets no token', async () => {
   }
 });
 
-test('many requests at once reach a server that proves itself', async () => {
+test('many concurrent requests reach a server that proves itself', async () => {
   const node = await TestNode.start({ 'admin.token': TOKEN });
   try {
     const api = new OperatorApi(node.adminUrl, TOKEN);

@@ -32,7 +32,7 @@ export const META: StoreMeta = {
 export const formats = openFormats(encodeMeta(META));
 export const IMMEDIATE: RetryPolicy = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 
-/** A store in memory has logs and snapshots in one object; a driver's store has an object for each. */
+/** An in-memory store has logs and snapshots in one object. A driver's store has a separate object for each. */
 type Stored = (Wal & SnapshotStore) | LogsAndSnapshots;
 
 export function partsOf(store: Stored): LogsAndSnapshots {
@@ -40,13 +40,13 @@ export function partsOf(store: Stored): LogsAndSnapshots {
 }
 
 export interface HistoryOptions {
-  /** Bets of each owner. */
+  /** Number of bets per owner. */
   readonly bets?: number;
-  /** Snapshots to keep; with a large number nothing is trimmed. */
+  /** Number of snapshots to keep. With a large number, nothing is trimmed. */
   readonly keep?: number;
 }
 
-/** A store that three owners have written, with snapshots in between and entries after the last one. */
+/** A store written by three owners, with snapshots in between and entries after the last snapshot. */
 export async function recordedHistory({ bets = 12, keep = 100 }: HistoryOptions = {}): Promise<MemoryWal> {
   const wal = new MemoryWal(STORE_ID, SHARDS);
   let nowMs = 1_700_000_000_000;
@@ -70,7 +70,7 @@ export async function recordedHistory({ bets = 12, keep = 100 }: HistoryOptions 
   return wal;
 }
 
-/** Another owner takes the store over and serves for a while. */
+/** Lets a new owner take over the store and serve for a while. */
 export async function goOn(wal: MemoryWal, bets: number, name: string, options: HistoryOptions = {}): Promise<void> {
   const host = new TestHost({ wal, policy: { keep: options.keep ?? 100 } });
   host.clock.nowMs = 1_800_000_000_000;
@@ -96,14 +96,16 @@ export function framesOf(
   return framesOfStore(sourceOf(store), { meta: encodeMeta(META), now: () => 1, warn, at, onProgress });
 }
 
-/** Restores into a store in memory. */
+/** Restores into an in-memory store. */
 export async function restored(frames: Frames, at?: At): Promise<{ wal: MemoryWal; result: Restored }> {
   const wal = new MemoryWal(STORE_ID, SHARDS);
   const result = await restoreFrames(frames, targetOf(wal), { openFormats, at, patience: IMMEDIATE });
   return { wal, result };
 }
 
-/** A store that has been created already, as a target; `completed` counts how often it was made fit to serve. */
+/**
+ * A store that has already been created, as a restore target. `completed` counts how often it was marked fit to serve.
+ */
 export function targetOf(wal: MemoryWal): TargetStore & { completed: number } {
   const target = {
     completed: 0,
@@ -122,12 +124,12 @@ export function targetOf(wal: MemoryWal): TargetStore & { completed: number } {
   return target;
 }
 
-/** The wallets that a server starting on this store would hold, as plain data by player. */
+/** The wallets that a server starting on this store would hold, as plain data per player. */
 export function walletsOf(store: Stored): Promise<Map<string, WalletImage>> {
   return recovered(partsOf(store), META);
 }
 
-/** All entries of all logs, in hexadecimal digits. */
+/** All entries of all logs, in hexadecimal. */
 export async function logsOf(store: Pick<Wal, 'read'>): Promise<string[][]> {
   const logs: string[][] = [];
   for (let shard = 0; shard < SHARDS; shard++) {

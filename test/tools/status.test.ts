@@ -54,7 +54,7 @@ test('a healthy server has no problems or warnings', () => {
   assert.equal(facts.lastExit, 'stopped');
 });
 
-test('a present fault is a problem', () => {
+test('a current fault is a problem', () => {
   const shards = [{ shard: 3, state: 'stopped', reason: 'it lacks 1-6' }];
   const text = WELL.replace('walletd_store_up{thread="main"} 1', 'walletd_store_up{thread="main"} 0')
     .replace('walletd_memory_full{thread="main"} 0', 'walletd_memory_full{thread="main"} 1')
@@ -77,14 +77,14 @@ test('a missing member and an unreachable archive are problems', () => {
   assert.deepEqual([facts.isArchiveUp, facts.archiveId, facts.cluster], [false, '0f0c', { up: 2, missing: ['n3'] }]);
 });
 
-test('full record memory is a warning while the heap has free space', () => {
+test('full record memory is a warning while the heap still has free space', () => {
   const { concerns } = look(
     `${WELL}walletd_record_bytes{shard="0",part="used"} 85\nwalletd_record_limit_bytes{thread="main"} 100\n`,
   );
   assert.deepEqual(concerns, ['The records of players and transactions fill 85 % of their memory.']);
 });
 
-test('a coming or past fault is a warning', () => {
+test('an approaching or past fault is a warning', () => {
   const text = WELL.replace('watermark="snapshot"} 10', 'watermark="snapshot"} 5')
     .replace('walletd_heap_used_bytes{thread="main"} 10', 'walletd_heap_used_bytes{thread="main"} 61')
     .replace('free_bytes 900', 'free_bytes 9')
@@ -98,7 +98,7 @@ test('a coming or past fault is a warning', () => {
   assert.ok(concerns.includes('The certificate of callbacks ends in 3 days.'));
 });
 
-test('a clock and a log that disagree are a problem', () => {
+test('a clock that disagrees with a log is a problem', () => {
   assert.match(
     look(`${WELL}walletd_log_time_ahead_seconds 34559994\n`).problems[0] ?? '',
     /^Log time is 400 days ahead/,

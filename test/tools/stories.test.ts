@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parseTranscript, rewriteTranscript } from '../scenarios/transcript.js';
 import { StoryInterpreter } from './story-interpreter.js';
 
-/** After an intended change, run with REWRITE=1 and read the difference. */
+/** After an intended change, run with REWRITE=1 and review the diff. */
 for (const name of ['inspect/inspect.txt', 'inspect/family.txt', 'inspect/operators.txt', 'export/export.txt']) {
   test(`${name} matches its transcript`, async () => {
     const file = new URL(`../../../test/tools/${name}`, import.meta.url);

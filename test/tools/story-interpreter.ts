@@ -17,11 +17,11 @@ import { WrittenStore } from './written-store.js';
 
 const DAY_MS = 86_400_000;
 
-/** Carries out the steps of a transcript: writes a history, and looks at it. */
+/** Executes the steps of a transcript: writes a history and inspects it. */
 export class StoryInterpreter {
   private readonly store = new WrittenStore(2);
   private requests = 0;
-  /** The operator of the following steps. */
+  /** The operator of the steps that follow. */
   private by: Operator | undefined = undefined;
 
   async run(line: string): Promise<string> {
@@ -142,7 +142,7 @@ export class StoryInterpreter {
     return Math.round(Number(word(words, at)) * unitsPerWhole(this.store.scales.of(currency)));
   }
 
-  /** Trims as far as the oldest snapshot allows. */
+  /** Trims as far as the oldest snapshot permits. */
   private async trim(shard: number): Promise<void> {
     const { whole } = await listSnapshots(shard, this.store.reader);
     const { lsn } = must(whole.at(-1), 'there is a snapshot').start;
@@ -173,7 +173,7 @@ export class StoryInterpreter {
     return found === undefined ? 'nothing' : withoutBlanks(entryText(found, this.store.scales));
   }
 
-  /** `export`, or `export 0:1-5 1:1-7`: after these entries. */
+  /** Handles `export`, and `export 0:1-5 1:1-7`, which exports after these entries. */
   private async export(words: readonly string[]): Promise<string> {
     const { reader } = this.store;
     const places = new Map(words.map((one) => one.split(':') as [string, string]));
@@ -190,7 +190,7 @@ export class StoryInterpreter {
     return text.trimEnd();
   }
 
-  /** A file of these entries, the last of which the log has lost. */
+  /** Writes an orphans file with these entries, of which the log has lost the last one. */
   private async orphans(words: readonly string[]): Promise<string> {
     const shard = Number(words[0]);
     const { wal, reader, scales } = this.store;
@@ -205,7 +205,7 @@ export class StoryInterpreter {
   }
 }
 
-/** A blank line ends the output of a step, so it is shown as a point. */
+/** Replaces each blank line with a point, because a blank line ends the output of a step. */
 function withoutBlanks(text: string): string {
   return text.replace(/^$/gm, '.');
 }

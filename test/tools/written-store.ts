@@ -26,7 +26,7 @@ const START_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 const STEP_MS = 7;
 const OWNER = { host: 'node-a', pid: 4242, startedMs: START_MS };
 
-/** A store in memory, written as shards would, with a clock and nonces that are the same at every run. */
+/** An in-memory store, written as shards would write it, with a clock and nonces that are the same in every run. */
 export class WrittenStore {
   readonly wal: MemoryWal;
   readonly wallets: Wallets[];
@@ -57,7 +57,7 @@ export class WrittenStore {
     };
   }
 
-  /** A new owner fences all shards. */
+  /** Lets a new owner fence all shards. */
   async takeOver(): Promise<void> {
     this.nowMs += STEP_MS;
     await this.wal.fence([...this.wallets.keys()], (shard, previous) => {
@@ -66,7 +66,7 @@ export class WrittenStore {
     });
   }
 
-  /** Appends one entry to each shard with players of the commands; a command without an event leaves no trace. */
+  /** Appends one entry to each shard that has players in the commands. A command without an event leaves no trace. */
   async run(...commands: readonly Command[]): Promise<void> {
     const batches = new Map<number, BatchWriter>();
     for (const command of commands) {
@@ -94,7 +94,7 @@ export class WrittenStore {
     await this.run({ type: 'import-player', id: `open-${username}`, username, currency, balance });
   }
 
-  /** A complete snapshot of the present state; `change` sees each wallet on its way. */
+  /** Takes a complete snapshot of the current state. `change` can alter each wallet on its way into the snapshot. */
   async snapshot(shard = 0, change: (wallet: Wallet) => Wallet = (wallet) => wallet): Promise<Manifest> {
     const writer = await this.beginSnapshot(shard);
     await writer.chunk(Number.POSITIVE_INFINITY, change);
@@ -108,7 +108,7 @@ export class WrittenStore {
     return new SnapshotWriter(this, shard, id, start);
   }
 
-  /** Trims the log of a shard as far as its snapshots allow. */
+  /** Trims a shard's log as far as its snapshots permit. */
   async trim(before: Lsn, shard = 0): Promise<void> {
     const { nonce } = await this.wal.head(shard);
     assert.ok(await this.wal.trimLog(shard, nonce, await this.wal.snapshots(shard), before));
@@ -134,7 +134,7 @@ export class WrittenStore {
   }
 }
 
-/** A snapshot in progress: between its chunks the shard may go on, so it can be as fuzzy as real ones. */
+/** A snapshot in progress. The shard may continue between its chunks, so the snapshot can be as fuzzy as a real one. */
 class SnapshotWriter {
   private readonly chunks: ChunkSummary[] = [];
   private position = 0;
@@ -175,7 +175,7 @@ class SnapshotWriter {
   }
 }
 
-/** The same wallet with other money, which its own books explain. */
+/** A copy of the wallet with more money, which the wallet's own books explain. */
 export function richer(wallet: Wallet, amount: number): Wallet {
   const copy = addImage(new Wallets(), imageOf(wallet));
   copy.balance += amount;
@@ -183,7 +183,7 @@ export function richer(wallet: Wallet, amount: number): Wallet {
   return copy;
 }
 
-/** The same store, but for one entry of shard 0. */
+/** The same store, except for one entry of shard 0. */
 export function withEntry(
   { reader, format }: WrittenStore,
   lsn: string,

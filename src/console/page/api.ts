@@ -1,9 +1,9 @@
 import { parseExact, toJson } from './json.js';
 
-/** Failure of a call, with a message for people. */
+/** Failed call, with a human-readable message. */
 export class CallError extends Error {
   constructor(
-    /** 0 if no answer came. */
+    /** 0 if there was no answer. */
     readonly status: number,
     message: string,
   ) {
@@ -23,14 +23,14 @@ export interface Visitor {
 }
 
 let csrf: string | null = null;
-/** Called when a call finds that the session has ended. */
+/** Called when a call discovers that the session has ended. */
 let onSignedOut = () => {};
 
 export function whenSignedOut(hear: () => void): void {
   onSignedOut = hear;
 }
 
-/** Reads the visitor of the session; undefined without a session. */
+/** Reads the visitor of the current session; undefined without a session. */
 export async function readVisitor(): Promise<Visitor | undefined> {
   try {
     return remember((await call('GET', '/console/session')) as Visitor);
@@ -57,8 +57,8 @@ export async function post<T>(path: string, body?: object): Promise<T> {
 }
 
 /**
- * Sends lines of JSON and returns the answers. The last line of a complete answer has the sums and is not returned;
- * without it the answer was cut off.
+ * Sends JSON lines and returns the answers. A complete answer ends with a line of totals, which is not returned. If
+ * that line is missing, the answer was cut off.
  */
 export async function postLines(
   path: string,
@@ -76,8 +76,8 @@ export async function postLines(
 }
 
 /**
- * Encodes a segment of a path. Browsers treat `.` and `..` as folders, however they are written, and would request
- * another path.
+ * Encodes one segment of a path. Browsers treat `.` and `..` as folders even when they are encoded, and would request a
+ * different path.
  */
 export function partOf(name: string): string {
   if (name === '.' || name === '..') {
@@ -96,7 +96,7 @@ async function call(method: string, path: string, body?: object, signal?: AbortS
   return parseExact(await answered(response.text(), signal));
 }
 
-/** Passes on an answer of JSON lines while it arrives. */
+/** Streams an answer of JSON lines to `hear` as the lines arrive. */
 export async function getLines<T>(path: string, signal: AbortSignal, hear: (line: T) => void): Promise<void> {
   const { body } = await ask('GET', path, undefined, signal);
   const reader = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(new TextDecoderStream()).getReader();
@@ -110,7 +110,7 @@ export async function getLines<T>(path: string, signal: AbortSignal, hear: (line
   }
 }
 
-/** Sends a request; resolves when a successful answer begins. A body that is no blob is sent as JSON. */
+/** Sends a request. Resolves when a successful answer begins. A body that is not a blob is sent as JSON. */
 async function ask(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = {};
   if (csrf !== null) headers['X-Walletd-Csrf'] = csrf;
@@ -125,7 +125,7 @@ async function ask(method: string, path: string, body?: object, signal?: AbortSi
   throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
 }
 
-/** Reports a failed connection as no answer, unless this page aborted the call. */
+/** Reports a failed connection as a missing answer, unless this page aborted the call itself. */
 async function answered<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
     return await promise;
@@ -135,7 +135,7 @@ async function answered<T>(promise: Promise<T>, signal: AbortSignal | undefined)
   }
 }
 
-/** Detail of a problem (RFC 9457). */
+/** Detail of a problem response (RFC 9457). */
 function detailOf(text: string): string | undefined {
   try {
     return (JSON.parse(text) as { detail?: string }).detail;

@@ -8,8 +8,8 @@ import { SignIn } from './views/sign-in.js';
 type State = { readonly visitor: Visitor | undefined } | { readonly error: Error } | undefined;
 
 /**
- * Shows the console to a visitor who is signed in, otherwise the sign-in. The address keeps the requested view
- * meanwhile.
+ * Shows the console to a signed-in visitor, and the sign-in form to anyone else. The address keeps the requested view
+ * in either case.
  */
 export function App() {
   const [state, setState] = useState<State>();
@@ -25,7 +25,7 @@ export function App() {
     setEnded(true);
     setState({ visitor: undefined });
   };
-  // Runs once, at the start.
+  // Runs once, when the page loads.
   useEffect(() => {
     whenSignedOut(end);
     look();

@@ -1,6 +1,6 @@
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 
-/** Number of the API as it was written: amounts have more digits than a double. */
+/** Number from the API, kept as text: amounts can have more digits than a double holds. */
 export type Exact = { readonly exact: string };
 
 /** Parses JSON and keeps the text of every number. */
@@ -8,12 +8,12 @@ export function parseExact(text: string): unknown {
   return parse(text, undefined, (exact) => ({ exact }));
 }
 
-/** Writes JSON with exact numbers in it. */
+/** Serializes a value to JSON, with exact numbers written in full. */
 export function toJson(value: unknown): string {
   return stringify(value, (_key, one: unknown) => (isExact(one) ? new LosslessNumber(one.exact) : one)) as string;
 }
 
-/** Value of a count or a time, which fits a double. */
+/** Value of a count or a time, both of which fit a double. */
 export function plain({ exact }: Exact): number {
   return Number(exact);
 }

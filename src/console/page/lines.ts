@@ -8,15 +8,15 @@ export interface Piece {
 
 const NEWLINE = 0x0a;
 /**
- * Size of a piece. walletd answers while a piece is being sent, and a browser reads answers only after it has sent
- * everything: the answers must fit into the socket buffers meanwhile.
+ * Maximum size of a piece. walletd answers while it receives a piece, but a browser reads answers only after it has
+ * sent everything. Until then the answers must fit into the socket buffers.
  */
 const PIECE_BYTES = 64 * 1024;
 const PIECE_LINES = 500;
 
 /**
- * Reads the lines that begin at `start`. For a line longer than a piece it returns the beginning: walletd refuses the
- * line for its length.
+ * Reads the complete lines from `start` on. If the first line is longer than a piece, returns its beginning, which
+ * walletd refuses as too long.
  */
 export async function pieceAt(file: Blob, start: number): Promise<Piece> {
   const read = new Uint8Array(await file.slice(start, start + PIECE_BYTES).arrayBuffer());
@@ -25,7 +25,7 @@ export async function pieceAt(file: Blob, start: number): Promise<Piece> {
   return { bytes: read, lines: 1, end: await lineEnd(file, start + read.length) };
 }
 
-/** Counts complete lines. The last line of a file may lack its line end. */
+/** Counts complete lines. The last line of a file may lack a line ending. */
 function wholeLines(bytes: Uint8Array, isLast: boolean): { lines: number; length: number } {
   let [lines, length] = [0, 0];
   while (lines < PIECE_LINES && length < bytes.length) {

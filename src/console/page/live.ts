@@ -2,26 +2,24 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Moment, Overview } from '../../admin/console/overview.js';
 import { readVisitor } from './api.js';
 
-/** Live state of walletd. */
+/** Live state of walletd, and of the connection to it. */
 export interface Live {
   readonly overview: Overview | undefined;
   readonly hour: readonly Moment[];
-  /** `lost`: walletd does not answer, and the page shows the last known state. */
+  /** `lost` means that walletd does not answer and the page shows the last known state. */
   readonly connection: 'waiting' | 'live' | 'lost';
 }
 
 const RETRY_MS = 3000;
-/** walletd sends an event every second. */
+/** After this silence the connection counts as lost: walletd sends an event every second. */
 const SILENCE_MAX_MS = 5000;
 
-/**
- * Listens to walletd while the view is open and the page is visible. Calls `onSignedOut` when the session has ended.
- */
+/** Listens to walletd while the view is open and the page is visible. Calls `onSignedOut` if the session has ended. */
 export function useLive(onSignedOut: () => void): Live {
   const [overview, setOverview] = useState<Overview>();
   const [hour, setHour] = useState<readonly Moment[]>([]);
   const [connection, setConnection] = useState<Live['connection']>('waiting');
-  // One stream for the lifetime of the view.
+  // Keep one stream for the lifetime of the view.
   useEffect(() => {
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -33,7 +31,7 @@ export function useLive(onSignedOut: () => void): Live {
       source?.close();
       setConnection('lost');
       expect(RETRY_MS);
-      // A stream does not report why it was refused.
+      // A stream does not report why it was refused, so find out whether the session has ended.
       readVisitor()
         .then((visitor) => visitor === undefined && onSignedOut())
         .catch(() => {});

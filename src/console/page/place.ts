@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** View and its parameters. The address holds all of them, so that it can be shared. */
+/** View and its parameters. The address contains all of them, so that it can be shared. */
 export interface Place {
   readonly view: string;
   readonly about: URLSearchParams;
@@ -34,7 +34,7 @@ export function usePlace(): Place {
   return place;
 }
 
-/** Makes links within the console change the view without reloading the page. */
+/** Handles clicks on links within the console, so that they change the view without reloading the page. */
 export function followLink(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a') : null;
   if (

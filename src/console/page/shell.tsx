@@ -19,7 +19,7 @@ import { SnapshotsView } from './views/snapshots.js';
 interface Props {
   readonly visitor: Visitor;
   readonly place: Place;
-  /** Called when the session ends by itself. */
+  /** Called when the session ends without a sign-out. */
   readonly onEnded: () => void;
   readonly onSignedOut: () => void;
 }
@@ -39,7 +39,7 @@ const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['settings', 'Settings'],
 ];
 
-/** Frame around every view: the navigation and the visitor. */
+/** Frame around every view, with the navigation and the visitor. */
 export function Shell(props: Props) {
   const { visitor, place, onSignedOut } = props;
   const content = useRef<HTMLElement>(null);
@@ -54,7 +54,7 @@ export function Shell(props: Props) {
     return () => document.removeEventListener('click', followLink);
   }, []);
   const hasMoved = useRef(false);
-  // Screen readers start at the beginning of a new view.
+  // Move the focus, so that screen readers start at the beginning of the new view.
   useEffect(() => {
     if (hasMoved.current) content.current?.focus();
     hasMoved.current = true;
@@ -72,7 +72,7 @@ export function Shell(props: Props) {
         <a class="brand" href={hrefOf('')}>
           walletd
         </a>
-        {/* Replaces the bar on narrow screens: see the style sheet. */}
+        {/* Replaces the navigation bar on narrow screens; see the style sheet. */}
         <button
           type="button"
           class="menu"

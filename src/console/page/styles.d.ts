@@ -1,2 +1,2 @@
-/** Style sheet, which the build merges into that of the page. */
+/** Style sheet that the build merges into the page's style sheet. */
 declare module '*.css';

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { get } from './api.js';
 
-/** State of a call. The previous answer stays visible while the call is repeated. */
+/** State of a call. The previous answer stays visible while the call is being repeated. */
 export interface Asked<T> {
   readonly answer: T | undefined;
   readonly error: Error | undefined;
@@ -9,7 +9,7 @@ export interface Asked<T> {
   readonly again: () => void;
 }
 
-/** Calls the API once, and again when the path changes. */
+/** Calls the API once, and again whenever the path changes. */
 export function useGet<T>(path: () => string): Asked<T> {
   const [answer, setAnswer] = useState<{ of: string; value: T }>();
   const [error, setError] = useState<Error>();
@@ -17,7 +17,7 @@ export function useGet<T>(path: () => string): Asked<T> {
   const [turn, setTurn] = useState(0);
   const wanted = pathOrError(path);
   const key = wanted instanceof Error ? wanted.message : wanted;
-  // The text of the path identifies the call.
+  // The path identifies the call, so the hook compares its text.
   useEffect(() => {
     setError(undefined);
     if (wanted instanceof Error) {

@@ -3,7 +3,7 @@ import { postLines } from './api.js';
 import { type Exact, plain } from './json.js';
 import { pieceAt } from './lines.js';
 
-/** Line that walletd refused. The id is empty if the line could not be read. */
+/** Line that walletd refused. The id is empty if the line was unreadable. */
 export interface RefusedLine {
   /** Line number in the file, from 1. */
   readonly line: number;
@@ -18,17 +18,17 @@ export interface ImportProgress {
   readonly created: number;
   readonly skipped: number;
   readonly refused: number;
-  /** First refused lines: the page keeps at most `REFUSED_MAX`. */
+  /** The first refused lines, at most `REFUSED_MAX`. */
   readonly refusedLines: readonly RefusedLine[];
 }
 
 export interface Import {
   readonly progress: ImportProgress;
-  /** An error pauses the import, which can resume from there. */
+  /** An error pauses the import, which can resume where it stopped. */
   readonly state: 'ready' | 'running' | 'stopped' | 'done' | Error;
   /** Starts or resumes the import; does nothing while it runs. */
   readonly start: () => void;
-  /** Stops the import after the lines sent so far have been answered. */
+  /** Stops the import after the lines that were already sent have been answered. */
   readonly stop: () => void;
 }
 
@@ -44,7 +44,8 @@ export const REFUSED_MAX = 1000;
 const NOTHING: ImportProgress = { bytes: 0, lines: 0, created: 0, skipped: 0, refused: 0, refusedLines: [] };
 
 /**
- * Imports a file piece by piece. Sending a piece again, after a lost answer or a second press, creates nothing twice.
+ * Imports a file piece by piece. A piece that is sent again, after a lost answer or a double click, creates nothing
+ * twice.
  */
 export function useImport(file: File): Import {
   const [progress, setProgress] = useState(NOTHING);

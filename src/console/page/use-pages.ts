@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { get } from './api.js';
 
-/** List of the API, as far as it was read. */
+/** List from the API, as far as it has been loaded. */
 export interface Pages<T> {
   readonly items: readonly T[];
   readonly isWaiting: boolean;
@@ -18,12 +18,13 @@ interface Page<T> {
 }
 
 /**
- * Number of empty pages to skip before the button to search further appears. An empty page is not always the last one.
+ * Maximum number of consecutive empty pages to skip before asking whether to search further. An empty page is not
+ * always the last one.
  */
 const EMPTY_PAGES_MAX = 20;
 
 /**
- * Reads a list page by page. `path` returns the path of the page after a cursor; `take` extracts the items from an
+ * Loads a list page by page. `path` returns the path of the page after a cursor. `take` extracts the items from an
  * answer.
  */
 export function usePages<T, A extends { next: string | null }>(

@@ -8,20 +8,20 @@ type Line<T> =
   | { readonly type: 'end'; readonly isCut: boolean; readonly notes: readonly string[] }
   | { readonly type: 'failed'; readonly reason: string };
 
-/** Hit with its position in the search. */
+/** Hit with its number in the search results. */
 export interface Numbered {
   readonly n: number;
 }
 
-/** Search of one place. */
+/** State of the search in one place. */
 export interface Search<T> {
   readonly state: 'idle' | 'running' | 'ended' | 'stopped';
   readonly hits: readonly (T & Numbered)[];
   /** Progress from 0 to 1. */
   readonly done: number;
-  /** True if there were more hits. */
+  /** True if there were more hits than shown. */
   readonly isCut: boolean;
-  /** Limits of the search, such as facts that are unknown. */
+  /** Limits of the search, such as unknown facts. */
   readonly notes: readonly string[];
   readonly error: Error | undefined;
   readonly start: () => void;
@@ -32,7 +32,7 @@ type Progress<T> = Omit<Search<T>, 'start' | 'stop'>;
 
 const IDLE = { state: 'idle', hits: [], done: 0, isCut: false, notes: [], error: undefined } as const;
 
-/** Requests `path` when started, and resets for another subject. The search ends with the view. */
+/** Requests `path` when started, and resets when the subject changes. The search ends when the view closes. */
 export function useSearch<T>(subject: string, path: () => string): Search<T> {
   const [progress, setProgress] = useState<Progress<T>>(IDLE);
   const running = useRef<AbortController>(undefined);
@@ -71,7 +71,7 @@ function withLine<T>(before: Progress<T>, line: Line<T>): Progress<T> {
   }
 }
 
-/** Ends the search. An answer without its last line was cut off. */
+/** Ends the search. If the answer lacks its last line, it was cut off. */
 function endedOrCutOff<T>(before: Progress<T>): Progress<T> {
   if (before.state !== 'running') return before;
   return { ...before, state: 'ended', error: new Error('the search was cut off before its end') };

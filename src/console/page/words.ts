@@ -1,4 +1,4 @@
-/** Formats of numbers for people. Amounts of money are exact text: see amount.ts. */
+/** Human-readable number formats. Amounts of money stay exact text; see amount.ts. */
 const COUNT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 const SECONDS: readonly (readonly [seconds: number, name: string])[] = [
@@ -29,14 +29,14 @@ export function millis(value: number | null): string {
   return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} ms`;
 }
 
-/** Formats a duration in its largest unit. */
+/** Formats a duration in its largest unit only. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const [unit, name] = SECONDS.find(([one]) => seconds >= one) ?? [1, 's'];
   return `${Math.floor(seconds / unit)} ${name}`;
 }
 
-/** Shows a word of the API for people: `OPEN` as `Open`, `bet-placed` as `Bet placed`. */
+/** Converts an API word to human-readable text: `OPEN` to `Open`, `bet-placed` to `Bet placed`. */
 export function inWords(state: string): string {
   return (
     state.charAt(0).toUpperCase() +

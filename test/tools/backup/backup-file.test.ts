@@ -27,7 +27,7 @@ async function write(path: string, frames: Frames): Promise<void> {
   await (await writeNewBackup(path, frames, NEVER)).close();
 }
 
-/** Appends one more segment, as following does. */
+/** Appends one more segment, as a follower does. */
 async function append(path: string, wal: MemoryWal, whole: CompletePart): Promise<void> {
   const writer = await BackupWriter.continue(path, whole);
   const stop = new AbortController();
@@ -45,7 +45,7 @@ async function append(path: string, wal: MemoryWal, whole: CompletePart): Promis
 
 const restoredFrom = async (path: string) => (await restored(framesOfFile(path, await checkBackup(path)))).wal;
 
-test('zeros after the last segment, as after a power failure, count as cut off', () =>
+test('zeros that a power failure leaves after the last segment count as cut off', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory();
     await write(path, framesOf(wal));
@@ -70,7 +70,7 @@ test('zeros after the last segment, as after a power failure, count as cut off',
     await assert.rejects(checkBackup(path), /is damaged at byte/);
   }));
 
-test('a file gives back the frames and the store that were written', () =>
+test('a backup file returns the frames and the store that were written', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory();
     await write(path, framesOf(wal));
@@ -113,7 +113,7 @@ test('many blocks of large and small frames come back in order', () =>
     assert.deepEqual(await collect(framesOfFile(path, whole)), all);
   }));
 
-test('only its owner can read a file, which exists complete or not at all', () =>
+test('only its owner can read a file, which is either complete or absent', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 2 });
     let partial = '';
@@ -181,7 +181,7 @@ test('a backup interrupted during an outage of the store leaves nothing', () =>
     await assert.rejects(late, /interrupted: nothing was kept/);
   }));
 
-test('neither an existing file nor one being written is overwritten', () =>
+test('neither an existing file nor a file being written is overwritten', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 2 });
     writeFileSync(path, 'precious');
@@ -192,7 +192,7 @@ test('neither an existing file nor one being written is overwritten', () =>
     assert.equal(readFileSync(`${path}-2.partial`, 'utf8'), 'somebody');
   }));
 
-test('a flipped bit in any byte is found with its place', () =>
+test('a flipped bit in any byte is reported with its position', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 5 });
     await write(path, framesOf(wal));
@@ -213,7 +213,7 @@ test('a flipped bit in any byte is found with its place', () =>
     }
   }));
 
-test('a cut file gives back its complete segments; cut in the first, nothing', () =>
+test('a cut-off file returns its complete segments, if any', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 3 });
     await write(path, framesOf(wal));
@@ -242,7 +242,7 @@ test('a cut file gives back its complete segments; cut in the first, nothing', (
     }
   }));
 
-test('following continues after the last complete segment and rewrites a cut one', () =>
+test('following continues after the last complete segment and rewrites an incomplete one', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 4 });
     await write(path, framesOf(wal));
@@ -256,7 +256,7 @@ test('following continues after the last complete segment and rewrites a cut one
     assert.deepEqual(await logsOf(await restoredFrom(path)), await logsOf(wal));
   }));
 
-test('a file restores to a point in time, but not before its snapshots', () =>
+test('a file restores to any point in time after its snapshots', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory();
     await write(path, framesOf(wal));
@@ -270,7 +270,7 @@ test('a file restores to a point in time, but not before its snapshots', () =>
     assert.deepEqual((await copy.head(0)).lsn, snapshot.end);
   }));
 
-test('another kind of file or a newer version is refused in one sentence', () =>
+test('a different kind of file or a newer version is refused in one sentence', () =>
   inFolder(async (path) => {
     await write(path, framesOf(await recordedHistory({ bets: 2 })));
     const bytes = readFileSync(path);
@@ -284,7 +284,7 @@ test('another kind of file or a newer version is refused in one sentence', () =>
     await assert.rejects(checkBackup(path), /has version 2; this walletd reads version 1/);
   }));
 
-test('the first of two writers of a file to continue notices the other', () =>
+test('the first of two writers that continue a file notices the other', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 2 });
     await write(path, framesOf(wal));

@@ -19,7 +19,7 @@ import {
   walletsOf,
 } from '../recorded-store.js';
 
-/** Warnings and frames of a follower, up to the `end` that makes `isEnough` true. */
+/** Warnings and frames of a follower, up to the first `end` at which `isEnough` returns true. */
 async function followed(
   wal: MemoryWal,
   coverage: Coverage,
@@ -96,7 +96,7 @@ test('a log trimmed before it was copied is reported in one sentence', async () 
   );
 });
 
-test('an outage is waited out and reported once', async () => {
+test('the follower waits out an outage and reports it once', async () => {
   const wal = await recordedHistory();
   const { coverage } = await copied(wal);
   const head = wal.head.bind(wal);
@@ -118,7 +118,7 @@ test('an outage is waited out and reported once', async () => {
   assert.ok(entriesIn(frames) >= 4);
 });
 
-test('following waits until the owner restores newest entries that the store lost', async () => {
+test('following waits until the owner restores the newest entries that the store lost', async () => {
   const wal = await recordedHistory();
   const { frames, coverage } = await copied(wal);
   const all = await wal.read(0, LSN_ZERO, 1000);
@@ -142,7 +142,7 @@ test('following waits until the owner restores newest entries that the store los
   assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
 });
 
-test('a store with another history at the same LSNs is not followed', async () => {
+test('a store with a different history at the same LSNs is not followed', async () => {
   const { coverage } = await copied(await recordedHistory());
   const refusal =
     /the log of shard 0 does not go on from 3-\d+, where the backup ends: it is damaged, or of another hist/;
@@ -159,7 +159,7 @@ test('a store with another history at the same LSNs is not followed', async () =
   );
 });
 
-test('another entry with the LSN of the last one is another history too', async () => {
+test('a different entry at the last LSN means a different history', async () => {
   const wal = await recordedHistory();
   const { coverage } = await copied(wal);
   wal.loseTail(0, 1);
@@ -174,7 +174,7 @@ test('another entry with the LSN of the last one is another history too', async 
   );
 });
 
-test('many entries make several segments', async () => {
+test('many entries are split into several segments', async () => {
   const wal = await recordedHistory({ bets: 2 });
   const { coverage } = await copied(wal);
   const previous = await wal.head(0);

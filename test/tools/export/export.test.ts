@@ -27,7 +27,9 @@ interface Line {
   readonly version: number;
 }
 
-/** Six players on three shards, with entries of several events, and more of them than fit one batch. */
+/**
+ * Six players on three shards. Some entries have several events, and there are more entries than fit into one batch.
+ */
 async function storyOf(rounds = 200): Promise<WrittenStore> {
   const store = new WrittenStore(3);
   await store.takeOver();
@@ -51,7 +53,7 @@ function linesOf(text: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-/** The events of the log, read without the code that exports them. */
+/** The events in the log, read without the export code under test. */
 function eventsOf(store: WrittenStore): string[] {
   return shardsOf(store.reader).flatMap((shard) =>
     store.wal
@@ -65,7 +67,7 @@ function eventsOf(store: WrittenStore): string[] {
 const names = (lines: readonly Line[]) =>
   lines.map(({ shard, lsn, index, username, version }) => `${shard}:${lsn}/${index} ${username} ${version}`);
 
-test('each event comes exactly once, ordered within its shard, with shards merged by time', async () => {
+test('each event is exported once, ordered per shard, with shards merged by time', async () => {
   const store = await storyOf();
   let text = '';
   let batches = 0;
@@ -83,12 +85,13 @@ test('each event comes exactly once, ordered within its shard, with shards merge
       eventsOf(store).filter((name) => name.startsWith(`${shard}:`)),
     );
   }
-  // An entry has the time of its first event. Entries of several shards overlap, but never by more than an entry lasts.
+  // The time of an entry is that of its first event. Entries of different shards overlap by at most the duration of one
+  // entry.
   const times = lines.map(({ time }) => Date.parse(time));
   for (let i = 1; i < times.length; i++) assert.ok((times[i] as number) > (times[i - 1] as number) - 100);
 });
 
-test('an export interrupted anywhere leaves nothing out when it resumes at its cursor', async () => {
+test('an export interrupted at any point omits nothing when it resumes at its cursor', async () => {
   const store = await storyOf(60);
   await fc.assert(
     fc.asyncProperty(fc.infiniteStream(fc.integer({ min: 0, max: 3 })), async (chance) => {
@@ -113,7 +116,7 @@ test('an export interrupted anywhere leaves nothing out when it resumes at its c
             positions = noted;
           },
         };
-        // A clock that advances a second at every reading: positions are noted after each batch.
+        // The clock advances by a second at each reading, so a position is recorded after every batch.
         const monotonicMs = () => ++clock * 1000;
         isDone = await pumpExport(
           exportEvents(store.reader, once(positions)),
@@ -137,7 +140,7 @@ test('an export interrupted anywhere leaves nothing out when it resumes at its c
 
 const nothing = (): Exported => ({ events: 0, positions: [] });
 
-test('only written positions are noted, including the end', async () => {
+test('only positions of written batches are recorded, including the end', async () => {
   const store = await storyOf(10);
   const noted: (readonly Head[])[] = [];
   const keeper = { write: async (positions: readonly Head[]) => void noted.push(positions) };
@@ -152,7 +155,7 @@ test('only written positions are noted, including the end', async () => {
   assert.deepEqual(noted.at(-1), await Promise.all([0, 1, 2].map((shard) => store.wal.head(shard))));
 });
 
-test('following exports later events, also of new players, until it is aborted', async () => {
+test('following exports later events, including those of new players, until it is aborted', async () => {
   const store = await storyOf(1);
   const stop = new AbortController();
   const options = {
@@ -177,7 +180,7 @@ test('following exports later events, also of new players, until it is aborted',
   );
 });
 
-test('an outage is waited out while following, otherwise it is an error', async () => {
+test('only a following export waits out an outage', async () => {
   const store = await storyOf(1);
   const { wal } = store;
   let failures = 0;
@@ -210,7 +213,7 @@ test('an outage is waited out while following, otherwise it is an error', async 
 });
 
 describe('the start of an export', () => {
-  test('an export starts after an existing entry, also one that was just trimmed', async () => {
+  test('an export starts after an existing entry, even one that was just trimmed', async () => {
     const store = await storyOf(5);
     const lsn = { epoch: 1, sequence: 4 };
     const { head } = await startOf(0, { lsn, checksum: undefined }, store.reader);
@@ -230,7 +233,7 @@ describe('the start of an export', () => {
     assert.deepEqual(lines.sort(), eventsOf(store).sort());
   });
 
-  test('a missing entry and one that differs from the exported one are refused', async () => {
+  test('a missing entry and one that differs from the exported entry are refused', async () => {
     const store = await storyOf(5);
     const { lsn, checksum } = await store.wal.head(0);
     for (const [position, message] of [
@@ -247,7 +250,7 @@ describe('the start of an export', () => {
   });
 });
 
-test('an export slower than the trimming of the log reports that', async () => {
+test('an export slower than log trimming reports that', async () => {
   const store = await storyOf(400);
   const starts = await startsOf(store.reader);
   const exported = exportEvents(store.reader, once(starts));
@@ -261,7 +264,7 @@ test('an export slower than the trimming of the log reports that', async () => {
   }, /was trimmed before it was exported/);
 });
 
-test('an export stops at a fault in the log', async () => {
+test('an export stops at damage in the log', async () => {
   const store = await storyOf(10);
   const holed = withEntry(store, '1-5', () => undefined);
   await assert.rejects(async () => {
@@ -269,7 +272,7 @@ test('an export stops at a fault in the log', async () => {
   }, RecoveryError);
 });
 
-test('players created before the log begins have the currency of the snapshot', async () => {
+test('players created before the log begins have their currency from the snapshot', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('satoshi', 150_000_000, 'BTC');
@@ -298,7 +301,7 @@ describe('export cursor', () => {
   after(() => folder.remove());
   const path = join(folder.path, 'cursor');
 
-  test('a cursor comes back as it was written', async () => {
+  test('a cursor reads back as it was written', async () => {
     const store = await storyOf(1);
     const heads = await Promise.all([0, 1, 2].map((shard) => store.wal.head(shard)));
     const cursor = new ExportCursor(path, 'store-a', 3);

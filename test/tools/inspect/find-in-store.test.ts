@@ -31,7 +31,7 @@ async function all(hits: AsyncIterable<StoredHit>): Promise<StoredHit[]> {
 
 const seen = (hits: readonly StoredHit[]) => hits.map(({ username, kind, what }) => [username, kind, what]);
 
-test('the log reveals who has an id, whatever the id names', async () => {
+test('the log reveals which player has an id, whatever the id names', async () => {
   const store = await played();
   const find = async (id: string) => await all(findInLog(store.reader, id, [], () => {}));
   assert.deepEqual(seen(await find('bet-bob')), [
@@ -74,7 +74,7 @@ test('a trimmed log is reported', async () => {
   assert.match(notes.join(), /the log has been trimmed: of what was before 2026-01-02T03:04:0.* it has not all/);
 });
 
-test('damage is reported, and the rest is searched', async () => {
+test('damage is reported, and the rest of the log is still searched', async () => {
   const store = await played();
   const shard = store.shardOf('ann');
   const [damaged] = await store.wal.read(shard, { epoch: 1, sequence: 1 }, 1);
@@ -84,7 +84,7 @@ test('damage is reported, and the rest is searched', async () => {
   assert.match(notes.join(), /is damaged/);
 });
 
-test('the archive reveals who has an id, newest day first, each round once', async () => {
+test('the archive reveals which player has an id, newest day first, each round once', async () => {
   const store = await played();
   const archive = new MemoryArchive();
   const put = async (username: string, roundId: string, day: number) => {

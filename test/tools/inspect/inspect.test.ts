@@ -27,7 +27,7 @@ test('readable entries of a broken log are shown with a note about the damage', 
   assert.match(found.notes.join(), /entry 1-4 is damaged.*is that at 1-3/s);
 });
 
-test("an entry with another one's LSN is noted and does not cause a loop", async () => {
+test('an entry with a wrong LSN is noted and causes no loop', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100);
@@ -42,7 +42,7 @@ test("an entry with another one's LSN is noted and does not cause a loop", async
   assert.match(found.notes.join(), /in the log of shard 0 1-2 comes after 1-4/);
 });
 
-test('an entirely unreadable log still ends', async () => {
+test('the inspection of a completely unreadable log still ends', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   const [fence] = await store.wal.read(0, { epoch: 0, sequence: 0 }, 1);
@@ -51,7 +51,7 @@ test('an entirely unreadable log still ends', async () => {
   assert.match(notes.join(), /entry 1-1 is damaged/);
 });
 
-test('a player without a remembered history is still found', async () => {
+test('a player with no remembered history is still found', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.run({ type: 'create-player', username: 'ann', currency: 'THB' });
@@ -62,7 +62,7 @@ test('a player without a remembered history is still found', async () => {
   assert.deepEqual([items.length, players.length], [0, 1]);
 });
 
-test('an operation in both log and snapshot is shown once, and each of several', async () => {
+test('operations in both log and snapshot are shown once each', async () => {
   const store = new WrittenStore();
   const by = { name: 'anna', address: '::1' };
   const operate = (verb: 'block' | 'unblock') => store.run({ type: `${verb}-player`, username: 'ann', by });
@@ -86,7 +86,7 @@ test('an operation in both log and snapshot is shown once, and each of several',
   );
 });
 
-test('an inspection can have more items than a call can have arguments', async () => {
+test('an inspection can have more items than a call can take arguments', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 1);

@@ -50,7 +50,7 @@ function depsOf(wal: MemoryWal): AcceptLossDeps {
 const started = (wal: MemoryWal) => TestHost.started({ wal, shards: 1 });
 const bet = (host: TestHost, id: string) => host.execute(commands.place([{ id }]));
 
-/** A log with snapshots after its first and its last entry. */
+/** A log with a snapshot after its first entry and one after its last. */
 async function played(bets: number): Promise<MemoryWal> {
   const wal = new MemoryWal(STORE_ID, 1);
   const host = await started(wal);
@@ -67,7 +67,7 @@ async function lossOf(wal: MemoryWal): Promise<Loss> {
   return loss;
 }
 
-test('entries of a newer walletd are no loss, and none is given up', async () => {
+test('entries of a newer walletd are not a loss and are not given up', async () => {
   const wal = await played(3);
   const format = new EntryCodec(STORE_ID);
   const decode = (bytes: Buffer) => {
@@ -95,7 +95,7 @@ function readerOf(wal: MemoryWal): StoreReader {
   return { ...depsOf(wal), storeId: STORE_ID, shards: 1, scales, shardOf: () => 0 };
 }
 
-/** Follows the log after this entry, as a copy or an export of everything before it does. */
+/** Follows the log from this entry on, as a backup or export does that already has everything before it. */
 async function follow(wal: MemoryWal, head: Head): Promise<void> {
   const stop = new AbortController();
   const options = { now: () => 0, warn: () => {}, signal: stop.signal };
@@ -103,7 +103,7 @@ async function follow(wal: MemoryWal, head: Head): Promise<void> {
   for await (const { type } of framesAfter(readerOf(wal), coverage, options)) if (type === 'end') stop.abort();
 }
 
-/** The number of entries to restore up to this one. */
+/** Number of entries that a restore up to this one replays. */
 async function entriesUpTo(wal: MemoryWal, { lsn }: Head): Promise<number> {
   const at = { type: 'lsns', lsns: new Map([[0, lsn]]) } as const;
   const options = { meta: Buffer.alloc(0), now: () => 1, warn: () => {}, at, onProgress: () => {} };
@@ -158,7 +158,7 @@ for (const [what, lose] of [
   });
 }
 
-test('damage before a complete snapshot is not accepted with a later loss', async () => {
+test('accepting a later loss does not accept damage before a complete snapshot', async () => {
   const wal = new MemoryWal(STORE_ID, 1);
   const keepingAll = () => TestHost.started({ wal, shards: 1, policy: { keep: 10 } });
   const host = await keepingAll();
@@ -186,7 +186,7 @@ test('damage before a complete snapshot is not accepted with a later loss', asyn
   assert.equal((await look()).findings.count('log'), 2);
 });
 
-test('entries lost after an accepted loss, including its fence, are put back', async () => {
+test('entries lost after an accepted loss, including its fence, can be put back', async () => {
   const wal = await played(8);
   wal.loseTail(0, 3);
   await acceptLoss(await lossOf(wal), depsOf(wal));
@@ -202,7 +202,7 @@ test('entries lost after an accepted loss, including its fence, are put back', a
   }
 });
 
-test('entries before an accepted loss can be restored', async () => {
+test('a store can be restored to entries before an accepted loss', async () => {
   const wal = await played(8);
   wal.loseTail(0, 3);
   const before = await wal.head(0);
@@ -211,7 +211,7 @@ test('entries before an accepted loss can be restored', async () => {
   assert.equal(await entriesUpTo(wal, await wal.head(0)), 1, 'the fence, and the snapshot at it');
 });
 
-test('readers at the end of a log that merely lost its tail read on', async () => {
+test('readers at the end of a log continue after it lost only its tail', async () => {
   const wal = await played(8);
   const before = await wal.head(0);
   const acknowledged = () => ({ lsn: { epoch: 1, sequence: before.lsn.sequence + 1 }, checksum: 7 });
@@ -224,7 +224,7 @@ test('readers at the end of a log that merely lost its tail read on', async () =
 });
 
 for (const starts of [0, 1, 12]) {
-  test(`a snapshot beyond its log is the provable rest, also after ${starts} failed starts`, async () => {
+  test(`a snapshot beyond its log is the provable state, even after ${starts} failed starts`, async () => {
     const wal = await played(8);
     wal.loseTail(0, 6);
     for (let i = 0; i < starts; i++) await started(wal);
@@ -233,7 +233,7 @@ for (const starts of [0, 1, 12]) {
   });
 }
 
-test('ledger totals of a snapshot beyond its log say that they are incomplete', async () => {
+test('ledger totals of a snapshot beyond its log are marked as incomplete', async () => {
   const wal = new MemoryWal(STORE_ID, 1);
   const host = await TestHost.started({ wal, shards: 1 });
   await host.fund('ann', 1000);
@@ -258,7 +258,7 @@ test('ledger totals of a snapshot beyond its log say that they are incomplete', 
   assert.ok(result.tallies.sinceMs > 0);
 });
 
-test('a log that lost several epochs goes on, is trimmed as usual, and recovers', async () => {
+test('a log that lost several epochs continues, is trimmed as usual, and recovers', async () => {
   const wal = new MemoryWal(STORE_ID, 1);
   let host = await started(wal);
   await host.fund('ann', 1000);
@@ -280,7 +280,7 @@ test('a log that lost several epochs goes on, is trimmed as usual, and recovers'
   assert.ok((wal.entries(0)[0]?.lsn.sequence ?? 0) > entries, 'the log is trimmed');
 });
 
-test('entries written since the loss was found are not lost', async () => {
+test('entries written after the loss was found are not lost', async () => {
   const wal = await played(8);
   const deps = { ...depsOf(wal), acknowledged: () => ({ lsn: { epoch: 1, sequence: 99 }, checksum: 7 }) };
   const [loss] = await findLosses([0], deps);
@@ -291,7 +291,7 @@ test('entries written since the loss was found are not lost', async () => {
   await serves(elsewhere, 900);
 });
 
-test('a repair snapshot is never older than its wallets, even when the clock lags', async () => {
+test('a repair snapshot is never older than its wallets, even if the clock lags', async () => {
   const wal = await played(8);
   const [newest] = (await listSnapshots(0, depsOf(wal))).whole;
   wal.loseTail(0, 6);

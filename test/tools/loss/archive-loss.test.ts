@@ -14,7 +14,7 @@ import { WrittenStore } from '../written-store.js';
 
 const ALL = { keptSinceMs: 0, roundsMax: 1000, isOther: false };
 
-/** A log whose rounds have left memory, one record after another; the archive has the first `kept` of them. */
+/** A log whose rounds have left memory, one record after another. The archive holds the first `kept` records. */
 async function archived(rounds: number, kept = 0) {
   const store = new WrittenStore();
   const archive = new MemoryArchive();
@@ -56,7 +56,7 @@ function recordOf(
   return { shard: 0, day: 1, ...name, lsn: { epoch, sequence }, index, ids: [], image: imageOf(roundId) };
 }
 
-/** The part of a round that holds its name: src/wallet/state/serialized-round.ts. */
+/** The part of a serialized round that contains its name; see src/wallet/state/serialized-round.ts. */
 function imageOf(roundId: string): Buffer {
   const writer = new ByteWriter();
   writer.text('ann');
@@ -66,12 +66,12 @@ function imageOf(roundId: string): Buffer {
   return writer.copied();
 }
 
-test('an archive with every record that the log relies on lacks nothing', async () => {
+test('an archive with every record that the log relies on has no loss', async () => {
   const { deps } = await archived(3, 3);
   assert.deepEqual(await findArchiveLoss([0], deps, ALL), { shards: [], missingDays: [] });
 });
 
-test('rounds after the mark of an older archive are named', async () => {
+test("rounds after an outdated archive's mark are named", async () => {
   const { deps } = await archived(3, 1);
   const [loss] = (await findArchiveLoss([0], deps, ALL)).shards;
   assert.deepEqual([formatMark(loss?.required), formatMark(loss?.mark)], ['1-4.0', '1-2.0']);
@@ -79,13 +79,13 @@ test('rounds after the mark of an older archive are named', async () => {
   assert.equal(loss?.knownFrom, undefined);
 });
 
-test('lost rounds beyond the limit are counted', async () => {
+test('lost rounds beyond the limit are counted instead of named', async () => {
   const { deps } = await archived(5);
   const [loss] = (await findArchiveLoss([0], deps, { ...ALL, roundsMax: 2 })).shards;
   assert.deepEqual([loss?.rounds.map(({ roundId }) => roundId), loss?.more], [['r0', 'r1'], 3]);
 });
 
-test('rounds past their retention are not lost', async () => {
+test('rounds past their retention do not count as lost', async () => {
   const { deps, store } = await archived(2);
   const [loss] = (await findArchiveLoss([0], deps, { ...ALL, keptSinceMs: store.nowMs + 1 })).shards;
   assert.deepEqual([loss?.rounds, loss?.more], [[], 0]);
@@ -100,7 +100,7 @@ test('a trimmed log reports the oldest entry it knows', async () => {
   assert.equal(loss.rounds.length, 3);
 });
 
-test('an accepted loss leaves a fence and raised marks, and is not found again', async () => {
+test('an accepted loss leaves a fence and raised marks, and is not reported again', async () => {
   const { deps, archive, store } = await archived(2);
   const loss = await findArchiveLoss([0], deps, ALL);
   const heads = await acceptArchiveLoss(loss, archive, deps);
@@ -112,7 +112,7 @@ test('an accepted loss leaves a fence and raised marks, and is not found again',
   assert.deepEqual(await findArchiveLoss([0], deps, ALL), { shards: [], missingDays: [] });
 });
 
-test('a run that ends before the marks are raised finds the same loss again', async () => {
+test('a run that ends before it raises the marks finds the same loss again', async () => {
   const { deps, archive } = await archived(2);
   const loss = await findArchiveLoss([0], deps, ALL);
   archive.isAway = true;
@@ -125,7 +125,7 @@ test('a run that ends before the marks are raised finds the same loss again', as
   assert.deepEqual(await findArchiveLoss([0], deps, ALL), { shards: [], missingDays: [] });
 });
 
-test('marks of another archive do not prove that a round exists', async () => {
+test('marks from a different archive do not prove that a round exists', async () => {
   const { deps, archive } = await archived(3, 3);
   const other = { ...ALL, isOther: true };
   assert.deepEqual((await findArchiveLoss([0], deps, other)).shards, [], 'it has all of them');

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { tryUnitsOf } from '../../../src/tools/reconcile/decimal.js';
 import { formatUnits } from '../../../src/wallet/amount.js';
 
-test('a decimal text becomes units, digit for digit', () => {
+test('decimal text is converted to units digit by digit', () => {
   const cases: [string, number, number | undefined][] = [
     ['0', 4, 0],
     ['12.5', 4, 125_000],

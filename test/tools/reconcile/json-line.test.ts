@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import { valuesOfLine } from '../../../src/tools/reconcile/json-line.js';
 
-/** The values according to a parser that keeps all digits, member by member. */
+/** The values as read by a parser that keeps all digits, member by member. */
 function parsed(line: string): Map<string, string> {
   const object = parse(line, null, (digits) => digits) as object;
   return new Map(Object.entries(object).map(([name, value]) => [name, typeof value === 'string' ? value : '']));
 }
 
-test('a line is read as a parser reads it, whatever its content', () => {
+test('a line is read as by a JSON parser, whatever its content', () => {
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: 'binary' }),
@@ -37,7 +37,7 @@ test('a line is read as a parser reads it, whatever its content', () => {
   );
 });
 
-test('a line that is nearly a JSON object is refused', () => {
+test('a line that is almost a JSON object is refused', () => {
   const cases = [
     '{"a":1,}',
     '{"a":1}}',

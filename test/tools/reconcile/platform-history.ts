@@ -4,7 +4,7 @@ import type { WrittenStore } from '../written-store.js';
 
 const { place, settle, cancel, adjust, void: voidSettled, rollback } = commands;
 
-/** A record as betTransactionsV2 has it. */
+/** A record in the form of betTransactionsV2. */
 export interface Told {
   betId: string;
   username: string;
@@ -15,11 +15,11 @@ export interface Told {
   payout: number | null;
   betStatus: string;
   updatedDate: string;
-  /** Only for this test: how the round went. */
+  /** How the round ended. Only this test uses it. */
   readonly way: Way;
 }
 
-/** The ways a round can go. */
+/** The ways in which a round can end. */
 export const WAYS = [
   'settled',
   'lost',
@@ -38,7 +38,7 @@ export type Way = (typeof WAYS)[number];
 const UNITS = 10_000;
 
 /**
- * Plays the rounds with these numbers, each way in turn, and returns the records of a platform. The platform keeps
+ * Plays the rounds with these numbers, cycling through the ways, and returns the platform's records. The platform keeps
  * simple books of its own and does not use walletd's decisions.
  */
 export async function playRounds(
@@ -126,7 +126,7 @@ async function playRound(store: WrittenStore, username: string, i: number, way: 
         settle([{ id: `s-${i}`, roundId, payoutAmount, byRound: true }], { ...over, id: `s-${i}` }),
         settle([{ id: `t-${i}`, roundId, payoutAmount: UNITS, byRound: true }], { ...over, id: `t-${i}` }),
       );
-      // The platform decides freely how to divide a round's payout among its bets.
+      // The platform may divide a round's payout among its bets as it likes.
       return [record('SETTLED', { payout: payout - 0.5 }), record('SETTLED', { betId: other.id, payout: 1.5 })];
     }
   }

@@ -7,7 +7,7 @@ import { ScaleTable } from '../../../src/wallet/amount.js';
 
 const scales = new ScaleTable({ default: 4, byCurrency: { JPY: 0 } });
 
-/** Splits into pieces of some bytes, so that characters and lines are cut. */
+/** Splits the bytes into pieces of `length` bytes, so that characters and lines are split. */
 async function* pieces(bytes: Buffer, length: number): AsyncGenerator<Buffer, void> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
 }
@@ -30,7 +30,7 @@ const READ: PlatformRecord = {
 };
 const json = (over: object) => JSON.stringify({ ...RECORD, ...over });
 
-test('JSON lines accept empty lines, a missing last newline and pieces of any length', async () => {
+test('JSON lines may have empty lines, no final newline and pieces of any length', async () => {
   const history = `\uFEFF${json({})}\r\n\n${json({ betId: undefined, payout: '3' })}`;
   for (const piece of [1, 7, 100_000]) {
     assert.deepEqual(await read(history, DEFAULT_COLUMNS, piece), [
@@ -42,13 +42,13 @@ test('JSON lines accept empty lines, a missing last newline and pieces of any le
   assert.deepEqual(await read(' \n\n'), []);
 });
 
-test('numbers keep all their digits, in names too', async () => {
+test('numbers keep all their digits, even in names', async () => {
   const line = json({}).replace('"b-1"', '12345678901234567890').replace('25.5', '123456789012.3456');
   const [record] = await read(line);
   assert.deepEqual([record?.id, record?.payout], ['12345678901234567890', 1_234_567_890_123_456]);
 });
 
-test('CSV accepts any column order, quotes and line breaks, and keeps line numbers', async () => {
+test('CSV may have any column order, quotes and line breaks, and keeps line numbers', async () => {
   const history = [
     'username,betId,unknown,productId,currency,roundId,stake,payout,betStatus,updatedDate',
     '"änn",b-1,,SLOTS,THB,r-1,10,25.5,SETTLED,2026-01-31T12:00:00.5Z',
@@ -66,7 +66,7 @@ test('CSV accepts any column order, quotes and line breaks, and keeps line numbe
   }
 });
 
-test('a mapping names other columns, other words and constant values', async () => {
+test('a mapping defines different columns, different words and constant values', async () => {
   const columns = parseColumns(
     JSON.stringify({
       columns: { id: 'ticket', username: ['member', 'login'], status: 'result', time: 'at', payout: 'won' },
@@ -88,7 +88,7 @@ test('a mapping names other columns, other words and constant values', async () 
   ]);
 });
 
-test('the delimiter of a CSV is found in its header, or named before it', async () => {
+test('the CSV delimiter is found in the header or named before it', async () => {
   const rows = ['betId,username,productId,currency,stake,payout,betStatus', '"b-1",ann,SLOTS,THB,10,25.5,SETTLED'];
   const wanted = [{ id: 'b-1', stake: 100_000, payout: 255_000 }];
   for (const delimiter of [',', ';', '\t', '|']) {
@@ -105,7 +105,7 @@ test('the delimiter of a CSV is found in its header, or named before it', async 
   assert.deepEqual([record?.id, record?.productId], ['a,b', 'x;y']);
 });
 
-test('a cell that a spreadsheet has changed is reported with its remedy', async () => {
+test('a cell that a spreadsheet has changed is reported with a remedy', async () => {
   const lineOf = (id: string, stake = '10') =>
     `betId;username;productId;currency;stake;betStatus\nb-1;ann;P;THB;10;OPEN\n${id};ann;P;THB;${stake};OPEN\n`;
   const cases: [string, RegExp][] = [
@@ -123,7 +123,7 @@ test('a cell that a spreadsheet has changed is reported with its remedy', async 
   for (const [history, message] of cases) await assert.rejects(read(history), { message });
 });
 
-test('unreadable input is reported with its line', async () => {
+test('unreadable input is reported with its line number', async () => {
   const good = json({});
   const cases: [string | Buffer, RegExp][] = [
     [`${good}\n{"betId":`, /^line 2 is not JSON: /],

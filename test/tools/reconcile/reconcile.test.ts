@@ -50,7 +50,7 @@ async function look(reader: StoreReader, told: readonly Told[], window = ALWAYS)
 const namesOf = (differences: readonly Difference[]) =>
   differences.map(({ types, roundId, id }) => `${types.join('+')} ${id ?? roundId}`).sort();
 
-/** Sums of all days in units: the excess of the players' balances here. */
+/** Sum over all days, in units: by how much the players' balances in walletd exceed the platform's. */
 function surplusOf({ sums }: Found): bigint {
   return sums
     .all()
@@ -61,7 +61,7 @@ function surplusOf({ sums }: Found): bigint {
     );
 }
 
-test('a history that agrees has no differences and the sums of the store', async () => {
+test('a history that agrees has no differences and the same sums as the store', async () => {
   const { store, told } = await playedStore();
   const found = await look(store.reader, told);
   assert.deepEqual(found.differences, []);
@@ -79,11 +79,11 @@ test('a history that agrees has no differences and the sums of the store', async
 });
 
 interface Planted {
-  /** The change is applied to the first record whose round went this way. */
+  /** The change is applied to the first record whose round ended in this way. */
   readonly way: Way;
   readonly change: (record: Told) => readonly Told[];
   readonly found: (record: Told) => readonly string[];
-  /** The players' excess here, in units. */
+  /** The players' excess in walletd, in units. */
   readonly surplus: (record: Told) => number;
 }
 
@@ -238,14 +238,14 @@ for (const [name, { way, change, found: expected, surplus }] of Object.entries(P
   });
 }
 
-test('all planted differences at once are all found', async () => {
+test('planted differences of all kinds are all found at once', async () => {
   const { store, told } = await playedStore();
   const left = [...told];
   const changed: Told[] = [];
   const expected: string[] = [];
   for (const { way, change, found } of Object.values(PLANTED)) {
     const at = left.findIndex((record) => record.way === way);
-    // The first bet of such a round has used up the round.
+    // The first bet of such a round has already used up the round.
     const record = at === -1 ? undefined : left.splice(at, 1)[0];
     if (record === undefined || record.betId.endsWith('-b')) continue;
     if (way === 'by-round') changed.push(...left.splice(at, 1));
@@ -257,7 +257,7 @@ test('all planted differences at once are all found', async () => {
   assert.deepEqual(namesOf(found.differences), expected.sort());
 });
 
-test("changes near the window's edges are excused, all others are reported", async () => {
+test("changes near the window's edges are excused, and all others are reported", async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100_000_000);
@@ -308,7 +308,7 @@ test("changes near the window's edges are excused, all others are reported", asy
   ]);
 });
 
-test('the sums of a day, product and currency differ only by its reported differences', async () => {
+test('the sums of a day, product and currency differ only by reported differences', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100_000_000);
@@ -335,7 +335,7 @@ test('the sums of a day, product and currency differ only by its reported differ
   assert.equal(found.sums.all().length, 6);
 });
 
-test('credits without a bet are summed by day and product and make no difference', async () => {
+test('credits without a bet are summed by day and product and cause no difference', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100_000_000);
@@ -369,7 +369,7 @@ test('credits without a bet are summed by day and product and make no difference
   assert.ok(found.sums.all().every(({ isEqual }) => isEqual));
 });
 
-test('no temporary file has a name, even when the history cannot be read', async () => {
+test('temporary files have no name, even if the history cannot be read', async () => {
   const mine = () => readdirSync(tmpdir()).filter((name) => name.startsWith('walletd-reconcile-'));
   const { store, told } = await playedStore();
   const wrong = { ...(told[0] as Told), betStatus: 'WON' };

@@ -20,7 +20,8 @@ const MARKS: readonly ArchiveMark[] = [
 ];
 
 /**
- * A log that relies on one record after another. The archive has dropped the days of those records, but not its mark.
+ * A log that relies on one record after another. The archive has dropped the days of these records, but has kept its
+ * mark.
  */
 async function archivedLog(): Promise<MemoryWal> {
   const wal = new MemoryWal(STORE_ID, 2);

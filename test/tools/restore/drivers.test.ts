@@ -70,7 +70,7 @@ async function chunksOf(store: Store): Promise<unknown[]> {
   return all;
 }
 
-test('copies via LMDB, file and Redis and back are equal byte for byte', () =>
+test('copies through LMDB, a file, Redis and back are byte-for-byte equal', () =>
   withStores(async ({ lmdb, redis, path }) => {
     const wal = await recordedHistory();
     const wallets = await walletsOf(wal);
@@ -104,7 +104,7 @@ test('a store that is not empty is refused and left unchanged', () =>
     }
   }));
 
-test('remains of a hand-emptied store are refused, not merged into the new one', () =>
+test('remains of a hand-emptied store are refused, not merged into the new store', () =>
   withStores(async ({ redis }) => {
     await server.call('HSET', 'spent:{1}:snapshots', 'aaaaaaaaaaaaaaaa', '');
     const snapshots = restoreInto(redis('spent'), framesOf(await recordedHistory()));
@@ -118,7 +118,7 @@ test('remains of a hand-emptied store are refused, not merged into the new one',
     await assert.rejects(redis('gone').meta.maybeRead(), /not finished/);
   }));
 
-test('an interrupted restore leaves a store that refuses everything, also another restore', () =>
+test('an interrupted restore leaves a store that refuses everything, even a second restore', () =>
   withStores(async ({ lmdb, redis }) => {
     for (const store of [lmdb('half'), redis('half')]) {
       const cut = async function* (): AsyncGenerator<Frame> {
@@ -137,7 +137,7 @@ test('an interrupted restore leaves a store that refuses everything, also anothe
     }
   }));
 
-test('a short Redis outage in the middle of a restore does not stop it', () =>
+test('a short Redis outage during a restore does not stop it', () =>
   withStores(async ({ redis }) => {
     const store = redis('weather');
     const wal = await recordedHistory();

@@ -58,7 +58,7 @@ after(async () => {
   await redis.destroy();
 });
 
-/** A store that is no longer served, and all commands that it received. */
+/** A store that is no longer being served, and all commands that it received. */
 interface History {
   readonly meta: StoreMeta;
   readonly wal: MemoryWal;
@@ -67,7 +67,7 @@ interface History {
   readonly nowMs: number;
 }
 
-/** The command of a step for a player; now and then repeats a command about a closed round. */
+/** The command of a step for a player. Occasionally repeats a command about a closed round. */
 function maybeCommand(step: Step, username: string, n: number, past: readonly Command[]): Command | undefined {
   switch (step.type) {
     case 'callback': {
@@ -94,8 +94,8 @@ function maybeCommand(step: Step, username: string, n: number, past: readonly Co
 }
 
 /**
- * A history with three owners, snapshots in between and a tail after the last one. Closed rounds are archived, and some
- * come back.
+ * A history with three owners, snapshots in between and entries after the last one. Closed rounds are archived, and
+ * some return to memory.
  */
 async function played(shards: number, seed: number): Promise<History> {
   const meta = { ...META, storeId: randomUUID(), shards };
@@ -129,7 +129,7 @@ async function played(shards: number, seed: number): Promise<History> {
   return { meta, wal, archive: copyOf(archive), past, nowMs };
 }
 
-/** A copy of the archive before any put that is still on its way when the owner ends. */
+/** A copy of the archive without any put that is still in progress when the owner ends. */
 function copyOf(archive: MemoryArchive): MemoryArchive {
   const copy = new MemoryArchive();
   copy.records = [...archive.records];
@@ -138,7 +138,7 @@ function copyOf(archive: MemoryArchive): MemoryArchive {
   return copy;
 }
 
-/** Waits until rounds have left in the newest epoch, and no more do. */
+/** Waits until rounds have left memory in the newest epoch and no more of them leave. */
 async function roundsToLeave(wal: MemoryWal, shards: number): Promise<void> {
   const { format } = openFormats(encodeMeta({ ...META, storeId: wal.storeId, shards }));
   let still = 0;
@@ -172,7 +172,7 @@ function framesOf({ meta, wal, archive }: History, { at }: FramesOptions = {}): 
 
 const restoring = { openFormats, patience: IMMEDIATE };
 
-/** Each player's wallet, and the player's rounds in the archive. */
+/** The wallet of each player, and the player's rounds in the archive. */
 async function booksOf(
   store: Parameters<typeof partsOf>[0],
   meta: StoreMeta,
@@ -188,13 +188,13 @@ async function booksOf(
   return { wallets: new Map(wallets), archived: archived.sort() };
 }
 
-/** The content of a record without its place. */
+/** The content of a record without its position. */
 function toldOf({ shard: _shard, image, lsn, ...rest }: ArchiveRecord): string {
   const { username } = nameOfSerialized(image);
   return JSON.stringify({ username, ...rest, lsn: formatLsn(lsn), image: image.toString('hex') });
 }
 
-/** A host with this history's clock that continues on a store. */
+/** A host that continues on a store with this history's clock. */
 async function goingOn(
   parts: LogsAndSnapshots,
   { storeId, shards }: StoreMeta,
@@ -209,8 +209,8 @@ async function goingOn(
 }
 
 /**
- * Sends both hosts all past commands once more, and some new ones. Both must answer the same and end with the same
- * books.
+ * Sends all past commands again to both hosts, and then some new ones. Both hosts must give the same answers and end
+ * with the same books.
  */
 async function compareFutures(history: History, parts: LogsAndSnapshots, meta: StoreMeta, archive: Archive) {
   const { past, nowMs } = history;
@@ -237,7 +237,7 @@ async function compareFutures(history: History, parts: LogsAndSnapshots, meta: S
   await young.host.close();
 }
 
-/** Checks everything that must hold of a store into which a history was restored. */
+/** Checks all properties of a store into which a history was restored. */
 async function check(history: History, store: Store, archive: Archive, result: Restored): Promise<void> {
   const meta = await store.meta.maybeRead();
   assert.ok(meta);
@@ -258,7 +258,7 @@ async function check(history: History, store: Store, archive: Archive, result: R
   await checkVerified(store, meta, archive);
 }
 
-/** The kinds of events in a history, to prove that it covers all kinds. */
+/** The kinds of events in a history, to check that it covers all kinds. */
 async function kindsOf({ meta, wal }: History): Promise<{ events: Set<string>; tombstones: number }> {
   const { format } = openFormats(encodeMeta(meta));
   const events = new Set<string>();
@@ -288,7 +288,7 @@ async function checkVerified(store: Store, meta: StoreMeta, archive: Archive): P
   );
 }
 
-test('LMDB restored from 8 shards into 3 has the same books, archive and answers', () =>
+test('LMDB restored from 8 into 3 shards has the same books, archive and answers', () =>
   inTempFolder(async (folder) => {
     const history = await played(8, 1);
     const store = LmdbStore.open(`${folder}/data`);
@@ -309,7 +309,7 @@ test('LMDB restored from 8 shards into 3 has the same books, archive and answers
     await store.close();
   }));
 
-test('Redis restored from 3 shards into 16 has the same books, archive and answers', () =>
+test('Redis restored from 3 into 16 shards has the same books, archive and answers', () =>
   inTempFolder(async (folder) => {
     const address = parseRedisAddress(redis.url) as RedisAddress;
     const readings: Readonly<Record<string, (path: string) => Promise<Frames>>> = {
@@ -330,7 +330,7 @@ test('Redis restored from 3 shards into 16 has the same books, archive and answe
     }
   }));
 
-/** A target in memory, with nothing known before it is created. */
+/** An in-memory target in which nothing is known until it is created. */
 class MemoryTarget implements TargetStore {
   readonly archive = new MemoryArchive();
   created: StoreMeta | undefined = undefined;
@@ -363,7 +363,7 @@ async function resharded(frames: Frames, shards: number, at?: At, patience = IMM
   return { target, result, meta: target.completed };
 }
 
-test('a new log begins with a fence and snapshot after all old logs', async () => {
+test('a new log begins with a fence and a snapshot after all old logs', async () => {
   const history = await played(3, 3);
   const { target, result, meta } = await resharded(framesOf(history), 5);
   const heads = await Promise.all([0, 1, 2].map((shard) => history.wal.head(shard)));
@@ -382,14 +382,14 @@ test('a new log begins with a fence and snapshot after all old logs', async () =
   for (const { lsn } of target.archive.records) assert.ok(compareLsn(lsn, { epoch, sequence }) < 0);
 });
 
-test("a new log without its snapshot does not count as an empty store's", async () => {
+test("a new log without its snapshot does not count as an empty store's log", async () => {
   const { target, meta } = await resharded(framesOf(await played(3, 4)), 2);
   const [stored] = await target.wal.snapshots(0);
   target.wal.snapshotsOf(0).delete(stored?.id ?? '');
   await assert.rejects(recovered(partsOf(target.wal), meta), /begins with .*, and there is no whole snapshot/);
 });
 
-test('a store restored back into its former number of shards has the same books', async () => {
+test('a store restored back into its former shard count has the same books', async () => {
   const history = await played(3, 5);
   const books = await booksOf(history.wal, history.meta, history.archive);
   const there = await resharded(framesOf(history), 7);
@@ -398,7 +398,7 @@ test('a store restored back into its former number of shards has the same books'
   assert.deepEqual(await booksOf(back.target.wal, back.meta, back.target.archive), books);
 });
 
-test('resharding to a past moment matches a restore with the same number of shards', async () => {
+test('resharding to an earlier moment matches a restore with an unchanged shard count', async () => {
   const history = await played(3, 6);
   const { format, snapshotFormat } = openFormats(encodeMeta(history.meta));
   let snapshotMs = 0;
@@ -417,7 +417,7 @@ test('resharding to a past moment matches a restore with the same number of shar
     const plain = new MemoryTarget();
     await restoreInShards(framesOf(history, { at }), plain, undefined, { ...restoring, at });
     const expected = await booksOf(plain.wal, history.meta, plain.archive);
-    // A backup holds all entries, so later ones must be left out here.
+    // A backup contains all entries, so the restore must leave out later ones.
     for (const frames of [framesOf(history, { at }), framesOf(history)]) {
       const { target, meta } = await resharded(frames, 4, at);
       assert.deepEqual(await booksOf(target.wal, meta, target.archive), expected);
@@ -426,7 +426,7 @@ test('resharding to a past moment matches a restore with the same number of shar
   }
 });
 
-test('an unused store can be restored with another number of shards', async () => {
+test('an unused store can be restored with a different number of shards', async () => {
   const meta = { ...META, storeId: randomUUID(), shards: 2 };
   const wal = new MemoryWal(meta.storeId, 2);
   const empty = { meta, wal, archive: new MemoryArchive(), past: [], nowMs: 0 };
@@ -438,7 +438,7 @@ test('an unused store can be restored with another number of shards', async () =
   assert.equal((await target.wal.head(2)).lsn.sequence, 0);
 });
 
-test('an outage of the target is waited out and the bytes are sent again', async () => {
+test('a restore waits out an outage of the target and sends the bytes again', async () => {
   const history = await played(3, 7);
   const books = await booksOf(history.wal, history.meta, history.archive);
   for (const faultMode of ['not-written', 'answer-lost'] as const) {
@@ -463,7 +463,7 @@ test('an outage of the target is waited out and the bytes are sent again', async
   }
 });
 
-test('a dry run makes every check and reports the result of a real restore', async () => {
+test('a dry run makes every check and reports what a real restore would', async () => {
   const history = await played(3, 8);
   const { shards } = await restoreInShards(framesOf(history), dryTarget(true), 4, restoring);
   assert.equal(shards.length, 4);
@@ -495,7 +495,7 @@ test('a player in a wrong shard stops the restore', async () => {
   assert.equal(target.completed, undefined);
 });
 
-test('players with the same hash keep separate records in one shard', () => {
+test('players with equal hashes keep separate records in one shard', () => {
   const records = new MovedRecords(() => 0);
   const place = { day: 1, player: 7, round: 9, lsn: { epoch: 1, sequence: 5 }, index: 3, ids: [] };
   const of = (username: string, shard: number) => ({ ...place, shard, image: imageNamed(username) });
@@ -512,7 +512,7 @@ function spoiled(bytes: Buffer): Buffer {
   return copy;
 }
 
-/** The part of a round's serialized form that holds its name. */
+/** The part of a serialized round that contains its name. */
 function imageNamed(username: string): Buffer {
   const bytes = new ByteWriter();
   bytes.text(username);

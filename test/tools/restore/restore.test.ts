@@ -31,7 +31,7 @@ async function* changed(frames: AsyncIterable<Frame>, change: (frame: Frame) => 
   for await (const frame of frames) yield* change(frame);
 }
 
-test("a restored store has the same wallets and heads, and the snapshot's log, bytewise", async () => {
+test('a restored store has the same wallets, heads and log bytes since the snapshot', async () => {
   const wal = await recordedHistory();
   const { wal: copy, result } = await restored(framesOf(wal));
   assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
@@ -56,12 +56,12 @@ test('a store without snapshots is restored with its complete log', async () => 
   assert.equal(result.shards[0]?.snapshot, undefined);
 });
 
-test('an unused store is restored as it is', async () => {
+test('an unused store is restored unchanged', async () => {
   const { wal: copy } = await restored(framesOf(new MemoryWal(STORE_ID, SHARDS)));
   assert.deepEqual(await copy.head(1), formats.genesis(1));
 });
 
-test('damaged or incomplete snapshots are skipped with a warning for the one before', async () => {
+test('damaged or incomplete snapshots are skipped with a warning for an older one', async () => {
   for (const spoil of ['damageChunk', 'loseChunk'] as const) {
     const wal = await recordedHistory();
     const before = await walletsOf(wal);
@@ -101,7 +101,7 @@ test('nothing is written without a complete snapshot or the beginning of the log
   await assert.rejects(frames.next(), /shard 0 has neither a whole snapshot nor the beginning of its log/);
 });
 
-test('a snapshot that holds more than the log stops the copy', async () => {
+test('a snapshot that covers more than the log stops the copy', async () => {
   const wal = await recordedHistory();
   const { end } = await newest(wal);
   const { lsn } = await wal.head(0);
@@ -146,7 +146,7 @@ test('entries appended while a store is read are copied, in every shard', async 
   assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
 });
 
-test('a log trimmed during the copy is copied up to where it was read', async () => {
+test('a log trimmed during the copy is copied up to the last entry read', async () => {
   const wal = await recordedHistory();
   const before = (await wal.head(0)).lsn;
   const warnings: string[] = [];
@@ -168,14 +168,14 @@ test('a log trimmed during the copy is copied up to where it was read', async ()
   );
 });
 
-test('progress grows and never exceeds its end', async () => {
+test('progress only grows and never exceeds its total', async () => {
   const steps: number[] = [];
   await collect(framesOf(await recordedHistory(), { onProgress: (done, total) => steps.push(done / total) }));
   assert.ok(steps.length > 2);
   for (const [i, step] of steps.entries()) assert.ok(step > (steps[i - 1] ?? 0) && step <= 1, steps.join(' '));
 });
 
-test('a missing, foreign or damaged entry stops the restore and leaves the target unfit', async () => {
+test('a missing, foreign or damaged entry stops the restore and leaves an unfinished target', async () => {
   const wal = await recordedHistory({ bets: 4 });
   const spoilers: ((frame: Frame, entry: number) => Frame[])[] = [
     (frame, entry) => (entry === 3 ? [] : [frame]),
@@ -197,7 +197,7 @@ test('a missing, foreign or damaged entry stops the restore and leaves the targe
   }
 });
 
-test('another process that writes into the target is noticed', async () => {
+test('a second process that writes into the target is noticed', async () => {
   const wal = await recordedHistory();
   const copy = new MemoryWal(STORE_ID, SHARDS);
   const previous = formats.genesis(0);
@@ -211,7 +211,7 @@ test('another process that writes into the target is noticed', async () => {
   await assert.rejects(result, /another process has written/);
 });
 
-test('an outage of the target is waited out and the bytes are sent again', async () => {
+test('a restore waits out an outage of the target and sends the bytes again', async () => {
   const wal = await recordedHistory();
   for (const faultMode of ['not-written', 'answer-lost'] as const) {
     const copy = new MemoryWal(STORE_ID, SHARDS);

@@ -12,7 +12,7 @@ const KEY = createSecretKey(SECRET, 'utf8');
 const PATIENCE_MS = 20_000;
 
 interface Chosen {
-  /** Undefined when there is no bug. */
+  /** Undefined if no bug is planted. */
   readonly mutant?: Mutant | undefined;
   /** The operator's choices. */
   readonly choices?: Partial<Profile>;

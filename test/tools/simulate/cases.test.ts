@@ -50,7 +50,7 @@ test("the judge expects the table's answer to every step", () => {
   }
 });
 
-test('every rule and endpoint has cases, and each case a unique name', () => {
+test('every rule and endpoint has cases, and each case has a unique name', () => {
   const ofCases = RULE_NAMES.filter((rule) => !NOT_OF_CASES.includes(rule));
   assert.deepEqual(
     ofCases.filter((rule) => !CASES.some((one) => one.rule === rule)),
@@ -64,7 +64,7 @@ test('every rule and endpoint has cases, and each case a unique name', () => {
   assert.deepEqual([...asked].sort(), [...ENDPOINTS].sort());
 });
 
-test('a judge that has lost an answer accepts either outcome, and no third', () => {
+test('after a lost answer the judge accepts either outcome, but no third', () => {
   const platform = new Platform();
   const bet = platform.bet('b1', 100);
   const balance = platform.balance();
@@ -82,7 +82,7 @@ test('a judge that has lost an answer accepts either outcome, and no third', () 
   assert.ok(!settled.told(balance, told(100_000)), 'what was once told stays true');
 });
 
-test('a judge accepts the effect of a lost message that arrives late', () => {
+test('a judge accepts a lost message that takes effect late', () => {
   const platform = new Platform();
   const settle = platform.settle('b1', 250);
   const balance = platform.balance();

@@ -10,7 +10,7 @@ const SHORT_MS = 300;
 const LATE = `no answer in ${SHORT_MS} ms`;
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
 
-/** Serves connections with `answer` once they have sent something; counts the connections. */
+/** Answers connections with `answer` once they have sent something. Counts the connections. */
 async function at(
   answer: (socket: Socket) => void,
   run: (client: Client, connections: () => number) => Promise<void>,
@@ -33,7 +33,7 @@ async function at(
   }
 }
 
-test('connections are reused, and there are as many as concurrent requests', async () => {
+test('connections are reused, with one connection per concurrent request', async () => {
   await at(
     (socket) => socket.write(OK),
     async (client, connections) => {
@@ -60,7 +60,7 @@ test('requests beyond the connection limit are all answered', async () => {
   );
 });
 
-test('a connection that its server closes after the answer is not used again', async () => {
+test('a connection that its server closes after the answer is not reused', async () => {
   await at(
     (socket) => socket.write(OK.replace('Content', 'Connection: close\r\nContent')),
     async (client, connections) => {
@@ -85,7 +85,7 @@ test('an answer without a length ends with its connection, in any number of part
   );
 });
 
-test('a missing answer gets a reason', async () => {
+test('a missing answer has a reason', async () => {
   const cases: readonly (readonly [answer: (socket: Socket) => void, why: RegExp])[] = [
     [() => {}, /^no answer in 300 ms$/],
     [(socket) => socket.destroy(), /^socket hang up$/],
@@ -105,7 +105,7 @@ test('a missing answer gets a reason', async () => {
   }
 });
 
-test('a request that is cut off arrives, and its connection is closed', async () => {
+test('a cut-off request arrives, and its connection is closed', async () => {
   const seen: Socket[] = [];
   await at(
     (socket) => seen.push(socket),

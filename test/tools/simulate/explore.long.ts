@@ -13,9 +13,9 @@ import { KNOWS_LITTLE, MUTANTS, type Mutant, withDecimals } from './mutants.js';
 const SEED = 7;
 const SECONDS = 2;
 const LANES = 32;
-/** In messages; histories have up to 40 actions. */
+/** Maximum number of messages after shrinking. Histories have up to 40 actions. */
 const SHRUNK_TO = 6;
-/** No real limit, in seconds: the expected difference ends the run. */
+/** Time limit in seconds, never reached: the expected difference ends the run. */
 const UNTIL_FOUND = 600;
 
 function mutant(bug: string): Mutant {
@@ -24,7 +24,7 @@ function mutant(bug: string): Mutant {
   return found;
 }
 
-test('random histories find nothing without a bug, also in rounds at a rate', async () => {
+test('random histories find no difference without a bug, including rounds at a rate', async () => {
   const explored = await atReferenceOperator({}, (table, players) =>
     explore(table, players, { seed: SEED, seconds: SECONDS, lanes: LANES }),
   );
@@ -55,7 +55,7 @@ test('a random history that differs is shrunk until it shows only the bug', asyn
   }
 });
 
-test('rounds at a rate find a bug and end there', async () => {
+test('rounds at a rate find a bug and stop there', async () => {
   const { results } = await atReferenceOperator({ mutant: mutant('a settle pays each time') }, (table, players) =>
     soak(table, players, 200, UNTIL_FOUND),
   );
@@ -85,7 +85,7 @@ test("an operator's choices are learnt from its answers", async () => {
   }
 });
 
-test('unsupported features are learnt and then not sent at random or at a rate', async () => {
+test('unsupported features are learnt, and then never sent at random or at a rate', async () => {
   await atReferenceOperator({ mutant: KNOWS_LITTLE }, async (table, players) => {
     const { profile, unclear } = await learn(table, players);
     const little = { skip: false, singleState: false, byRound: false, waiting: false };
@@ -100,7 +100,7 @@ test('unsupported features are learnt and then not sent at random or at a rate',
   });
 });
 
-test('the number of decimals is learnt, and no amount with more is sent', async () => {
+test('the number of decimals is learnt, and no amount with more decimals is sent', async () => {
   for (const decimals of [0, 1, 3, 4]) {
     await atReferenceOperator({ mutant: withDecimals(decimals) }, async (table, players) => {
       const { profile } = await learn(table, players);
@@ -119,7 +119,7 @@ test('the number of decimals is learnt, and no amount with more is sent', async 
   }
 });
 
-test('an endpoint that is not served is learnt, too', async () => {
+test('a missing endpoint is learnt', async () => {
   const { profile } = await atReferenceOperator({ mutant: mutant('rollbacks are not served') }, (table, players) =>
     learn(table, players),
   );
@@ -129,7 +129,7 @@ test('an endpoint that is not served is learnt, too', async () => {
   );
 });
 
-test('percentiles are right to two in a hundred', () => {
+test('percentiles are accurate to 2 %', () => {
   const latencies = new Latencies();
   for (let ms = 1; ms <= 1000; ms++) latencies.add(ms);
   for (const percent of [1, 50, 90, 99]) {

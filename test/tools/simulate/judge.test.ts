@@ -6,19 +6,19 @@ import { DEFAULT_PROFILE } from '../../../src/tools/simulate/profile.js';
 
 const ALREADY_CANCELLED: Told = { code: 20003 };
 
-test('one of two concurrent messages may be carried out twice, around the other', () => {
+test('one of two concurrent messages may be executed twice, around the other', () => {
   const { judge, bet, cancel } = beginning();
   const refunded = { code: 0, before: 9_900_000, after: 10_000_000 };
   assert.ok(judge.answeredAtOnce([cancel, bet], [refunded, ALREADY_CANCELLED]));
 });
 
-test('a stake that was taken twice is no repeat', () => {
+test('a stake taken twice is not a repeat', () => {
   const { judge, bet, cancel } = beginning();
   const refunded = { code: 0, before: 9_800_000, after: 9_900_000 };
   assert.equal(judge.answeredAtOnce([cancel, bet], [refunded, ALREADY_CANCELLED]), false);
 });
 
-test('a message sent alone is never accepted as carried out twice', () => {
+test('a message sent alone is never accepted as executed twice', () => {
   const { judge, bet } = beginning();
   assert.equal(judge.told(bet, ALREADY_CANCELLED), false);
 });

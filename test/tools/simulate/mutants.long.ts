@@ -30,7 +30,7 @@ test('nothing is found without a bug, or in behaviour that operators may choose'
   }
 });
 
-test("nothing is found when the profile states the operator's other choices", async () => {
+test("nothing is found if the profile states the operator's non-default choices", async () => {
   const others: Partial<Profile>[] = [
     { duplicates: 'reject' },
     { 'round.ended': 'ignore' },

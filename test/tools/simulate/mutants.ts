@@ -3,16 +3,16 @@ import type * as reference from '../../../src/tools/simulate/model/reference-wal
 import type { RuleName } from '../../../src/tools/simulate/rules.js';
 import type * as operator from './reference-operator.js';
 
-/** A bug: one changed place in the text of the wallet or of the operator around it. */
+/** A planted bug: one changed passage in the source text of the wallet or of the operator around it. */
 export interface Mutant {
   /** The rule whose cases must find the bug. */
   readonly rule: RuleName;
   readonly bug: string;
   readonly in: 'wallet' | 'operator';
-  /** The text after compilation. */
+  /** Text to replace, as compiled. */
   readonly from: string;
   readonly to: string;
-  /** Index of the occurrence to change, when there are several. */
+  /** Index of the occurrence to change, if there are several. */
   readonly nth?: number;
 }
 
@@ -900,7 +900,7 @@ const OPERATOR: readonly Row[] = [
   ],
 ];
 
-/** Changes that an operator may make, or that are invisible. The rule has no meaning here. */
+/** Changes that an operator may make, or that have no visible effect. The rule is meaningless here. */
 const FREE: readonly Row[] = [
   [
     'shape',
@@ -947,7 +947,7 @@ export const MUTANTS: readonly Mutant[] = [
 
 export const UNSEEN: readonly Mutant[] = FREE.map((row) => toMutant('operator', row));
 
-/** An operator whose platform sends no skips, no single-state settles, nothing BY_ROUND and no bets that wait. */
+/** An operator whose platform sends no skips, single-state settles, BY_ROUND messages or waiting bets. */
 export const KNOWS_LITTLE = toMutant('operator', [
   'skip',
   'it does not look whether a message skips, is single-state, of a round, or waits',
@@ -962,7 +962,7 @@ function toMutant(where: Mutant['in'], [rule, bug, from, to, nth]: Row): Mutant 
 const WALLET_TEXT = textOf('../../../src/tools/simulate/model/reference-wallet.js');
 const OPERATOR_TEXT = textOf('./reference-operator.js');
 
-/** Loads both modules, one of them changed, or unchanged without a mutant. */
+/** Loads both modules, one of them changed by the mutant, if there is one. */
 export async function load(mutant?: Mutant): Promise<typeof reference & typeof operator> {
   const wallet = mutant?.in === 'wallet' ? changed(WALLET_TEXT, mutant) : WALLET_TEXT;
   const around = mutant?.in === 'operator' ? changed(OPERATOR_TEXT, mutant) : OPERATOR_TEXT;

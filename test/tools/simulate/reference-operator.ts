@@ -5,18 +5,18 @@ import type { Callback, ReferenceRules } from '../../../src/tools/simulate/model
 import type { ReferenceAnswer, ReferenceWallet } from '../../../src/tools/simulate/model/reference-wallet.js';
 
 /*
- * The reference wallet behind HTTP: the smallest possible operator. Bugs are planted in it as changes of its text
- * (mutants.ts), so it loads nothing but Node's own modules.
+ * The reference wallet behind HTTP: the smallest possible operator. Bugs are planted as changes to its source text
+ * (mutants.ts), so it imports nothing but Node's own modules.
  */
 export interface OperatorSettings {
-  /** The class, from wherever it was loaded. */
+  /** The wallet class, original or with a planted bug. */
   readonly Wallet: new (
     rules: ReferenceRules,
   ) => ReferenceWallet;
   readonly rules: ReferenceRules;
-  /** Bets of 0 need `isFeature`. */
+  /** True if bets of 0 require `isFeature`. */
   readonly isStrict?: boolean | undefined;
-  /** Undefined when requests are not signed. */
+  /** Undefined if requests are not signed. */
   readonly secret?: string;
 }
 
@@ -53,8 +53,8 @@ const AMOUNTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Serves on a free port. A player whose name begins with `simulation-` is created by the first request, except
- * `simulation-nobody`.
+ * Serves on a free port. The first request of a player whose name begins with `simulation-` creates the player, except
+ * for `simulation-nobody`.
  */
 export async function serveOperator(settings: OperatorSettings): Promise<{ url: string; close: () => void }> {
   const operator = new Operator(settings);

@@ -48,7 +48,7 @@ test('a random history is attributed to the rule of its last message', () => {
   assert.equal(rule(p.balance()), 'balance');
 });
 
-test('a finding has its history and curl lines that reproduce it for another player', async () => {
+test('a finding has its history and curl commands that reproduce it', async () => {
   await atReferenceOperator({ mutant }, async (table, players, url) => {
     const finding = findingOf(
       await check(
@@ -83,7 +83,7 @@ test('a finding has its history and curl lines that reproduce it for another pla
   });
 });
 
-test('reports hold every case and each difference at length, and stay well-formed', async () => {
+test('reports contain every case and each difference in full, and stay well-formed', async () => {
   const results = await atReferenceOperator({ mutant }, (table, players) =>
     check(
       table,
@@ -115,7 +115,7 @@ test('markup and characters that XML cannot hold are escaped', () => {
   assert.equal(escaped('<a b="c">&\u0000\ud800😀'), '&lt;a b=&quot;c&quot;&gt;&amp;\ufffd\ufffd😀');
 });
 
-test('the script of a finding keeps an answer of several lines in its comment', () => {
+test('the script of a finding keeps a multi-line answer within its comment', () => {
   const text = '{"statusCode": 99999,\ntouch /tmp/somewhere\n}';
   const sent = {
     path: '/checkBalance',

@@ -11,7 +11,7 @@ import { WrittenStore } from '../written-store.js';
 const BET = { id: 'a', betAmount: 10 };
 const RESULT = { ...BET, payoutAmount: 20 };
 
-/** A store whose only round, Ann's, is in the archive. */
+/** A store whose only round belongs to Ann and is in the archive. */
 async function storeOfOneRound() {
   const store = new WrittenStore(1);
   const archive = new MemoryArchive();
@@ -43,10 +43,10 @@ async function storeOfOneRound() {
 }
 
 for (const isDeep of [false, true]) {
-  test(`a round that returns, changes and leaves again meanwhile is no fault, deep: ${isDeep}`, async () => {
+  test(`a round that returns, changes and leaves again meanwhile causes no fault, deep: ${isDeep}`, async () => {
     const { store, archive, leave } = await storeOfOneRound();
     const days = archive.days.bind(archive);
-    // By this call the log has been read.
+    // The log has been read by the time of this call.
     archive.days = async () => {
       archive.days = days;
       const images = archive.records.map(({ image }) => image);
@@ -62,7 +62,7 @@ for (const isDeep of [false, true]) {
   });
 }
 
-test('an archived round that differs from the one that left is found', async () => {
+test('an archived round that differs from the one that left memory is found', async () => {
   const { store, archive } = await storeOfOneRound();
   const other = await storeOfOneRound();
   await other.store.run({ type: 'restore-rounds', username: 'ann', images: other.archive.records.map((r) => r.image) });

@@ -11,7 +11,7 @@ const BY = { name: 'anna', address: '10.0.0.7' };
 const deposit = (id: string, amount: number): Command =>
   ({ type: 'deposit', id, username: 'ann', amount, by: BY }) as Command;
 
-/** Four operations with a bet between them; the second one deposits `amount`. */
+/** Four operator actions with a bet in between. The second one deposits `amount`. */
 async function storyOf(amount = 500, snapshots = false): Promise<WrittenStore> {
   const store = new WrittenStore();
   await store.takeOver();
@@ -31,13 +31,13 @@ async function look(store: WrittenStore, noted?: AuditHead): Promise<VerifyRepor
 const headOf = (report: VerifyReport) => report.shards[0]?.audit as AuditHead;
 const messages = ({ findings }: VerifyReport) => findings.listed.map(({ type, message }) => `${type}: ${message}`);
 
-test('the audit chain counts operations, and no callbacks', async () => {
+test('the audit chain counts operator actions, but not callbacks', async () => {
   const head = headOf(await look(await storyOf()));
   assert.deepEqual([head.since, head.count], ['0-0', 4]);
   assert.match(head.hash, /^[0-9a-f]{64}$/);
 });
 
-test('a log rewritten with another amount contradicts the noted head', async () => {
+test('a log rewritten with a different amount contradicts the recorded head', async () => {
   const noted = headOf(await look(await storyOf(500)));
   assert.deepEqual(messages(await look(await storyOf(500), noted)), []);
   const changed = await look(await storyOf(400), noted);
@@ -46,7 +46,7 @@ test('a log rewritten with another amount contradicts the noted head', async () 
   ]);
 });
 
-test('a head noted earlier is found on the way', async () => {
+test('a head recorded earlier is found during the replay', async () => {
   const store = await storyOf();
   const noted = headOf(await look(store));
   await store.run(deposit('d3', 5));
@@ -55,7 +55,7 @@ test('a head noted earlier is found on the way', async () => {
   assert.equal(headOf(later).count, 5);
 });
 
-test('operations missing at the end contradict the noted head', async () => {
+test('operator actions missing at the end contradict the recorded head', async () => {
   const store = await storyOf();
   const noted = { ...headOf(await look(store)), count: 6 };
   assert.match(
@@ -64,7 +64,7 @@ test('operations missing at the end contradict the noted head', async () => {
   );
 });
 
-test('a snapshot with another audit chain than the log is found', async () => {
+test("a snapshot whose audit chain differs from the log's is found", async () => {
   const store = await storyOf(500, true);
   const [stored] = await store.wal.snapshots(0);
   const manifest = store.snapshotFormat.openManifest(stored?.manifest as Buffer);
@@ -78,7 +78,7 @@ test('a snapshot with another audit chain than the log is found', async () => {
   );
 });
 
-test('a chain begun in a snapshot by an older walletd begins there', async () => {
+test("a chain that an older walletd's snapshot begins starts there", async () => {
   const store = await storyOf(500, true);
   const whole = headOf(await look(store));
   const [stored] = await store.wal.snapshots(0);

@@ -19,7 +19,7 @@ const look = (reader: StoreReader, server?: PlayerSource) => verify(reader, { is
 const lookDeep = (reader: StoreReader) => verify(reader, { isDeep: true, server: undefined });
 const messages = ({ findings }: VerifyReport) => findings.listed.map(({ type, message }) => `${type}: ${message}`);
 
-/** Ann and bob with some bets, two snapshots, and some more bets. */
+/** Ann and bob with some bets, then two snapshots, then some more bets. */
 async function storyOf(shards = 1): Promise<WrittenStore> {
   const store = new WrittenStore(shards);
   await store.takeOver();
@@ -33,7 +33,7 @@ async function storyOf(shards = 1): Promise<WrittenStore> {
   return store;
 }
 
-/** Oldest first. */
+/** Snapshot ids, oldest first. */
 async function idsOf(store: WrittenStore): Promise<string[]> {
   return (await store.wal.snapshots(0)).map(({ id }) => id);
 }
@@ -48,7 +48,7 @@ function flip(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** A server that holds the store's present wallets, with some changes. */
+/** A server with the store's current wallets, changed by `change`. */
 function serverOf(store: WrittenStore, change: (player: ServerPlayer) => ServerPlayer[] = (player) => [player]) {
   const players = async (shard: number) =>
     [...(store.wallets[shard] ?? [])].flatMap(({ username, currency, version, balance }) =>
@@ -57,7 +57,7 @@ function serverOf(store: WrittenStore, change: (player: ServerPlayer) => ServerP
   return { players };
 }
 
-test('an intact store has no faults, shallow and deep, with and without a server', async () => {
+test('an intact store has no faults, shallow or deep, with or without a server', async () => {
   const store = await storyOf(2);
   const report = await look(store.reader, serverOf(store));
   assert.deepEqual(messages(report), []);
@@ -86,7 +86,7 @@ test('a player in the wrong shard is found', async () => {
   assert.ok(messages(await look(reader)).includes(`wallet: shard ${home}: ann belongs to shard ${1 - home}`));
 });
 
-test('the books of every currency balance, from the first entry and from a snapshot', async () => {
+test('the books of every currency balance, from the first entry or a snapshot', async () => {
   const store = await storyOf();
   await store.fund('satoshi', 123_456_789, 'BTC');
   const [btc, thb] = (await lookDeep(store.reader)).books.all();
@@ -117,7 +117,7 @@ test('a missing first, middle or last entry is found', async () => {
   const found = async (lsn: string) => messages(await look(withEntry(store, lsn, () => undefined))).join();
   assert.match(await found('1-9'), /entry 1-10 of shard 0 does not follow 1-8/);
   assert.match(await found(head), new RegExp(`ends at 1-42, and its head says ${head}`));
-  // Only a snapshot that covers the missing part proves that a log was trimmed rightly.
+  // A missing beginning is correct trimming only if a snapshot covers it.
   assert.deepEqual(await found('1-1'), '');
   const young = new WrittenStore();
   await young.takeOver();
@@ -126,7 +126,7 @@ test('a missing first, middle or last entry is found', async () => {
   assert.match(messages(await look(cut)).join(), /begins at 1-2, and there is no snapshot/);
 });
 
-test('after a fault the check resumes at the next snapshot, through to the server', async () => {
+test('after a fault the check resumes at the next snapshot, including the server', async () => {
   const store = await storyOf();
   const [, newer = ''] = await idsOf(store);
   const other = serverOf(store, (player) => [{ ...player, balance: '7' }]);
@@ -158,7 +158,7 @@ test('a damaged or missing chunk is found, and the previous snapshot is used ins
   assert.equal((await lookDeep(store.reader)).findings.count('snapshot'), 2);
 });
 
-test('a damaged manifest and one that goes beyond the log are found', async () => {
+test('a damaged manifest and a manifest that goes beyond the log are found', async () => {
   const store = await storyOf();
   const manifest = await store.snapshot();
   const [id = ''] = await idsOf(store);
@@ -169,7 +169,7 @@ test('a damaged manifest and one that goes beyond the log are found', async () =
   assert.match(found, new RegExp(`snapshot ${manifest.id} ends at ${formatLsn(manifest.end.lsn)}, beyond the end`));
 });
 
-test('a snapshot of another history of the same log is found', async () => {
+test('a snapshot from a different history of the same log is found', async () => {
   const store = await storyOf();
   const [, id = ''] = await idsOf(store);
   const real = await manifestOf(store, id);
@@ -178,19 +178,19 @@ test('a snapshot of another history of the same log is found', async () => {
   assert.match(messages(await look(store.reader)).join(), new RegExp(`snapshot ${id} names another entry`));
 });
 
-test('a false snapshot with right checksums is found by --deep', async () => {
+test('a false snapshot with valid checksums is found by --deep', async () => {
   const store = await storyOf();
   const { id } = await store.snapshot(0, (wallet) => (wallet.username === 'ann' ? richer(wallet, 5) : wallet));
   assert.deepEqual(messages(await look(store.reader)), []);
   assert.deepEqual(messages(await lookDeep(store.reader)), [
     `snapshot: shard 0: snapshot ${id} has another balance for ann than the log, at version 41`,
   ]);
-  // As soon as ann plays, a replay from the snapshot also sees a mismatch.
+  // Once ann plays again, a replay from the snapshot detects a mismatch as well.
   await store.run(place([{ id: 'next' }]));
   assert.match(messages(await look(store.reader)).join(), /event: .* of ann in entry 1-44 does not fit/);
 });
 
-test('a snapshot that lacks a player or has another version is found by --deep', async () => {
+test('--deep finds a snapshot that lacks a player or has a different version', async () => {
   const store = await storyOf();
   const half = await store.beginSnapshot();
   await half.chunk(1);
@@ -216,7 +216,7 @@ test('a fuzzy snapshot is as good as any other', async () => {
   }
 });
 
-test('a trimmed log is verified from its oldest snapshot on', async () => {
+test('a trimmed log is verified from its oldest snapshot', async () => {
   const store = await storyOf();
   const [id = ''] = await idsOf(store);
   const oldest = await manifestOf(store, id);
@@ -235,7 +235,7 @@ test('an event that does not fit the wallet is found', async () => {
   assert.match(messages(await look(store.reader)).join(), /event of ann in entry 1-44 does not fit: a movement starts/);
 });
 
-test('a server with another balance, version or set of players is found', async () => {
+test('a server with a different balance, version or set of players is found', async () => {
   const store = await storyOf();
   const found = async (change: (player: ServerPlayer) => ServerPlayer[]) => {
     const report = await look(
@@ -261,7 +261,7 @@ test('a server with another balance, version or set of players is found', async 
   ]);
 });
 
-test('a server is compared at its answered version, whatever happens afterwards', async () => {
+test('a server is compared at the version that it answered, regardless of later events', async () => {
   const store = await storyOf();
   const told = await serverOf(store).players(0);
   const wrong = told.map((player) => ({ ...player, balance: '7' }));
@@ -281,7 +281,7 @@ test('a server is compared at its answered version, whatever happens afterwards'
   await store.wal.snapshots(0);
   assert.equal((await later(wrong.slice(0, 1))).findings.count('server'), 3);
 
-  // A snapshot newer than the server's answer no longer has the balance of that version.
+  // A snapshot newer than the server's answer no longer contains the balance at that version.
   const fresh = await storyOf();
   const then = await serverOf(fresh).players(0);
   await fresh.run(place([{ id: 'next' }]));
@@ -290,13 +290,13 @@ test('a server is compared at its answered version, whatever happens afterwards'
   assert.deepEqual([messages(moved), moved.shards[0]?.compared, moved.shards[0]?.movedOn], [[], 1, 1]);
 });
 
-test('a running server that trims and deletes meanwhile causes no fault', async () => {
+test('a running server that trims and deletes during verification causes no fault', async () => {
   const store = await storyOf();
   let reads = 0;
   const { reader } = store;
   const readChunks: StoreReader['snapshots']['readChunks'] = async (...args) => {
     if (++reads === 1) {
-      // Deletes the old snapshots, and the part of the log that only they needed.
+      // Deletes the old snapshots, and the part of the log that only they required.
       const old = await idsOf(store);
       const newest = await store.snapshot();
       const { nonce } = await store.wal.head(0);
@@ -313,7 +313,7 @@ test('a running server that trims and deletes meanwhile causes no fault', async 
   );
 });
 
-test('an empty log is intact, one with missing entries is not', async () => {
+test('an empty log is intact, but a log with missing entries is not', async () => {
   const store = new WrittenStore(2);
   assert.deepEqual(messages(await look(store.reader)), []);
   await store.takeOver();
@@ -321,7 +321,7 @@ test('an empty log is intact, one with missing entries is not', async () => {
   assert.match(messages(await look(gone)).join(), /log of shard 0 ends at 0-0, and its head says 1-1/);
 });
 
-test('the list of differences is bounded, but their number is not', async () => {
+test('the list of differences is bounded, but their count is not', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   for (let i = 0; i < 50; i++) await store.fund(`p${i}`, 1);
@@ -329,7 +329,7 @@ test('the list of differences is bounded, but their number is not', async () => 
   assert.deepEqual([findings.listed.length, findings.total, findings.all()], [20, 50, { server: 50 }]);
 });
 
-test('progress goes from nothing to all entries of the store', async () => {
+test('progress goes from 0 to all entries of the store', async () => {
   const store = await storyOf(2);
   const steps: [number, number][] = [];
   await verify(store.reader, { isDeep: false, server: undefined, onProgress: (...step) => steps.push(step) });
@@ -339,7 +339,7 @@ test('progress goes from nothing to all entries of the store', async () => {
   assert.equal(steps.at(-1)?.[0], all);
 });
 
-test('two snapshots with the same start, the second of them fuzzy, are intact', async () => {
+test('two snapshots with the same start, the second one fuzzy, pass verification', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100);
@@ -352,7 +352,7 @@ test('two snapshots with the same start, the second of them fuzzy, are intact', 
   assert.deepEqual(messages(await lookDeep(store.reader)), []);
 });
 
-test('random histories with fuzzy snapshots and trimmed logs are intact', async () => {
+test('random histories with fuzzy snapshots and trimmed logs pass verification', async () => {
   const step = fc.oneof(
     { weight: 12, arbitrary: arbitraryStep },
     {

@@ -17,7 +17,7 @@ export function Amount({ of: { exact }, currency }: Props) {
   );
 }
 
-/** Column of amounts: grouped for people, and as the API writes them in CSV. */
+/** Column of amounts: grouped digits in the table, and the API's notation in CSV. */
 export function amountColumn<T>(
   title: string,
   amountOf: (row: T) => Exact | undefined,

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 
 export interface Line {
   readonly label: string;
-  /** Name of a colour in the style sheet. */
+  /** Name of a colour defined in the style sheet. */
   readonly colour: string;
   readonly values: readonly (number | null)[];
 }
@@ -25,7 +25,7 @@ export function Chart({ title, summary, seconds, lines }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const data = [seconds, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
-  // The chart is made once, and again when the scheme changes.
+  // Rebuild the chart only when the colour scheme changes.
   useEffect(() => {
     const element = place.current as HTMLDivElement;
     const make = () => {

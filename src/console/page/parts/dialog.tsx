@@ -7,7 +7,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** Native modal dialog: the browser keeps the focus inside, and Escape closes the dialog. */
+/** Native modal dialog. The browser keeps the focus inside, and Escape closes it. */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

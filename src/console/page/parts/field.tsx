@@ -5,13 +5,13 @@ interface Props {
   readonly label: string;
   readonly type: 'search' | 'date';
   readonly value: string;
-  /** Suggestions while the operator types. */
+  /** Suggestions shown while the operator types. */
   readonly offered?: readonly string[] | undefined;
   /** Called when the field loses the focus or Enter is pressed. */
   readonly onChosen: (value: string) => void;
 }
 
-/** Field of a filter. Arriving answers do not overwrite the text being typed. */
+/** Filter field. An answer that arrives does not overwrite the text that is being typed. */
 export function Field({ label, type, value, offered, onChosen }: Props) {
   const [id, listId] = [useId(), useId()];
   const [typed, setTyped] = useState(value);

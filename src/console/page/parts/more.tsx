@@ -1,6 +1,6 @@
 import type { Pages } from '../use-pages.js';
 
-/** Button for the next page of a list. */
+/** Button that loads the next page of a list. */
 export function More<T>({ of: { hasMore, isWaiting, items, more } }: { readonly of: Pages<T> }) {
   if (!hasMore) return null;
   return (

@@ -4,7 +4,7 @@ import { amountColumn } from './amount.js';
 import type { Column } from './table.js';
 import { Time, utcOf } from './time.js';
 
-/** Operation of an operator on a player. */
+/** Operator action on a player. */
 export interface Operation {
   readonly type: string;
   readonly id?: string;
@@ -14,11 +14,11 @@ export interface Operation {
   readonly reason?: string;
   readonly timeMillis: Exact;
   readonly by: { readonly name: string; readonly address: string } | null;
-  /** Second operator, who approved or refused the operation. */
+  /** Second operator, who approved or rejected the operation. */
   readonly decidedBy?: { readonly name: string; readonly address: string };
 }
 
-/** Titles of the types of operations. */
+/** Titles of the operation types. */
 export const OPERATION_TITLES: Readonly<Record<string, string>> = {
   create: 'Created',
   import: 'Imported',
@@ -38,7 +38,7 @@ export const TIME_COLUMN: Column<Operation> = {
   show: ({ timeMillis }) => <Time ms={plain(timeMillis)} />,
 };
 
-/** Columns of operations after their time. `currencyOf` names the currency of the amounts. */
+/** Columns of an operation, except its time. `currencyOf` returns the currency of the amounts. */
 export function operationColumns<T extends Operation>(currencyOf: (row: T) => string): readonly Column<T>[] {
   return [
     {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { CallError } from '../api.js';
 
-/** Placeholder until the first answer arrives. */
+/** Placeholder shown until the first answer arrives. */
 export function Loading({ what }: { readonly what: string }) {
   return (
     <p class="state" role="status">
@@ -14,7 +14,7 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="state">{children}</p>;
 }
 
-/** Error message with a button to try again. */
+/** Error message with a retry button. */
 export function Failed({ error, again }: { readonly error: Error; readonly again?: () => void }) {
   const isLost = error instanceof CallError && error.isUnanswered;
   return (
@@ -32,7 +32,7 @@ export function Failed({ error, again }: { readonly error: Error; readonly again
   );
 }
 
-/** Capitalizes a detail of the API, which begins with a small letter. */
+/** Capitalizes a detail from the API, which begins with a lower-case letter. */
 export function sentence(detail: string): string {
   const text = detail.charAt(0).toUpperCase() + detail.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;

@@ -4,7 +4,7 @@ import { toCsv } from '../../../csv/to-csv.js';
 
 export interface Column<T> {
   readonly title: string;
-  /** Text for CSV, and for the cell where `show` is absent. */
+  /** Text for CSV. The cell shows it as well unless `show` is given. */
   readonly text: (row: T) => string;
   readonly show?: (row: T) => ComponentChildren;
   readonly isNumber?: true;
@@ -19,7 +19,7 @@ interface Props<T> {
 
 const SHOWN_MS = 2000;
 
-/** Table with a button to copy it as CSV. A table that is too wide scrolls by itself. */
+/** Table with a button that copies it as CSV. A table that is too wide scrolls on its own. */
 export function Table<T>({ caption, columns, rows, keyOf }: Props<T>) {
   return (
     <section class="table">
@@ -75,7 +75,7 @@ function CopyCsv({ of }: { readonly of: () => readonly (readonly string[])[] }) 
   );
 }
 
-/** Browsers offer no clipboard API over plain HTTP, only the copy of a selection. */
+/** Over plain HTTP, browsers offer no clipboard API; the only way is to copy a selection. */
 async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
     return await navigator.clipboard.writeText(text).then(

@@ -7,7 +7,7 @@ const HERE = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
 });
 
-/** Shows a moment in the time zone of the viewer, and in UTC. */
+/** Shows a moment in the viewer's time zone and in UTC. */
 export function Time({ ms }: { readonly ms: number }) {
   const utc = utcOf(ms);
   return (
@@ -17,7 +17,7 @@ export function Time({ ms }: { readonly ms: number }) {
   );
 }
 
-/** Formats a moment to the second, readable aloud and sortable in a table. */
+/** Formats a moment to the second, in a form that screen readers can read and tables can sort. */
 export function utcOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

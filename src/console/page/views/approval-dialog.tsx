@@ -5,7 +5,7 @@ import { Amount } from '../parts/amount.js';
 import { Dialog } from '../parts/dialog.js';
 import { Failed } from '../parts/states.js';
 
-/** Money by hand that waits for the approval of another operator. */
+/** Manual money movement that waits for a second operator's approval. */
 export interface Approval {
   readonly id: string;
   readonly username: string;
@@ -29,7 +29,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Shows the request once more before the decision. Either decision may be repeated: the money moves once. */
+/** Shows the request again before the decision. Repeating a decision is safe, because the money moves only once. */
 export function ApprovalDialog({ verb, approval, onClose }: Props) {
   const [error, setError] = useState<Error>();
   const [isWaiting, setWaiting] = useState(false);

@@ -46,10 +46,7 @@ const TIMES: readonly Column<Approval>[] = [
   },
 ];
 
-/**
- * Requests of all players that wait for an approval, with buttons for operators who may decide. `name` is that of the
- * visitor.
- */
+/** Pending approvals of all players, with buttons for operators who may decide. `name` is the visitor's name. */
 export function ApprovalsView({ name, mayChange }: { readonly name: string; readonly mayChange: boolean }) {
   const [open, setOpen] = useState<{ readonly verb: Verb; readonly approval: Approval }>();
   const pages = usePages<Approval, { approvals: readonly Approval[]; next: string | null }>(

@@ -18,10 +18,10 @@ const CURRENCY: Column<PlayerOperation> = { title: 'Currency', text: ({ currency
 const COLUMNS: readonly Column<PlayerOperation>[] = operationColumns<PlayerOperation>(
   ({ currency }) => currency,
 ).flatMap((column) => (column.title === 'Balance after' ? [column, CURRENCY] : [column]));
-/** Filter in the address; an empty value matches everything. */
+/** Filter in the address. An empty value matches everything. */
 type Wanted = Readonly<Record<'by' | 'type' | 'player' | 'from' | 'to', string>>;
 
-/** Operations of operators on all players. */
+/** Operator actions on all players. */
 export function AuditView({ about }: { readonly about: URLSearchParams }) {
   const of = (name: keyof Wanted) => about.get(name) ?? '';
   const wanted: Wanted = { by: of('by'), type: of('type'), player: of('player'), from: of('from'), to: of('to') };

@@ -4,7 +4,7 @@ import { Dialog } from '../parts/dialog.js';
 import { Failed } from '../parts/states.js';
 import type { Player } from './players.js';
 
-/** Blocks or unblocks a player. The call needs no id, because it may be repeated. */
+/** Blocks or unblocks a player. The call needs no id, because repeating it is safe. */
 export function BlockDialog({ player, onClose }: { readonly player: Player; readonly onClose: () => void }) {
   const [{ username, status }] = useState(player);
   const [error, setError] = useState<Error>();

@@ -10,7 +10,7 @@ interface DrainProps {
   readonly onClose: () => void;
 }
 
-/** Drains a node, or ends its draining. */
+/** Drains a node, or stops draining it. */
 export function DrainDialog({ node: given, onClose }: DrainProps) {
   const [{ name, state, shards }] = useState(given);
   const verb = state === 'up' ? 'drain' : 'undrain';
@@ -37,7 +37,7 @@ interface MoveProps {
   readonly onClose: () => void;
 }
 
-/** Moves a shard, whose callbacks wait meanwhile. */
+/** Moves a shard to a different node. Its callbacks wait until the move completes. */
 export function MoveDialog({ shard: { shard, owner }, nodes, onClose }: MoveProps) {
   const id = useId();
   const others = nodes.filter(({ name, state }) => state === 'up' && name !== owner);

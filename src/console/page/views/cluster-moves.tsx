@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<Move>[] = [
   { title: 'Epoch', text: ({ epoch }) => epoch.exact, isNumber: true },
 ];
 
-/** Shards that moved between nodes. `newest` changes when there may be more. */
+/** Shards that moved between nodes. `newest` changes when there may be new moves. */
 export function ClusterMoves({ newest }: { readonly newest: string }) {
   const { answer, error, again } = useGet<{ moves: readonly Move[] }>(() => '/v1/cluster/moves');
   useEffect(() => {

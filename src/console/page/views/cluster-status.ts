@@ -1,6 +1,6 @@
 import type { Exact } from '../json.js';
 
-/* Types of the answers of the API about a cluster. */
+/* Types of the API's answers about a cluster. */
 export interface Node {
   readonly name: string;
   readonly host: string;

@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<Hit>[] = [
   },
 ];
 
-/** Finds the player of a transaction, round, request or operation by its id alone. */
+/** Finds the player of a transaction, round, request or operation when only its id is known. */
 export function FindView({ id }: { readonly id: string }) {
   const fieldId = useId();
   const [typed, setTyped] = useState(id);
@@ -65,7 +65,7 @@ export function FindView({ id }: { readonly id: string }) {
   const log = useFind('log', id);
   useEffect(() => {
     setTyped(id);
-    // A search of memory takes a second at most. The slower searches wait for a click.
+    // Searching memory takes at most a second, so it starts at once. The slower searches wait for a click.
     if (id !== '') memory.start();
   }, [id]);
   const searches = [memory, archive, log];

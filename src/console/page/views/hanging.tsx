@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<Hanging>[] = [
 /** Filter in the address. */
 type Wanted = Readonly<Record<'older' | 'state' | 'product', string>>;
 
-/** Bets of all players that wait for the platform. */
+/** Bets of all players that are waiting for the platform. */
 export function HangingView({ about }: { readonly about: URLSearchParams }) {
   const older = about.get('older') ?? '';
   const wanted: Wanted = {
@@ -76,7 +76,7 @@ export function HangingView({ about }: { readonly about: URLSearchParams }) {
 
 function Filter({ wanted }: { readonly wanted: Wanted }) {
   const [ageId, stateId] = [useId(), useId()];
-  // Any product can be typed without these suggestions.
+  // Products to suggest. Any other product can be typed as well.
   const { answer: seen } = useGet<Products>(() => '/v1/products');
   const choose = (change: Partial<Wanted>) => goTo(hrefOf('hanging', { ...wanted, ...change }));
   return (
@@ -122,7 +122,7 @@ function Filter({ wanted }: { readonly wanted: Wanted }) {
   );
 }
 
-/** Ages to choose from, with the one in the address. */
+/** Ages to choose from, including the one in the address. */
 function agesWith(older: string): typeof AGES {
   return AGES.some(([hours]) => hours === older) ? AGES : [...AGES, [older, `${older} hours`]];
 }

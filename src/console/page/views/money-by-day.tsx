@@ -40,7 +40,7 @@ interface Props {
   readonly currency: string;
 }
 
-/** Sums of the money that moved. */
+/** Totals of money moved, by day. */
 export function MoneyByDay({ days: given, currency }: Props) {
   const [daysId, currencyId] = [useId(), useId()];
   const days = DAYS.some(([value]) => value === given) ? given : '7';

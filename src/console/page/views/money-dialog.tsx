@@ -16,7 +16,7 @@ interface Done {
   readonly balanceAfter: Exact;
 }
 
-/** Answer while another operator has to approve. */
+/** Answer when a second operator has to approve the movement. */
 interface Waiting {
   readonly amount: Exact;
   readonly approval: { readonly expiresMillis: Exact };
@@ -59,8 +59,8 @@ interface Props {
 }
 
 /**
- * Moves money in four steps: fill in, review, confirm, read the result. The form makes its id once, so the money moves
- * once, even if it is sent twice or again after a lost answer.
+ * Moves money in four steps: fill in the form, review, confirm, read the result. The form creates its id once. Money
+ * therefore moves only once, even if the form is sent twice or again after a lost answer.
  */
 export function MoneyDialog({ movement, player: given, onClose }: Props) {
   const [player] = useState(given);
@@ -262,13 +262,14 @@ function Result({ done, currency, id, onClose }: ResultProps) {
 }
 
 /**
- * True if the call may have been carried out: no answer came, or the answer says that the change is not durable yet.
+ * True if the call may have been carried out: either there was no answer, or the answer reports that the change is not
+ * yet durable.
  */
 function isUncertain(error: Error | undefined): boolean {
   return error instanceof CallError && (error.isUnanswered || error.status >= 500);
 }
 
-/** Makes an id. Browsers lack `randomUUID` over plain HTTP. */
+/** Creates an id. Over plain HTTP, browsers do not offer `randomUUID`. */
 function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
   return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;

@@ -7,7 +7,7 @@ interface Props {
   readonly mayChange: boolean;
 }
 
-/** Money that moved, and the books that account for it. */
+/** Money moved, and the books that account for it. */
 export function MoneyView({ days, currency, mayChange }: Props) {
   return (
     <>

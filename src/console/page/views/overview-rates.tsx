@@ -21,7 +21,7 @@ const LATENCIES: readonly Column<Latency>[] = [
   { title: 'p99', text: ({ p99Ms }) => millis(p99Ms), isNumber: true },
 ];
 
-/** Rates and latencies of the callbacks answered in the last second. */
+/** Rate and latency of the callbacks that were answered in the last second. */
 export function Rates({ callbacks, latencies }: { callbacks: readonly CallbackRate[]; latencies: readonly Latency[] }) {
   return (
     <div class="side">

@@ -5,7 +5,7 @@ import type { Player } from './players.js';
 
 interface Props {
   readonly player: Player;
-  /** Called after a change, or a possible one. */
+  /** Called after a change, or after a call that may have changed something. */
   readonly onDone: () => void;
 }
 
@@ -15,7 +15,7 @@ const MOVEMENTS: readonly (readonly [Movement, string])[] = [
   ['correct', 'Correct balance'],
 ];
 
-/** Buttons for the actions of an operator on a player. */
+/** Buttons for operator actions on a player. */
 export function PlayerActions({ player, onDone }: Props) {
   const [open, setOpen] = useState<Movement | 'block'>();
   const close = () => {

@@ -6,7 +6,7 @@ import { Table } from '../parts/table.js';
 import { usePages } from '../use-pages.js';
 import type { Player } from './players.js';
 
-/** Operations on a player, newest first: operator, action, time, address and reason. */
+/** Operator actions on a player, newest first, with operator, time, address and reason. */
 export function PlayerOperations({ player: { username, currency } }: { readonly player: Player }) {
   const pages = usePages<Operation, { operations: readonly Operation[]; next: string | null }>(
     (cursor) => `/v1/players/${partOf(username)}/operations${cursor === null ? '' : `?before=${cursor}`}`,

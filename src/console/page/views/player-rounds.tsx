@@ -31,11 +31,11 @@ interface Round {
   readonly roundId: string;
   readonly transactions: readonly Transaction[];
   readonly messages: readonly Message[];
-  /** True if a transaction has more messages than fit a page. */
+  /** True if the transaction has more messages than fit on a page. */
   readonly isCut: boolean;
 }
 
-/** Record of a message in the log. */
+/** Log record of a message. */
 interface LoggedEvent {
   readonly version: Exact;
   readonly requestId?: string;
@@ -46,7 +46,7 @@ interface LoggedEvent {
 
 interface Row extends Message {
   readonly round: Round;
-  /** Position among the shown messages of the round. */
+  /** Position of the message among the displayed messages of its round. */
   readonly place: number;
   readonly logged: LoggedEvent | undefined;
 }
@@ -60,7 +60,7 @@ const VERBS: Readonly<Record<Message['type'], string>> = {
   rollback: 'rolled back',
 };
 
-/** Wording for combinations of kind and type that would sound odd. */
+/** Replacements for combinations of kind and type that would otherwise read oddly. */
 const WORDS: Readonly<Record<string, string>> = {
   'settlement settle': 'round settled',
   'tip place': 'tip given',
@@ -73,7 +73,7 @@ const columnsIn = (currency: string): readonly Column<Row>[] => [
   {
     title: 'Round',
     text: ({ round }) => round.roundId,
-    // Shown once for all messages of the round.
+    // Show the round once for all its messages.
     show: ({ round, place }) => place === 0 && <RoundName of={round} />,
   },
   {
@@ -114,7 +114,7 @@ const ENTRY: Column<Row> = {
   text: ({ logged }) => (logged === undefined ? NONE : `${logged.shard.exact}:${logged.lsn}`),
 };
 
-/** Rounds of a player message by message, newest round first. */
+/** Rounds of a player, message by message, newest round first. */
 export function PlayerRounds({ player: { username, currency } }: { readonly player: Player }) {
   const path = (what: string) => `/v1/players/${partOf(username)}/${what}`;
   const pages = usePages<Round, { rounds: readonly Round[]; next: string | null }>(
@@ -159,7 +159,7 @@ export function PlayerRounds({ player: { username, currency } }: { readonly play
   );
 }
 
-/** Joins the parts of a round that spans several pages. */
+/** Joins the parts of a round that was split across pages. */
 function rowsOf(parts: readonly Round[], events: ReadonlyMap<string, LoggedEvent>): Row[] {
   const rounds = new Map<string, Round[]>();
   for (const part of parts) {
@@ -179,8 +179,8 @@ function rowsOf(parts: readonly Round[], events: ReadonlyMap<string, LoggedEvent
 }
 
 /**
- * Messages of a round, oldest first. The parts come newest first, and each part repeats the messages about the whole
- * round.
+ * Messages of a round, oldest first. The parts arrive newest first, and each part repeats the messages about the
+ * complete round.
  */
 function messagesOf(parts: readonly Round[]): Message[] {
   const ofRound = new Set<string>();

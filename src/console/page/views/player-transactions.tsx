@@ -25,7 +25,7 @@ export interface Transaction {
 
 const KINDS: Readonly<Record<Transaction['kind'], string>> = { bet: 'Bet', settlement: 'Settlement', tip: 'Tip' };
 
-/** Columns of transactions. `currencyOf` names the currency of the amounts. */
+/** Columns of a transaction. `currencyOf` returns the currency of the amounts. */
 export function transactionColumns<T extends Transaction>(currencyOf: (row: T) => string): readonly Column<T>[] {
   return [
     {
@@ -58,7 +58,7 @@ export function transactionColumns<T extends Transaction>(currencyOf: (row: T) =
   ];
 }
 
-/** Bets, settlements and tips of a player, newest first. */
+/** A player's bets, settlements and tips, newest first. */
 export function PlayerTransactions({ player: { username, currency } }: { readonly player: Player }) {
   const pages = usePages<Transaction, { transactions: readonly Transaction[]; next: string | null }>(
     (cursor) => `/v1/players/${partOf(username)}/transactions${cursor === null ? '' : `?before=${cursor}`}`,

@@ -12,7 +12,7 @@ import { PlayerRounds } from './player-rounds.js';
 import { PlayerTransactions } from './player-transactions.js';
 import type { Player } from './players.js';
 
-/** Player with open bets: the API adds these fields to a single player only. */
+/** Player with open bets. The API returns these fields only for a single player. */
 interface PlayerWithBets extends Player {
   readonly openBets: Exact;
   readonly openStakes: Exact;
@@ -30,7 +30,7 @@ const TABS = [
   ['operations', 'Operations'],
 ] as const;
 
-/** View of one player: balance, history, and operations. */
+/** View of one player: balance, history, and operator actions. */
 export function PlayerView({ name, tab, mayChange }: Props) {
   const { answer: player, error, isWaiting, again } = useGet<PlayerWithBets>(() => `/v1/players/${partOf(name)}`);
   const isMissing = error instanceof CallError && error.status === 404;
@@ -86,7 +86,7 @@ export function PlayerView({ name, tab, mayChange }: Props) {
               </a>
             ))}
           </nav>
-          {/* The lists reload when the player has changed. */}
+          {/* The lists reload whenever the player changes. */}
           {shown === 'operations' && (
             <PlayerOperations key={`${player.balance.exact} ${player.status}`} player={player} />
           )}

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Player>[] = [
   },
 ];
 
-/** Searches players by the beginning of their name. */
+/** Searches for players whose names begin with a prefix. */
 export function PlayersView({ prefix }: { readonly prefix: string }) {
   const id = useId();
   const [typed, setTyped] = useState(prefix);

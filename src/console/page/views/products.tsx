@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<Product>[] = [
   ),
 ];
 
-/** Products that callbacks have named, with the number of effects of each kind. */
+/** Products named by callbacks, with the number of effects of each kind. */
 export function ProductsView() {
   const { answer, error, isWaiting, again } = useGet<Products>(() => '/v1/products');
   return (

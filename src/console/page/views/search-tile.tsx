@@ -6,11 +6,11 @@ import { count } from '../words.js';
 interface Props {
   readonly name: string;
   readonly of: Search<object>;
-  /** Description of the place. */
+  /** Description of the place that is searched. */
   readonly children: ComponentChildren;
 }
 
-/** Tile of a place to search: progress, result and buttons. */
+/** Tile for one place to search, with progress, result and buttons. */
 export function SearchTile({ name, of: search, children }: Props) {
   const { state, error, done, notes, start, stop } = search;
   const isRunning = state === 'running';
@@ -18,7 +18,7 @@ export function SearchTile({ name, of: search, children }: Props) {
     <section class="card tile" aria-label={name}>
       <h2>{name}</h2>
       <p class="figure">
-        {/* The progress changes too often to be read aloud. */}
+        {/* Hidden from screen readers, because the progress changes too often to be read aloud. */}
         <span role="status">{resultOf(search)}</span> {isRunning && <small>{percent(done)}</small>}
       </p>
       {isRunning && <progress max={1} value={done} aria-label={`Searching: ${name}`} />}

@@ -7,7 +7,7 @@ import { useGet } from '../use-call.js';
 
 interface Setting {
   readonly setting: string;
-  /** Null if unset. */
+  /** Null if the setting has no value. */
   readonly value: unknown;
   readonly from: string;
   readonly meaning: string;
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Setting>[] = [
   },
 ];
 
-/** Settings of the node that answers. */
+/** Settings of the node that answers this request. */
 export function SettingsView({ show }: { readonly show: string }) {
   const { answer, error, isWaiting, again } = useGet<InForce>(() => '/v1/settings');
   const showsAll = show === 'all';
@@ -87,7 +87,7 @@ function shownValue({ value }: Setting): string {
   return typeof value === 'string' ? value : toJson(value);
 }
 
-/** Allows a long path to break after its dots. */
+/** Allows line breaks after the dots of a long path. */
 function withBreaks(path: string) {
   return path.split('.').map((key, n) => (
     <Fragment key={key}>
@@ -98,7 +98,7 @@ function withBreaks(path: string) {
   ));
 }
 
-/** Shows text between backticks as code. */
+/** Renders text between backticks as code. */
 function withCode(text: string) {
   return text.split('`').map((part, n) => {
     const key = `${n} ${part}`;

@@ -8,7 +8,7 @@ interface Props {
   readonly onMove: ((shard: ClusterShard) => void) | undefined;
 }
 
-/** Number of distinguishable colours. With more nodes the colours repeat; the legend has the names. */
+/** Number of clearly distinct colours. With more nodes, colours repeat, and the legend shows the names. */
 const COLOURS = 6;
 
 const COLUMNS: readonly Column<ClusterShard>[] = [
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<ClusterShard>[] = [
   { title: 'Newest entry', text: ({ lsn }) => lsn ?? NONE },
 ];
 
-/** Grid of the shards coloured by owner, and a table of them. */
+/** Grid of the shards, coloured by owner, and a table of the same shards. */
 export function ShardGrid({ cluster: { shards, nodes }, onMove }: Props) {
   const colourOf = (owner: string | null) => {
     const index = nodes.findIndex(({ name }) => name === owner);

@@ -7,7 +7,7 @@ interface Props {
   readonly onSignedIn: (visitor: Visitor) => void;
 }
 
-/** Sign-in form. The page sends the token to walletd and does not keep it. */
+/** Sign-in form. The page sends the token to walletd and does not store it. */
 export function SignIn({ hasEnded, onSignedIn }: Props) {
   const [error, setError] = useState<Error>();
   const [isWaiting, setWaiting] = useState(false);

@@ -1,7 +1,7 @@
 import type { Exact } from '../json.js';
 import type { BookLine } from './verification.js';
 
-/** Extent of the ledger totals. */
+/** Range of data that the ledger totals cover. */
 export interface Scope {
   readonly sinceMillis: Exact | null;
   readonly isWhole: boolean;

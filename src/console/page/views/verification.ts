@@ -37,7 +37,7 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Lines of the books in their order, with their titles. */
+/** Titles of the lines of the books, in display order. */
 export const BOOK_LINES = {
   players: 'Players',
   opening: 'Opening balances',

@@ -5,7 +5,7 @@ import { type Response, ResponseReader } from '../../../../src/tools/simulate/ht
 const OK = 'HTTP/1.1 200 OK\r\n';
 const KEPT = Number.POSITIVE_INFINITY;
 
-/** Responses and their parsed form; those with `ends` end only with the connection. */
+/** Responses and their parsed form. A response with `ends` ends only when the connection closes. */
 const RESPONSES: readonly (readonly [bytes: string, response: Response, ends?: true])[] = [
   [`${OK}Content-Length: 2\r\n\r\n{}`, { status: 200, text: '{}', keptMs: KEPT }],
   [`${OK}content-length:5 \r\n\r\n"เ"`, { status: 200, text: '"เ"', keptMs: KEPT }],
@@ -25,7 +25,7 @@ const RESPONSES: readonly (readonly [bytes: string, response: Response, ends?: t
   [`${OK}\r\n{"a":1}`, { status: 200, text: '{"a":1}', keptMs: 0 }, true],
 ];
 
-/** The response that these bytes complete; overwrites the bytes afterwards. */
+/** The response that these bytes complete. Overwrites the bytes afterwards. */
 function pushed(reader: ResponseReader, bytes: Buffer): Response | undefined {
   const buffer = Buffer.from(bytes);
   const response = reader.push(buffer);
@@ -38,7 +38,7 @@ test('a response is read completely, wherever its bytes are split', () => {
     const all = Buffer.from(bytes);
     for (let at = 1; at <= all.length; at++) {
       const reader = new ResponseReader();
-      // Twice, as on a connection that is kept.
+      // Read the response twice, as on a reused connection.
       for (let n = 0; n < (ends ? 1 : 2); n++) {
         const first = pushed(reader, all.subarray(0, at));
         const read = first ?? (at < all.length ? pushed(reader, all.subarray(at)) : undefined);
@@ -64,18 +64,18 @@ test('bytes that are not a response are refused', () => {
   }
 });
 
-test('a response that is cut off is refused', () => {
+test('a cut-off response is refused', () => {
   const reader = new ResponseReader();
   assert.equal(reader.push(Buffer.from(`${OK}Content-Length: 3\r\n\r\n{}`)), undefined);
   assert.equal(reader.end(), undefined);
 });
 
-test('bytes after a response do not count as the next one', () => {
+test('bytes after a response do not count as the next response', () => {
   const response = new ResponseReader().push(Buffer.from(`${OK}Content-Length: 1\r\n\r\n78`));
   assert.deepEqual(response, { status: 200, text: '7', keptMs: 0 });
 });
 
-test('the beginning of a long response is kept', () => {
+test('only the beginning of a long response is kept', () => {
   const reader = new ResponseReader();
   reader.push(Buffer.from(`${OK}Content-Length: 1000000\r\n\r\n`));
   let response: Response | undefined;
