@@ -87,7 +87,7 @@ class Siege {
     const attacking = all(attackers, stop).finally(() => {
       this.isOver = true;
     });
-    const playing = honest.play(() => !this.isOver).finally(() => honest.close());
+    const playing = this.playHonestly().finally(() => honest.close());
     await all<unknown>([attacking, playing, this.watch()], stop);
     const { start, end } = await target.finish();
     const statuses = [...target.statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`);
@@ -99,6 +99,17 @@ class Siege {
       ],
       statuses.join(', '),
     ];
+  }
+
+  /** A process that has ended explains why its honest callers got no answer. */
+  private async playHonestly(): Promise<void> {
+    const { target, honest } = this;
+    try {
+      await honest.play(() => !this.isOver);
+    } catch (error) {
+      await target.look();
+      throw error instanceof Finding ? error.during(target.name) : error;
+    }
   }
 
   private async attack(attacker: number, random: Random): Promise<void> {
