@@ -1,29 +1,29 @@
 /** Money as a whole number of units of 10^-scale (docs/decisions.md section 2). Floats exist only on the wire. */
 export type Units = number;
 
-/** Most decimals of a currency. Beyond 8 an everyday sum no longer fits a safe integer. */
+/** Maximum number of decimals of a currency. With more than 8, everyday sums no longer fit a safe integer. */
 export const SCALE_MAX = 8;
 
 /**
- * Largest single amount, whatever the settings say. Up to here a double tells neighbouring amounts apart with a margin.
- * The product value * 10^scale is off by less than a quarter of a unit, so rounding finds the right amount.
+ * Largest single amount that any setting can allow. Up to this limit, doubles distinguish neighbouring amounts with a
+ * margin: the product value * 10^scale is off by less than a quarter of a unit, so rounding finds the right amount.
  */
 export const AMOUNT_UNITS_MAX = 1e15;
 
-/** Float noise that is forgiven in small amounts: 0.1 + 0.2 is 0.3. */
+/** Floating-point error tolerated in small amounts, so that 0.1 + 0.2 equals 0.3. */
 const NOISE_UNITS = 1e-6;
 
 /**
- * Float noise that is forgiven in large amounts, in units in the last place (ulp) of the double. For example, 1000000.1
- * + 0.2 is one ulp away from 1000000.3. Two ulps are less than half a unit of money up to `AMOUNT_UNITS_MAX`, so no two
- * amounts are confused.
+ * Floating-point error tolerated in large amounts, in units in the last place (ulp) of the double. For example,
+ * 1000000.1 + 0.2 is one ulp away from 1000000.3. Two ulps are less than half a unit of money up to `AMOUNT_UNITS_MAX`,
+ * so two different amounts are never confused.
  */
 const NOISE_ULPS = 2;
 
-/** Largest single amount without a setting: ten of them fit a balance, which is at most 2^53 units. */
+/** Default for the largest single amount. Ten such amounts fit in a balance, whose maximum is 2^53 units. */
 const AMOUNT_UNITS_DEFAULT_MAX = Math.floor(2 ** 53 / 10);
 
-/** Below this every unit has its own double, and printing that double reproduces the amount digit for digit. */
+/** Below this limit, every amount has its own double, and printing that double gives exactly the amount's digits. */
 const EXACT_DOUBLE_UNITS = 2 ** 52;
 
 const POWERS_OF_TEN = Array.from({ length: SCALE_MAX + 1 }, (_, scale) => 10 ** scale);
@@ -34,20 +34,20 @@ export function unitsPerWhole(scale: number): number {
 
 /**
  * The amount in units, or undefined when `value` is not an amount: negative, not finite, or with more decimals than
- * `scale`. Never rounded silently: the value must be the double nearest to a whole number of units. The rounding errors
- * of a sum are forgiven (docs/decisions.md section 2).
+ * `scale`. Never rounds silently: the value must be the double nearest to a whole number of units. Rounding errors of a
+ * floating-point sum are tolerated (docs/decisions.md section 2).
  */
 export function tryUnits(value: number, scale: number): Units | undefined {
   const power = unitsPerWhole(scale);
   const product = value * power;
   if (!(product >= 0 && product <= AMOUNT_UNITS_MAX)) return undefined;
   const units = Math.round(product) + 0; // + 0 turns -0 into a plain zero
-  // Compared as decimals: `product` is rounded, which hides the excess digits of large values.
+  // Compare in whole currency, not in units: `product` is already rounded, which hides excess digits of large values.
   const distance = Math.abs(value - units / power);
   return distance * power <= NOISE_UNITS || distance <= NOISE_ULPS * ulpOf(value) ? units : undefined;
 }
 
-/** The amount nearest to a number of 0 or more, for amounts that are compared and never moved. */
+/** The amount nearest to a number of 0 or more, for amounts that are only compared, never moved. */
 export function nearestUnits(value: number, scale: number): Units {
   return Math.min(Math.round(value * unitsPerWhole(scale)) + 0, AMOUNT_UNITS_MAX);
 }
@@ -56,8 +56,8 @@ const float = new Float64Array(1);
 const words = new Uint32Array(float.buffer);
 
 /**
- * Distance from a positive double to the next larger one. Reads the exponent from the upper word, as on little-endian
- * machines, the only ones we run on.
+ * Distance from a positive double to the next larger one. Reads the exponent from the upper word. This assumes a
+ * little-endian machine; walletd runs on no other.
  */
 function ulpOf(value: number): number {
   float[0] = value;
@@ -69,7 +69,7 @@ export function isSafeBalance(units: Units): boolean {
   return Number.isSafeInteger(units);
 }
 
-/** A sum that stays exact however much is added: over the months, sums of money outgrow safe integers. */
+/** An exact sum of any size. Over months, sums of money exceed the range of safe integers. */
 export class ExactSum {
   private high = 0n;
   private low = 0;
@@ -101,7 +101,9 @@ export function trySum(amounts: Iterable<Units>): Units | undefined {
   return isSafeBalance(value) ? value : undefined;
 }
 
-/** True when `toDecimal` prints exactly. Beyond that (450 billion at 4 decimals) only `formatUnits` does. */
+/**
+ * True when `toDecimal` is exact for this amount. For larger amounts (450 billion at 4 decimals), use `formatUnits`.
+ */
 export function fitsDouble(units: Units): boolean {
   return units < EXACT_DOUBLE_UNITS && units > -EXACT_DOUBLE_UNITS;
 }
@@ -120,7 +122,7 @@ export function formatUnits(units: Units, scale: number): string {
   return joinDigits(units < 0, whole, fraction, scale);
 }
 
-/** As `formatUnits`, for a sum that may exceed what a number holds. */
+/** As `formatUnits`, for a sum that may exceed the range of a number. */
 export function formatSum(units: bigint, scale: number): string {
   const magnitude = units < 0n ? -units : units;
   const power = BigInt(unitsPerWhole(scale));
@@ -133,7 +135,7 @@ function joinDigits(isNegative: boolean, whole: number | bigint, fraction: numbe
   return `${isNegative ? '-' : ''}${whole}${digits === '' ? '' : `.${digits}`}`;
 }
 
-/** Decimals per currency, as in settings and stores: a few are listed, all others have the default. */
+/** Decimals per currency, as in settings and stores. Currencies that are not listed have the default. */
 export interface Scales {
   readonly default: number;
   readonly byCurrency: Readonly<Record<string, number>>;
@@ -153,14 +155,14 @@ export class ScaleTable {
   }
 }
 
-/** Largest single amounts in whole currency, as in settings. Null: the default of `AmountLimits`. */
+/** Largest single amounts in whole currency, as in settings. Null selects the default of `AmountLimits`. */
 export interface AmountMaxima {
   readonly default: number | null;
   readonly byCurrency: Readonly<Record<string, number>>;
 }
 
 /**
- * Looks up the largest single amount of a currency. Without a setting it is a tenth of the largest balance, 2^53 units.
+ * Looks up the largest single amount of a currency. The default is a tenth of the largest balance, which is 2^53 units.
  */
 export class AmountLimits {
   private readonly byCurrency: ReadonlyMap<string, number>;

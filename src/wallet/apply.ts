@@ -11,8 +11,8 @@ import type { Wallet } from './state/wallet.js';
 import type { Wallets } from './state/wallets.js';
 
 /**
- * Applies an event to the shard's state: at every replay, and after the decision that creates a player. Returns the
- * event's wallet.
+ * Applies an event to the shard's state, during replay and after a command that creates a player. Returns the event's
+ * wallet.
  */
 export function apply(wallets: Wallets, event: Event): Wallet {
   if (event.type === 'player-created' || event.type === 'player-imported') {
@@ -53,7 +53,7 @@ function createWallet(wallets: Wallets, event: Extract<Event, { type: 'player-cr
 
 const MOVEMENTS = { deposited: 'deposit', withdrawn: 'withdrawal', corrected: 'correction' } as const;
 
-/** Removes a decided request from the wallet's list; returns the wish in it. */
+/** Removes a decided request from the wallet's list; returns the requested movement. */
 function takeRequest(wallet: Wallet, id: string): Pick<OperationFacts, 'id' | 'amount' | 'by' | 'reason'> {
   const operation = must(wallet.operation(id), 'a request is decided that was made');
   assert(operation.type === 'request', 'a request is decided once');
@@ -63,8 +63,8 @@ function takeRequest(wallet: Wallet, id: string): Pick<OperationFacts, 'id' | 'a
 }
 
 /**
- * Remembers an operation without money for its author's name. An operation without a name tells nothing and takes no
- * memory.
+ * Remembers an operation that moves no money, together with its operator's name. Without a name there is nothing worth
+ * remembering.
  */
 function rememberMoneyless(wallet: Wallet, type: OperationType, { timeMs, by }: OperatorEvent): void {
   if (by !== undefined) wallet.addOperation({ type, id: '', amount: 0, after: wallet.balance, timeMs, by });
@@ -120,7 +120,7 @@ function change(wallet: Wallet, event: WalletEvent): void {
       return;
     case 'rounds-restored':
       takeBack(wallet, event.images);
-      // A player whose rounds came back may name them again.
+      // Restored rounds may be archived again later.
       wallet.noteChange(event.timeMs);
       return;
     case 'callback-applied':
@@ -133,7 +133,7 @@ function change(wallet: Wallet, event: WalletEvent): void {
   }
 }
 
-/** Applies one change of a callback. Also used on the working copy of an array. */
+/** Applies one change of a callback, to the wallet or to the working copy on which an array is decided. */
 export function applyChange(wallet: Wallet, event: CallbackApplied, change: Change): void {
   const before = wallet.balance;
   const explained = writeChange(wallet, event, change, before);
@@ -146,8 +146,8 @@ export function applyChange(wallet: Wallet, event: CallbackApplied, change: Chan
 }
 
 /**
- * True for changes whose amount may differ from the books. A void uses the request's amounts, and a rollback that moves
- * nothing leaves payouts to the player.
+ * True for changes that may move a different amount from the one the transactions explain. A void may use the request's
+ * amounts, and a rollback that moves nothing leaves payouts with the player.
  */
 function mayCarry(change: Change): boolean {
   switch (change.type) {
@@ -163,7 +163,7 @@ function mayCarry(change: Change): boolean {
 }
 
 /**
- * Writes the change into the wallet's transactions; returns the part of the balance's change that the transactions
+ * Writes the change into the wallet's transactions; returns the part of the balance change that the transactions
  * explain.
  */
 function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, before: Units): Units {
@@ -297,7 +297,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
     }
     case 'round-marked': {
       const round = wallet.roundFor(productId, change.roundId);
-      // A round with nothing else is reached through its mark.
+      // A round without any transaction is found through its mark, so add one.
       if (round.markMs === -1 && !round.isKnown) addTombstone(wallet, round, 'mark', '', timeMs);
       else if (change.touches) round.bearer?.touch(timeMs);
       round.mark(change.markMs);
@@ -424,7 +424,7 @@ function open(bet: Transaction): void {
   if (bet.state === 'WAITING') bet.state = 'OPEN';
 }
 
-/** Reopens a bet or tip; returns the part of the balance's change that this explains. */
+/** Reopens a bet or tip; returns the part of the balance change that the reopening explains. */
 function reopen(wallet: Wallet, bet: Transaction, skip: boolean, timeMs: number): Units {
   const explained = bet.held - bet.paid;
   assert(bet.state === 'SETTLED' || bet.state === 'REFUND', 'what is final is not rolled back');
@@ -434,7 +434,7 @@ function reopen(wallet: Wallet, bet: Transaction, skip: boolean, timeMs: number)
   return explained - bet.held;
 }
 
-/** Frees the ids of settlements that pay nothing any more, once no bet of the round is settled. */
+/** Frees the ids of settlements whose payout was taken back completely, once no bet of the round is settled. */
 function forgetSettlements(wallet: Wallet, round: Round): void {
   if (round.bets.some((bet) => bet.state === 'SETTLED')) return;
   const isUndone = (item: Transaction) => item.state === 'SETTLED' && item.paid === 0;
@@ -445,7 +445,7 @@ function forgetSettlements(wallet: Wallet, round: Round): void {
 }
 
 /**
- * Forgets the round's cancels. A reopened round can be cancelled again, even by a message that repeats an earlier
+ * Forgets the round's cancels. A reopened round can be cancelled again, even by a message identical to an earlier
  * cancel.
  */
 function forgetCancels(round: Round): void {
@@ -456,7 +456,7 @@ function requestOf(event: CallbackApplied, { keepsRequest }: { readonly keepsReq
   return keepsRequest ? hashOfRequest(event.requestId) : undefined;
 }
 
-/** The request's hash, for an effect that keeps its request only since messages are remembered. */
+/** The request's hash, for effects that have stored it only since walletd began to remember messages. */
 function requestIfRemembered(event: CallbackApplied): number | undefined {
   return event.remembers ? hashOfRequest(event.requestId) : undefined;
 }
@@ -476,7 +476,7 @@ function reverse(item: Transaction, state: 'VOID' | 'REFUND' | 'REJECT', timeMs:
   item.touch(timeMs);
 }
 
-/** Takes amounts back from the settlements with these ids; returns their sum. Walks over all settlements once. */
+/** Takes amounts back from the settlements with these ids; returns their sum. Visits each settlement once. */
 function takePayoutsBack(round: Round, amounts: readonly (readonly [settlementId: string, amount: Units])[]): Units {
   if (amounts.length === 0) return 0;
   const left = new Map(amounts);

@@ -1,11 +1,14 @@
-/** Age of an archive record: the durable end of the log at the put, and a counter of puts with the same end. */
+/**
+ * Age of an archive record: the durable end of the log when the record was written, and a counter of records written at
+ * that end.
+ */
 export interface ArchiveMark {
   readonly epoch: number;
   readonly sequence: number;
   readonly index: number;
 }
 
-/** Above 0 when the first is newer. A missing mark is older than any mark. */
+/** Greater than 0 when the first mark is newer. A missing mark is older than any mark. */
 export function compareMarks(one: ArchiveMark | undefined, other: ArchiveMark | undefined): number {
   if (one === undefined || other === undefined) return Number(one !== undefined) - Number(other !== undefined);
   return one.epoch - other.epoch || one.sequence - other.sequence || one.index - other.index;
@@ -15,7 +18,7 @@ export function newestMark(one: ArchiveMark | undefined, other: ArchiveMark | un
   return compareMarks(one, other) >= 0 ? one : other;
 }
 
-/** Text for people and for logs. */
+/** Formats the mark as human-readable text, also for logs. */
 export function formatMark(mark: ArchiveMark | undefined): string {
   return mark === undefined ? 'none' : `${mark.epoch}-${mark.sequence}.${mark.index}`;
 }

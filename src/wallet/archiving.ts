@@ -6,19 +6,19 @@ import { addSerializedRound, nameOfSerialized, serializeRound } from './state/se
 import type { Wallet } from './state/wallet.js';
 
 /*
- * Archiving of rounds. Some time after its last change, a round with no open bet leaves memory. The archive stores the
- * round durably first; then an event removes it. A command that names the round later waits until another event has
- * restored it. A round is therefore either complete in the wallet or absent, and decisions need not know about the
- * archive.
+ * Archiving of rounds. Some time after its last change, a round with no open bet leaves memory. First the archive
+ * stores the round durably; then an event removes it from the wallet. A later command that names the round waits until
+ * another event restores it. A round is therefore either complete in the wallet or absent, and decisions do not depend
+ * on the archive.
  */
 
 /** A round that can be archived. */
 export interface Archivable extends RoundName {
   readonly image: Buffer;
-  /** When the round last changed. */
+  /** Time of the round's last change. */
   readonly updatedMs: number;
   readonly transactions: readonly ArchivableTransaction[];
-  /** The serialized round holds messages that the round remembers as a whole. */
+  /** True when the serialized round contains remembered messages. */
   readonly remembers: boolean;
 }
 
@@ -29,23 +29,26 @@ export interface ArchivableTransaction {
   readonly version: number;
 }
 
-/** A larger round stays in memory: a record of the archive has space for this many transactions. */
+/** Maximum number of transactions in an archive record. Larger rounds stay in memory. */
 const MEMBERS_MAX = 2 ** 16 - 1;
 
-/** Rounds without open bets and unchanged since `beforeMs`: up to `limit` of them, after skipping the first `told`. */
+/**
+ * Rounds without open bets and unchanged since `beforeMs`: up to `limit` of them, after skipping the first `told`,
+ * which were already listed.
+ */
 export function archivableRounds(wallet: Wallet, beforeMs: number, told: number, limit: number): readonly Archivable[] {
   if (!wallet.mayHaveClosedBefore(beforeMs)) return [];
   const newestMs = wallet.newest?.createdMs ?? 0;
   const looked: Round[] = [];
   let skipped = 0;
   const rounds: Archivable[] = [];
-  // Oldest time among the transactions that cannot leave yet.
+  // Time of the oldest transaction that cannot be archived yet.
   let oldestMs = Number.POSITIVE_INFINITY;
   for (let item = wallet.oldest; item !== undefined; item = wallet.newer(item)) {
     const { createdMs } = item;
     if (createdMs >= beforeMs) {
       oldestMs = Math.min(oldestMs, createdMs);
-      // The list is in order of creation: all later items changed later, unless log time was set back in between.
+      // The list is in creation order, so all later items changed later, unless log time was set back in between.
       if (createdMs <= newestMs) break;
       continue;
     }
@@ -54,7 +57,7 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
     const { updatedMs } = item;
     if (updatedMs >= beforeMs) oldestMs = Math.min(oldestMs, updatedMs);
     const { round } = item;
-    // Marks the round as visited; the mark is removed at the end.
+    // Flag the round as visited; the flag is cleared at the end.
     if (round.isKept) continue;
     round.isKept = true;
     looked.push(round);
@@ -65,7 +68,8 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
     else rounds.push(archivable(wallet, round, members));
   }
   for (const round of looked) round.isKept = false;
-  // Rounds that can leave are found again by the next call: they may change before they leave.
+  // Move the lower bound only when there is nothing to archive: listed rounds may change before they are archived, so
+  // the next call must find them.
   if (rounds.length === 0 && skipped === 0) wallet.noteClosed(oldestMs);
   return rounds;
 }
@@ -87,9 +91,9 @@ function archivable(wallet: Wallet, round: Round, members: readonly Transaction[
 }
 
 /**
- * The rounds among these that have not changed since they were found archivable. `beforeMs` is the value used then, and
- * no event since is older. Every change to a round touches one of its transactions, so comparing times suffices.
- * Serializing the rounds again and comparing the bytes took longer than the rest of the removal.
+ * The given rounds that have not changed since they were found archivable. `beforeMs` is the value used at that time,
+ * and all later events are newer. Every change to a round touches one of its transactions, so comparing times is
+ * sufficient. Serializing the rounds again to compare bytes took longer than the rest of the removal.
  */
 export function unchangedRounds(wallet: Wallet, rounds: readonly RoundName[], beforeMs: number): RoundName[] {
   const names: RoundName[] = [];
@@ -100,7 +104,7 @@ export function unchangedRounds(wallet: Wallet, rounds: readonly RoundName[], be
   return names;
 }
 
-/** The rounds among these that the wallet lacks, each once. */
+/** The given rounds that are not in the wallet, without duplicates. */
 export function missingRounds(wallet: Wallet, images: readonly Buffer[]): readonly Buffer[] {
   const seen = new Set<string>();
   return images.filter((image) => {
@@ -112,7 +116,10 @@ export function missingRounds(wallet: Wallet, images: readonly Buffer[]): readon
   });
 }
 
-/** Applies `rounds-archived`. The balance still contains what the rounds moved, so the wallet carries that as a sum. */
+/**
+ * Applies `rounds-archived`. The balance still includes the money that the rounds moved, so the wallet keeps that sum
+ * as `carried`.
+ */
 export function letGo(wallet: Wallet, rounds: readonly RoundName[]): void {
   const carried = new ExactSum();
   for (const { productId, roundId } of rounds) {
@@ -138,7 +145,7 @@ export function takeBack(wallet: Wallet, images: readonly Buffer[]): void {
   wallet.carry(carried.value);
 }
 
-/** Names in a callback that the wallet does not have. */
+/** Ids in a callback that are not in the wallet. */
 export interface Missing {
   /** Ids of bets, tips and tombstones. */
   readonly ids: readonly string[];
@@ -149,14 +156,14 @@ export interface Missing {
 const NOTHING: Missing = { ids: [], rewardIds: [], roundIds: [] };
 
 /**
- * True for a command that nearly always names new bets and no reward. Asking whether the archive has any of them is
- * then cheaper than finding that the wallet has none.
+ * True for a command that nearly always names new bets and no reward. For such a command, one lookup in the archive's
+ * key filter is cheaper than finding that none of the bets is in the wallet.
  */
 export function namesNewBets(command: CallbackCommand): boolean {
   return command.type === 'placeBets' || (command.type === 'settleBets' && command.txns[0]?.isSingleState === true);
 }
 
-/** The names to look up in the archive before the callback is decided. */
+/** The ids to look up in the archive before the callback is decided. */
 export function missingIn(wallet: Wallet, command: CallbackCommand): Missing {
   const { productId, currency, txns } = command;
   if (wallet.currency !== currency) return NOTHING;
@@ -170,16 +177,16 @@ export function missingIn(wallet: Wallet, command: CallbackCommand): Missing {
       missing.rewardIds.push(id);
     } else if (type !== 'adjustBalance' && !isOfWholeRound(command, i)) {
       const item = wallet.bet(productId, id);
-      // A void whose id is not a bet's is about the reward with that id. Even where a bet exists, the void may be the
-      // retry of a void of the reward.
+      // If no bet has the void's id, the void refers to the reward with that id. Even if such a bet exists, the message
+      // may be the retry of a void of the reward.
       const isRewardMissing = type === 'voidSettled' && wallet.reward(productId, id) === undefined;
-      // Everything said about a known transaction is said about its own round.
+      // A message about a known transaction always concerns that transaction's own round, which is therefore in memory.
       if (item !== undefined && !isRewardMissing) continue;
       missing ??= { ids: [], rewardIds: [], roundIds: [] };
       if (item === undefined) missing.ids.push(id);
       if (isRewardMissing) missing.rewardIds.push(id);
     }
-    // A movement is in the round named after it, and nowhere else.
+    // A movement can only be in the round that is named after it.
     if (wallet.round(productId, roundId) !== undefined) continue;
     missing ??= { ids: [], rewardIds: [], roundIds: [] };
     missing.roundIds.push(roundId);
@@ -187,7 +194,7 @@ export function missingIn(wallet: Wallet, command: CallbackCommand): Missing {
   return missing ?? NOTHING;
 }
 
-/** Decides by the command's type: asking each element for its fields took longer than the lookup. */
+/** Switches on the command's type, because testing each element for its fields took longer than the lookup. */
 function isOfWholeRound(command: CallbackCommand, index: number): boolean {
   switch (command.type) {
     case 'settleBets': {

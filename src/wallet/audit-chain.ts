@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto';
 import type { Event, OperatorEvent } from './event.js';
 
 /**
- * Newest link of a shard's audit chain, which has a link for each operation of an operator. The hash covers all operations since the
- * chain began, so a head that was noted elsewhere proves that none of them was changed, removed or added since.
+ * Newest link of a shard's audit chain, which has one link per operator action. The hash covers all operations since
+ * the chain began. A head that was recorded elsewhere therefore proves that no operation up to it was changed, removed
+ * or inserted later.
  */
 export interface AuditHead {
-  /** LSN after which the chain begins: 0-0, or in a log of an older walletd the start of its first snapshot with a chain. */
+  /**
+   * LSN after which the chain begins. Usually 0-0; in a log begun by an older walletd, the start of its first snapshot
+   * with a chain.
+   */
   readonly since: string;
   /** Operations in the chain. */
   readonly count: number;
@@ -30,14 +34,14 @@ export function emptyAudit(since: string): AuditHead {
   return { since, count: 0, hash: '0'.repeat(64) };
 }
 
-/** The chain with this event, if an operator caused it. */
+/** The chain after this event. Only events caused by an operator extend the chain. */
 export function auditAfter(head: AuditHead, event: Event): AuditHead {
   if (!Object.hasOwn(IS_AUDITED, event.type)) return head;
   const hash = createHash('sha256').update(head.hash, 'hex').update(canonicalOf(event)).digest('hex');
   return { since: head.since, count: head.count + 1, hash };
 }
 
-/** JSON of all fields in the order of their names, without undefined ones. On disk for ever: it must not change. */
+/** JSON of all defined fields, sorted by name. The hashes are stored permanently, so this format must never change. */
 function canonicalOf(value: object): string {
   return JSON.stringify(value, (_key, field: unknown) =>
     typeof field === 'object' && field !== null && !Array.isArray(field)

@@ -1,20 +1,20 @@
 import type { Change } from './event.js';
 import type { LedgerKind } from './ledger-kind.js';
 
-/** Properties of a kind of change, for all code but `apply` and the codec. */
+/** Properties of a kind of change, for all code except `apply` and the codec. */
 interface ChangeFacts {
-  /** The change's place in the books. */
+  /** Ledger kind under which the change is posted. */
   readonly kind: LedgerKind;
   /**
-   * The change grows memory and can be refused while memory is full: the platform ends its game, and no player loses
-   * money.
+   * The change uses memory and can be refused while memory is full. The platform then ends the game, and no player
+   * loses money.
    */
   readonly opens: boolean;
-  /** The change had no effect. It is remembered for answers to later messages. */
+  /** The change moved nothing and is remembered only to answer later messages. */
   readonly isNote?: true;
 }
 
-/** One row per change: a new change does not compile until it has its row. */
+/** One row per kind of change. The compiler rejects a new kind without a row. */
 export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'bet-placed': { kind: 'stakes', opens: true },
   'bet-confirmed': { kind: 'stakes', opens: false },
@@ -40,6 +40,6 @@ export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'reward-voided': { kind: 'voids', opens: false },
   'balance-debited': { kind: 'movements', opens: true },
   'balance-credited': { kind: 'movements', opens: false },
-  // The kind of an entry that moves nothing: the kind is never counted.
+  // Placeholder kind: the entry moves no money, so its kind is never counted.
   'message-remembered': { kind: 'movements', opens: false, isNote: true },
 };

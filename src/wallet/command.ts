@@ -5,12 +5,12 @@ import type { RoundName } from './state/round.js';
 import type { Session } from './state/session.js';
 
 /**
- * A request to a wallet. Amounts are already in units; strings are already checked (length, UTF-8, whole surrogate
- * pairs). A command is plain data: safe to post to another thread.
+ * A request to a wallet. Amounts are already in units, and strings are already validated (length, UTF-8, complete
+ * surrogate pairs). A command is plain data, so it can be posted to another thread.
  */
 export type Command = CallbackCommand | CheckBalanceCommand | OperatorCommand;
 
-/** The platform's callbacks that change something (docs/callbacks.md section 2). */
+/** Platform callbacks that can change a wallet (docs/callbacks.md section 2). */
 export type CallbackCommand =
   | PlaceBetsCommand
   | SettleBetsCommand
@@ -30,26 +30,29 @@ export type Endpoint = PlatformCommand['type'];
 export type ChangingEndpoint = CallbackCommand['type'];
 
 interface Envelope {
-  /** The request's id. Only adjustBets and rollback are identified by it. */
+  /** The request's id. It identifies only adjustBets and rollback messages. */
   readonly id: string;
-  /** The platform's clock, milliseconds. */
+  /** Time by the platform's clock, in milliseconds. */
   readonly timestampMillis: number;
   readonly productId: string;
   readonly currency: string;
   readonly username: string;
-  /** The request lacked fields that decide nothing. Absent otherwise. */
+  /** True when the request lacked fields that do not affect the decision; otherwise absent. */
   readonly isCompleted?: boolean;
 }
 
 /** The envelope of an action by a player in a game. */
 interface TokenEnvelope extends Envelope {
-  /** The digest of the request's token, empty for none; absent when tokens are ignored (`sessionToken: ignore`). */
+  /**
+   * Digest of the request's token; empty when the request has no token, absent when tokens are ignored (`sessionToken:
+   * ignore`).
+   */
   readonly session?: string | undefined;
 }
 
 /**
- * Changes nothing, yet is not a query: the command keeps its place in the player's order, even behind a bet that waits
- * for the archive. Queries do not wait.
+ * Changes nothing but is not a query: it is executed in the player's order of commands, even behind a bet that is
+ * waiting for the archive. Queries do not wait.
  */
 export interface CheckBalanceCommand extends Omit<TokenEnvelope, 'timestampMillis'> {
   readonly type: 'checkBalance';
@@ -105,7 +108,9 @@ export interface AdjustBalanceCommand extends Envelope {
   readonly txns: readonly MovementTxn[];
 }
 
-/** Fields that decide nothing. The log keeps them for people, except for those of a settle BY_TRANSACTION. */
+/**
+ * Fields that do not affect the decision. The log records them for human readers, except for a settle BY_TRANSACTION.
+ */
 interface GameInfo {
   readonly gameCode: string;
   readonly playInfo: string;
@@ -129,7 +134,7 @@ export interface SettleTxn extends GameInfo {
   readonly roundId: string;
   readonly betAmount: Units;
   readonly payoutAmount: Units;
-  /** As the platform sent it: a statistic, not money. */
+  /** A statistic as sent by the platform; walletd moves no money for it. */
   readonly turnOver: number;
   readonly isSingleState: boolean;
   readonly byRound: boolean;
@@ -151,8 +156,8 @@ export interface VoidTxn {
   readonly betAmount: Units;
   readonly payoutAmount: Units;
   /**
-   * An amount of the request had too many decimals for the currency and was rounded: good for comparison, not for
-   * moving money.
+   * An amount in the request had too many decimals for the currency and was rounded. A rounded amount may be compared,
+   * but not moved.
    */
   readonly isRounded?: boolean;
   readonly byRound: boolean;
@@ -170,7 +175,10 @@ export interface CancelTipTxn {
   readonly id: string;
   readonly roundId: string;
   readonly betAmount: Units;
-  /** The amount exceeds the largest single credit (`money.creditMax`), which stops only the refund of an unknown tip. */
+  /**
+   * The amount exceeds the largest single credit (`money.creditMax`). Only the refund of an unknown tip is refused for
+   * this.
+   */
   readonly isTooMuch?: boolean;
 }
 
@@ -179,7 +187,7 @@ export interface RollbackTxn {
   readonly roundId: string;
   readonly betAmount: Units;
   readonly payoutAmount: Units;
-  /** As in a void, for `payoutAmount`: the stake is only compared. */
+  /** As in a void, but only for `payoutAmount`, because the stake is only compared. */
   readonly isRounded?: boolean;
   readonly byRound: boolean;
   readonly skipBalanceUpdate: boolean;
@@ -192,7 +200,7 @@ export interface PlaceTipTxn {
   readonly skipBalanceUpdate: boolean;
 }
 
-/** A reward. Texts that the platform left out are empty, and a missing stake is 0. */
+/** A reward. Texts omitted by the platform are empty, and an omitted stake is 0. */
 export interface RewardTxn extends GameInfo {
   readonly id: string;
   readonly roundId: string;
@@ -206,11 +214,13 @@ export interface RewardTxn extends GameInfo {
 export interface MovementTxn {
   /** The platform's `refId`. */
   readonly id: string;
-  /** Same as `id`: a movement belongs to no round of the game, and is kept in a round named after it. */
+  /**
+   * Same as `id`. A movement belongs to no game round, so it is stored in a round of its own, with the movement's id.
+   */
   readonly roundId: string;
   readonly status: 'DEBIT' | 'CREDIT';
   readonly amount: Units;
-  /** The amount exceeds the limit (`adjustBalance.creditMax`), which is in whole currency. */
+  /** The amount exceeds `adjustBalance.creditMax`. */
   readonly isTooMuch: boolean;
 }
 
@@ -222,7 +232,7 @@ export type OperatorCommand =
   | ArchiveCommand
   | RestoreRoundsCommand;
 
-/** `by` is recorded with the operation and decides nothing. */
+/** `by` is recorded with the operation but does not affect the decision. */
 export type OperationCommand = { readonly by?: Operator | undefined } & (
   | { readonly type: 'create-player'; readonly username: string; readonly currency: string }
   | {
@@ -244,7 +254,7 @@ export type OperationCommand = { readonly by?: Operator | undefined } & (
       readonly allowNegativeBalance: boolean;
     }
   | { readonly type: 'block-player' | 'unblock-player' | 'end-session'; readonly username: string }
-  /** Decides on money that waits for another operator. */
+  /** Approves or refuses a request that waits for a second operator. */
   | {
       readonly type: 'approve-request' | 'refuse-request';
       readonly id: string;
@@ -253,32 +263,32 @@ export type OperationCommand = { readonly by?: Operator | undefined } & (
   | { readonly type: 'set-session'; readonly username: string; readonly session: Session }
 );
 
-/** Sent by the shard: the request was not decided in time. */
+/** Sent by the shard when a request was not decided in time. */
 interface ExpireRequestCommand {
   readonly type: 'expire-request';
   readonly id: string;
   readonly username: string;
 }
 
-/** Sent by the shard: forget rounds closed since before `beforeMs`. */
+/** Sent by the shard to forget closed rounds that have not changed since `beforeMs`. */
 interface ForgetCommand {
   readonly type: 'forget';
   readonly username: string;
   readonly beforeMs: number;
 }
 
-/** Sent by the shard: remove archived rounds from memory, unless they have changed since they were archived. */
+/** Sent by the shard to remove archived rounds from memory, unless they have changed since they were archived. */
 interface ArchiveCommand {
   readonly type: 'archive';
   readonly username: string;
   readonly rounds: readonly RoundName[];
-  /** When the rounds were found archivable, they had not changed since this time; no later event is older. */
+  /** The rounds were found archivable because they had not changed since this time. All later events are newer. */
   readonly beforeMs: number;
-  /** The archive has all records of the shard up to this one. */
+  /** Newest archive record up to which the archive has all of the shard's records. */
   readonly mark?: ArchiveMark | undefined;
 }
 
-/** Sent by the shard: restore rounds from the archive. */
+/** Sent by the shard to restore rounds from the archive. */
 interface RestoreRoundsCommand {
   readonly type: 'restore-rounds';
   readonly username: string;

@@ -6,17 +6,17 @@ export type Answer =
   | { readonly type: 'accepted'; readonly before: Units; readonly after: Units; readonly isRepeat: boolean }
   | { readonly type: 'failed'; readonly failure: Failure };
 
-/** The outcome of a command. Nothing has changed yet: the shard applies the event. */
+/** The outcome of a command. The decision itself changes nothing; the shard applies the event. */
 export interface Decision {
   readonly answer: Answer;
-  /** Undefined when nothing changes: a repeat, a rejection. A failed cancel can have an event. */
+  /** Undefined when nothing changes, as for repeats and most rejections. A failed cancel can have an event. */
   readonly event: Event | undefined;
   readonly remarks: readonly Remark[];
 }
 
 /**
- * A warning: something that is right but worth counting. The platform's view and ours differ, or money went an unusual
- * way.
+ * A warning about a valid but unusual decision, which is counted: the platform's view differs from ours, or money moved
+ * in an unusual way.
  */
 export type Remark = (typeof REMARKS)[number];
 

@@ -6,8 +6,8 @@ import type { RoundName } from './state/round.js';
 import type { Session } from './state/session.js';
 
 /**
- * A change of one wallet: one event per applied request, in one log entry, applied completely.
- * Events carry results (ids, amounts, balances), so replay reads no rule and no setting.
+ * A change to one wallet. Each applied request produces one event, in one log entry, which is applied completely.
+ * Events contain results (ids, amounts, balances), so replay depends on no rules or settings.
  */
 export type Event = OperatorEvent | SessionEvent | RoundsForgotten | RoundsArchived | RoundsRestored | CallbackApplied;
 
@@ -21,20 +21,22 @@ export type OperatorEvent =
   | RequestClosed
   | PlayerBlocked;
 
-/** Start and end of a player's session. Not part of the audit trail, which logins would fill. */
+/** Start and end of a player's session. Not part of the audit trail, because logins would flood it. */
 export type SessionEvent = SessionSet | SessionEnded;
 
 interface Stamp {
   readonly username: string;
-  /** The wallet's version after this event: always the version before, plus one. */
+  /** The wallet's version after this event. Every event increments it by one. */
   readonly version: number;
-  /** The shard's clock, milliseconds; never goes back within a shard. */
+  /** Time by the shard's clock, in milliseconds. It never goes back within a shard. */
   readonly timeMs: number;
 }
 
-/** An event with its operator, who decides nothing and is kept for people. */
+/**
+ * An event with the operator who caused it. The operator does not affect the state and is recorded for human readers.
+ */
 interface Signed extends Stamp {
-  /** Undefined in logs from before operators had names. */
+  /** Undefined in old logs, which did not record operators. */
   readonly by?: Operator | undefined;
 }
 
@@ -50,7 +52,7 @@ export interface PlayerImported extends Signed {
   readonly balance: Units;
 }
 
-/** Approval of money that waited for another operator. `by` is the operator who requested the money. */
+/** Approval by a second operator. `by` is the operator who requested the movement. */
 interface Approved {
   readonly approvedBy?: Operator;
 }
@@ -63,7 +65,7 @@ export interface MoneyMoved extends Signed, Approved {
   readonly after: Units;
 }
 
-/** Money given or taken by hand, with the reason. */
+/** A manual correction of the balance, with the reason for it. */
 export interface BalanceCorrected extends Signed, Approved {
   readonly type: 'corrected';
   readonly id: string;
@@ -74,13 +76,13 @@ export interface BalanceCorrected extends Signed, Approved {
   readonly reason: string;
 }
 
-/** A request for more money than one operator alone may move: nothing moves until another operator approves. */
+/** A request for more money than one operator alone may move. Nothing moves until a second operator approves. */
 export interface MoneyRequested extends Signed {
   readonly type: 'money-requested';
   readonly id: string;
-  /** Above 0 gives, below 0 takes. */
+  /** Positive to give money to the player, negative to take it. */
   readonly amount: Units;
-  /** By the shard's clock. Milliseconds. */
+  /** Expiry time by the shard's clock, in milliseconds. */
   readonly expiresMs: number;
   /** False for all but corrections. */
   readonly allowNegativeBalance: boolean;
@@ -88,7 +90,7 @@ export interface MoneyRequested extends Signed {
   readonly reason: string;
 }
 
-/** The end of a request without any money moved. */
+/** The end of a request for which no money moves: it was refused or has expired. */
 export interface RequestClosed extends Signed {
   readonly type: 'request-closed';
   readonly id: string;
@@ -99,7 +101,7 @@ export interface PlayerBlocked extends Signed {
   readonly type: 'player-blocked' | 'player-unblocked';
 }
 
-/** A new session, which replaces the one before. */
+/** A new session, which replaces the previous one. */
 export interface SessionSet extends Signed, Session {
   readonly type: 'session-set';
 }
@@ -109,23 +111,25 @@ export interface SessionEnded extends Signed {
 }
 
 /**
- * Removes from memory the complete rounds with nothing open and no change since `beforeMs`, and the operations before
- * it.
+ * Removes from memory all rounds without open bets and without changes since `beforeMs`, and all operations older than
+ * `beforeMs`.
  */
 export interface RoundsForgotten extends Stamp {
   readonly type: 'rounds-forgotten';
   readonly beforeMs: number;
 }
 
-/** Removes rounds from memory that the archive has. */
+/** Removes archived rounds from memory. */
 export interface RoundsArchived extends Stamp {
   readonly type: 'rounds-archived';
   readonly rounds: readonly RoundName[];
-  /** The archive durably had all records of the shard up to this one. Undefined in older logs. */
+  /**
+   * Newest archive record up to which all of the shard's records were durable in the archive. Undefined in older logs.
+   */
   readonly mark?: ArchiveMark | undefined;
 }
 
-/** Restores archived rounds. The event carries them as serialized rounds, so replay need not read the archive. */
+/** Restores archived rounds. The event contains the serialized rounds, so replay does not read the archive. */
 export interface RoundsRestored extends Stamp {
   readonly type: 'rounds-restored';
   /** See src/wallet/state/serialized-round.ts. */
@@ -137,22 +141,23 @@ export interface CallbackApplied extends Stamp {
   readonly endpoint: ChangingEndpoint;
   readonly requestId: string;
   readonly productId: string;
-  /** The platform's clock, milliseconds. */
+  /** Time by the platform's clock, in milliseconds. */
   readonly timestampMillis: number;
   /** Balance before the first change. */
   readonly before: Units;
   /**
-   * Placed bets and tips keep the hash of the request, and messages can be remembered as a whole; false in older logs.
+   * True if placed bets and tips store the hash of their request, and whole messages can be remembered; false in older
+   * logs.
    */
   readonly remembers: boolean;
-  /** In order. A repeat within an array adds no change. */
+  /** Changes in order. A repeat within an array adds no change. */
   readonly changes: readonly Change[];
 }
 
 /**
- * One effect of a callback. `after` is the balance after the effect. `keepsRequest`: the request is remembered, because
- * its late retry could have come to mean something else. This holds after a rollback, and for the void of a reward.
- * False in older logs.
+ * One effect of a callback. `after` is the balance after the effect. `keepsRequest` is true if the effect stores its
+ * request, so that a late retry is recognized and not taken for a new request. This is needed after a rollback, and for
+ * the void of a reward. False in older logs.
  */
 export type Change =
   | BetPlaced
@@ -210,7 +215,7 @@ export interface BetConfirmed {
   readonly after: Units;
 }
 
-/** An OPEN that replaces a stake which was never taken; without `skip` the new stake is taken. */
+/** An OPEN that replaces a stake that was never taken. Without `skip`, the new stake is taken. */
 export interface BetConfirmedAnew {
   readonly type: 'bet-confirmed-anew';
   readonly id: string;
@@ -219,7 +224,7 @@ export interface BetConfirmedAnew {
   readonly after: Units;
 }
 
-/** BY_TRANSACTION: the bet's first settlement, or the payout that a skipped one left out. */
+/** A settle BY_TRANSACTION: the bet's first settlement, or the payout of an earlier one that was skipped. */
 export interface BetSettled {
   readonly type: 'bet-settled';
   readonly id: string;
@@ -231,7 +236,7 @@ export interface BetSettled {
   readonly after: Units;
 }
 
-/** A single-state round, or the money that a skipped one left out. */
+/** A single-state settle, or the money movement of an earlier one that was skipped. */
 export interface SingleStateSettled extends Game, Feature {
   readonly type: 'single-state-settled';
   readonly id: string;
@@ -245,12 +250,15 @@ export interface SingleStateSettled extends Game, Feature {
   readonly after: Units;
 }
 
-/** A reopened single-state round, whose stake may already be held. Or the money that a skipped one left out. */
+/**
+ * A settle of a reopened single-state round, whose stake may already be held, or the money movement of an earlier one
+ * that was skipped.
+ */
 export interface SingleStateResettled {
   readonly type: 'single-state-resettled';
   readonly id: string;
   readonly stake: Units;
-  /** The part of the stake that was held before. */
+  /** The part of the stake that was already held. */
   readonly held: Units;
   readonly payout: Units;
   readonly skip: boolean;
@@ -259,7 +267,7 @@ export interface SingleStateResettled {
   readonly after: Units;
 }
 
-/** BY_ROUND: a settlement of its own, which settles `bets`; or the payout that a skipped one left out. */
+/** A settle BY_ROUND: a new settlement of `bets`, or the payout of an earlier one that was skipped. */
 export interface RoundSettled extends Game {
   readonly type: 'round-settled';
   readonly id: string;
@@ -310,7 +318,7 @@ export interface RoundCancelled {
   readonly id: string;
   readonly roundId: string;
   readonly state: CancelState;
-  /** Bets of this round that the platform sent up to this time come too late. */
+  /** Bets of this round that the platform sent no later than this time are refused. */
   readonly markMs: number;
   readonly bets: readonly string[];
   readonly keepsRequest: boolean;
@@ -322,12 +330,15 @@ export interface RoundMarked {
   readonly type: 'round-marked';
   readonly roundId: string;
   readonly markMs: number;
-  /** Retention of the round counts from this event. False in older logs, where it counted from the last other change. */
+  /**
+   * True if the round's retention period starts again with this event. False in older logs, in which marks did not
+   * count as changes.
+   */
   readonly touches: boolean;
   readonly after: Units;
 }
 
-/** A cancel of an unknown id: a later bet or tip with this id comes too late. */
+/** A cancel of an unknown id. A later bet or tip with this id is refused. */
 export interface CancelRemembered {
   readonly type: 'cancel-remembered';
   readonly id: string;
@@ -335,7 +346,7 @@ export interface CancelRemembered {
   readonly after: Units;
 }
 
-/** The cancel of a tip that was never seen here. */
+/** The cancel of an unknown tip, credited to the player. */
 export interface TipCredited {
   readonly type: 'tip-credited';
   readonly id: string;
@@ -358,8 +369,8 @@ export interface BetRolledBack {
 }
 
 /**
- * Opens `bets` again. All of them were SETTLED, and nothing of the round stays paid; or all were REFUND. No bets:
- * only payouts still standing are taken back.
+ * Reopens `bets`. Either all of them were SETTLED, and all payouts of the round are taken back, or all were REFUND. If
+ * `bets` is empty, only the remaining payouts are taken back.
  */
 export interface RoundRolledBack {
   readonly type: 'round-rolled-back';
@@ -371,19 +382,19 @@ export interface RoundRolledBack {
 }
 
 /**
- * A rollback by another request while its bet is already open since a rollback. The message is a repeat, and stays one
- * for this request after a new result.
+ * A rollback, sent with a new request id, of a bet that an earlier rollback has already reopened. The message is a
+ * repeat, and remains one for this request id after a new result.
  */
 export interface RollbackRepeated {
   readonly type: 'rollback-repeated';
   /** The bet or tip whose newest rollback this request repeats. */
   readonly id: string;
-  /** The request named the round as a whole. */
+  /** True for a rollback BY_ROUND. */
   readonly byRound: boolean;
   readonly after: Units;
 }
 
-/** A new tip, or a skipped one that is taken now. */
+/** A new tip, or the tip of an earlier skip message whose amount is taken only now. */
 export interface TipPlaced {
   readonly type: 'tip-placed';
   readonly id: string;
@@ -393,7 +404,7 @@ export interface TipPlaced {
   readonly after: Units;
 }
 
-/** A placed tip that is given back. */
+/** A cancelled tip, returned to the player. */
 export interface TipCancelled {
   readonly type: 'tip-cancelled';
   readonly id: string;
@@ -406,7 +417,7 @@ export interface RewardCredited extends Game {
   readonly id: string;
   readonly roundId: string;
   readonly payout: Units;
-  /** As the platform sent it: a statistic, not money of ours. */
+  /** A statistic as sent by the platform; walletd moves no money for it. */
   readonly stake: Units;
   readonly after: Units;
 }
@@ -427,9 +438,9 @@ export interface BalanceMoved {
 }
 
 /**
- * An acknowledged message that no effect identifies. It is an array with an element that changed nothing, or the
- * content of an earlier message under another request id. The round remembers the message with its answer, so that the
- * exact repeat has no effect at any later time.
+ * An acknowledged message that no effect identifies: an array with an element that changed nothing, or a message that
+ * repeats an earlier one under a different request id. The round remembers the message and its answer, so that an exact
+ * repeat has no effect at any later time.
  */
 export interface MessageRemembered {
   readonly type: 'message-remembered';

@@ -4,11 +4,11 @@ import { writtenText } from './state/tables.js';
 import type { Wallet } from './state/wallet.js';
 import type { Wallets } from './state/wallets.js';
 
-/** Something found under the wanted id. */
+/** A match for the id. */
 export interface IdHit {
   readonly username: string;
   readonly kind: 'transaction' | 'round' | 'request' | 'operation';
-  /** The kind of the transaction, or the type of message or operation; `round`. */
+  /** The kind of the transaction, the type of the message or operation, or `round`. */
   readonly what: string;
   readonly productId: string | undefined;
   readonly roundId: string | undefined;
@@ -21,12 +21,12 @@ export interface IdHit {
 }
 
 /**
- * Most looks in one turn. A hibernated wallet counts as one look, and so does each transaction of other wallets. Some
- * half a millisecond.
+ * Maximum number of items examined in one turn, which takes about half a millisecond. A hibernated wallet counts as one
+ * item, and so does each transaction of a wallet in use.
  */
 const LOOKS_MAX = 1000;
 
-/** The hits among the players from this position on, as far as one turn goes. */
+/** Searches the players from this position on, as far as possible in one turn. */
 export function findIds(
   wallets: Wallets,
   id: string,
@@ -48,16 +48,13 @@ export function findIds(
   return { hits, next: position < players && hits.length < limit ? position : undefined, players };
 }
 
-/** The id as written in hibernated wallets, blobs and serialized rounds: a text has only one form. */
+/** The id as stored in hibernated wallets, blobs and serialized rounds. Each text has exactly one stored form. */
 export function writtenBytes(id: string): Buffer {
   const { bytes, length } = writtenText(id);
   return Buffer.from(bytes.subarray(0, length));
 }
 
-/**
- * Everything in a wallet that has the id. Request ids are known only for adjustments and rollbacks: no other requests
- * are looked up again.
- */
+/** All items in a wallet that have the id. Only adjustments and rollbacks store their request ids. */
 export function* hitsIn(wallet: Wallet, id: string, written = writtenBytes(id)): Generator<IdHit> {
   const { username } = wallet;
   const rounds = new Set<number>();
@@ -82,7 +79,7 @@ function* hitsInRound(username: string, round: Round, id: string): Generator<IdH
   }
   for (const { type, id: closingId } of closings) {
     if (closingId !== id) continue;
-    // A rollback of a round is found by the id of its request.
+    // A rollback BY_ROUND has its request's id.
     const kind = type === 'rollback' ? 'request' : 'transaction';
     yield { ...place, kind, what: `${type} of the round`, id: undefined, state: undefined, timeMs: undefined };
   }

@@ -1,8 +1,8 @@
 import { type ScaleTable, type Units, unitsPerWhole } from './amount.js';
 
 /**
- * Limits on the money that one operator may move by hand. Maxima are in whole currency; a currency that is not listed
- * has no limit.
+ * Limits on the money that one operator may move manually. Maxima are in whole currency. Currencies that are not listed
+ * have no limit.
  */
 export interface HandMaxima {
   readonly amountMaxima: Readonly<Record<string, number>>;
@@ -13,7 +13,7 @@ export interface HandMaxima {
 export type HandLimit = 'amount' | 'day' | 'minute';
 
 /**
- * Units that an operator has moved on this UTC day in a currency, in either direction, and operations of the last
+ * An operator's usage: units moved in a currency on this UTC day, in either direction, and operations in the last
  * minute.
  */
 export interface HandUse {
@@ -21,7 +21,7 @@ export interface HandUse {
   readonly lastMinute: number;
 }
 
-/** The limit that a movement would break: its maximum and the remainder, in units or in operations. */
+/** A limit that a movement would exceed, with its maximum and what remains of it, in units or operations. */
 export interface BrokenLimit {
   readonly limit: HandLimit;
   readonly max: bigint;
@@ -34,13 +34,13 @@ export class HandLimits {
     private readonly scales: ScaleTable,
   ) {}
 
-  /** False: there is no limit per day, so the sums moved need not be computed. */
+  /** True if there is a daily limit. Otherwise the caller need not compute the moved sums. */
   get hasDays(): boolean {
     return Object.keys(this.maxima.dayMaxima).length > 0;
   }
 
   /**
-   * The first limit that moving `amount` would break. `isCounted`: the movement counts as an operation of this minute.
+   * The first limit that moving `amount` would exceed. `isCounted`: the movement counts as an operation in this minute.
    */
   findBroken(currency: string, amount: Units, use: HandUse, isCounted = true): BrokenLimit | undefined {
     const { amountMaxima, dayMaxima, perMinute } = this.maxima;
@@ -64,9 +64,9 @@ export class HandLimits {
   }
 }
 
-/** Units of a setting in whole currency. Decimals beyond the currency's are cut off. */
+/** Converts a setting in whole currency to units, truncating excess decimals. */
 export function unitsOfWhole(whole: number, scale: number): number {
   const units = whole * unitsPerWhole(scale);
-  // 1.1 * 10^4 is a hair above 11000, and 0.29 * 100 a hair below 29.
+  // In floating point, 1.1 * 10^4 is slightly above 11000, and 0.29 * 100 slightly below 29.
   return Math.floor(units + Math.max(units * Number.EPSILON, 1e-6));
 }

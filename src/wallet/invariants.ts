@@ -4,8 +4,8 @@ import { movedBy } from './state/operation.js';
 import type { Wallet } from './state/wallet.js';
 
 /**
- * Checks the invariants of a wallet between any two commands. Walks the entire wallet, so it runs after recovery and in
- * tests, not at every command.
+ * Checks the invariants that hold for a wallet between commands. This visits the entire wallet, so it runs after
+ * recovery and in tests, not after every command.
  */
 export function checkWallet(wallet: Wallet): void {
   const explained = new ExactSum();
@@ -25,8 +25,8 @@ export function checkWallet(wallet: Wallet): void {
   assert(count === wallet.transactionCount, 'transactions are counted');
   assert(open === wallet.openBets, 'open bets are counted');
   assert(tombstones === wallet.tombstones, 'tombstones are counted');
-  // Balance = deposits - withdrawals + corrections - stakes held + payouts + sums forgotten or voided by the request's
-  // amounts.
+  // Balance = deposits - withdrawals + corrections - held stakes + payouts + carried sums (forgotten or archived items,
+  // and voids that used the request's amounts).
   explained.add(-wallet.balance);
   assert(explained.is(-wallet.tallies.carried), 'the balance is what the books explain');
 }

@@ -1,4 +1,7 @@
-/** Why money moved, in the order of the printed books. Every move of a balance has one kind, or (single-state) two. */
+/**
+ * Reasons for which money moves, in the order of printed ledgers. Every balance change has one kind, or two for a
+ * single-state settle.
+ */
 export const LEDGER_KINDS = [
   'deposits',
   'withdrawals',

@@ -5,22 +5,22 @@ import type { CallbackApplied, Event } from './event.js';
 import type { LedgerKind } from './ledger-kind.js';
 
 /**
- * The books of one currency: moved sums by kind, from the player's side (stakes and withdrawals are negative). Sums
- * over players outgrow doubles, so they are BigInt.
+ * The ledger of one currency: sums moved by kind, from the player's point of view (stakes and withdrawals are
+ * negative). Sums over all players exceed the precision of doubles, so they are BigInt.
  */
 export type Books = Map<LedgerKind, bigint>;
 
-/** Receives moves of money. Some moves are 0. */
+/** Receives money movements, some of which are 0. */
 export interface Ledger {
   moved(kind: LedgerKind, amount: Units): void;
 }
 
-/** Adds an event to its currency's books. The sum of all kinds is the sum of all balances. */
+/** Posts an event to its currency's ledger. The sum of all kinds equals the sum of all balances. */
 export function post(books: Books, event: Event): void {
   reportMoves(event, { moved: (kind, amount) => add(books, kind, amount) });
 }
 
-/** Reports every move of an event, in order. */
+/** Reports every money movement of an event, in order. */
 export function reportMoves(event: Event, ledger: Ledger): void {
   switch (event.type) {
     case 'player-imported':

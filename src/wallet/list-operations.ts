@@ -10,7 +10,7 @@ import type { Wallet } from './state/wallet.js';
 
 export interface OperationView {
   readonly type: OperationType;
-  /** This and the next three are undefined when no money moves. */
+  /** Undefined, like the next three fields, if the operation moves no money. */
   readonly id: string | undefined;
   readonly amount: Units | undefined;
   readonly before: Units | undefined;
@@ -18,13 +18,15 @@ export interface OperationView {
   readonly timeMs: number;
   readonly by: Operator | undefined;
   readonly reason: string | undefined;
-  /** The other operator, who approved or refused the request; absent without one. */
+  /** The second operator, who approved or refused the request; absent if there is none. */
   readonly approver?: Operator;
-  /** Terms of a request that waits for another operator. */
+  /** Terms of a request that waits for a second operator. */
   readonly request?: RequestTerms;
 }
 
-/** A place in one wallet's list: the time of the last item shown, and how many items of that time were shown. */
+/**
+ * A position in one wallet's list: the time of the last item shown, and the number of items shown that have this time.
+ */
 export interface OperationCursor {
   readonly timeMs: number;
   readonly shown: number;
@@ -36,7 +38,7 @@ export interface OperationPage {
   readonly next: OperationCursor | undefined;
 }
 
-/** Operators' actions on the player, newest first, as far as the wallet remembers them. */
+/** Operator actions on the player that the wallet still remembers, newest first. */
 export function listOperations(wallet: Wallet, limit: number, after: OperationCursor | undefined): OperationPage {
   const { currency } = wallet;
   const items: OperationView[] = [];

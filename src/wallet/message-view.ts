@@ -3,45 +3,45 @@ import type { Round, RoundClosing, Transaction } from './state/round.js';
 import type { EffectType } from './state/transaction-record.js';
 
 /**
- * Most messages on a page. A page of transactions ends early at this number, because it must fit into a message between
- * nodes.
+ * Maximum number of messages on a page. A page of transactions must fit into one message between nodes, so it ends
+ * early at this number.
  */
 export const PAGE_MESSAGES_MAX = 5000;
 
 /** A message that had an effect, as the wallet remembers it. */
 export interface MessageView {
   readonly type: EffectType;
-  /** The message was about the whole round, and `id` is the message's own id. */
+  /** True if the message was BY_ROUND; `id` is then the id of the message. */
   readonly ofRound: boolean;
   /** Id of the transaction. */
   readonly id: string;
   /** The wallet's version after the message. Messages of one request have the same version. */
   readonly version: number;
-  /** Known for adjustments and rollbacks; for others only the log has it. */
+  /** Known for adjustments and rollbacks. For all other messages, only the log contains it. */
   readonly requestId: string | undefined;
-  /** Time of a transaction's first message, and mostly of its last. Milliseconds. */
+  /** Known for a transaction's first message and usually for its last. Milliseconds. */
   readonly timeMs: number | undefined;
   /** Undefined when the message names no amount. */
   readonly amount: Units | undefined;
   readonly before: Units;
   readonly after: Units;
   readonly isWaiting: boolean;
-  /** The platform asked for no money to move. */
+  /** True if the platform asked to move no money. */
   readonly isSkipped: boolean;
 }
 
 /**
- * Collects the messages for a page of transactions, from the newest transaction on. Messages about a whole round are
- * listed with its first transaction on the page.
+ * Collects the messages for a page of transactions, from the newest transaction on. Messages BY_ROUND are listed with
+ * the round's first transaction on the page.
  */
 export class MessagesOfPage {
   private left = PAGE_MESSAGES_MAX;
-  /** By round: true when messages about the whole round have touched its transactions. */
+  /** By round: true if messages BY_ROUND have touched its transactions. */
   private readonly rounds = new Map<string, boolean>();
 
   /**
-   * The transaction's messages; undefined when they exceed the page. `isCut`: this transaction alone has more messages
-   * than a page allows, and these are the newest.
+   * The transaction's messages; undefined if they do not fit on the page. `isCut` is true if this transaction alone has
+   * more messages than a page allows; only the newest ones are then listed.
    */
   tryList(item: Transaction): { readonly messages: readonly MessageView[]; readonly isCut: boolean } | undefined {
     const { round } = item;
@@ -60,8 +60,7 @@ export class MessagesOfPage {
 }
 
 /**
- * `isTouched`: a message about the whole round may have touched the transaction after the transaction's own last
- * message.
+ * `isTouched`: a message BY_ROUND may have touched the transaction after the last message about the transaction itself.
  */
 function messagesOf(item: Transaction, isTouched: boolean): MessageView[] {
   const { id, createdMs, updatedMs } = item;
@@ -71,8 +70,8 @@ function messagesOf(item: Transaction, isTouched: boolean): MessageView[] {
   const rollbacks = new Set<number>();
   return effects.flatMap((effect, i): MessageView | [] => {
     const { type, version, requestId, amount, before, after, waiting, skip } = effect;
-    // A rollback that found the bet open had no effect. It is remembered with the answer of the rollback that opened
-    // the bet.
+    // A rollback of an already open bet had no effect. It is stored with the answer of the rollback that opened the
+    // bet, so skip it here.
     if (type === 'rollback' && rollbacks.has(version)) return [];
     if (type === 'rollback') rollbacks.add(version);
     const lastMs = i === last && isLastTimed ? updatedMs : undefined;
@@ -86,7 +85,7 @@ function messagesOf(item: Transaction, isTouched: boolean): MessageView[] {
       amount: type === 'void' ? undefined : amount,
       before,
       after,
-      // For a rollback the flag has another meaning.
+      // For a rollback, this flag has a different meaning.
       isWaiting: waiting && type !== 'rollback',
       isSkipped: skip,
     };
@@ -112,7 +111,7 @@ function messagesOfRound(round: Round, closings: readonly RoundClosing[]): Messa
   });
 }
 
-/** Drops rollbacks that found the round open: each is remembered with the answer of the rollback that opened it. */
+/** Drops rollbacks of an already open round. Each is stored with the answer of the rollback that opened the round. */
 function withoutRepeats(round: Round, closings: readonly RoundClosing[]): readonly RoundClosing[] {
   if (!closings.some(({ type }) => type === 'rollback')) return closings;
   const requests = new Map<number, string>();
@@ -124,7 +123,8 @@ function withoutRepeats(round: Round, closings: readonly RoundClosing[]): readon
   }
   return closings.filter(({ type, id, version }) => {
     if (type !== 'rollback') return true;
-    // Empty when the round was rolled back as a whole: the first such rollback did it.
+    // The stored request is empty after a rollback BY_ROUND; the first rollback with this version is then the effective
+    // one.
     const request = requests.get(version) || id;
     requests.set(version, request);
     return request === id;

@@ -16,17 +16,17 @@ import { sessionOf } from './state/wallet-body.js';
 import type { Wallets } from './state/wallets.js';
 import type { LedgerTotalsJson } from './tallies.js';
 
-/** A read of a shard that changes nothing. Queries and results are plain data. */
+/** A read-only request to a shard. Queries and results are plain data. */
 export type Query =
   | { readonly type: 'read-player'; readonly username: string }
-  /** Answered by the shard itself: ledger totals belong to its log, not to its wallets. */
+  /** Answered by the shard itself, because ledger totals belong to its log, not to its wallets. */
   | { readonly type: 'read-tallies' }
   | {
       readonly type: 'list-transactions';
       readonly username: string;
       readonly limit: number;
       readonly after: TransactionCursor | undefined;
-      /** The page may end before its limit when there are many messages. */
+      /** If there are many messages, the page may end before its limit. */
       readonly withMessages?: true;
     }
   | {
@@ -38,7 +38,7 @@ export type Query =
   | {
       readonly type: 'scan-transactions';
       readonly state: TransactionState;
-      /** For a transaction reopened by a rollback, the last change counts. */
+      /** Latest creation time; for a transaction reopened by a rollback, the latest time of its last change. */
       readonly createdBeforeMs: number;
       /** Only transactions that a rollback has reopened. */
       readonly openSince?: OpenSince | undefined;
@@ -57,14 +57,14 @@ export type Query =
   | {
       readonly type: 'list-archivable';
       readonly from: ArchivablePlace;
-      /** Number of players to look at. */
+      /** Number of players to examine. */
       readonly count: number;
-      /** Rounds that changed later stay. */
+      /** Rounds that changed at or after this time stay in memory. */
       readonly beforeMs: number;
     }
   | {
       readonly type: 'find-players';
-      /** Usernames start with this. */
+      /** Prefix of the usernames to find. */
       readonly prefix: string;
       /** The position of the first player to look at. */
       readonly from: number;
@@ -90,41 +90,40 @@ export type QueryResult =
   | {
       readonly type: 'scan';
       readonly items: readonly TransactionView[];
-      /** Undefined when the shard has been read to its end. */
+      /** Undefined at the end of the shard. */
       readonly next: ScanCursor | undefined;
     }
   | OperationScanResult
   | {
       readonly type: 'players';
       readonly players: readonly PlayerVersion[];
-      /** The position of the next player; undefined when there is none (yet). */
+      /** The position of the next player; undefined if there is none yet. */
       readonly next: number | undefined;
     }
   | {
       readonly type: 'archivable';
       readonly players: readonly ArchivablePlayer[];
-      /** Place to continue from; the first player when all have been looked at. */
+      /** Position from which to continue; the first player after all have been examined. */
       readonly next: ArchivablePlace;
     }
   | {
       readonly type: 'found-players';
       readonly players: readonly PlayerView[];
-      /** The position of the next player to look at; undefined when the shard has been read to its end. */
+      /** The position of the next player to examine; undefined at the end of the shard. */
       readonly next: number | undefined;
     }
   | {
       readonly type: 'found-ids';
       readonly hits: readonly IdHit[];
       /**
-       * The position of the next player to look at; undefined when the shard has been read to its end, or has enough
-       * hits.
+       * The position of the next player to examine; undefined at the end of the shard, or once there are enough hits.
        */
       readonly next: number | undefined;
-      /** Players of the shard. */
+      /** Number of players in the shard. */
       readonly players: number;
     };
 
-/** A place in a shard: a player's position, and how many of the player's archivable rounds were already listed. */
+/** A position in a shard: a player, and the number of that player's archivable rounds already listed. */
 export interface ArchivablePlace {
   readonly position: number;
   readonly rounds: number;
@@ -136,15 +135,15 @@ export interface ArchivablePlayer {
   readonly rounds: readonly Archivable[];
 }
 
-/** The archived part of a player's rounds, for the list of the player's transactions. */
+/** The archived rounds needed for a list of a player's transactions. */
 export interface ArchivedPart {
   /** See src/wallet/state/serialized-round.ts. */
   readonly images: readonly Buffer[];
-  /** Oldest version for which this part is complete. */
+  /** The oldest version down to which `images` is complete. */
   readonly downTo: number;
 }
 
-/** The values on which two copies of a player must agree. */
+/** Values that must be equal in two copies of a player. */
 export interface PlayerVersion {
   readonly username: string;
   readonly currency: string;
@@ -159,16 +158,16 @@ export interface PlayerView {
   readonly status: 'active' | 'blocked';
 }
 
-/** A player's view, with values that take a search through the wallet. */
+/** A player's view, including values that require a search through the wallet. */
 export interface PlayerDetails extends PlayerView {
   /** OPEN and WAITING bets. */
   readonly openBets: number;
   /**
-   * Units of the open stakes, taken or not, in digits. The sum may exceed a number, and messages between nodes carry no
-   * BigInt.
+   * Sum of the open stakes in units, taken or not, as decimal digits. The sum may exceed the range of a number, and
+   * messages between nodes cannot contain BigInt.
    */
   readonly openStakes: string;
-  /** The session set last, even if it has ended. */
+  /** The most recent session, even if it has ended. */
   readonly session: Pick<Session, 'endMs'> | null;
 }
 
@@ -186,7 +185,7 @@ export interface TransactionView {
   readonly state: TransactionState;
   /** Undefined for closed transactions, and for transactions that were never closed. */
   readonly openSince: OpenSince | undefined;
-  /** Current stake, or tip, or debit; undefined for a transaction that takes nothing. */
+  /** Current stake, tip or debit; undefined for a transaction that takes no money. */
   readonly betAmount: Units | undefined;
   /** Undefined for a transaction without a payout of its own. */
   readonly payoutAmount: Units | undefined;
@@ -194,15 +193,15 @@ export interface TransactionView {
   readonly paid: Units;
   readonly createdMs: number;
   readonly updatedMs: number;
-  /** Present when requested. Messages about a whole round are listed with the round's first transaction on a page. */
+  /** Present if requested. Messages BY_ROUND are listed with the round's first transaction on a page. */
   readonly messages?: readonly MessageView[];
-  /** There are more messages than a page allows. */
+  /** True if there are more messages than a page allows. */
   readonly isCut?: boolean;
 }
 
 /**
- * A place in one wallet's list: the version that created the last item shown, and how many items of that version were
- * shown.
+ * A position in one wallet's list: the version that created the last item shown, and the number of items shown that
+ * have this version.
  */
 export interface TransactionCursor {
   readonly version: number;
@@ -214,28 +213,28 @@ export interface TransactionPage {
   readonly next: TransactionCursor | undefined;
 }
 
-/** A place in a shard: the wallet's position, and the place in its list when the page ended within that wallet. */
+/** A position in a shard: the wallet, and the position in its list if the page ended within that wallet. */
 export interface ScanCursor {
   readonly position: number;
   readonly within: TransactionCursor | undefined;
 }
 
 /**
- * Most wallets, and most transactions, looked at in one turn. Each takes some microseconds when its wallet is
- * hibernated, so a scan of a large shard takes several turns.
+ * Maximum number of wallets, and of transactions, examined in one turn. Each takes a few microseconds if its wallet is
+ * hibernated, so the scan of a large shard takes several turns.
  */
 const SCAN_WALLETS_MAX = 1000;
 const SCAN_TRANSACTIONS_MAX = 4000;
-/** Names looked at in one turn: about a millisecond. */
+/** Number of usernames examined in one turn, which takes about a millisecond. */
 const NAMES_MAX = 10_000;
 
-/** Rounds serialized in one turn, at some microseconds each. */
+/** Number of rounds serialized in one turn, at a few microseconds each. */
 const ARCHIVABLE_MAX = 64;
 const NOTHING_ARCHIVED: ArchivedPart = { images: [], downTo: 0 };
 
 /**
- * Answers from memory, including state that is not durable yet: the shard holds the answer back until it is.
- * `archived`: rounds that have left memory, for lists of transactions.
+ * Answers from memory. The state may include changes that are not durable yet, so the shard holds the answer back until
+ * they are. `archived` contains archived rounds, for lists of transactions.
  */
 export function query(
   wallets: Wallets,
@@ -245,7 +244,7 @@ export function query(
   switch (question.type) {
     case 'read-player': {
       const peeked = wallets.peek(question.username);
-      // A player without open bets stays hibernated.
+      // A player without open bets need not be woken.
       const wallet = peeked === undefined || peeked.openBets === 0 ? peeked : wallets.get(question.username);
       return { type: 'player', player: wallet && playerDetails(wallet) };
     }
@@ -316,8 +315,8 @@ interface Listed {
 }
 
 /**
- * Newest creation first. Transactions created by one message are in descending order of id, so that the order does not
- * depend on where they are stored. Tombstones and marks are our own bookkeeping and are not shown.
+ * Transactions in descending order of creation. Transactions created by one message are in descending order of id, so
+ * that the order does not depend on where they are stored. Tombstones and marks are internal and not listed.
  */
 function listTransactions(
   wallet: Wallet,
@@ -341,14 +340,14 @@ function listTransactions(
     items.push({ ...view, ...told });
     next = place;
   }
-  // The archive has older transactions than this query covered.
+  // The archive has older transactions, which this query did not cover.
   if (downTo > 0) return { items, next: { version: downTo - 1, shown: 0 } };
   return { items, next: undefined };
 }
 
 /**
- * Up to `wanted` transactions in memory that this version or an older one created, and all others of the last one's
- * version.
+ * Up to `wanted` transactions in memory created by version `upTo` or earlier, plus all others with the same version as
+ * the last one.
  */
 function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: number): Listed[] {
   const listed: Listed[] = [];
@@ -364,7 +363,7 @@ function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: numbe
 
 /** Transactions of archived rounds. */
 function archivedOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, images: readonly Buffer[]): Listed[] {
-  // One copy for all rounds: the views stay in use until the page is full.
+  // Use one copy for all rounds, because the views stay in use until the page is full.
   const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
   return missingRounds(wallet, images).flatMap((image) => {
     const listed: Listed[] = [];
@@ -389,7 +388,7 @@ function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** As the list of one player, but in memory only: closed transactions may have left it. */
+/** Like the list of one player, but from memory only; closed transactions may be missing because they were archived. */
 function listWanted(
   wallet: Wallet,
   limit: number,
@@ -416,7 +415,7 @@ function isBeyond(place: TransactionCursor, after: TransactionCursor): boolean {
   return place.version < after.version || (place.version === after.version && place.shown > after.shown);
 }
 
-/** Scans all players of the shard, in order of their creation. */
+/** Scans the shard's players in creation order. */
 function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-transactions' }>): QueryResult {
   const items: TransactionView[] = [];
   const wanted = (item: Transaction) => {
@@ -446,7 +445,7 @@ function placeAfter(wallets: Wallets, position: number): ScanCursor | undefined 
   return position < wallets.count ? { position, within: undefined } : undefined;
 }
 
-/** Lists players in order of their creation. */
+/** Lists players in creation order. */
 function listPlayers(wallets: Wallets, from: number, limit: number): QueryResult {
   const players: PlayerVersion[] = [];
   const end = Math.min(from + limit, wallets.count);
@@ -457,7 +456,7 @@ function listPlayers(wallets: Wallets, from: number, limit: number): QueryResult
   return { type: 'players', players, next: end < wallets.count ? end : undefined };
 }
 
-/** Lists players in order of their creation; ends early, perhaps within a player, when there is much to serialize. */
+/** Lists players in creation order. Ends early, possibly within a player, if there is much to serialize. */
 function listArchivable(wallets: Wallets, scan: Extract<Query, { type: 'list-archivable' }>): QueryResult {
   const players: ArchivablePlayer[] = [];
   const end = Math.min(scan.from.position + scan.count, wallets.count);
@@ -473,7 +472,7 @@ function listArchivable(wallets: Wallets, scan: Extract<Query, { type: 'list-arc
   return { type: 'archivable', players, next: { position: position < wallets.count ? position : 0, rounds: 0 } };
 }
 
-/** Finds players in order of their creation. */
+/** Finds players in creation order. */
 function findPlayers(wallets: Wallets, { prefix, from, limit }: Extract<Query, { type: 'find-players' }>): QueryResult {
   const players: PlayerView[] = [];
   const end = Math.min(from + NAMES_MAX, wallets.count);

@@ -1,4 +1,4 @@
-/** Final refusals that belong to a player's normal day, decided by the domain. */
+/** Final refusals that occur in normal operation, decided by the domain rules. */
 export type Rejection =
   | 'user-not-found'
   | 'insufficient-balance'
@@ -13,11 +13,11 @@ export type Rejection =
   | 'amount-out-of-range'
   | 'limit-reached';
 
-/** Final refusals of money that an operator moves by hand. */
+/** Final refusals of manual movements by an operator. */
 export type HandRejection =
-  /** The money waits for another operator. */
+  /** The movement waits for a second operator's approval. */
   | 'approval-pending'
-  /** The request is decided already, or has expired. */
+  /** The request has already been decided or has expired. */
   | 'approval-closed'
   /** An operator may not approve a request of their own. */
   | 'approval-own'
@@ -26,7 +26,7 @@ export type HandRejection =
   | 'approval-needed'
   | 'approvals-full';
 
-/** Temporary refusals that are safe to retry: overload, a start, a store that does not answer, a bug of ours. */
+/** Temporary refusals, which are safe to retry: overload, startup, an unavailable store, or a bug in walletd. */
 export type Busy =
   | 'tombstones-full'
   | 'overloaded'
@@ -37,14 +37,14 @@ export type Busy =
   /** The archive's record of the named round cannot be read, so the right answer is unknown. */
   | 'archive-damaged'
   | 'shutting-down'
-  /** Another node that may take over the player's shard could not read the outcome. */
+  /** The outcome would be unreadable for an older node that may take over the player's shard. */
   | 'upgrading'
   /** The player's shard belongs to another node: the command was certainly not executed here. */
   | 'moved'
-  /** The shard went to another owner while the command was on its way into the log. */
+  /** The shard moved to another owner while the command was being appended to the log, so its outcome is unknown. */
   | 'unsure';
 
-/** Refusals of a command. A request that never becomes a command has more: see src/callback/failures.ts. */
+/** Refusals of a command. For refusals of requests that never become a command, see src/callback/failures.ts. */
 export type Failure = Rejection | HandRejection | Busy;
 
 export type BusyAnswer = { readonly type: 'failed'; readonly failure: Busy };

@@ -4,9 +4,9 @@ import type { Round } from './state/round.js';
 import type { Wallet } from './state/wallet.js';
 
 /*
- * Retention. Ids are remembered for months, not for ever (docs/decisions.md section 3). A round leaves as a whole, when
- * none of its bets is open and nothing has changed since. A late message therefore finds either the complete round or
- * nothing.
+ * Retention. Ids are remembered for months, not forever (docs/decisions.md section 3). A round is forgotten as a unit,
+ * once none of its bets is open and nothing in it has changed during the retention period. A late message therefore
+ * finds either the complete round or nothing.
  */
 
 /** True when forgetting everything older than `beforeMs` would change the wallet. */
@@ -24,8 +24,8 @@ export function hasForgettable(wallet: Wallet, beforeMs: number): boolean {
 }
 
 /**
- * Applies `rounds-forgotten`. The balance still contains what the forgotten items moved, so the wallet carries that as
- * a sum.
+ * Applies `rounds-forgotten`. The balance still includes the money that the forgotten items moved, so the wallet keeps
+ * that sum as `carried`.
  */
 export function forget(wallet: Wallet, beforeMs: number): void {
   const forgotten = new ExactSum();
@@ -45,15 +45,15 @@ export function forget(wallet: Wallet, beforeMs: number): void {
 }
 
 function isForgettable(operation: Operation, beforeMs: number): boolean {
-  // A request leaves only when it is decided or has expired.
+  // Keep a request until it has been decided or has expired.
   return operation.timeMs < beforeMs && operation.type !== 'request';
 }
 
-/** The forgettable rounds, each once. */
+/** The forgettable rounds, without duplicates. */
 function forgettableRounds(wallet: Wallet, beforeMs: number): Round[] {
   for (const item of wallet.transactions()) if (item.isOpen || item.updatedMs >= beforeMs) item.round.isKept = true;
   const forgettable: Round[] = [];
-  // The flag now also marks rounds already on the list; afterwards it is cleared everywhere.
+  // From here on, the flag also marks rounds that are already on the list. It is cleared everywhere at the end.
   for (const { round } of wallet.transactions()) {
     if (round.isKept) continue;
     round.isKept = true;

@@ -10,19 +10,19 @@ export interface WantedOperations {
   readonly by: string | undefined;
   readonly type: OperationType | undefined;
   readonly username: string | undefined;
-  /** From this time on (inclusive), up to the next one (exclusive). */
+  /** Start of the time range (inclusive); `beforeMs` is its end (exclusive). */
   readonly fromMs: number;
   readonly beforeMs: number;
 }
 
 /**
- * A place in the list of all players' operations: newest first; operations of one time by username; operations of one
- * player and time newest first.
+ * A position in the list of all players' operations. The list is sorted by time, newest first, then by username;
+ * operations with the same player and time are listed newest first.
  */
 export interface AuditPlace {
   readonly timeMs: number;
   readonly username: string;
-  /** Rank among the operations of this player and time, from 1 on. */
+  /** Rank among the operations with this player and time, from 1. */
   readonly nth: number;
 }
 
@@ -35,26 +35,26 @@ export interface AuditItem {
 export interface OperationScan {
   readonly type: 'scan-operations';
   readonly wanted: WantedOperations;
-  /** Only operations after this place. */
+  /** Position after which the list starts. */
   readonly after: AuditPlace | undefined;
-  /** The position of the first player to look at. */
+  /** The position of the first player to examine. */
   readonly from: number;
-  /** Most items to return, from the start of the list. */
+  /** Maximum number of items to return. */
   readonly limit: number;
 }
 
 export interface OperationScanResult {
   readonly type: 'operation-scan';
   readonly items: readonly AuditItem[];
-  /** The position of the next player to look at; undefined when the shard has been read to its end. */
+  /** The position of the next player to examine; undefined at the end of the shard. */
   readonly next: number | undefined;
 }
 
-/** Most players, and most operations, looked at in one turn: each takes a microsecond or two. */
+/** Maximum number of players, and of operations, examined in one turn; each takes a microsecond or two. */
 const PLAYERS_MAX = 500;
 const OPERATIONS_MAX = 2000;
 
-/** Scans the players of the shard, without waking hibernated ones, until there is enough for one turn. */
+/** Scans the shard's players, up to the limit for one turn, without waking hibernated ones. */
 export function scanOperations(wallets: Wallets, scan: OperationScan): OperationScanResult {
   const { wanted, from, limit } = scan;
   const items: AuditItem[] = [];
@@ -84,7 +84,7 @@ export function firstOf(items: readonly AuditItem[], limit: number): readonly Au
   return [...items].sort((a, b) => compare(a.place, b.place)).slice(0, limit);
 }
 
-/** Adds the matching operations of a wallet; returns how many were looked at. */
+/** Adds a wallet's matching operations; returns the number of operations examined. */
 function addOf(wallet: Wallet, { wanted, after }: OperationScan, items: AuditItem[]): number {
   const { username, currency } = wallet;
   const operations = operationsOf(wallet);

@@ -7,33 +7,36 @@ import type { Event } from './event.js';
 import { type Ledger, reportMoves } from './ledger.js';
 import type { LedgerKind } from './ledger-kind.js';
 
-/** Limits of what is kept: days, and for each the first currencies and products seen. */
+/** Maximum number of days, and of the currencies and products counted; those seen first are kept. */
 const DAYS_MAX = 35;
 const CURRENCIES_MAX = 50;
 const PRODUCTS_MAX = 200;
 
-/** Amounts that players got, and that were taken from them, in units as decimal text: sums outgrow doubles. */
+/**
+ * Sums credited to and debited from players, in units, as decimal text because they may exceed the precision of
+ * doubles.
+ */
 type KindSums = readonly [kind: LedgerKind, credited: string, debited: string];
 type KindCounts = readonly [kind: LedgerKind, count: number];
 
 /** Ledger totals as plain data, for a manifest and for other threads. */
 export interface LedgerTotalsJson {
-  /** The totals cover events since this time; 0 when they are complete. Milliseconds. */
+  /** Start of the period that the totals cover, in milliseconds; 0 if they are complete. */
   readonly sinceMs: number;
-  /** Something was left out because a limit was reached. */
+  /** True if a limit was reached, so that some events were not counted. */
   readonly isCut: boolean;
-  /** Oldest first. A day is counted in days since 1970, UTC. */
+  /** Oldest first. Days are numbered since 1970, UTC. */
   readonly days: readonly (readonly [day: number, currency: string, sums: readonly KindSums[]])[];
   readonly products: readonly (readonly [productId: string, lastMs: number, counts: readonly KindCounts[]])[];
   /** See `Tallies.archived`. */
   readonly archived?: ArchiveMark | undefined;
   /** See `Tallies.neverArchived`; absent when false. */
   readonly neverArchived?: boolean | undefined;
-  /** Undefined in snapshots of an older walletd. */
+  /** Undefined in snapshots by an older walletd. */
   readonly audit?: AuditHead | undefined;
 }
 
-/** A sum of units: exact however large, and fast while it is small. */
+/** An exact sum of units of any size, which is fast while it is small. */
 class Sum {
   private low = 0;
 
@@ -67,41 +70,41 @@ interface Product {
 }
 
 /**
- * Ledger totals of a shard's log by day, currency and kind, and by product: a fold over its events, like the wallets.
- * They are stored with each snapshot and continued from there. The books, which prove balances, belong to `walletd
- * verify`.
+ * Ledger totals of a shard's log by day, currency and kind, and by product. Like the wallets, they are computed by
+ * folding over the log's events, stored with each snapshot and continued from there. They prove nothing about balances;
+ * that is the task of `walletd verify`.
  */
 export class Tallies implements Ledger {
   private readonly days = new Map<number, Day>();
   private readonly products = new Map<string, Product>();
   private isCut = false;
   /**
-   * The newest record of the archive that the log relies on: an archive that lacks it is not believed. Undefined while
-   * no round has left memory since logs have marks.
+   * The newest archive record that the log relies on. An archive without this record is not trusted. Undefined if no
+   * round has left memory since logs began to record this mark.
    */
   archived: ArchiveMark | undefined = undefined;
   /**
-   * No event of the whole log has taken a round out of memory. False when that is not proven: a snapshot of an older
-   * walletd does not say so, and its archived rounds may have no mark.
+   * True if it is certain that no event in the whole log has removed a round from memory. False after a snapshot by an
+   * older walletd, which does not record this and may have archived rounds without a mark.
    */
   neverArchived = false;
   /** The sums to which `moved` adds. */
   private kinds: Map<LedgerKind, Moved> | undefined = undefined;
 
-  /** `audit` begins the chain of operations. */
+  /** `audit` is the head from which the audit chain continues. */
   constructor(
     private readonly sinceMs = 0,
     public audit: AuditHead = emptyAudit('0-0'),
   ) {}
 
-  /** Totals of a log without an entry. */
+  /** Totals of an empty log. */
   static ofNothing(): Tallies {
     const tallies = new Tallies();
     tallies.neverArchived = true;
     return tallies;
   }
 
-  /** `since` begins a chain of operations where there is none. */
+  /** `since` is the start of the audit chain if the snapshot has none. */
   static from(
     { sinceMs, isCut, days, products, archived, neverArchived, audit }: LedgerTotalsJson,
     since = '0-0',
@@ -176,7 +179,7 @@ export class Tallies implements Ledger {
     return kinds;
   }
 
-  /** The day's totals. Days come in order, because the time of a shard does not go back. */
+  /** The day's totals. Days arrive in order, because a shard's time does not go back. */
   private dayOf(day: number): Day {
     const known = this.days.get(day);
     if (known !== undefined) return known;

@@ -1,33 +1,35 @@
 import { ID_LENGTH_MAX } from './identifier.js';
 
-/** Prefix of the operation ids that walletd creates. A request that chooses such an id is refused. */
+/** Prefix of operation ids created by walletd. Requests that use such an id are refused. */
 export const RESERVED_ID_PREFIX = 'walletd:';
 
-/** Most attempts to get an approval. */
+/** Maximum number of attempts to get a correction approved. */
 export const UNDO_ATTEMPTS_MAX = 100;
 
-/** Operations that a correction can take back. */
+/** Operations that a correction can reverse. */
 export const UNDOABLE_OPERATIONS = ['deposit', 'withdrawal', 'import'] as const;
-/** Credits of the platform that no bet backs: from adjustBalance and from winRewards. */
+/** Platform credits without a bet: adjustBalance credits and rewards. */
 export const UNDOABLE_CREDITS = ['credit', 'reward'] as const;
 export const UNDOABLES = [...UNDOABLE_OPERATIONS, ...UNDOABLE_CREDITS] as const;
 export type Undoable = (typeof UNDOABLES)[number];
 
-/** The operation or credit that a correction takes back. */
+/** The operation or credit that a correction reverses. */
 export interface Undone {
   readonly type: Undoable;
   readonly id: string;
   /** Only for credits; an operation has none. */
   readonly productId?: string | undefined;
-  /** From 2 on: earlier corrections were refused by another operator or not approved in time. */
+  /**
+   * Number of this attempt, from 2: a second operator refused the earlier corrections or did not approve them in time.
+   */
   readonly attempt?: number | undefined;
 }
 
 /**
- * The id of the correction that takes this back: `walletd:undo:credit:-26:SLOTS:purse-1`. The id contains kind, amount
- * and target, so no other correction can get in its way, and its repeat moves nothing. `amount` is that of the
- * correction, in decimals. Parts are encoded, so that no two targets share an id; a digest replaces parts that are too
- * long.
+ * The id of the correction that reverses this item, for example `walletd:undo:credit:-26:SLOTS:purse-1`. The id
+ * contains the kind, the amount and the target, so it cannot collide with that of a different correction, and a repeat
+ * moves nothing. `amount` is the correction's amount in decimals. Parts are encoded, so that different targets have
+ * different ids; if the parts are too long, their digest replaces them.
  */
 export function undoId(
   { type, id, productId, attempt }: Undone,
@@ -38,7 +40,7 @@ export function undoId(
   const encoded = target.map(encodeURIComponent).join(':');
   const nth = attempt === undefined ? '' : `:${attempt}`;
   const whole = `${RESERVED_ID_PREFIX}undo:${type}:${amount}:${encoded}`;
-  // All attempts have the same form.
+  // Reserve space for the longest attempt number, so that the ids of all attempts have the same form.
   if (whole.length + `:${UNDO_ATTEMPTS_MAX}`.length <= ID_LENGTH_MAX) return whole + nth;
   return `${RESERVED_ID_PREFIX}undo-hash:${type}:${amount}:${sha256(encoded)}${nth}`;
 }

@@ -4,7 +4,7 @@ import { firstAnswer } from './idempotency.js';
 import { type Rules, refusesProduct } from './rules.js';
 import { change, covers, fail, repeat, type Verdict } from './verdict.js';
 
-/** docs/decisions.md section 8, adjustBalance. A debit and a credit of one refId are two movements. */
+/** docs/decisions.md section 8, adjustBalance. A debit and a credit with the same refId are two separate movements. */
 export function decideMovement(wallet: Wallet, command: AdjustBalanceCommand, txn: MovementTxn, rules: Rules): Verdict {
   return txn.status === 'DEBIT' ? decideDebit(wallet, command, txn, rules) : decideCredit(wallet, command, txn);
 }
@@ -21,7 +21,7 @@ function decideDebit(wallet: Wallet, command: AdjustBalanceCommand, txn: Movemen
   return change({ type: 'balance-debited', id, amount, after: wallet.balance - amount });
 }
 
-/** Decides a credit, which no bet backs. A credit therefore has a ceiling, and blocks do not stop it. */
+/** Decides a credit. No bet backs it, so its amount is capped. A blocked player can still receive it. */
 function decideCredit(wallet: Wallet, command: AdjustBalanceCommand, txn: MovementTxn): Verdict {
   const { id, amount } = txn;
   const credit = wallet.named('credit', command.productId, id);

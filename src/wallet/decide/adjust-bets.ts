@@ -14,7 +14,7 @@ export function decideAdjustBet(wallet: Wallet, command: AdjustBetsCommand, txn:
   if (!bet.isOpen) return fail(closedFailure(bet));
   if (bet.adjustmentCount >= rules.historyMax) return fail('limit-reached');
   const after = wallet.balance + (bet.taken ? bet.held - txn.betAmount : 0);
-  // Giving money back is always possible, even when the balance stays negative.
+  // Always allow giving money back, even if the balance remains negative.
   if (after < wallet.balance && after < 0) return fail('insufficient-balance');
   const remarks: Remark[] = txn.roundId === bet.round.id ? [] : ['round-mismatch'];
   return change({ type: 'bet-adjusted', id: bet.id, stake: txn.betAmount, after }, remarks);

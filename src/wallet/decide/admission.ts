@@ -7,8 +7,9 @@ import { sessionOf } from '../state/wallet-body.js';
 import { type Rules, refusesProduct } from './rules.js';
 
 /**
- * Why a player may not start something new. Undefined: the player may. Called after the check for repeats, which get
- * their first answer whatever has become of the player since. Never called for messages that close or pay.
+ * The reason for refusing a new bet or tip; undefined if it is allowed. Called after the check for repeats, because a
+ * repeat gets its first answer even if the player has been blocked since. Never called for messages that close a bet or
+ * pay.
  */
 export function refusalOfNew(
   wallet: Wallet,
@@ -21,7 +22,7 @@ export function refusalOfNew(
   return refusalOfToken(wallet, command, rules, nowMs);
 }
 
-/** Why the token is refused. A missing token is a wrong token. */
+/** The reason for refusing the token; undefined if it is valid. A missing token counts as a wrong token. */
 export function refusalOfToken(
   wallet: Wallet,
   { session: given = '' }: PlaceBetsCommand | PlaceTipsCommand | CheckBalanceCommand,
@@ -34,8 +35,8 @@ export function refusalOfToken(
 }
 
 /**
- * True for a bet that arrives after its round's cancel BY_ROUND, although the platform, by its own clock, did not send
- * the cancel earlier.
+ * True for a bet that arrives after a cancel BY_ROUND of its round, unless the platform's clock shows that the bet was
+ * sent after the cancel.
  */
 export function isOfCancelledRound(
   round: Round | undefined,

@@ -8,7 +8,10 @@ import type { Wallet } from '../state/wallet.js';
 import { failed, repeatedOperation, unchanged } from './operator-answers.js';
 import type { Rules } from './rules.js';
 
-/** Most requests that wait in one shard, and the share of one operator: one operator must not use up all places. */
+/**
+ * Maximum number of pending requests per shard and per operator in a shard, so that one operator cannot use up the
+ * shard's limit.
+ */
 export const PENDING_MAX = 1000;
 export const PENDING_OF_OPERATOR_MAX = 100;
 
@@ -27,7 +30,10 @@ export function needsApproval({ approvalAbove }: Rules, currency: string, amount
   return above !== undefined && Math.abs(amount) > above;
 }
 
-/** Records the wish to wait for another operator. The caller has checked that the wish could be carried out today. */
+/**
+ * Records the movement as a request that waits for a second operator. The caller has checked that the movement would be
+ * possible now.
+ */
 export function decideRequest(wallet: Wallet, wish: Wish, rules: Rules, nowMs: number): Decision {
   const { all, own } = wallet.tables.pending.count(wish.by?.name, nowMs);
   if (all >= PENDING_MAX || own >= PENDING_OF_OPERATOR_MAX) return failed('approvals-full');
@@ -38,8 +44,8 @@ export function decideRequest(wallet: Wallet, wish: Wish, rules: Rules, nowMs: n
 }
 
 /**
- * The answer to a wish whose id belongs to a request, waiting or decided. Undefined: the id belongs to another
- * operation.
+ * The answer when the id already belongs to a request, pending or decided. Undefined if the id belongs to an operation
+ * of a different type.
  */
 export function findRequestAnswer(known: Operation, wish: Wish, nowMs: number): Failure | undefined {
   if (known.type !== 'request' && known.type !== 'refusal' && known.type !== 'expiry') return undefined;
@@ -50,7 +56,7 @@ export function findRequestAnswer(known: Operation, wish: Wish, nowMs: number): 
 
 type Decide = Extract<OperationCommand, { type: 'approve-request' | 'refuse-request' }>;
 
-/** Moves the money, once. The balance is checked at this moment. */
+/** Moves the money, exactly once. The balance is checked now, at approval. */
 export function decideApproval(wallet: Wallet, { id, by }: Decide, nowMs: number): Decision {
   const known = wallet.operation(id);
   if (known === undefined) return failed('approval-not-found');
@@ -99,7 +105,7 @@ function closed(wallet: Wallet, id: string, outcome: 'refused' | 'expired', nowM
   };
 }
 
-/** True before the request expires, by log time. */
+/** True until the request expires, by log time. */
 function isOpen({ request }: Operation, nowMs: number): boolean {
   return request !== undefined && nowMs < request.expiresMs;
 }

@@ -9,8 +9,8 @@ import { isStale, isStaleInRound } from './stale.js';
 import { change, closedFailure, fail, mismatches, repeatIn, repeatOfItem, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 4, cancelBets. `hasBegun`: an earlier element of the same array has cancelled something of
- * this element's round.
+ * docs/decisions.md section 4, cancelBets. `hasBegun`: an earlier element of the same array has cancelled a bet in this
+ * element's round.
  */
 export function decideCancelBet(
   wallet: Wallet,
@@ -30,7 +30,8 @@ function decideByTransaction(wallet: Wallet, command: CancelBetsCommand, txn: Ca
 }
 
 /**
- * Decides a cancel from either endpoint: bets and tips share one namespace, and giving money back once is never wrong.
+ * Decides a cancel of a known transaction, from cancelBets or cancelTips. Bets and tips share a namespace, and
+ * returning a stake once is always safe, whichever endpoint asks for it.
  */
 export function decideCancelKnown(
   wallet: Wallet,
@@ -54,8 +55,8 @@ export function decideCancelKnown(
 }
 
 /**
- * Remembers a cancel that found nothing. Networks reorder: a bet cancelled before its arrival must never debit when it
- * arrives.
+ * Remembers a cancel of an unknown id. Networks reorder messages, and a bet that arrives after its cancel must not
+ * debit the player.
  */
 export function rememberCancel(wallet: Wallet, txn: { id: string; roundId: string }, rules: Rules): Verdict {
   if (wallet.tombstones >= rules.tombstonesMax) return fail('tombstones-full');
@@ -103,7 +104,10 @@ function decideByRound(
   });
 }
 
-/** Marks the round with the request's time, even when there was nothing to cancel. The latest of several marks counts. */
+/**
+ * Marks the round with the request's time, even if there was nothing to cancel. If there are several marks, the latest
+ * counts.
+ */
 function markRound(
   wallet: Wallet,
   command: CancelBetsCommand,

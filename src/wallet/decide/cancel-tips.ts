@@ -19,8 +19,8 @@ export function decideCancelTip(
 }
 
 /**
- * Decides the cancel of an unknown tip. On a platform without placeTips the cancel is believed, once per id and a
- * limited number of times a day.
+ * Decides the cancel of an unknown tip. For platforms that send no placeTips, the cancel is trusted, once per id and a
+ * limited number of times per day.
  */
 function decideUnknownTip(wallet: Wallet, txn: CancelTipTxn, rules: Rules, nowMs: number): Verdict {
   if (rules.tipsUnknown === 'reject') return rememberCancel(wallet, txn, rules);

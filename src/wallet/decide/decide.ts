@@ -26,8 +26,8 @@ import { decideVoidSettled } from './void-settled.js';
 import { decideWinReward } from './win-rewards.js';
 
 /**
- * Decides a command against the wallet of its player. Pure: reads no clock, changes nothing.
- * The order of checks is that of docs/decisions.md section 1: player, currency, repeat, blocked, state, round, balance.
+ * Decides a command against its player's wallet. A pure function: it reads no clock and changes nothing. Checks follow
+ * the order in docs/decisions.md section 1: player, currency, repeat, blocked, state, round, balance.
  */
 export function decide(wallet: Wallet | undefined, command: Command, rules: Rules, nowMs: number): Decision {
   switch (command.type) {
@@ -52,7 +52,7 @@ export function decide(wallet: Wallet | undefined, command: Command, rules: Rule
 const NO_REMARKS: readonly Remark[] = [];
 const REPEAT: readonly Remark[] = ['repeat'];
 
-/** Answers blocked players too, and for any product: a blocked player has bets that close. */
+/** Answers for blocked players and for any product, because a blocked player may still have bets to be closed. */
 function decideBalance(
   wallet: Wallet | undefined,
   command: CheckBalanceCommand,
@@ -76,13 +76,16 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
   return today.home === undefined ? today.decision : remember(wallet, command, rules, nowMs, today);
 }
 
-/** A decision made without regard to remembered messages, and the round that must remember this one. */
+/** A decision made without considering remembered messages, and the round that must remember this message. */
 interface Outcome {
   readonly decision: Decision;
   readonly home?: Round | undefined;
 }
 
-/** Adds a repeat marker of an acknowledged message to its event. A full round refuses a message that has no effect. */
+/**
+ * Adds a repeat marker for the acknowledged message to its event. Refuses a message without effect if the round cannot
+ * remember more messages.
+ */
 function remember(
   wallet: Wallet,
   command: CallbackCommand,
@@ -93,18 +96,18 @@ function remember(
   const { answer, event, remarks } = decision;
   if (!rules.remembersMessages || home === undefined || answer.type === 'failed') return decision;
   const changes = event?.type === 'callback-applied' ? event.changes : [];
-  // The working copy on which an array is decided has no repeat markers of its own.
+  // Look up the round in the wallet: the working copy on which an array is decided has no repeat markers.
   const round = wallet.round(command.productId, home.id);
-  // Messages with an effect are bounded by the number of things they affect.
+  // Messages with an effect need no limit here, because the number of possible effects is limited.
   if (changes.length === 0 && round !== undefined && isFull(round, rules)) return failed('duplicate-transaction');
   const memory = rememberIn(home, command, rules, answer, changes.at(-1)?.after ?? wallet.balance);
   return { answer, event: callbackApplied(wallet, command, rules, nowMs, [...changes, memory]), remarks };
 }
 
 /**
- * Decides a message that was acknowledged before: the message has no further effect, whatever it would do today. The
- * last argument is the decision as if the message were new. When that is a refusal for later events (20002, 20003,
- * 20004), the refusal stands.
+ * Decides a message that was acknowledged before. It has no further effect, even if it would have one as a new message.
+ * The last argument is the decision for the message if it were new. If that decision is a refusal because of later
+ * events (20002, 20003, 20004), it is used.
  */
 function decideAgain(
   wallet: Wallet,
@@ -126,8 +129,8 @@ const TELLS_WHAT_HAPPENED: ReadonlySet<Failure> = new Set([
 ]);
 
 /**
- * Endpoints whose effect a rollback undoes: acknowledging such a message again would claim that its effect still
- * stands.
+ * Endpoints whose effect a rollback undoes. After a rollback, acknowledging such a message again would falsely claim
+ * that its effect still stands.
  */
 const CLOSES: ReadonlySet<CallbackCommand['type']> = new Set(['settleBets', 'cancelBets', 'cancelTips']);
 
@@ -155,10 +158,10 @@ function decideSingle(wallet: Wallet, command: CallbackCommand, rules: Rules, no
 }
 
 /**
- * Decides an array as one operation: all of it applies or none of it. Each element is decided against a working copy
- * that has the earlier elements applied. Repeats are skipped. Unknown elements of cancelBets, which gives money back,
- * are skipped too. So is a bet that its round has already included, because platforms name a round beside its bets, and
- * once per bet.
+ * Decides an array as one operation, which applies completely or not at all. Each element is decided against a working
+ * copy to which the earlier elements have been applied. Repeats are skipped. In cancelBets, which only gives money
+ * back, unknown ids are also skipped. A bet that was closed together with its round is skipped, because platforms list
+ * a round together with its bets, or once per bet.
  */
 function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Outcome {
   const draft = workingCopyOf(wallet, command);
@@ -192,7 +195,7 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
     const made = madeBy(verdict);
     if (made === undefined) continue;
     if (verdict.type === 'change') rounds?.add(draft, index);
-    // The end of a round binds later requests, not the other elements of this one.
+    // The end of a round applies to later requests, not to the remaining elements of this one.
     applyChange(draft, event, 'endsRound' in made ? { ...made, endsRound: false } : made);
     changes.push(made);
   }
@@ -217,8 +220,8 @@ function answerOfRepeats(repeats: readonly Repeat[]): Accepted {
 type Repeat = Extract<Verdict, { type: 'repeat' }>;
 
 /**
- * Adds a repeat, unless the array has named the same effect before. The effect then counts at the place of the first
- * message exactly like it.
+ * Adds a repeat, unless an earlier element of the array repeats the same effect. The effect is listed once, at the
+ * position of the first element that matches it exactly.
  */
 function addOnce(repeats: Repeat[], repeat: Repeat): void {
   const at = repeats.findIndex((one) => isSameEffect(one, repeat));
@@ -251,7 +254,7 @@ function isSkipped(command: CallbackCommand, failure: Failure): boolean {
   return command.type === 'cancelBets' && failure === 'transaction-not-found';
 }
 
-/** `hasBegun`: an earlier element of the same array has closed or reopened something of this element's round. */
+/** `hasBegun`: an earlier element of the same array has closed or reopened a bet in this element's round. */
 function decideElement(
   wallet: Wallet,
   command: CallbackCommand,

@@ -8,7 +8,9 @@ import {
 } from '../state/transaction-record.js';
 import type { Rules } from './rules.js';
 
-/** The message whose first answer is looked for (docs/decisions.md section 3). Amount undefined: any amount matches. */
+/**
+ * The message whose first answer is wanted (docs/decisions.md section 3). If `amount` is undefined, any amount matches.
+ */
 interface Message {
   readonly type: EffectType;
   readonly amount?: Units;
@@ -17,10 +19,9 @@ interface Message {
 }
 
 /**
- * The first answer to an earlier message like this one that had an effect on this transaction; undefined when there is
- * none.
- * Among several, the message with the same status and skip wins, otherwise the newest. A rollback undoes settles and
- * cancels.
+ * The answer to the earlier message that this one repeats and that had an effect on the transaction; undefined if there
+ * is none. If several match, a message with the same status and skip is preferred, then the newest. Settles and cancels
+ * undone by a rollback do not count.
  */
 export function firstAnswer(item: TransactionRecord, message: Message): FirstAnswer | undefined {
   const { type, amount, waiting = false, skip = false } = message;
@@ -36,10 +37,10 @@ export function firstAnswer(item: TransactionRecord, message: Message): FirstAns
 }
 
 /**
- * The first answer to this exact placing, even where a rollback has returned its stake. A returned stake is taken again
- * only by a message with another request id. On platforms that reuse request ids, a message sent after the rollback
- * takes it as well. Where an older walletd kept no request, a message that the platform sent no later than the rollback
- * counts as the placing.
+ * The first answer to exactly this placing, even if a rollback has returned its stake since. Only a message with a
+ * different request id can take a returned stake again. On platforms that reuse request ids, a message sent after the
+ * rollback can also take it. If an older walletd stored no request, a message sent no later than the rollback counts as
+ * the original placing.
  */
 export function ownPlacing(
   item: TransactionRecord,
@@ -57,8 +58,8 @@ export function ownPlacing(
 }
 
 /**
- * True for a message sent no later than an item's rollback, when an older walletd kept no request for effects of these
- * types.
+ * True for a message sent no later than the item's newest rollback, if an older walletd stored effects of these types
+ * without their requests.
  */
 export function predatesRollback(
   item: TransactionRecord,
@@ -73,7 +74,7 @@ function isSentBefore(item: TransactionRecord, timestampMillis: number): boolean
   return timestampMillis <= (item.newestRollback?.sentMs ?? -1);
 }
 
-/** True when this request had an effect on the transaction as a settle, a cancel or the void of a reward. */
+/** True when this request settled or cancelled the transaction, or voided the reward. */
 export function isOwnRequest(item: TransactionRecord, requestId: string): boolean {
   return item.requestHashes().includes(hashOfRequest(requestId));
 }

@@ -3,12 +3,11 @@ import type { CallbackCommand } from '../command.js';
 type Txn = CallbackCommand['txns'][number];
 
 /**
- * Hash of an acknowledged message to 53 bits: endpoint, request id, and the fields of each element that its decision
- * reads. The time is excluded, because platforms that regenerate a message give it a new time. With `isTimed` the time
- * is included, for platforms that reuse request ids. Only messages that name the same round are compared, so by chance
- * one in 2^53 pairs is taken for a repeat. There is no key: a platform that crafts ids can only have its own second
- * message taken for a repeat of its first.
- * On disk for ever: the hash must not change.
+ * Hash of an acknowledged message to 53 bits: endpoint, request id, and the fields of each element that affect its
+ * decision. The time is excluded, because a platform that regenerates a message gives it a new time. `isTimed` includes
+ * the time, for platforms that reuse request ids. Only messages that name the same round are compared, so the chance of
+ * a false repeat is one in 2^53 per pair. The hash needs no secret key: by crafting ids, a platform could only make its
+ * own second message look like a repeat of its first. The hash is stored permanently, so it must never change.
  */
 export function hashOfMessage({ type, id, timestampMillis, txns }: CallbackCommand, isTimed: boolean): number {
   mixer.begin();
@@ -32,7 +31,7 @@ function mixElement(txn: Txn): void {
   mixer.flag('isEndRound' in txn && txn.isEndRound);
 }
 
-/** Two FNV-1a states, mixed into each other with each unit and finished as in MurmurHash3. */
+/** Two FNV-1a states, mixed with each other after each unit, with the finalizer of MurmurHash3. */
 class Mixer {
   private low = 0;
   private high = 0;
@@ -42,7 +41,7 @@ class Mixer {
     this.high = 0x9747b28c;
   }
 
-  /** Adds the text followed by its length, so that two adjacent texts have only one reading. */
+  /** Adds the text and then its length, so that the boundary between adjacent texts is unambiguous. */
   text(text: string): void {
     for (let i = 0; i < text.length; i++) this.unit(text.charCodeAt(i));
     this.number(text.length);

@@ -5,7 +5,7 @@ import type { Failure } from '../rejection.js';
 import { movedBy, type Operation } from '../state/operation.js';
 import type { Wallet } from '../state/wallet.js';
 
-/** Decisions on operators' commands, in their common shapes. */
+/** The decision on an operator command that is accepted. */
 export function applied(wallet: Wallet, event: Event): Decision {
   return {
     answer: { type: 'accepted', before: wallet.balance, after: wallet.balance, isRepeat: false },

@@ -18,7 +18,7 @@ import {
 import { applied, failed, repeatedOperation, unchanged } from './operator-answers.js';
 import type { Rules } from './rules.js';
 
-/** docs/decisions.md section 5: the operator owns the players. Every operation may be repeated. */
+/** Decides the operator API's commands (docs/decisions.md section 5). Every operation is safe to repeat. */
 export function decideOperator(
   wallet: Wallet | undefined,
   command: OperatorCommand,
@@ -89,7 +89,10 @@ function decideCreate(
   };
 }
 
-/** Decides an import, which never funds an existing player: only the line that created the player is a repeat. */
+/**
+ * Decides an import. An import never adds money to an existing player; only the line that created the player is
+ * accepted again, as a repeat.
+ */
 function decideImport(
   wallet: Wallet | undefined,
   command: Extract<OperationCommand, { type: 'import-player' }>,
@@ -156,9 +159,9 @@ function decideMovement(
 }
 
 /**
- * Decides a correction. A typing error must not put a player in debt, yet a debt is sometimes right: money paid by
- * mistake has been spent. A debt therefore needs `allowNegativeBalance`. Giving never fails, even where the player
- * stays in debt.
+ * Decides a correction. A typing error must not put a player into debt, but a debt is sometimes right, for example if
+ * money paid by mistake has been spent. A negative balance therefore requires `allowNegativeBalance`. Giving money is
+ * always allowed, even if the balance remains negative.
  */
 function decideCorrection(
   wallet: Wallet,

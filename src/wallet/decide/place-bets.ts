@@ -50,9 +50,9 @@ function decideNewBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, 
 }
 
 /**
- * Decides a placeBets of a known bet. It can do two things: an OPEN opens the bet, and a message without skip takes a
- * stake that was never taken. A message that does neither is a repeat. A cancelled or voided bet can neither be opened
- * nor taken.
+ * Decides a placeBets for a known bet. It can have two effects: an OPEN can open the bet, and a message without skip
+ * can take a stake that was not taken before. If it has neither effect, it is a repeat. For a cancelled or voided bet,
+ * neither effect is possible.
  */
 function decideKnownBet(
   wallet: Wallet,
@@ -96,8 +96,9 @@ function decideKnownBet(
 const STAKE_CHANGED: readonly Remark[] = ['stake-changed'];
 
 /**
- * True when the first OPEN of a bet may set a new stake: only while no stake was taken. After an adjustment the OPEN
- * must name the adjusted stake, because it may have been sent before the adjustment.
+ * True when the first OPEN of a bet may set a new stake, which requires that no stake has been taken. After an
+ * adjustment, the OPEN must name the adjusted stake; an OPEN with a different stake may have been sent before the
+ * adjustment.
  */
 function mayChangeStake(bet: Transaction, rules: Rules): boolean {
   return rules.confirmsOtherStake && !bet.taken && bet.adjustmentCount === 0;

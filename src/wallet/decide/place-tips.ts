@@ -6,7 +6,10 @@ import { firstAnswer, ownPlacing } from './idempotency.js';
 import type { Rules } from './rules.js';
 import { change, covers, fail, repeatIn, type Verdict } from './verdict.js';
 
-/** docs/decisions.md section 8, placeTips. Tips share a namespace with bets: a cancel of a tip calls it a bet. */
+/**
+ * docs/decisions.md section 8, placeTips. Tips share a namespace with bets, because the cancel of a tip refers to it as
+ * a bet.
+ */
 export function decidePlaceTip(
   wallet: Wallet,
   command: PlaceTipsCommand,

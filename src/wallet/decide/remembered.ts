@@ -8,14 +8,14 @@ import { hashOfMessage } from './message-hash.js';
 import type { Rules } from './rules.js';
 
 /*
- * Remembered messages. An acknowledged message, sent again at any later time, has no effect (docs/decisions.md section
- * 3). Most messages are recognized by their effects, each of which keeps its request. The others are remembered as a
- * whole by the first round that they name. These are arrays with an element that changed nothing, and messages that
- * repeat the content of an earlier one under another request id. A round leaves memory as a whole, for the archive or
- * for good, so a message is remembered as long as its round.
+ * Remembered messages. An acknowledged message has no further effect if it is sent again at any later time
+ * (docs/decisions.md section 3). Most messages are recognized by their effects, each of which stores its request. The
+ * remaining ones are remembered in full by the first round they name: arrays with an element that changed nothing, and
+ * messages that repeat an earlier message under a different request id. A round is archived or forgotten as a unit, so
+ * a message is remembered for as long as its round.
  */
 
-/** The first answer to exactly this message; undefined where no round remembers it. */
+/** The first answer to exactly this message; undefined if no round remembers it. */
 export function findRemembered(wallet: Wallet, command: CallbackCommand, rules: Rules): RememberedMessage | undefined {
   let hash: number | undefined;
   const searched = new Set<number>();
@@ -27,15 +27,20 @@ export function findRemembered(wallet: Wallet, command: CallbackCommand, rules: 
   });
 }
 
-/** True for a platform that reuses request ids: the time distinguishes a new message. */
+/**
+ * True for a platform that reuses request ids. On such a platform, only the time distinguishes a new message from a
+ * repeat.
+ */
 function isTimed({ rollbackStale }: Rules): boolean {
   return rollbackStale !== 'request';
 }
 
-/** Most messages without an effect that one round remembers: searching each costs some 60 nanoseconds. */
+/** Maximum number of messages without an effect that one round remembers. Searching each takes about 60 ns. */
 const WITHOUT_EFFECT_MAX = 100;
 
-/** True for a round that remembers as many messages as it may, so that it takes no further message without an effect. */
+/**
+ * True for a round that has reached its limit of remembered messages and can accept no more messages without an effect.
+ */
 export function isFull(round: Round, { historyMax }: Rules): boolean {
   return round.hasMessages && round.rememberedCount >= Math.min(historyMax, WITHOUT_EFFECT_MAX);
 }
@@ -45,7 +50,7 @@ export function homeOf(wallet: Wallet, command: CallbackCommand): Round | undefi
   return firstOfRounds(wallet, command, (round) => round);
 }
 
-/** True for an array in which each element names one transaction, and no two elements the same. */
+/** True for an array in which each element names exactly one transaction, and all of them are different. */
 export function isOfDistinctIds({ txns }: CallbackCommand): boolean {
   const ids = new Set<string>();
   for (const txn of txns) {
@@ -87,8 +92,8 @@ function isReopened(item: Transaction): boolean {
 }
 
 /**
- * Visits the rounds of each element, in order: the rounds of transactions with its id, then the round that it names.
- * Returns the first result that is not undefined.
+ * Visits the rounds of each element in order: first the rounds of transactions with the element's id, then the round
+ * that the element names. Returns the first result that is not undefined.
  */
 function firstOfRounds<T>(
   wallet: Wallet,
@@ -111,7 +116,10 @@ function firstOfRounds<T>(
 
 const NONE: readonly Namespace[] = [];
 
-/** True for an element about a whole round. A single-state settle names its bet, whatever its `transactionType`. */
+/**
+ * True for an element about a whole round. A single-state settle always concerns one bet, regardless of its
+ * `transactionType`.
+ */
 function isByRound(txn: CallbackCommand['txns'][number]): boolean {
   return 'byRound' in txn && txn.byRound && !('isSingleState' in txn && txn.isSingleState);
 }

@@ -10,9 +10,9 @@ import { takeBack } from './take-back.js';
 import { change, fail, repeat, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 8, rollback. Afterwards the player stands as if the settle or refund had never happened. A
- * rollback takes the amounts that were recorded as paid or refunded, not the request's. `hasBegun`: an earlier element
- * of the same array has taken back a result of this element's round.
+ * docs/decisions.md section 8, rollback. Restores the state before the settle or refund. A rollback takes back the
+ * amounts recorded as paid or refunded, not the amounts in the request. `hasBegun`: an earlier element of the same
+ * array has taken back a result in this element's round.
  */
 export function decideRollback(
   wallet: Wallet,
@@ -34,12 +34,12 @@ function decideByTransaction(wallet: Wallet, command: RollbackCommand, txn: Roll
   if (bet.isOpen || bet.state === 'TIPS') {
     const newest = bet.newestRollback;
     if (newest === undefined) return fail('transaction-not-found');
-    // A repeat that cannot be remembered is not acknowledged: sent again after the next result, it would take that
-    // result back.
+    // Do not acknowledge a repeat that cannot be remembered: if it were sent again after the next result, it would take
+    // that result back.
     if (bet.rollbackCount >= rules.historyMax) return fail('duplicate-transaction');
     return repeatOf(newest, memory(wallet, bet, false));
   }
-  // A tip credited as an unknown tip was never open here.
+  // A tip that was credited as unknown has never been open in this wallet.
   if (bet.kind === 'tip' && bet.paidOut) return fail('transaction-not-found');
   if (bet.kind === 'tombstone' || (bet.state !== 'SETTLED' && bet.state !== 'REFUND')) return fail('already-cancelled');
   if (bet.rollbackCount >= rules.historyMax) return fail('limit-reached');
@@ -60,7 +60,7 @@ function isLastSettled(bet: Transaction): boolean {
   return bet.round.bets.every((other) => other.row === bet.row || other.state !== 'SETTLED');
 }
 
-/** The stake that a refund has given back. */
+/** The stake returned by a refund. */
 function stakeOf(bet: Transaction): Units {
   return bet.taken ? bet.stake : 0;
 }
@@ -90,16 +90,16 @@ function decideByRound(
   const newest = newestOf(bets.filter((bet) => bet.isOpen));
   if (newest === undefined) return fail(bets.some((bet) => bet.isOpen) ? 'transaction-not-found' : 'already-cancelled');
   const isFull = round.closingCount >= rules.historyMax;
-  // Earlier elements of the same array have opened the bet: together they are one answer.
+  // Earlier elements of the same array have reopened the bet, and the array gets one answer.
   const [bet, rollback] = newest;
   if (rollback.version > wallet.version && !isFull) return rollBack(wallet, txn, rules, round, [], 0, 'SETTLED');
   return isFull ? fail('duplicate-transaction') : repeatOf(rollback, memory(wallet, bet, true));
 }
 
 /**
- * The bets that a rollback BY_ROUND can open when nothing is settled. A rollback BY_ROUND, or one that a message
- * BY_ROUND repeated, leaves some bets as REFUND. These bets stay so while another bet is open since that rollback.
- * Otherwise a retry of that rollback under another request id would take their stakes.
+ * The bets that a rollback BY_ROUND can open when nothing is settled. An earlier rollback BY_ROUND, or one repeated by
+ * a message BY_ROUND, may have left some bets as REFUND. These bets stay REFUND as long as a bet reopened by that
+ * rollback is still open. Otherwise a retry of that rollback under a different request id would take their stakes.
  */
 function refundedSince(round: Round, bets: readonly Transaction[]): Transaction[] {
   const refunded = bets.filter((bet) => bet.state === 'REFUND');
@@ -162,12 +162,12 @@ function remarksOf(txn: RollbackTxn, said: Units, amount: Units, state: 'SETTLED
   return remarks;
 }
 
-/** A repeat of a rollback. Rollbacks of one request only take money, so their amounts distinguish them. */
+/** A repeat of a rollback. All rollbacks of one request take money, so their amounts alone distinguish them. */
 function repeatOf(rollback: FirstAnswer, memory?: Change): Verdict {
   return repeat(rollback, 'rollback', memory);
 }
 
-/** A repeat marker, which makes this request a repeat in every later state. */
+/** A repeat marker, so that this request remains a repeat in every later state. */
 function memory({ balance }: Wallet, { id }: Transaction, byRound: boolean): Change {
   return { type: 'rollback-repeated', id, byRound, after: balance };
 }

@@ -14,16 +14,16 @@ import type { Wallet } from '../state/wallet.js';
 type Txn = CancelTxn | VoidTxn | RollbackTxn;
 
 /**
- * The rounds that an array of cancels, voids or rollbacks has touched, as a whole or through a bet. Platforms name a
- * round beside its bets, and once per bet, and mean one thing.
+ * The rounds that an array of cancels, voids or rollbacks has touched, directly or through a bet. Some platforms list a
+ * round together with its bets, or once per bet; all these elements request the same effect.
  */
 export class RoundsOfArray {
   /**
-   * Rounds in which this array has just closed something or taken back a result. A later element that names such a
-   * round means the same.
+   * Rounds in which this array has already closed a bet or taken back a result. A later element that names such a round
+   * requests the same effect.
    */
   private readonly begun = new Set<string>();
-  /** Rounds closed as a whole, by this array or by its first delivery. */
+  /** Rounds closed BY_ROUND, by this array or by its first delivery. */
   private readonly wholly = new Set<string>();
 
   private constructor(private readonly command: CancelBetsCommand | VoidSettledCommand | RollbackCommand) {}
@@ -47,10 +47,10 @@ export class RoundsOfArray {
       this.begun.add(roundId);
       return;
     }
-    // Tips and rewards are closed here, too, but belong to no round.
+    // Tips and rewards can be closed by such an array but belong to no round.
     const bet = this.bet(draft, id);
     if (bet?.kind !== 'bet') return;
-    // Taking back a refund says nothing about the results of the round.
+    // Taking back a refund does not affect the round's results.
     if (this.command.type !== 'rollback' || bet.state === 'SETTLED') this.begun.add(bet.round.id);
   }
 
@@ -59,7 +59,7 @@ export class RoundsOfArray {
     if (byRound) this.wholly.add(roundId);
   }
 
-  /** True for a bet that was closed together with its round, as this array requested, and not on its own. */
+  /** True for a bet that was closed as part of its round, as this array requests, rather than individually. */
   closedWithRound(draft: Wallet, index: number, failure: Failure): boolean {
     if (failure !== 'already-cancelled' || this.command.type === 'rollback') return false;
     const { id, byRound } = this.txn(index);

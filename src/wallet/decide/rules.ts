@@ -1,62 +1,67 @@
 import type { Units } from '../amount.js';
 
-/** A product of the platform that the operator has listed. */
+/** A platform product that the operator has listed in the settings. */
 export interface Product {
   readonly id: string;
   readonly blocked?: boolean | undefined;
 }
 
 /**
- * Settings of docs/decisions.md that `decide` reads. They shape decisions only: events carry results, so replay reads
- * none of them, and a setting may change between two starts.
+ * Settings from docs/decisions.md that `decide` reads. They affect only decisions. Events contain results, so replay
+ * does not depend on the settings, and a setting may change between two starts.
  */
 export interface Rules {
   /** `replay` answers a repeat with its first answer, `reject` with 20002. */
   readonly duplicates: 'replay' | 'reject';
-  /** Messages that an ended round refuses: further payouts, nothing, or new bets too. */
+  /** Messages that an ended round refuses: further payouts, none, or further payouts and new bets. */
   readonly roundEnded: 'refuse-payouts' | 'ignore' | 'refuse-all';
-  /** Amounts that a void moves back: the recorded ones, or the request's. */
+  /** Amounts that a void reverses: the recorded amounts, or those in the request. */
   readonly voidAmounts: 'recorded' | 'request';
   /** False: a void that would leave a negative balance answers 10002. */
   readonly voidAllowNegativeBalance: boolean;
   /** False: a rollback that would leave a negative balance answers 10002. */
   readonly rollbackAllowNegativeBalance: boolean;
-  /** How to recognize the late retry of a rolled-back settle or cancel: by its request id, by its time, or not at all. */
+  /**
+   * How to recognize a late retry of a settle or cancel that was rolled back: by its request id, by its time, or not at
+   * all.
+   */
   readonly rollbackStale: 'request' | 'time' | 'off';
-  /** Settles and cancels remember their requests; false while a node of the cluster is too old to read that. */
+  /** Settles and cancels store their requests; false while any node of the cluster is too old to read such records. */
   readonly keepsRequests: boolean;
-  /** Acknowledged messages are remembered as a whole; false while a node of the cluster is too old to read that. */
+  /**
+   * Remembers each acknowledged message in full; false while any node of the cluster is too old to read such records.
+   */
   readonly remembersMessages: boolean;
-  /** The cancel of a tip that was never seen: `credit` its amount once, or `reject` with 20001 and a tombstone. */
+  /** Handling of a cancel for an unknown tip: `credit` its amount once, or `reject` with 20001 and a tombstone. */
   readonly tipsUnknown: 'credit' | 'reject';
   /** Refuses a single-state settle when its round was cancelled BY_ROUND after the platform sent the settle. */
   readonly cancelStopsSingleState: boolean;
   /**
-   * A confirmation may name another stake when none was taken. False also while a node of the cluster is too old to
-   * read that.
+   * A confirmation may name a different stake if none was taken. Also false while any node of the cluster is too old to
+   * read such records.
    */
   readonly confirmsOtherStake: boolean;
-  /** Most unknown tips credited per player and UTC day. */
+  /** Maximum number of unknown tips credited per player and UTC day. */
   readonly tipsUnknownMax: number;
-  /** Most tombstones and marks of unknown rounds per player. */
+  /** Maximum number per player of tombstones and of marks for unknown rounds together. */
   readonly tombstonesMax: number;
-  /** Most OPEN and WAITING bets per player. */
+  /** Maximum number of OPEN and WAITING bets per player. */
   readonly openBetsMax: number;
   /**
-   * Largest number of adjustments of a bet, of rollbacks of a bet, and of payouts of a round. Also of the cancels,
-   * voids and rollbacks of a round together, and of the messages that a round remembers as a whole.
+   * Maximum number of adjustments per bet, rollbacks per bet and payouts per round. Also limits a round's cancels,
+   * voids and rollbacks together, and the messages that a round remembers.
    */
   readonly historyMax: number;
-  /** How long ids are remembered after the last change of their round. Milliseconds. */
+  /** How long ids are remembered after the last change of their round, in milliseconds. */
   readonly retentionMs: number;
   /**
-   * Movements by hand above this many units need another operator, by currency; a currency that is not listed needs
-   * none.
+   * By currency: manual movements above this many units need approval by a second operator. Currencies that are not
+   * listed need no approval.
    */
   readonly approvalAbove: Readonly<Record<string, Units>>;
-  /** Time for another operator to decide. Milliseconds. */
+  /** Time allowed for a second operator's decision, in milliseconds. */
   readonly approvalMs: number;
-  /** `check`: a bet, a tip or a balance requires the token of the player's session. */
+  /** `check`: placing a bet or tip and reading a balance require the player's session token. */
   readonly sessionToken: 'ignore' | 'check';
   readonly productsUnlisted: 'accept' | 'reject';
   readonly products: ReadonlyMap<string, Product>;

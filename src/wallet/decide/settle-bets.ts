@@ -62,11 +62,11 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
   );
 }
 
-/** Settles a single-state round that a rollback has reopened: its stake is already held, if it was taken. */
+/** Settles a single-state round that a rollback has reopened. If its stake was taken, it is already held. */
 function resettle(wallet: Wallet, bet: Transaction, txn: SettleTxn): Verdict {
   const skip = txn.skipBalanceUpdate;
   const { held } = bet;
-  // A held stake cannot change without moving money.
+  // With skip no money moves, so a held stake cannot change.
   if (skip && bet.taken && txn.betAmount !== held) return fail('duplicate-transaction');
   if (!skip && !covers(wallet, Math.max(0, txn.betAmount - held))) return fail('insufficient-balance');
   return change(
@@ -92,7 +92,7 @@ function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: Se
   const skip = txn.skipBalanceUpdate;
   if (!bet.isOpen) {
     if (bet.isReversed || bet.isSettledSingly) return fail(closedFailure(bet));
-    // A bet that was settled by its round has no settlement of its own to repeat.
+    // If the bet was settled by its round, there is no settlement of the bet itself to repeat.
     const first = firstAnswer(bet, { type: 'settle', amount: txn.payoutAmount, skip });
     if (first === undefined) return fail('already-settled');
     if (bet.paidOut || skip) return repeatOfItem(bet, first, command.id);
@@ -150,21 +150,24 @@ function decideKnownSettlement(
   });
   if (first === undefined || isOfNextRun(settlement, command)) return fail('already-settled');
   if (transaction.paidOut || txn.skipBalanceUpdate) return repeatOfItem(transaction, first, command.id);
-  // Skipped at first, paid now. The message only pays: bets placed since stay open.
+  // The settlement was skipped at first and is paid now. This message only pays; bets placed since then stay open.
   const bets = settlement.bets.length > 0 ? settlement.bets : round.bets;
   if (bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
   return settleRound(wallet, txn, rules, [], untaken(settlement.bets, txn));
 }
 
-/** Warns of settled bets whose stake was never taken. The settle stands and money moves; an operator must investigate. */
+/**
+ * Returns a warning if a settled bet's stake was never taken. The settle stands and money moves; an operator must
+ * investigate.
+ */
 function untaken(bets: readonly Transaction[], { skipBalanceUpdate }: SettleTxn): Remark[] {
   const isLacking = !skipBalanceUpdate && bets.some(({ taken, stake }) => !taken && stake > 0);
   return isLacking ? ['untaken-stake'] : [];
 }
 
 /**
- * True when a rollback has opened one of the settlement's bets, while other bets keep the settlement and its id in
- * place. A success would claim that the open bet was paid.
+ * True when a rollback has reopened one of the settlement's bets, while its remaining bets keep the settlement and its
+ * id in place. Answering with success would falsely claim that the open bet was paid.
  */
 function isOfNextRun({ transaction, bets }: Settlement, command: SettleBetsCommand): boolean {
   if (!bets.some((bet) => bet.isOpen && bet.isRolledBack)) return false;

@@ -6,8 +6,9 @@ import { predatesRollback } from './idempotency.js';
 import type { Rules } from './rules.js';
 
 /**
- * True for a late settle or cancel that a rollback has undone. As a retry it would look like the new result and pay the
- * old one. The request identifies such a message (docs/decisions.md section 8, rollback).
+ * True for a late retry of a settle or cancel that a rollback has undone. Without this check the retry would look like
+ * the new result, and the old result would be paid. The request id identifies such a retry (docs/decisions.md section
+ * 8, rollback).
  */
 export function isStale(item: Transaction, command: CallbackCommand, rules: Rules): boolean {
   return item.isRolledBack && isUndone([item], item.round, command, rules);
@@ -37,8 +38,8 @@ function isUndone(items: readonly Transaction[], round: Round, command: Callback
 const CLOSINGS: readonly EffectType[] = ['settle', 'cancel'];
 
 /**
- * True for exactly this message, not another one under its request id: the platform sent it no later than the rollback
- * that has undone it. As reliable as the platform's clock.
+ * True for the undone message itself, as opposed to a different message with the same request id: the platform sent it
+ * no later than the rollback that undid it. This check is only as reliable as the platform's clock.
  */
 function isUndoneItself(items: readonly Transaction[], round: Round, command: CallbackCommand): boolean {
   return isOfUndoneRequest(items, round, command) && items.some((item) => command.timestampMillis <= sentMsOf(item));
@@ -50,7 +51,7 @@ function isOfUndoneRequest(items: readonly Transaction[], round: Round, { id }: 
   return undone.length > 0 && undone.includes(hashOfRequest(id));
 }
 
-/** When the platform sent the item's newest rollback, in milliseconds; 0 without a rollback. */
+/** Time at which the platform sent the item's newest rollback, in milliseconds; 0 without a rollback. */
 function sentMsOf(item: Transaction): number {
   return item.newestRollback?.sentMs ?? 0;
 }

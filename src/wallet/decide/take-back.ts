@@ -1,7 +1,7 @@
 import type { Units } from '../amount.js';
 import type { Round } from '../state/round.js';
 
-/** The settlements of the round that give back up to `payout`, oldest first. */
+/** Amounts to take back from the round's settlements, oldest first, up to a total of `payout`. */
 export function takeBack(round: Round, payout: Units): [settlementId: string, amount: Units][] {
   const taken: [string, Units][] = [];
   let rest = payout;

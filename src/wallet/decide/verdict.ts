@@ -11,8 +11,8 @@ import { isOwnRequest } from './idempotency.js';
 export type Verdict =
   | { readonly type: 'change'; readonly change: Change; readonly remarks: readonly Remark[] }
   /**
-   * `of` names the cause of the effect: the row of a transaction, or row and id of the closing of a round. `memory`: a
-   * repeat marker to add. `home`: the round that must remember the message, because its request is not known yet.
+   * `of` identifies the repeated effect: the row of a transaction, or the row and id of a round's closing. `memory` is
+   * a repeat marker to add. `home` is the round that must remember the message, if its request is not stored yet.
    */
   | {
       readonly type: 'repeat';
@@ -21,7 +21,7 @@ export type Verdict =
       readonly memory?: Change | undefined;
       readonly home?: Round | undefined;
     }
-  /** `residue` is the side effect of a refusal: a failed cancel leaves a tombstone or a mark. */
+  /** `residue` is the side effect of a refusal: a failed cancel may leave a tombstone or a mark. */
   | { readonly type: 'fail'; readonly failure: Failure; readonly residue?: Change };
 
 const NO_REMARKS: readonly Remark[] = [];
@@ -35,7 +35,10 @@ export function repeat(answer: FirstAnswer, of: number | string, memory?: Change
   return { type: 'repeat', answer, of, memory };
 }
 
-/** A repeat by the request that had the effect, or by another request, which the round must then remember. */
+/**
+ * A repeat, sent under the request id that had the effect (`isKnown`) or under a different one, which the round must
+ * then remember.
+ */
 export function repeatIn(round: Round, answer: FirstAnswer, of: number | string, isKnown: boolean): Verdict {
   return { type: 'repeat', answer, of, home: isKnown ? undefined : round };
 }
@@ -49,19 +52,19 @@ export function fail(failure: Failure, residue?: Change): Verdict {
   return residue === undefined ? { type: 'fail', failure } : { type: 'fail', failure, residue };
 }
 
-/** True when the balance covers the stake. Any balance covers a stake of 0, even a negative one. */
+/** True when the balance covers the stake. Even a negative balance covers a stake of 0. */
 export function covers(wallet: Wallet, stake: Units): boolean {
   return stake === 0 || wallet.balance >= stake;
 }
 
-/** Why a closed bet cannot be opened, settled, adjusted or cancelled. */
+/** The reason that a closed bet cannot be opened, settled, adjusted or cancelled. */
 export function closedFailure(bet: Transaction): Failure {
   return bet.state === 'SETTLED' ? 'already-settled' : 'already-cancelled';
 }
 
 /**
- * Differences between a message and the known bet that it is about. An amount of 0 means that the platform did not know
- * the amount.
+ * Warnings about differences between a message and the known bet to which it refers. An amount of 0 means that the
+ * platform did not know the amount.
  */
 export function mismatches(bet: Transaction, txn: { roundId: string }, amount: Units, expected: Units): Remark[] {
   const remarks: Remark[] = [];

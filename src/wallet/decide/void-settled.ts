@@ -9,9 +9,9 @@ import { takeBack } from './take-back.js';
 import { change, fail, mismatches, repeat, repeatOfItem, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 4, voidSettled. Afterwards the player stands as before the bet. A void moves back the
- * recorded held and paid amounts, not the request's (unless the rules say so). `hasBegun`: an earlier element of the
- * same array has voided something of this element's round.
+ * docs/decisions.md section 4, voidSettled. Restores the state before the bet. A void reverses the recorded held and
+ * paid amounts; it uses the amounts in the request only if the rules say so. `hasBegun`: an earlier element of the same
+ * array has voided a bet in this element's round.
  */
 export function decideVoidSettled(
   wallet: Wallet,
@@ -24,9 +24,9 @@ export function decideVoidSettled(
 }
 
 /**
- * Decides a void by its id. A void with the reward's id takes the reward back, because no message exists for that. The
- * void means a bet or tip instead if one has the same id. When that bet came later, the retry of an earlier void still
- * means the reward.
+ * Decides a void by its id. The protocol has no message to take back a reward, so a void with the reward's id does it.
+ * If a bet or tip has the same id, the void applies to that bet or tip. The retry of a void sent before that bet
+ * existed still applies to the reward.
  */
 function decideById(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
@@ -87,7 +87,7 @@ function decideByRound(
   const isEmpty = settled.length === 0 && round.stillPaid().every((amount) => amount === 0);
   if (isEmpty && bets.some((bet) => bet.isOpen)) return fail('transaction-not-found');
   if (isEmpty && !hasBegun) return fail('already-cancelled');
-  // Remembered, which makes the same message a repeat when it comes again.
+  // Remember the empty void, so that the same message is a repeat if it is sent again.
   if (isEmpty) return change({ type: 'round-voided', id: txn.id, roundId: round.id, bets: [], after: wallet.balance });
   if (round.closingCount >= rules.historyMax) return fail('limit-reached');
   const held = trySum(settled.map((bet) => bet.held));

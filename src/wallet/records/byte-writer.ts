@@ -8,11 +8,11 @@ import {
   writeText,
 } from './bytes.js';
 
-/** Largest distance: doubled, plus one, it is still a safe integer. */
+/** Maximum distance: twice this value plus one is still a safe integer. */
 const TIME_MAX = 2 ** 51;
 const BYTES_MIN = 64 * 1024;
 
-/** A growing buffer of bytes. */
+/** A growable byte buffer. */
 export class ByteWriter {
   length = 0;
   private bytes = Buffer.allocUnsafe(BYTES_MIN);
@@ -45,7 +45,7 @@ export class ByteWriter {
     this.length = this.room(DOUBLE_BYTES).writeDoubleLE(value, this.length);
   }
 
-  /** Milliseconds, as the distance from another time. */
+  /** Writes a time in milliseconds as its distance from another time. */
   time(value: number, after: number): void {
     const distance = value - after;
     if (Number.isSafeInteger(distance) && after + distance === value && Math.abs(distance) < TIME_MAX) {

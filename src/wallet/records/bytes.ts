@@ -1,8 +1,8 @@
 import { assert } from '../../base/assert.js';
 
 /*
- * Encoding of numbers and texts in blobs and snapshots. Each write function returns the end of what it wrote; a
- * `Cursor` reads.
+ * Encoding of numbers and texts in blobs and snapshots. Each write function returns the position after the written
+ * bytes; a `Cursor` reads them.
  *
  *   number    seven bits a byte, the lowest first; the eighth bit: more bytes follow
  *   signed    as a number, whose lowest bit is the sign
@@ -21,21 +21,21 @@ const NO_SIX = 0xff;
 const SIX_OF = new Uint8Array(128).fill(NO_SIX);
 const LETTER_OF = Buffer.from(SIX_LETTERS, 'latin1');
 for (const [six, letter] of LETTER_OF.entries()) SIX_OF[letter] = six;
-/** Longer texts use another form. */
+/** Maximum length of a text in six bits a unit; longer texts use a different form. */
 const SIX_LENGTH_MAX = 4096;
-/** Scratch space for the text being read. */
+/** Scratch space for decoding a text. */
 const letters = Buffer.alloc(SIX_LENGTH_MAX);
 
 const MORE = 0x80;
-/** The bits of a number's byte other than `MORE`. */
+/** Mask for the value bits of a number's byte. */
 const LOW = 0x7f;
-/** Below this bit operations are exact. */
+/** Bit operations are exact for numbers below this. */
 const SMALL = 2 ** 31;
 /** Values below this fit four bytes. */
 const FOUR_BYTES = 2 ** 28;
 
 export const DOUBLE_BYTES = 8;
-/** Most bytes of a safe integer that is not negative; a signed one takes as many. */
+/** Maximum size of a non-negative safe integer; a signed one takes no more. */
 export const NUMBER_BYTES_MAX = 8;
 
 export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
@@ -56,7 +56,10 @@ export function writeNumber(bytes: Uint8Array, at: number, value: number): numbe
   return end;
 }
 
-/** Writes any safe integer: the sign stands beside the lowest six bits, so the value is never doubled. */
+/**
+ * Writes any safe integer. The sign is stored with the lowest six bits, so the value need not be doubled, which could
+ * overflow.
+ */
 export function writeSigned(bytes: Uint8Array, at: number, value: number): number {
   assert(Number.isSafeInteger(value), 'a signed number is whole');
   const magnitude = Math.abs(value);
@@ -70,7 +73,7 @@ export function writeSigned(bytes: Uint8Array, at: number, value: number): numbe
   return writeNumber(bytes, at + 1, rest);
 }
 
-/** Up to this length a loop is faster than a call. */
+/** Up to this length, a loop is faster than a call to the native copy. */
 const LOOP_MAX = 96;
 
 export function copyBytes(from: Uint8Array, start: number, to: Uint8Array, at: number, length: number): void {
@@ -78,7 +81,7 @@ export function copyBytes(from: Uint8Array, start: number, to: Uint8Array, at: n
   else for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number;
 }
 
-/** Upper bound of the bytes that the text takes. */
+/** Upper bound for the encoded size of the text. */
 export function textBytesMax(text: string): number {
   return 5 + text.length * 2;
 }
@@ -124,7 +127,7 @@ function writeSix(bytes: Uint8Array, at: number, text: string): number {
   return end;
 }
 
-/** The text in six bits a unit; undefined when it has other characters. */
+/** The text at six bits per unit; undefined if it contains other characters. */
 export function trySix(text: string): Uint8Array | undefined {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -141,18 +144,18 @@ export interface WrittenText {
   readonly length: number;
 }
 
-/** True when this text is written there. */
+/** True if this text is stored at position `at`. */
 export function isTextAt(bytes: Uint8Array, at: number, text: WrittenText): boolean {
   return areAt(bytes, at, text.bytes, text.length);
 }
 
-/** True when the first `count` of the wanted bytes are there. */
+/** True if the first `count` wanted bytes are at position `at`. */
 export function areAt(bytes: Uint8Array, at: number, wanted: Uint8Array, count: number): boolean {
   for (let i = 0; i < count; i++) if (bytes[at + i] !== wanted[i]) return false;
   return true;
 }
 
-/** The end of a text. */
+/** The position after a text. */
 export function textEnd(bytes: Uint8Array, at: number): number {
   const head = textHead(bytes, at);
   return at + headBytes(head) + bodyBytes(head);
@@ -183,7 +186,7 @@ function bodyBytes(head: number): number {
   return form === WIDE ? length * 2 : Math.ceil((length * 6) / 8);
 }
 
-/** Reads sequentially from a place. */
+/** Reads sequentially from a position. */
 export class Cursor {
   constructor(
     readonly bytes: Buffer,
@@ -220,7 +223,7 @@ export class Cursor {
     return value;
   }
 
-  /** Milliseconds, written as the distance from another time. */
+  /** Reads a time in milliseconds, which is stored as the distance from another time. */
   time(after: number): number {
     const told = this.number();
     if (told === 0) return this.double();

@@ -1,18 +1,18 @@
 import { assert } from '../../base/assert.js';
 
-/** Numbers for recurring texts (products, currencies, operators), from 1 on. An unused text is forgotten. */
+/** Numbers recurring texts (products, currencies, operators) from 1. Texts that are no longer used are removed. */
 export class Dictionary {
   private readonly numbers = new Map<string, number>();
   private readonly texts: string[] = [''];
   private readonly uses: number[] = [0];
   private readonly free: number[] = [];
 
-  /** The number of a text in use; 0 when it is not in use. */
+  /** The text's number; 0 if the text is not in use. */
   find(text: string): number {
     return this.numbers.get(text) ?? 0;
   }
 
-  /** Adds a use of the text. */
+  /** Adds a reference to the text; returns its number. */
   take(text: string): number {
     const known = this.numbers.get(text);
     if (known !== undefined) return this.takeAgain(known);

@@ -1,18 +1,21 @@
-/** A larger partition is split in two: splitting or enlarging one takes some ten microseconds. */
+/**
+ * Maximum size of a partition before it is split in two. Splitting or enlarging a partition takes about ten
+ * microseconds.
+ */
 const ENTRIES_MAX = 4096;
 const SLOTS_MIN = 8;
-/** Highest and lowest share of slots in use. */
+/** Maximum and minimum share of slots in use. */
 const LOAD_MAX = 0.8;
 const LOAD_MIN = 0.4;
 const GROWTH = 1.25;
-/** Factor by which the fullest of several partitions exceeds their mean, nearly always. */
+/** Factor by which the fullest partition usually exceeds the mean. */
 const SPREAD = 1.08;
-/** Hashes that agree in this many bits stay together, however many there are. */
+/** Hashes that agree in this many leading bits share a partition, regardless of their number. */
 const DEPTH_MAX = 20;
 /**
- * A full partition is not split when the directory has this many times the entries that its rows fill. Without this
- * limit, 4,097 hashes with equal leading bits double the directory up to a million entries in one insert, which took
- * 2.6 s.
+ * A full partition is not split if the directory is already this many times larger than the number of rows requires.
+ * Without this limit, 4,097 hashes with equal leading bits double the directory repeatedly, up to a million entries, in
+ * a single insert; this took 2.6 s.
  */
 const SPARSE_MAX = 16;
 
@@ -21,13 +24,13 @@ interface Partition {
   slots: Uint32Array;
   capacity: number;
   count: number;
-  /** Number of leading bits that all its hashes share. */
+  /** Number of leading bits shared by all hashes in the partition. */
   depth: number;
 }
 
 /**
- * Finds rows by the hash of a key, outside V8's heap. The index grows in small steps. A directory by the leading bits
- * of the hash leads to partitions, which grow by a quarter and are split when they are large.
+ * Index that finds rows by the hash of a key, stored outside V8's heap. It grows in small steps: a directory, indexed
+ * by the leading bits of the hash, points to partitions, which grow by a quarter and are split when they become large.
  */
 export class HashIndex {
   count = 0;
@@ -35,7 +38,7 @@ export class HashIndex {
   private directory: Partition[] = [newPartition(SLOTS_MIN, 0)];
   private slots = SLOTS_MIN;
 
-  /** The row that `matches`, among those with this hash; 0 when there is none. */
+  /** The row with this hash for which `matches` returns true; 0 if there is none. */
   find(hash: number, matches: (row: number) => boolean): number {
     const { slots, capacity } = this.partitionOf(hash);
     for (let slot = firstSlot(hash, capacity); ; slot = slot + 1 === capacity ? 0 : slot + 1) {
@@ -45,17 +48,17 @@ export class HashIndex {
     }
   }
 
-  /** Sizes an empty index for this many rows, so it need not grow step by step. */
+  /** Sizes an empty index for this many rows, so that it need not grow step by step. */
   expect(count: number): void {
     if (this.count > 0 || count <= ENTRIES_MAX / 2) return;
-    // Half full, so that few partitions are split.
+    // Plan for half-full partitions, so that few of them are split.
     this.depth = Math.min(DEPTH_MAX, Math.ceil(Math.log2((count * 2) / ENTRIES_MAX)));
     const capacity = Math.ceil((count / 2 ** this.depth / LOAD_MAX) * SPREAD);
     this.directory = Array.from({ length: 2 ** this.depth }, () => newPartition(capacity, this.depth));
     this.slots = this.directory.length * capacity;
   }
 
-  /** Inserts a row that the index does not have. */
+  /** Inserts a row that is not in the index yet. */
   insert(hash: number, row: number): void {
     let partition = this.partitionOf(hash);
     while (partition.count >= ENTRIES_MAX && this.maySplit(partition)) {

@@ -1,6 +1,6 @@
 import { areAt, FORMS, headBytes, LATIN, textHead, trySix, WIDE } from './bytes.js';
 
-/** The start of a text, in each form of a written text; undefined when no text of the form can start like that. */
+/** The beginning of a text in each stored form; undefined for a form in which no text can begin with it. */
 export interface Prefix {
   readonly length: number;
   readonly latin: Uint8Array | undefined;
@@ -22,7 +22,10 @@ export function prefixOf(text: string): Prefix {
   };
 }
 
-/** True when the text written there starts with the prefix. Takes a tenth of the time of decoding the text. */
+/**
+ * True if the text stored at position `at` starts with the prefix. This takes a tenth of the time that decoding the
+ * text takes.
+ */
 export function beginsWith(bytes: Uint8Array, at: number, { length, latin, wide, six }: Prefix): boolean {
   const head = textHead(bytes, at);
   const start = at + headBytes(head);

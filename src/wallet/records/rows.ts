@@ -1,7 +1,10 @@
-/** Rows of one segment: few objects for the garbage collector, and no long pause when a segment is added. */
+/**
+ * Number of rows per segment: enough to give the garbage collector few objects, and few enough to add a segment without
+ * a long pause.
+ */
 export const SEGMENT_ROWS = 8192;
 
-/** A run of rows in one piece of memory. */
+/** Consecutive rows in one block of memory. */
 interface Segment {
   readonly number: number;
   readonly words: Uint32Array;
@@ -9,9 +12,9 @@ interface Segment {
   count: number;
   /** Rows that have ever been in use, including freed ones. */
   begun: number;
-  /** The first freed row; each names the next in its first word; 0 ends the list. */
+  /** Head of the list of freed rows. The first word of each freed row is the number of the next; 0 ends the list. */
   freed: number;
-  /** Neighbours on the list of segments with free space. */
+  /** Links in the list of segments with free space. */
   newer: Segment | undefined;
   older: Segment | undefined;
 }
@@ -19,8 +22,8 @@ interface Segment {
 const NOTHING = new Uint32Array(0);
 
 /**
- * Records of one fixed length outside V8's heap, in segments of typed arrays. A row is named by its number, from 1 on,
- * and stays in place until it is freed; 0 names no row. Freed rows are reused, and an empty segment is given back.
+ * Fixed-length records outside V8's heap, in segments of typed arrays. A row is identified by its number, from 1; 0
+ * means no row. A row stays in place until it is freed. Freed rows are reused, and empty segments are released.
  *
  *   row 1        row 2        ...          words, and doubles at even ones
  *   | w w w w w w | w w w w w w | ...
@@ -29,7 +32,7 @@ export class Rows {
   /** Rows in use. */
   count = 0;
   private readonly segments: (Segment | undefined)[] = [];
-  /** By segment: its memory, as words and as doubles. */
+  /** Each segment's memory, as words and as doubles. */
   private readonly words: Uint32Array[] = [];
   private readonly doubles: Float64Array[] = [];
   private readonly freeNumbers: number[] = [];
@@ -47,7 +50,7 @@ export class Rows {
     this.mask = segmentRows - 1;
   }
 
-  /** Allocates a row of zeros: a freed row, or else the next number. */
+  /** Allocates a zeroed row: a freed row if there is one, otherwise a new one. */
   allocate(): number {
     const segment = this.roomy ?? this.newSegment();
     let row = segment.freed;
@@ -74,7 +77,7 @@ export class Rows {
     if (segment.count === 0 && !isLastWithRoom) this.release(segment);
   }
 
-  /** The words that hold the row, from index `at` on. Both stay the same while the row lives. */
+  /** The words that hold the row, from index `at` on. Array and index stay the same until the row is freed. */
   wordsOf(row: number): Uint32Array {
     return this.words[(row - 1) >>> this.shift] as Uint32Array;
   }

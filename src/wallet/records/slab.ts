@@ -1,12 +1,12 @@
 import { assert, must } from '../../base/assert.js';
 
-/** Page size. Bytes of a page that are neither a live nor a free slot lie behind its last slot. */
+/** Page size. Bytes of a page that belong to no slot are after its last slot. */
 export const PAGE_BYTES = 256 * 1024;
 const GRANULE = 8;
-/** Bytes of the owner in front of each blob; 0 marks a free slot. */
+/** Size of the owner field in front of each blob. Owner 0 marks a free slot. */
 const OWNER_BYTES = 4;
 const NONE = -1;
-/** A page with a larger share of slots in use is left alone. */
+/** Pages with a larger share of slots in use are not compacted. */
 const DENSE_SHARE = 3 / 4;
 /** Empty pages kept for reuse. */
 const SPARE_MAX = 4;
@@ -21,9 +21,9 @@ class Page {
   live = 0;
   /** Slots that have ever been in use. */
   begun = 0;
-  /** Word of the first freed slot; the slot's second word names the next one. */
+  /** Position, in words, of the first freed slot. The second word of each freed slot is the position of the next. */
   freeSlot = NONE;
-  /** Neighbours on the list of this class's pages with free space. */
+  /** Links in the list of pages of this size class with free space. */
   newer: Page | undefined = undefined;
   older: Page | undefined = undefined;
 
@@ -38,9 +38,9 @@ class Page {
 }
 
 /**
- * Blobs of any length outside V8's heap, in pages of slots of one length each, with lengths that waste little. A blob
- * belongs to one row, its owner. Only the owner knows the blob's place, so the blob can be moved. `compact` empties
- * pages that are at least a quarter empty, one at a time, while the other pages have space for their blobs.
+ * Variable-length blobs outside V8's heap. Each page has slots of one length; the available lengths waste little space.
+ * A blob belongs to one row, its owner. Only the owner stores the blob's place, so the blob can be moved. `compact`
+ * empties pages that are at least a quarter empty, one at a time, while other pages have space for their blobs.
  *
  *   page     | owner blob . | (free) . . . | owner blob . | ...
  *   place    number of the page, and granule of eight bytes in it; never 0
@@ -56,7 +56,7 @@ export class Slab {
   private readonly shift: number;
   private readonly mask: number;
   private cursor = 0;
-  /** Bytes of all pages, and of the slots in use. */
+  /** Total bytes of all pages, and of the slots in use. */
   bytes = 0;
   bytesUsed = 0;
   /** Number of blobs. */
@@ -71,7 +71,7 @@ export class Slab {
     this.freeSlots = this.sizes.map(() => 0);
   }
 
-  /** Allocates space for a blob of this length. The old bytes there are not cleared. */
+  /** Allocates space for a blob of this length, without clearing it. */
   allocate(owner: number, length: number): number {
     const needed = length + OWNER_BYTES;
     const sizeClass = classOf(needed);
@@ -98,7 +98,10 @@ export class Slab {
     if (page.live === 0) this.giveUp(page);
   }
 
-  /** The bytes that hold a blob, from `startOf` on. Both stay the same until the next blob is allocated. */
+  /**
+   * The buffer that holds a blob, which begins at `startOf`. Buffer and start stay the same until the next blob is
+   * allocated.
+   */
   bytesOf(place: number): Buffer {
     return this.pageOf(place).bytes;
   }
@@ -107,15 +110,15 @@ export class Slab {
     return (place & this.mask) * GRANULE + OWNER_BYTES;
   }
 
-  /** Length that the blob may reach in place. */
+  /** Maximum length of the blob without moving it. */
   roomOf(place: number): number {
     return this.pageOf(place).slotBytes - OWNER_BYTES;
   }
 
   /**
-   * Looks at the next page: a fraction of a millisecond, moves included. Moves its blobs elsewhere if a quarter of the
-   * page is empty and other pages have space. `onMove` reports each owner's new place. True when that was the last page
-   * of a cycle.
+   * Examines the next page, which takes a fraction of a millisecond, moves included. If at least a quarter of the page
+   * is empty and other pages have space, moves its blobs there and reports each owner's new place to `onMove`. Returns
+   * true after the last page of a cycle.
    */
   compact(onMove: (owner: number, place: number) => void): boolean {
     this.cursor++;
@@ -192,8 +195,8 @@ export class Slab {
   }
 
   /**
-   * A page for one blob that is too long for the others. The spare space keeps a growing blob from being copied every
-   * time.
+   * A page for a single blob that is too long for shared pages. It has spare space, so that a growing blob is not
+   * copied at every append.
    */
   private ownPage(needed: number): Page {
     const page = this.newPage(sizeOf(needed));
@@ -211,7 +214,7 @@ export class Slab {
     return page;
   }
 
-  /** Removes an empty page from its class. */
+  /** Removes an empty page from its size class. */
   private giveUp(page: Page): void {
     const { sizeClass } = page;
     this.freeSlots[sizeClass] = (this.freeSlots[sizeClass] as number) - (page.slots - page.live);
@@ -259,8 +262,8 @@ export class Slab {
 }
 
 /**
- * Up to here lengths grow by a granule. Beyond, they grow by a quarter of a power of two, so that a slot is at least
- * 80 % full.
+ * Up to this length, slot lengths increase by one granule. Beyond it, they increase by a quarter of a power of two, so
+ * that a slot is at least 80 % full.
  */
 const FINE_MAX = 128;
 const FINE_CLASSES = FINE_MAX / GRANULE;
@@ -273,7 +276,7 @@ function sizesUpTo(most: number): number[] {
   return sizes;
 }
 
-/** Page size for lengths beyond the classes: rounded up to the next quarter of a power of two. */
+/** Page size for lengths beyond the largest size class, rounded up to the next quarter of a power of two. */
 function sizeOf(length: number): number {
   const quarter = 2 ** (31 - Math.clz32(length - 1)) / 4;
   return Math.ceil(length / quarter) * quarter;

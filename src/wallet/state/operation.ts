@@ -13,7 +13,7 @@ import {
   type Tables,
 } from './tables.js';
 
-/** The operator behind a request: the name of the token, and the address that the request came from. */
+/** The operator who sent a request: the name of the operator token, and the address from which the request came. */
 export interface Operator {
   readonly name: string;
   readonly address: string;
@@ -27,7 +27,7 @@ export const OPERATION_TYPES = [
   'correction',
   'block',
   'unblock',
-  /** Money that waits for another operator; that another operator refused; that no operator approved in time. */
+  /** A movement that waits for a second operator, that a second operator refused, or that was not approved in time. */
   'request',
   'refusal',
   'expiry',
@@ -37,20 +37,20 @@ export type OperationType = (typeof OPERATION_TYPES)[number];
 /** An operator's action on a player (docs/decisions.md section 5). */
 export interface OperationFacts {
   readonly type: OperationType;
-  /** One id space per player; empty where a repeat is harmless without an id: create, block, unblock. */
+  /** Unique per player. Empty for operations that can be repeated safely without an id: create, block, unblock. */
   readonly id: string;
-  /** Signed for a correction and a request; 0 for an operation without money. */
+  /** Signed for a correction and a request; 0 for an operation that moves no money. */
   readonly amount: Units;
   /** The balance after the operation. */
   readonly after: Units;
   readonly timeMs: number;
-  /** Undefined in records from before operators had names. */
+  /** Undefined in old records, which did not include the operator. */
   readonly by?: Operator | undefined;
-  /** Corrections only. */
+  /** Present only for corrections. */
   readonly reason?: string | undefined;
-  /** The other operator, who approved or refused the request. */
+  /** The second operator, who approved or refused the request. */
   readonly approver?: Operator | undefined;
-  /** Terms of a request that waits for another operator. */
+  /** Terms of a request that waits for a second operator. */
   readonly request?: RequestTerms | undefined;
 }
 
@@ -59,21 +59,21 @@ export interface RequestTerms {
   readonly allowNegativeBalance: boolean;
 }
 
-/** The operation that a request would become. */
+/** The type of operation that an approved request becomes. */
 export function kindOfRequest({ amount, reason }: Pick<OperationFacts, 'amount' | 'reason'>) {
   if (reason !== undefined) return 'correction';
   return amount > 0 ? 'deposit' : 'withdrawal';
 }
 
-/** The change of the balance by an operation. */
+/** The operation's effect on the balance. */
 export function movedBy({ type, amount }: Pick<OperationFacts, 'type' | 'amount'>): Units {
   if (type === 'request' || type === 'refusal' || type === 'expiry') return 0;
   return type === 'withdrawal' ? -amount : amount;
 }
 
 /*
- * Flags in one word: the type; whether there is a reason, an approver and terms; and above these the number of the
- * operator.
+ * Flags in one word: the type, three bits for the presence of a reason, an approver and terms, and above them the
+ * number of the operator.
  */
 const TYPE_MASK = 0b1111;
 const HAS_REASON = 0b1_0000;
@@ -81,7 +81,7 @@ const HAS_APPROVER = 0b10_0000;
 const HAS_TERMS = 0b100_0000;
 const OPERATOR_SHIFT = 7;
 
-/** An operation as its wallet remembers it. A view of its row. */
+/** A view of an operation's row in its wallet. */
 export class Operation implements OperationFacts {
   private readonly words: Uint32Array;
   private readonly doubles: Float64Array;
@@ -96,7 +96,7 @@ export class Operation implements OperationFacts {
     this.at = tables.operations.at(row);
   }
 
-  /** Writes a row. Only `Wallet` calls this, and then puts the row on its list. */
+  /** Writes a row. Called only by `Wallet`, which then adds the row to its list. */
   static write(tables: Tables, player: number, facts: OperationFacts): Operation {
     const { type, id, amount, after, timeMs, by, reason, approver, request } = facts;
     const row = tables.operations.allocate();
@@ -127,7 +127,7 @@ export class Operation implements OperationFacts {
     return operation;
   }
 
-  /** Name and address as one text. An address has no blank. */
+  /** Name and address as one text. An address contains no blank. */
   static signatureOf({ name, address }: Operator): string {
     return `${address} ${name}`;
   }
@@ -183,7 +183,7 @@ export class Operation implements OperationFacts {
     return { expiresMs: cursor.double(), allowNegativeBalance: cursor.byte() === 1 };
   }
 
-  /** Frees the row. Only `Wallet` calls this, after removing the row from its list. */
+  /** Frees the row. Called only by `Wallet`, after removing the row from its list. */
   free(): void {
     const { blob, operator } = this;
     if (this.id !== '') this.tables.leaveOperation(this.row);
@@ -212,7 +212,7 @@ export class Operation implements OperationFacts {
   }
 }
 
-/** Bytes of an empty text. */
+/** Encoded size of an empty text. */
 const EMPTY_BYTES = 1;
-/** Bytes of the terms: a double and a byte. */
+/** Encoded size of the terms: a double and a byte. */
 const TERMS_BYTES = 9;

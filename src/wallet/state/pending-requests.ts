@@ -1,4 +1,4 @@
-/** A movement of money that waits for another operator. */
+/** A movement of money that waits for a second operator. */
 export interface PendingRequest {
   /** The name of the operator who made the request. */
   readonly by: string | undefined;
@@ -6,8 +6,8 @@ export interface PendingRequest {
 }
 
 /**
- * The undecided requests of a shard, by player row and id. Wallets, including hibernated ones, hold the same requests;
- * here they are counted and found without a walk over all players.
+ * A shard's undecided requests, by player row and id. The wallets hold the same requests; this index counts and finds
+ * them without visiting all players.
  */
 export class PendingRequests {
   private readonly byPlayer = new Map<number, Map<string, PendingRequest>>();
@@ -32,7 +32,7 @@ export class PendingRequests {
     return [...this.byPlayer.keys()];
   }
 
-  /** Requests that can still be approved: all of the shard, and those of one operator. */
+  /** Number of requests that can still be approved: in the whole shard, and by one operator. */
   count(by: string | undefined, nowMs: number): { readonly all: number; readonly own: number } {
     let all = 0;
     let own = 0;

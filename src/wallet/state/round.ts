@@ -26,7 +26,7 @@ import {
 } from './tables.js';
 import { type FirstAnswer, isClosedAt, TransactionRecord } from './transaction-record.js';
 
-/** The name of a round among those of one player. */
+/** The name of a round, unique per player. */
 export interface RoundName {
   readonly productId: string;
   readonly roundId: string;
@@ -42,27 +42,21 @@ export class Transaction extends TransactionRecord {
   }
 }
 
-/** A payout BY_ROUND and the bets that it settled; a further payout settles none. */
+/** A payout BY_ROUND and the bets that it settled. A further payout for the same round settles no bets. */
 export interface Settlement {
   readonly transaction: Transaction;
   readonly bets: readonly Transaction[];
 }
 
-/**
- * The cancel, void or rollback of a whole round. It is found by the id of its message; a rollback by the id of its
- * request.
- */
+/** A cancel, void or rollback BY_ROUND. It is found by the id of its message, or of its request for a rollback. */
 export interface RoundClosing extends FirstAnswer {
   readonly type: 'cancel' | 'void' | 'rollback';
   readonly id: string;
-  /** For a cancel, to recognize its retry after a rollback; undefined when an older walletd wrote the cancel. */
+  /** Present for a cancel, to recognize its retry after a rollback; undefined if an older walletd wrote the cancel. */
   readonly requestHash?: number | undefined;
 }
 
-/**
- * An acknowledged message that the round remembers as a whole, with its answer; see `MessageRemembered` in
- * src/wallet/event.ts.
- */
+/** A message that the round remembers in full, with its answer; see `MessageRemembered` in src/wallet/event.ts. */
 export interface RememberedMessage {
   readonly hash: number;
   readonly before: Units;
@@ -70,14 +64,14 @@ export interface RememberedMessage {
 }
 
 /*
- * Flags of a round, below the number of its product.
+ * Flags of a round, stored below its product number.
  */
 const ENDED = 1;
 const KNOWN = 2;
 const KEPT = 4;
 
 /*
- * The messages about a round as a whole, in a blob that few rounds have:
+ * Messages about the whole round, in a blob that few rounds have:
  *
  *   used (u32) | mark (double) | message ...
  *
@@ -99,8 +93,8 @@ const CLOSING_BYTES_MAX = 1 + 4 * (NUMBER_BYTES_MAX + 1);
 const NO_MARK = -1;
 
 /**
- * One player's transactions in one round of one product. Only bets are transactions of a round in the sense of
- * docs/decisions.md. Tips, tombstones, settlements and marks are members too, but a round with nothing else is unknown.
+ * One player's transactions in one round of a product. In docs/decisions.md, only bets are transactions of a round.
+ * Tips, tombstones, settlements and marks are also members here, but a round with only such members counts as unknown.
  *
  *   newest ──next──> oldest ──next──> ... ──next──> newest
  */
@@ -138,7 +132,7 @@ export class Round {
     return (this.facts & KNOWN) !== 0;
   }
 
-  /** True after a payout with isEndRound. */
+  /** True after a payout with `isEndRound`. */
   get ended(): boolean {
     return (this.facts & ENDED) !== 0;
   }
@@ -147,12 +141,12 @@ export class Round {
     this.facts |= ENDED;
   }
 
-  /** Reopens the round after a rollback. */
+  /** Clears `ended` after a rollback. */
   resume(): void {
     this.facts &= ~ENDED;
   }
 
-  /** A visited flag for code that walks over all rounds of a wallet; false outside such a walk. */
+  /** A visited flag for code that visits all rounds of a wallet; false at any other time. */
   get isKept(): boolean {
     return (this.facts & KEPT) !== 0;
   }
@@ -180,8 +174,8 @@ export class Round {
   }
 
   /**
-   * True when nothing in the round is open or has changed since. Reads the rows directly, because each round that
-   * leaves is checked twice.
+   * True when nothing in the round is open or has changed since this time. Reads the rows directly for speed, because
+   * each round that leaves memory is checked twice.
    */
   isClosedSince(timeMs: number): boolean {
     const { newest, tables } = this;
@@ -194,7 +188,7 @@ export class Round {
     return true;
   }
 
-  /** Adds a member. Only `Wallet.add` calls this. */
+  /** Adds a member. Called only by `Wallet.add`. */
   add(item: Transaction): void {
     const newest = this.newest;
     const { transactions } = this.tables;
@@ -205,13 +199,15 @@ export class Round {
     if (item.isBet) this.facts |= KNOWN;
   }
 
-  /** Notes the time of a change of the round as a whole. */
+  /** Records the time of a change to the whole round. */
   touch(timeMs: number): void {
     const item = this.bearer ?? this.members().at(-1);
     item?.touch(timeMs);
   }
 
-  /** The transaction that carries the time of the round's last change: its newest bet, else its mark. */
+  /**
+   * The transaction that stores the time of the round's last change: the newest bet, or the mark if there is no bet.
+   */
   get bearer(): Transaction | undefined {
     let bearer: Transaction | undefined;
     for (const member of this.members()) {
@@ -220,7 +216,10 @@ export class Round {
     return bearer;
   }
 
-  /** The platform's time of the latest cancel BY_ROUND: bets sent up to then come too late. -1 without one. */
+  /**
+   * Time of the latest cancel BY_ROUND, by the platform's clock. Bets sent no later than this are refused. -1 without
+   * such a cancel.
+   */
   get markMs(): number {
     const place = this.messages;
     if (place === 0) return NO_MARK;
@@ -234,12 +233,12 @@ export class Round {
     blobs.bytesOf(place).writeDoubleLE(markMs, blobs.startOf(place) + MARK_AT);
   }
 
-  /** True for a round that was marked, settled, cancelled or voided as a whole, or that remembers messages. */
+  /** True for a round that has messages BY_ROUND or remembered messages. */
   get hasMessages(): boolean {
     return this.messages !== 0;
   }
 
-  /** The settlements, oldest first. Their ids form a namespace of the round's own. */
+  /** The settlements, oldest first. Their ids are unique within the round. */
   get settlements(): Settlement[] {
     const settlements: Settlement[] = [];
     this.findMessage((cursor, tag) => {
@@ -258,7 +257,7 @@ export class Round {
     return closings;
   }
 
-  /** The request hashes of settles and cancels of the whole round that rollbacks have undone. */
+  /** Request hashes of settles and cancels BY_ROUND that rollbacks have undone. */
   get undoneHashes(): number[] {
     const hashes: number[] = [];
     this.findMessage((cursor, tag) => {
@@ -272,7 +271,7 @@ export class Round {
     return this.countMessages((tag) => tag === SETTLEMENT);
   }
 
-  /** Number of closings, including undone messages. */
+  /** Number of closings, including undone ones. */
   get closingCount(): number {
     return this.countMessages((tag) => tag !== SETTLEMENT && tag !== REMEMBERED);
   }
@@ -298,7 +297,7 @@ export class Round {
   addSettlement({ transaction, bets }: Settlement): void {
     const listBytes = bets.length * NUMBER_BYTES_MAX;
     const bytes = scratchOf(1 + 2 * NUMBER_BYTES_MAX + 2 * listBytes);
-    // The list is written first, at a distance, because its length goes in front of it.
+    // Write the list first, leaving space before it, because its length is stored in front of it.
     const listAt = 1 + 2 * NUMBER_BYTES_MAX + listBytes;
     let listEnd = listAt;
     for (const { row } of bets) listEnd = writeNumber(bytes, listEnd, row);
@@ -336,7 +335,8 @@ export class Round {
   }
 
   /**
-   * Forgets messages that a rollback has undone; the hashes of their requests stay. The settlements are still members.
+   * Forgets messages that a rollback has undone, but keeps the hashes of their requests. Their settlements remain
+   * members until the caller drops them.
    */
   forget(isForgotten: {
     settlement?: (item: Transaction) => boolean;
@@ -361,7 +361,7 @@ export class Round {
     for (const message of remembered) this.addRemembered(message);
   }
 
-  /** Removes a member. Only `Wallet` calls this, and then frees the row. */
+  /** Removes a member. Called only by `Wallet`, which then frees the row. */
   remove(item: Transaction): void {
     const { transactions } = this.tables;
     const newest = this.newest;
@@ -372,7 +372,7 @@ export class Round {
     if (newest === item.row) this.words[this.at + ROUND_NEWEST] = isOnly ? 0 : before;
   }
 
-  /** The settlement with this id. Other settlements are not decoded: there can be a thousand. */
+  /** The settlement with this id. Does not decode the other settlements, of which there can be a thousand. */
   settlement(id: string): Settlement | undefined {
     const wanted = writtenText(id);
     return this.findMessage((cursor, tag) => {
@@ -405,7 +405,7 @@ export class Round {
     });
   }
 
-  /** The amount that each settlement of the round has paid and not taken back. */
+  /** For each settlement of the round, the amount paid and not taken back. */
   stillPaid(): Units[] {
     return this.settlements.map(({ transaction }) => transaction.paid);
   }
@@ -493,7 +493,7 @@ function skipRemembered(cursor: Cursor): undefined {
   cursor.signed();
 }
 
-/** A settlement that decodes its list of bets on demand. Valid only until the round gets another message. */
+/** A settlement that decodes its list of bets on demand. Valid only until the next message is added to the round. */
 class StoredSettlement implements Settlement {
   constructor(
     readonly transaction: Transaction,

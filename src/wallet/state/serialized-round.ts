@@ -7,7 +7,7 @@ import type { Wallet } from './wallet.js';
 import { idsOfRounds, type NamedIds, readRounds, roundRemembersMessages, writeOneRound } from './wallet-body.js';
 
 /*
- * A serialized round, as in the archive and in the event that restores the round:
+ * Format of a serialized round, in the archive and in the event that restores the round:
  *
  *   username (text), then the part of a hibernated wallet's record from its transactions on; see wallet-body.ts
  */
@@ -39,7 +39,7 @@ export function idsOfSerialized(image: Buffer): NamedIds {
   return idsOfRounds(cursor);
 }
 
-/** True when the round remembers messages as a whole, which an older walletd cannot read. */
+/** True if the round remembers messages, which an older walletd cannot read. */
 export function imageRemembers(image: Buffer): boolean {
   const cursor = new Cursor(image, 0);
   cursor.skipText();

@@ -1,8 +1,11 @@
-/** A player's session for games, opened by the operator. Of the token only a digest is kept, which opens nothing. */
+/**
+ * A player's game session, opened by the operator. Only a digest of the token is stored, from which the token cannot be
+ * derived.
+ */
 export interface Session {
   /** See src/callback/session-token.ts. */
   readonly digest: string;
-  /** End of the session by the shard's clock. Null: the session lasts until it is ended or replaced. */
+  /** End of the session by the shard's clock; null if the session lasts until it is ended or replaced. */
   readonly endMs: number | null;
 }
 
@@ -11,8 +14,8 @@ export function isSameSession(a: Session | undefined, b: Session | undefined): b
 }
 
 /**
- * True for the session's token. Takes the same time wherever the digests differ, so the time of a refusal reveals
- * nothing about the stored digest.
+ * True if the token is the session's. The comparison is constant-time, so the duration of a refusal reveals nothing
+ * about the stored digest.
  */
 export function admits({ digest, endMs }: Session, given: string, nowMs: number): boolean {
   if (given.length !== digest.length || (endMs !== null && nowMs >= endMs)) return false;

@@ -11,7 +11,7 @@ import { PendingRequests } from './pending-requests.js';
 import { namespaceIn } from './transaction-kind.js';
 
 /*
- * Layout of the rows: words, and doubles (D_...), each of which takes two words.
+ * Layout of the rows, in words and doubles (D_...); a double takes two words.
  *
  *   player       balance (D) | version | newest transaction, operation | open bets | transactions | flags
  *                | name | rare fields | oldest change, in seconds | tombstones | oldest change of a closed item, in seconds
@@ -64,10 +64,10 @@ export const D_OPERATION_AFTER = 3;
 export const D_OPERATION_TIME = 4;
 const OPERATION_WORDS = 10;
 
-/** In `ROUND_FLAGS`: the number of the product, above the flags. */
+/** Position of the product number in `ROUND_FLAGS`, above the flags. */
 export const ROUND_PRODUCT_SHIFT = 4;
 
-/** Owner of a blob: the word of a row, in the order of `OWNER_WORDS`. */
+/** Kind of a blob's owner: the word in a row that stores the blob's place, in the order of `OWNER_WORDS`. */
 export type OwnerKind = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 export const NAME_OF_PLAYER: OwnerKind = 1;
 export const RARE_FIELDS_OF_PLAYER: OwnerKind = 2;
@@ -89,18 +89,21 @@ const OWNER_WORDS = [
 const OWNER_SHIFT = 29;
 const ROW_MAX = 2 ** OWNER_SHIFT - 1;
 
-/** Prefix of a transaction's blob and of a round's messages: the number of bytes in use, including this prefix. */
+/**
+ * Size of the prefix of a transaction's blob and of a round's messages. The prefix holds the number of bytes in use,
+ * including itself.
+ */
 export const USED_BYTES = 4;
-/** A blob is written in one go; the longest belong to rounds with the most messages. */
+/** Scratch buffer in which a complete blob is assembled. The longest blobs belong to rounds with many messages. */
 let scratch = Buffer.alloc(64 * 1024);
 
-/** Space to write a blob in, valid until the next call. */
+/** Scratch space for a blob, valid until the next call. */
 export function scratchOf(length: number): Buffer {
   if (scratch.length < length) scratch = Buffer.alloc(length * 2);
   return scratch;
 }
 
-/** The text in written form, valid until the next use of `scratchOf`. */
+/** The text in stored form, valid until the next use of `scratchOf`. */
 export function writtenText(text: string): WrittenText {
   const bytes = scratchOf(textBytesMax(text));
   return { bytes, length: writeText(bytes, 0, text) };
@@ -117,8 +120,9 @@ const SIZES: TableSizes = { segmentRows: SEGMENT_ROWS, pageBytes: PAGE_BYTES };
 const WORKING_COPY_SIZES: TableSizes = { segmentRows: 64, pageBytes: 4096 };
 
 /**
- * The records of one shard, outside V8's heap: the garbage collector sees some objects per megabyte, however many
- * players there are. `Wallet`, `Round`, `Transaction` and `Operation` are views of them, made for a turn.
+ * The records of one shard, outside V8's heap. The garbage collector sees only a few objects per megabyte, regardless
+ * of the number of players. `Wallet`, `Round`, `Transaction` and `Operation` are short-lived views of these records,
+ * valid for one turn.
  */
 export class Tables {
   readonly players: Rows;
@@ -128,25 +132,28 @@ export class Tables {
   readonly blobs: Slab;
   readonly products = new Dictionary();
   readonly currencies = new Dictionary();
-  /** Address and name; see operation.ts. */
+  /** Operators' addresses and names; see operation.ts. */
   readonly operators = new Dictionary();
   private readonly playersByName = new HashIndex();
   private readonly roundsById = new HashIndex();
-  /** In the namespaces of transaction-kind.ts. */
+  /** Index by the namespaces of transaction-kind.ts. */
   private readonly transactionsById = new HashIndex();
   private readonly operationsById = new HashIndex();
-  /** Money that waits for another operator. */
+  /** Requests that wait for a second operator. */
   readonly pending = new PendingRequests();
   private maybeDraft: Tables | undefined = undefined;
-  /** Keys of the latest lookups, which spare a closure per lookup. A key that was not found is usually entered next. */
+  /**
+   * Keys of the latest lookups, reused to avoid creating a closure per lookup. A key that was not found is usually
+   * inserted next.
+   */
   private readonly playerKey: Key;
   private readonly roundKey: Key;
   private readonly transactionKey: Key;
   private readonly operationKey: Key;
 
   /**
-   * `hashKey`: secret of the indexes. Players, platforms and game providers choose the ids, and must not be able to
-   * make them collide.
+   * `hashKey`: secret key of the index hashes. Players, platforms and game providers choose ids, and must not be able
+   * to create collisions.
    */
   constructor(
     sizes: TableSizes = SIZES,
@@ -164,7 +171,7 @@ export class Tables {
     this.blobs = new Slab(pageBytes);
   }
 
-  /** Bytes outside the heap, and the part of them in use. */
+  /** Bytes allocated outside the heap. */
   get bytes(): number {
     return this.sumOf('bytes') + this.indexBytes;
   }
@@ -177,7 +184,7 @@ export class Tables {
     this.playersByName.expect(count);
   }
 
-  /** Empty tables for a working copy of some records; discards the working copy before. */
+  /** Empty tables for a working copy of some records. Discards the previous working copy. */
   draft(): Tables {
     this.maybeDraft ??= new Tables(WORKING_COPY_SIZES, this.hashKey);
     this.maybeDraft.clear();
@@ -208,7 +215,7 @@ export class Tables {
     return this.playersByName.find(this.playerKey.ofBytes(bytes, start, end), this.isPlayer);
   }
 
-  /** Gives the row the name of the latest lookup, which found nothing. */
+  /** Inserts the row under the name of the latest lookup, which found nothing. */
   enterPlayer(row: number): void {
     const { bytes, length, hash } = this.playerKey;
     this.players.wordsOf(row)[this.players.at(row) + PLAYER_NAME] = this.store(NAME_OF_PLAYER, row, bytes, length);
@@ -216,7 +223,7 @@ export class Tables {
     this.playerKey.row = UNKNOWN;
   }
 
-  /** The hash of a key; free if the key was looked up just before. */
+  /** The hash of a key, which costs nothing if the key was the last one looked up. */
   hashRound(player: number, product: number, id: string): number {
     return this.roundKey.of(player, product, id);
   }
@@ -225,7 +232,7 @@ export class Tables {
     return this.transactionKey.of(player, product, id, namespace);
   }
 
-  /** Enters a row whose key is complete. */
+  /** Inserts a row whose key is complete. */
   enterRound(row: number, hash = this.hashOfRound(row)): void {
     this.roundsById.insert(hash, row);
     this.roundKey.row = UNKNOWN;
@@ -261,7 +268,7 @@ export class Tables {
     return place;
   }
 
-  /** As `store`, for a blob that starts with its length, which is not among these bytes. */
+  /** As `store`, but first writes the prefix with the blob's length, which these bytes do not include. */
   storeUsed(kind: OwnerKind, row: number, bytes: Buffer, length: number, start: number): number {
     const place = this.blobs.allocate(ownerOf(kind, row), USED_BYTES + length);
     const to = this.blobs.bytesOf(place);
@@ -313,7 +320,7 @@ export class Tables {
     return grown;
   }
 
-  /** Appends to a blob that starts with its length; returns its new place. */
+  /** Appends to a blob that has a length prefix; returns the blob's new place. */
   append(place: number, kind: OwnerKind, row: number, bytes: Buffer, length: number): number {
     const { blobs } = this;
     const from = blobs.bytesOf(place);
@@ -332,7 +339,7 @@ export class Tables {
     return now;
   }
 
-  /** Does a slice of the work that keeps memory dense: a fraction of a millisecond. True at the end of a cycle. */
+  /** Does a slice of compaction, which takes a fraction of a millisecond. Returns true at the end of a cycle. */
   compact(): boolean {
     return this.blobs.compact(this.onMove);
   }
@@ -377,7 +384,7 @@ export class Tables {
     return words[at + OPERATION_PLAYER] === key.player && this.isTextAt(words[at + OPERATION_BLOB] as number, 0, key);
   };
 
-  /** True when the round has the player and product of a key. */
+  /** True if the round has the key's player and product. */
   private isIn({ player, product }: Key, round: number): boolean {
     const words = this.rounds.wordsOf(round);
     const at = this.rounds.at(round);
@@ -441,23 +448,23 @@ export class Tables {
 }
 
 const NAMESPACE_BITS = 3;
-/** Enough for most ids. */
+/** Initial size, sufficient for most ids. */
 const KEY_BYTES = 256;
 
-/** The row of a key that was not looked up since the last insert or delete. */
+/** Row of a key that has not been looked up since the last insert or delete. */
 const UNKNOWN = -1;
 
-/** A key with its hash and row, kept until the next other lookup: a command names the same key several times. */
+/** Caches the hash and row of the latest key, because a command uses the same key several times. */
 class Key {
   player = 0;
   product = 0;
   namespace = 0;
-  /** The text in the written form of blobs. */
+  /** The text in the stored form of blobs. */
   bytes = Buffer.alloc(KEY_BYTES);
   length = 0;
   private text: string | undefined = undefined;
   hash = 0;
-  /** 0 when there is no such row. */
+  /** 0 if there is no such row. */
   row = UNKNOWN;
 
   constructor(private readonly hashKey: HashKey) {}
@@ -491,7 +498,10 @@ class Key {
   }
 }
 
-/** A player's ids are unique within a product and namespace; see transaction-kind.ts. A product's number has 28 bits. */
+/**
+ * Combines product and namespace into one number, within which a player's ids are unique; see transaction-kind.ts.
+ * Product numbers have 28 bits.
+ */
 function scopeOf(product: number, namespace: number): number {
   return (product << NAMESPACE_BITS) | namespace;
 }
@@ -501,7 +511,7 @@ function find(index: HashIndex, key: Key, is: (row: number) => boolean): number 
   return key.row;
 }
 
-/** Number of bytes in use of a blob with such a prefix. */
+/** Number of bytes in use, from the prefix of a blob. */
 export function readUsed(bytes: Buffer, at: number): number {
   return (
     (bytes[at] as number) |

@@ -24,7 +24,7 @@ export const KINDS: readonly TransactionKind[] = [
 ];
 
 /*
- * Position of the kind among the flags of a transaction; see transaction-record.ts. All eight places are taken.
+ * Position of the kind in a transaction's flags; see transaction-record.ts. All eight values are in use.
  */
 export const KIND_SHIFT = 3;
 export const KIND_MASK = 0b111 << KIND_SHIFT;
@@ -33,10 +33,10 @@ export const SETTLEMENT = KINDS.indexOf('settlement') << KIND_SHIFT;
 export const MARK = KINDS.indexOf('mark') << KIND_SHIFT;
 const REWARD = KINDS.indexOf('reward') << KIND_SHIFT;
 
-/** A scope in which an id is unique; kinds with the same namespace share it. */
+/** A scope in which an id is unique, shared by all kinds with the same namespace. */
 export type Namespace = 'bet' | 'reward' | 'debit' | 'credit';
 
-/** The namespace of the kind in these flags, as a number: bets, tips and tombstones share 0. */
+/** The namespace number of the kind in these flags. Bets, tips and tombstones share namespace 0. */
 export function namespaceIn(facts: number): number {
   const kind = facts & KIND_MASK;
   return kind < REWARD ? 0 : kind >> KIND_SHIFT;
@@ -46,7 +46,7 @@ export function numberOf(namespace: Namespace): number {
   return namespace === 'bet' ? 0 : KINDS.indexOf(namespace);
 }
 
-/** True for kinds that are found by id: a settlement is found in its round, and a mark has no id. */
+/** True for kinds that are indexed by id. Settlements are found through their round, and marks have no id. */
 export function isNamedById(facts: number): boolean {
   const kind = facts & KIND_MASK;
   return kind !== SETTLEMENT && kind !== MARK;

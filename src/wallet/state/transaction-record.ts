@@ -37,7 +37,7 @@ export interface FirstAnswer {
   readonly after: Units;
   /** The wallet's version after the message. */
   readonly version: number;
-  /** The first message had another status or skip than the one being answered. */
+  /** True if the first message had a different status or skip than the message being answered. */
   readonly isOfAnother?: boolean;
 }
 
@@ -49,30 +49,33 @@ export interface Effect extends FirstAnswer {
   readonly type: EffectType;
   readonly waiting: boolean;
   readonly skip: boolean;
-  /** For a rollback, the amount taken. */
+  /** Amount of the message; for a rollback, the amount taken. */
   readonly amount: Units;
   /** Set for an adjustment, and for a rollback of this transaction alone; empty for others. */
   readonly requestId: string;
   /**
-   * Hash of the request of a place, a settle, a cancel or a reward's void, to recognize a late retry. Undefined when an
-   * older walletd wrote the effect.
+   * Request hash of a place, a settle, a cancel or a reward's void, to recognize a late retry. Undefined if an older
+   * walletd wrote the effect.
    */
   readonly requestHash: number | undefined;
-  /** For a rollback: when the platform sent it. */
+  /** For a rollback: its time by the platform's clock. */
   readonly sentMs: number;
 }
 
-/** Hash of a request, as places, settles and cancels remember it. On disk for ever: the hash must not change. */
+/**
+ * Hash of a request id, as stored by places, settles and cancels. The hash is stored permanently, so it must never
+ * change.
+ */
 export function hashOfRequest(requestId: string): number {
   return hashString(requestId);
 }
 
 /*
- * Flags of a transaction, in one small integer. Snapshots contain them, so they stay as they are for ever.
+ * Flags of a transaction, in one small integer. Snapshots contain the flags, so their layout must never change.
  *   bits 0-2 state, bits 3-5 kind, then one bit each
  *
- * One state is unused; the bits from 13 on are free. A tip in force has a state of its own, which is neither open nor
- * reversed. No further message is needed, so the tip may leave memory.
+ * One state is unused, and bits from 13 are free. An accepted tip has its own state (TIPS), which is neither open nor
+ * reversed: the tip needs no further message, so it may leave memory.
  */
 const STATE_MASK = 0b111;
 const OPENED = 1 << 6;
@@ -116,14 +119,14 @@ export function factsOf(kind: TransactionKind, state: TransactionState): number 
   return STATES.indexOf(state) | (KINDS.indexOf(kind) << KIND_SHIFT);
 }
 
-/** True for a row that is not open and has not been touched since. */
+/** True for a transaction that is not open and has not changed since this time. */
 export function isClosedAt({ transactions }: Tables, row: number, sinceMs: number): boolean {
   const at = transactions.at(row);
   const isOpen = ((transactions.wordsOf(row)[at + TRANSACTION_FLAGS] as number) & STATE_MASK) <= 1;
   return !isOpen && (transactions.doublesOf(row)[(at >> 1) + D_TRANSACTION_UPDATED] as number) < sinceMs;
 }
 
-/** The flags, amounts and first answers of one transaction. A view of its row. */
+/** A view of one transaction's row: its flags, amounts and first answers. */
 export class TransactionRecord {
   protected readonly words: Uint32Array;
   protected readonly at: number;
@@ -143,7 +146,7 @@ export class TransactionRecord {
     return this.tables.cursorAt(this.blob, USED_BYTES).text();
   }
 
-  /** True when the transaction has this id. Compares without decoding. */
+  /** True if the transaction has this id. Compares the stored bytes without decoding them. */
   hasId(id: WrittenText): boolean {
     return this.tables.isTextAt(this.blob, USED_BYTES, id);
   }
@@ -177,19 +180,21 @@ export class TransactionRecord {
     return (this.facts & STATE_MASK) <= 1;
   }
 
-  /** REFUND, REJECT or VOID: as if the transaction had never happened. */
+  /** True in the states REFUND, REJECT and VOID, in which the transaction has no effect on the balance. */
   get isReversed(): boolean {
     const state = this.facts & STATE_MASK;
     return state >= FIRST_REVERSED && state <= LAST_REVERSED;
   }
 
-  /** True for the memory of a cancel that found nothing; the wallet counts these. */
+  /** True for tombstones and marks, which remember a cancel of something unknown. The wallet counts them. */
   get isTombstone(): boolean {
     const kind = this.facts & KIND_MASK;
     return kind > SETTLEMENT && kind <= MARK;
   }
 
-  /** A placeBets with status OPEN has come. A flag of its own, because the settlement may have come first. */
+  /**
+   * True after a placeBets with status OPEN. This needs a separate flag, because the settlement may have arrived first.
+   */
   get opened(): boolean {
     return (this.facts & OPENED) !== 0;
   }
@@ -198,7 +203,7 @@ export class TransactionRecord {
     this.facts |= OPENED;
   }
 
-  /** The stake was taken, including a stake of 0. */
+  /** True if the stake, possibly 0, was taken. */
   get taken(): boolean {
     return (this.facts & TAKEN) !== 0;
   }
@@ -207,7 +212,7 @@ export class TransactionRecord {
     this.facts |= TAKEN;
   }
 
-  /** The payout was given, including a payout of 0. */
+  /** True if the payout, possibly 0, was paid. */
   get paidOut(): boolean {
     return (this.facts & PAID_OUT) !== 0;
   }
@@ -216,7 +221,7 @@ export class TransactionRecord {
     this.facts |= PAID_OUT;
   }
 
-  /** The round started and ended in one settleBets. */
+  /** True if the round started and ended with one settleBets. */
   get isSingleState(): boolean {
     return (this.facts & SINGLE_STATE) !== 0;
   }
@@ -233,28 +238,31 @@ export class TransactionRecord {
     this.facts |= SETTLED_BY_ROUND;
   }
 
-  /** A rollback has come. If the transaction is open, it has been open since the newest rollback. */
+  /** True after a rollback. If the transaction is open now, the newest rollback reopened it. */
   get isRolledBack(): boolean {
     return (this.facts & ROLLED_BACK) !== 0;
   }
 
-  /** Closed once, and open since the newest rollback. */
+  /** True if the newest rollback reopened the transaction and it is still open. */
   get isReopened(): boolean {
     return this.isRolledBack && (this.isOpen || this.state === 'TIPS');
   }
 
-  /** Settled by a single-state message: a single-state bet that was rolled back can be settled in another way. */
+  /**
+   * True if settled by a single-state message. A single-state bet that was rolled back can also be settled by other
+   * messages.
+   */
   get isSettledSingly(): boolean {
     return (this.facts & (SINGLE_STATE | SETTLED_OTHERWISE)) === SINGLE_STATE;
   }
 
-  /** `isSingly`: by a single-state message. */
+  /** `isSingly`: settled by a single-state message. */
   settle(isSingly: boolean): void {
     this.state = 'SETTLED';
     if (this.isSingleState && !isSingly) this.facts |= SETTLED_OTHERWISE;
   }
 
-  /** Reopens the transaction. `keepsStake` false: as if its stake had never been taken. */
+  /** Reopens the transaction. If `keepsStake` is false, its stake counts as not taken. */
   reopen(keepsStake: boolean): void {
     this.facts &= ~(PAID_OUT | SETTLED_BY_ROUND | SETTLED_OTHERWISE | (keepsStake ? 0 : TAKEN));
     this.facts |= ROLLED_BACK;
@@ -271,8 +279,8 @@ export class TransactionRecord {
   }
 
   /**
-   * Notes a change. The time of a round never goes back, even when log time was set back: its newest archive record
-   * belongs to the newest day.
+   * Records the time of a change. A round's time never goes back, even if log time was set back, because the round's
+   * newest archive record must belong to the latest day.
    */
   touch(timeMs: number): void {
     const index = (this.at >> 1) + D_TRANSACTION_UPDATED;
@@ -281,7 +289,7 @@ export class TransactionRecord {
 
   /**
    * The amount. For a bet: its current stake. For a tip: the amount given or credited. For a settlement: its payout
-   * less the amounts taken back. For any other kind: the moved amount.
+   * less the amounts taken back. For all other kinds: the moved amount.
    */
   get stake(): Units {
     return this.doubles[(this.at >> 1) + D_TRANSACTION_AMOUNT] as Units;
@@ -291,7 +299,7 @@ export class TransactionRecord {
     this.doubles[(this.at >> 1) + D_TRANSACTION_AMOUNT] = units;
   }
 
-  /** Stake taken and not given back. Derived from the flags, so the two cannot disagree. */
+  /** Stake taken and not returned. Derived from the flags, so that it cannot contradict them. */
   get held(): Units {
     return this.taken && !this.isReversed ? this.stake : 0;
   }
@@ -312,10 +320,10 @@ export class TransactionRecord {
     return payout;
   }
 
-  /** Payout, reward, credit or tip refund given and not taken back. */
+  /** Payout, reward, credit or tip refund that was paid and not taken back. */
   get paid(): Units {
     if (!this.paidOut || this.state === 'VOID') return 0;
-    // A settlement can be taken back in part; a bet's own payout is paid or not.
+    // A settlement can be taken back in part, but a bet's own payout is either paid or not.
     return this.isBet ? (this.payout ?? 0) : this.stake;
   }
 
@@ -325,8 +333,8 @@ export class TransactionRecord {
   }
 
   /**
-   * Remembers a message that had an effect, with its answer. `requestId`: of an adjustment. `requestHash`: of a place,
-   * settle or cancel, or the void of a reward.
+   * Records a message that had an effect, with its answer. `requestId` is set for an adjustment, `requestHash` for a
+   * place, settle, cancel or reward void.
    */
   record(
     type: EffectType,
@@ -340,7 +348,7 @@ export class TransactionRecord {
     this.append(effectOf(type, waiting, skip, amount, answer, requestId, requestHash));
   }
 
-  /** Remembers a rollback. `requestId`: empty for a rollback BY_ROUND. */
+  /** Records a rollback. `requestId` is empty for a rollback BY_ROUND. */
   recordRollback(requestId: string, skip: boolean, sentMs: number, answer: FirstAnswer): void {
     const amount = answer.before - answer.after;
     this.append(effectOf('rollback', requestId === '', skip, amount, answer, requestId, undefined, sentMs));
@@ -375,7 +383,7 @@ export class TransactionRecord {
       .map(({ requestId }) => requestId);
   }
 
-  /** The adjustment by this request. Other adjustments are not decoded: there can be a thousand. */
+  /** The adjustment with this request id. Does not decode the other adjustments, of which there can be a thousand. */
   adjustmentBy(requestId: string): Effect | undefined {
     const wanted = writtenText(requestId);
     const { cursor, end } = this.effectCursor();
@@ -403,23 +411,26 @@ export class TransactionRecord {
     return this.isRolledBack ? this.effects().findLast(({ type }) => type === 'rollback') : undefined;
   }
 
-  /** The rollback of this transaction by this request. */
+  /** The rollback of this transaction with this request id. */
   rollbackBy(requestId: string): Effect | undefined {
     if (!this.isRolledBack) return undefined;
     return this.effects().find((effect) => effect.type === 'rollback' && effect.requestId === requestId);
   }
 
-  /** Hashes of the requests of its settles and cancels, and of the void of a reward. */
+  /** Request hashes of the settles and cancels of this transaction, and of a reward's void. */
   requestHashes(): number[] {
     return hashesOf(this.effects());
   }
 
-  /** True when an older walletd wrote an effect of one of these types, without its request. */
+  /** True if the transaction has an effect of one of these types that an older walletd wrote without its request. */
   lacksHashOf(types: readonly EffectType[]): boolean {
     return this.effects().some(({ type, requestHash }) => requestHash === undefined && types.includes(type));
   }
 
-  /** The newest placing by this request with this content: the exact message, sent again, has no further effect. */
+  /**
+   * The newest placing with this request id and content. If exactly this message is sent again, it has no further
+   * effect.
+   */
   placingBy(requestId: string, waiting: boolean, skip: boolean, amount: Units): Effect | undefined {
     const hash = hashOfRequest(requestId);
     return this.effects().findLast((effect) => {
@@ -428,7 +439,7 @@ export class TransactionRecord {
     });
   }
 
-  /** The request hashes of settles and cancels that rollbacks have undone. */
+  /** Request hashes of settles and cancels that rollbacks have undone. */
   undoneHashes(): number[] {
     if (!this.isRolledBack) return [];
     const effects = this.effects();
@@ -470,8 +481,8 @@ function hashesOf(effects: readonly Effect[]): number[] {
 }
 
 /**
- * A new effect. `requestId`: of an adjustment or a rollback. `requestHash`: of a place, settle or cancel, or the void
- * of a reward. `sentMs`: of a rollback.
+ * Creates an effect. `requestId` is set for an adjustment or a rollback, `requestHash` for a place, settle, cancel or
+ * reward void, and `sentMs` for a rollback.
  */
 export function effectOf(
   type: EffectType,
@@ -483,7 +494,7 @@ export function effectOf(
   requestHash: number | undefined = undefined,
   sentMs = 0,
 ): Effect {
-  // One shape for all effects: a spread would be ten times as slow.
+  // List all fields, so that all effects have the same shape in V8. A spread would be ten times as slow.
   return { type, waiting, skip, amount, before, after, version, requestId, requestHash, sentMs };
 }
 
@@ -491,7 +502,7 @@ export function effectBytesMax(requestId: string): number {
   return EFFECT_BYTES_MAX + textBytesMax(requestId);
 }
 
-/** Writes an effect; returns where it ends. */
+/** Writes an effect; returns the position after it. */
 export function writeEffect(bytes: Buffer, at: number, effect: Effect): number {
   const { type, waiting, skip, amount, before, after, version, requestId, requestHash, sentMs } = effect;
   const move = moveOf(before, amount, after);
@@ -507,7 +518,7 @@ export function writeEffect(bytes: Buffer, at: number, effect: Effect): number {
 }
 
 /*
- * In snapshots of format 1 the message of an effect is a number: type (3 bits), was WAITING, was skipped.
+ * In snapshots of format 1, an effect's message is one number: type (3 bits), was WAITING, was skipped.
  */
 const MESSAGES = 32;
 
@@ -521,12 +532,12 @@ export function effectHead({
   return version * MESSAGES + (EFFECTS.indexOf(type) | (waiting ? WAITING : 0) | (skip ? SKIP : 0));
 }
 
-/** True when the first number of an effect says that it is an adjustment. */
+/** True if an effect's first number identifies an adjustment. */
 export function isAdjustment(head: number): boolean {
   return ((head % MESSAGES) & TYPE_MASK) === ADJUST;
 }
 
-/** The effect that format 1 stores as four numbers. */
+/** Creates an effect from the four numbers stored in format 1. */
 export function effectFrom(head: number, amount: Units, before: Units, after: Units, requestId: string): Effect {
   const message = head % MESSAGES;
   const type = EFFECTS[message & TYPE_MASK] as EffectType;

@@ -9,10 +9,10 @@ import { isNamedById, namespaceIn, numberOf } from './transaction-kind.js';
 import type { Tallies, Wallet } from './wallet.js';
 
 /*
- * The packed record of a hibernated wallet: all except its row, in memory and in snapshots of format 2. Numbers, signed
- * numbers and texts are those of src/wallet/records/bytes.ts. A name is a recurring text: its number among the names
- * met before in this record, from 1 on; or 0, then the text. A time is a number: 0, then a double. Or 1 + 2 * its
- * distance in milliseconds from another time, + 1 when it is earlier.
+ * The packed record of a hibernated wallet: everything except its row, in memory and in snapshots of format 2. For
+ * numbers, signed numbers and texts, see src/wallet/records/bytes.ts. A name is a recurring text, written as its number
+ * among the names that occur earlier in this record, from 1, or as 0 and then the text. A time is written as 1 + 2 *
+ * its distance in milliseconds from a reference time, + 1 if it is earlier, or as 0 and then a double.
  *
  *   flags (byte): 1 rare fields, 2 session
  *   rare fields: day of tips (signed), tips credited (number), carried (text, decimal digits)
@@ -35,7 +35,7 @@ import type { Tallies, Wallet } from './wallet.js';
 const HAS_TALLIES = 1;
 const HAS_SESSION = 2;
 const HAS_PENDING = 4;
-/** Stands in place of a type of three bits: the type follows, and then the fields that only approvals have. */
+/** Value of the three type bits which means that the type follows, and then the fields that only approvals have. */
 const OF_APPROVAL = 7;
 const HAS_APPROVER = 1;
 const HAS_TERMS = 2;
@@ -49,7 +49,7 @@ const NO_MARK = -1;
 const BETS = numberOf('bet');
 const REWARDS = numberOf('reward');
 
-/** On disk for ever: no type changes its place. */
+/** The order is stored permanently, so no type may change its position. */
 const OPERATIONS: readonly OperationType[] = [
   'create',
   'import',
@@ -68,7 +68,7 @@ const HASHED_CANCEL = 3;
 /** Items processed in one step. */
 const STEP = 64;
 
-/** Writes the packed record of a wallet, which must not change between the steps. */
+/** Writes a wallet's packed record. The wallet must not change between the steps. */
 export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
   const writeName = nameWriter(bytes);
   writeRareFields(bytes, wallet);
@@ -82,7 +82,9 @@ export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
   yield* writeRounds(bytes, yield* oldestFirst(wallet.transactions()), writeName);
 }
 
-/** Writes the rounds of these transactions, oldest first. The list must contain all transactions of each round. */
+/**
+ * Writes the rounds of these transactions, oldest first. For each round, the list must contain all of its transactions.
+ */
 function* writeRounds(
   bytes: ByteWriter,
   transactions: readonly Transaction[],
@@ -188,10 +190,7 @@ export function* readRounds(
   return transactions;
 }
 
-/**
- * The ids, among the transactions of rounds, that are found by id alone: of bets, tips and cancels of unknown ids; and
- * of rewards.
- */
+/** Ids of transactions that can be found by id alone: bets, tips and tombstones, and separately rewards. */
 export interface NamedIds {
   readonly ids: ReadonlySet<string>;
   readonly rewardIds: ReadonlySet<string>;
@@ -221,7 +220,7 @@ export function idsOfRounds(cursor: Cursor): NamedIds {
   return { ids, rewardIds };
 }
 
-/** True when the only round remembers messages as a whole. `cursor` stands behind its transactions. */
+/** True if the single round in this record remembers messages. `cursor` is positioned after its transactions. */
 export function roundRemembersMessages(cursor: Cursor): boolean {
   if (cursor.number() === 0) return false;
   cursor.number();
@@ -268,7 +267,7 @@ export function operationsOf(wallet: Wallet): readonly OperationFacts[] {
   return Array.from({ length: cursor.number() }, () => readOperation(cursor, readName)).reverse();
 }
 
-/** True when a packed record has money that waits for another operator. */
+/** True if a packed record has a request that waits for a second operator. */
 export function hasPending(body: Cursor): boolean {
   return (body.byte() & HAS_PENDING) !== 0;
 }

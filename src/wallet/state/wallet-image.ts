@@ -8,9 +8,9 @@ import type { Wallet } from './wallet.js';
 import type { Wallets } from './wallets.js';
 
 /**
- * One wallet as plain arrays: the basis for comparing two wallets, and the content of snapshots of format 1. A
- * transaction is named by its place in `transactions`, a round by its place in `rounds`. Everything else in a wallet is
- * derived from this, except hashes of requests, which a wallet lacks for effects that an older walletd wrote.
+ * One wallet as plain arrays, used to compare two wallets and as the content of snapshots of format 1. Transactions and
+ * rounds are referred to by their index in `transactions` and `rounds`. Everything else in a wallet is derived from
+ * this, except request hashes, which are missing for effects written by an older walletd.
  */
 export type WalletImage = readonly [
   ...facts: ImageFacts,
@@ -30,7 +30,7 @@ type ImageFacts = readonly [
   tallies: TalliesImage | null,
 ];
 
-/** `carried` in decimal digits: unlike a balance, it has no bound. */
+/** `carried` is in decimal digits because, unlike a balance, it is unbounded. */
 type TalliesImage = readonly [
   tipsDay: number,
   tipsCredited: number,
@@ -41,7 +41,7 @@ type TalliesImage = readonly [
 
 /** `facts` are the flags, and each effect is four numbers, as described in transaction-record.ts. */
 type TransactionImage = readonly [
-  /** Index among the rounds of the wallet. */
+  /** Index in the wallet's rounds. */
   round: number,
   id: string,
   facts: number,
@@ -66,7 +66,7 @@ type RoundImage =
     ];
 
 type ClosingImage = readonly [type: number, id: string, before: number, after: number, version: number];
-/** Cut off after the last field that is present. */
+/** Truncated after the last field that is present. */
 type OperationImage = readonly [
   type: number,
   id: string,
@@ -80,7 +80,9 @@ type OperationImage = readonly [
   request?: readonly [expiresMs: number, allowNegativeBalance: boolean],
 ];
 
-/** The numbers of operations in snapshots. On disk for ever: no number changes, and none is reused. */
+/**
+ * Numbers of the operation types in snapshots. They are stored permanently, so a number must never change or be reused.
+ */
 const OPERATION_NUMBER: Readonly<Record<OperationType, number>> = {
   deposit: 0,
   withdrawal: 1,
@@ -124,7 +126,7 @@ export function imageOf(wallet: Wallet): WalletImage {
   ];
 }
 
-/** Creates the wallet from its image. Throws an `AssertionFailure` when the image contradicts itself. */
+/** Creates the wallet from its image. Throws an `AssertionFailure` if the image is inconsistent. */
 export function addImage(wallets: Wallets, image: WalletImage): Wallet {
   const [username, currency, balance, version, isBlocked, tallies, roundImages, transactionImages, operations] = image;
   const wallet = wallets.create(username, currency);

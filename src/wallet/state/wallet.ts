@@ -47,35 +47,35 @@ import { type Effect, effectBytesMax, factsOf, type TransactionState, writeEffec
 
 /** Rare fields, which few wallets have. */
 export interface Tallies {
-  /** Unknown tips credited on `tipsDay` (days since 1970, UTC; -1: never). */
+  /** Last day on which unknown tips were credited, in days since 1970, UTC; -1 if never. */
   readonly tipsDay: number;
   readonly tipsCredited: number;
   /**
-   * Balance that no transaction or operation in the wallet explains: forgotten and archived items, and voids by the
-   * request's amounts. A part of the books and, unlike a balance, without a bound.
+   * The part of the balance that no transaction or operation in the wallet explains: forgotten and archived items, and
+   * voids that used the request's amounts. It is part of the ledger and, unlike a balance, unbounded.
    */
   readonly carried: bigint;
-  /** Kept with the rare fields because players have a session only if the operator sets one. */
+  /** Stored with the rare fields because players have a session only if the operator sets one. */
   readonly session: Session | undefined;
 }
 
 const NO_RARE_FIELDS: Tallies = Object.freeze({ tipsDay: -1, tipsCredited: 0, carried: 0n, session: undefined });
 
-/** Counts in the row of a hibernated wallet, which describe its packed record. */
+/** Counts in a hibernated wallet's row that describe its packed record. */
 export interface Counts {
   readonly openBets: number;
   readonly transactions: number;
   /** Tombstones and marks. */
   readonly tombstones: number;
-  /** Nothing changed before this second; 2^32 - 1 for an empty wallet. */
+  /** Lower bound, in seconds, for the time of the oldest change; 2^32 - 1 for an empty wallet. */
   readonly oldestSeconds: number;
 }
 
-/** Most transactions and operations of a wallet that may hibernate; such a record is written in one step. */
+/** Maximum number of transactions and operations of a wallet that may hibernate. Its record is written in one step. */
 export const SHORT_MAX = 128;
 
 /*
- * Flags in one word, below the number of the currency.
+ * Flags in one word, stored below the currency number.
  */
 const BLOCKED = 1;
 const PACKED = 2;
@@ -86,8 +86,8 @@ const NEVER = 0xffffffff;
 const MS = 1000;
 
 /**
- * One player's state, which `decide` reads and `apply` writes. A view of its row, made for a turn. All transactions are
- * on one list, newest first; the tables find them by id.
+ * One player's state, which `decide` reads and `apply` writes. It is a short-lived view of the player's row, valid for
+ * one turn. All transactions are in one list, newest first; the tables find them by id.
  *
  *   newest ──> settlement <──> bet <──> bet <──> tombstone
  *                   │           │        │           │
@@ -108,7 +108,7 @@ export class Wallet {
     this.at = tables.players.at(row);
   }
 
-  /** A new wallet, whose name is in no table (yet). */
+  /** A new wallet whose name is not in the table yet. */
   static begin(tables: Tables, currency: string, username?: string): Wallet {
     const wallet = new Wallet(tables, tables.players.allocate(), username);
     wallet.words[wallet.at + PLAYER_FLAGS] = tables.currencies.take(currency) << CURRENCY_SHIFT;
@@ -139,7 +139,7 @@ export class Wallet {
     this.doubles[(this.at >> 1) + D_PLAYER_BALANCE] = balance;
   }
 
-  /** Grows by one with every applied event. */
+  /** Increases by one with every applied event. */
   get version(): number {
     return this.words[this.at + PLAYER_VERSION] as number;
   }
@@ -157,14 +157,14 @@ export class Wallet {
   }
 
   /**
-   * True when everything except the row is one packed record. Transactions, rounds, operations and rare fields are then
-   * unavailable.
+   * True for a hibernated wallet: everything except the row is in one packed record, and transactions, rounds,
+   * operations and rare fields are unavailable.
    */
   get isPacked(): boolean {
     return (this.facts & PACKED) !== 0;
   }
 
-  /** A flag: the wallet was used recently. */
+  /** True if the wallet was used recently. */
   get isRecent(): boolean {
     return (this.facts & RECENT) !== 0;
   }
@@ -185,7 +185,7 @@ export class Wallet {
     return at - USED_BYTES + readUsed(bytes, at - USED_BYTES);
   }
 
-  /** Takes these bytes as its packed record. The wallet must have nothing else besides its row. */
+  /** Stores these bytes as the wallet's packed record. The wallet must have no data other than its row. */
   putBody(bytes: Buffer, start: number, length: number): void {
     const { words, at, tables } = this;
     assert(words[at + PLAYER_NEWEST] === 0 && words[at + PLAYER_OPERATION] === 0, 'a packed wallet has nothing else');
@@ -193,7 +193,9 @@ export class Wallet {
     this.facts |= PACKED;
   }
 
-  /** Frees the packed record; returns a copy of it. Counts restart at 0, because every added item counts itself. */
+  /**
+   * Frees the packed record and returns a copy of it. Resets the counts to 0, because adding an item increments them.
+   */
   takeBody(): Buffer {
     const { words, at, tables } = this;
     const { bytes, at: start } = this.body;
@@ -205,7 +207,7 @@ export class Wallet {
     return body;
   }
 
-  /** Frees everything besides the row. */
+  /** Frees everything except the row. */
   freeRecords(): void {
     const { words, at, tables } = this;
     for (let row = words[at + PLAYER_NEWEST] as number; row !== 0; row = words[at + PLAYER_NEWEST] as number) {
@@ -230,7 +232,7 @@ export class Wallet {
     return this.words[this.at + PLAYER_TRANSACTIONS] as number;
   }
 
-  /** Counts in the row, which describe everything else. Set for a hibernated wallet only. */
+  /** Counts in the row that describe the wallet's other data. They can be set only for a hibernated wallet. */
   get counts(): Counts {
     const { words, at, openBets, transactionCount: transactions, tombstones } = this;
     return { openBets, transactions, tombstones, oldestSeconds: words[at + PLAYER_OLDEST] as number };
@@ -244,14 +246,14 @@ export class Wallet {
     words[at + PLAYER_OLDEST] = oldestSeconds;
   }
 
-  /** True when walking over everything takes some ten microseconds. */
+  /** True if visiting all items takes no more than about ten microseconds. */
   get isShort(): boolean {
     let items = this.transactionCount;
     for (const _operation of this.allOperations()) if (++items > SHORT_MAX) return false;
     return items <= SHORT_MAX;
   }
 
-  /** Tombstones and marks held now. */
+  /** Current number of tombstones and marks. */
   get tombstones(): number {
     return this.words[this.at + PLAYER_TOMBSTONES] as number;
   }
@@ -300,35 +302,35 @@ export class Wallet {
     if (units !== 0n) this.tallies = { ...this.tallies, carried: this.tallies.carried + units };
   }
 
-  /** True when something may have changed last before `beforeMs`. */
+  /** True if the wallet may have an item whose last change was before `beforeMs`. */
   mayHaveOlderThan(beforeMs: number): boolean {
     const oldest = this.words[this.at + PLAYER_OLDEST] as number;
     return oldest !== NEVER && oldest * MS < beforeMs;
   }
 
-  /** Notes that nothing changed before this time; infinite for an empty wallet. */
+  /** Sets the lower bound for the time of the oldest change; infinite for an empty wallet. */
   noteOldest(oldestMs: number): void {
     this.words[this.at + PLAYER_OLDEST] = secondsOf(oldestMs);
   }
 
-  /** True when a round may be closed with its last change before `beforeMs`. */
+  /** True if the wallet may have a closed round whose last change was before `beforeMs`. */
   mayHaveClosedBefore(beforeMs: number): boolean {
     const closed = this.words[this.at + PLAYER_CLOSED] as number;
     return closed !== NEVER && closed * MS < beforeMs;
   }
 
-  /** Notes that no closed round has its last change before this time; infinite without closed rounds. */
+  /** Sets the lower bound for the last change of any closed round; infinite without closed rounds. */
   noteClosed(closedMs: number): void {
     this.words[this.at + PLAYER_CLOSED] = secondsOf(closedMs);
   }
 
-  /** Notes that something may have been closed now. */
+  /** Notes that a round may have been closed at this time. */
   noteChange(timeMs: number): void {
     const closed = this.words[this.at + PLAYER_CLOSED] as number;
     if (timeMs < closed * MS) this.noteClosed(timeMs);
   }
 
-  /** The bet, tip or tombstone with this id: they share one namespace. */
+  /** The bet, tip or tombstone with this id; these kinds share a namespace. */
   bet(productId: string, id: string): Transaction | undefined {
     return this.named('bet', productId, id);
   }
@@ -352,12 +354,12 @@ export class Wallet {
     return row === 0 ? undefined : new Round(tables, row);
   }
 
-  /** The existing round or a new one. The caller adds a transaction at once. */
+  /** The existing round or a new one. The caller must add a transaction immediately. */
   roundFor(productId: string, id: string): Round {
     return this.round(productId, id) ?? this.addRound(this.tables.products.take(productId), id);
   }
 
-  /** A new round. The caller has already taken its product from the dictionary. */
+  /** A new round. The caller has already added the reference to its product in the dictionary. */
   addRound(product: number, id: string): Round {
     const { tables } = this;
     const row = tables.rounds.allocate();
@@ -384,8 +386,8 @@ export class Wallet {
   }
 
   /**
-   * A new transaction of a round. `amount`: the stake of a bet, the payout of a settlement, or the moved amount of
-   * another kind. `first`: the message that created the transaction; only an adjustment has a request id.
+   * A new transaction in a round. `amount` is the stake of a bet, the payout of a settlement, or the moved amount for
+   * other kinds. `first` is the message that created the transaction; only an adjustment has a request id.
    */
   add(
     round: Round,
@@ -405,7 +407,7 @@ export class Wallet {
     return this.link(round, facts, createdMs, createdMs, amount, bytes, 0, end, hash);
   }
 
-  /** As `add`, for a transaction with a history: `length` bytes from `start` on are its id and effects. Counts it. */
+  /** As `add`, for a transaction with a history: the `length` bytes from `start` are its id and effects. */
   addRecord(
     round: Round,
     facts: number,
@@ -458,7 +460,7 @@ export class Wallet {
     return item;
   }
 
-  /** Moves a newly added transaction down to its place on the list, which is in order of creation. */
+  /** Moves a newly added transaction down to its place in the list, which is in creation order. */
   sink(item: Transaction): void {
     const { row } = item;
     let newer = 0;
@@ -478,7 +480,7 @@ export class Wallet {
     return transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_OLDER] as number;
   }
 
-  /** Makes two transactions neighbours on the list. `newer` 0: the start of the list. `older` 0: its end. */
+  /** Links two transactions in the list. `newer` is 0 at the start of the list, `older` is 0 at its end. */
   private join(newer: number, older: number): void {
     const { transactions } = this.tables;
     if (newer === 0) this.words[this.at + PLAYER_NEWEST] = older;
@@ -519,7 +521,7 @@ export class Wallet {
     }
   }
 
-  /** The oldest transaction; `newer` leads on from there. */
+  /** The oldest transaction; continue with `newer`. */
   get oldest(): Transaction | undefined {
     return this.maybeTransaction(this.words[this.at + PLAYER_FIRST] as number);
   }
@@ -548,7 +550,7 @@ export class Wallet {
     }
   }
 
-  /** Drops a whole round with all its transactions. */
+  /** Drops a round with all its transactions. */
   dropRound(round: Round): void {
     const { tables } = this;
     for (const item of round.members()) this.dropTransaction(item.row, item.facts);
@@ -562,7 +564,7 @@ export class Wallet {
     tables.rounds.free(round.row);
   }
 
-  /** Drops a settlement that its round no longer mentions. */
+  /** Drops a settlement that its round no longer lists. */
   dropSettlement(settlement: Transaction): void {
     settlement.round.remove(settlement);
     this.dropTransaction(settlement.row, settlement.facts);
@@ -620,7 +622,10 @@ function secondsOf(timeMs: number): number {
   return Math.min(Math.max(Math.floor(timeMs / MS), 0), NEVER);
 }
 
-/** True when `a` is known to be newer. Within one millisecond only the versions tell, which tombstones and marks lack. */
+/**
+ * True if `a` is known to be newer than `b`. Within one millisecond only versions decide, which tombstones and marks
+ * lack.
+ */
 function isNewer(a: Transaction, b: Transaction): boolean {
   if (a.createdMs !== b.createdMs) return a.createdMs > b.createdMs;
   const { firstVersion } = b;

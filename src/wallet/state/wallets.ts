@@ -11,10 +11,10 @@ import { hasPending, operationsOf, readBody, writeBody } from './wallet-body.js'
 const bodyWriter = new ByteWriter();
 
 /**
- * All wallets of one shard. Players are never removed: each has a position in the order of creation, which never
- * changes, not even over snapshots. An unused wallet hibernates after a while, and wakes when it is used. A hibernated
- * player takes half the memory, and a snapshot copies the packed record unchanged. Only short wallets hibernate: that
- * takes some microseconds.
+ * All wallets of one shard. Players are never removed. Each has a position in creation order that never changes, even
+ * across snapshots. A wallet that is not used for a while hibernates, and it wakes when it is used again. A hibernated
+ * player takes half the memory, and a snapshot copies its packed record unchanged. Only short wallets hibernate, which
+ * takes a few microseconds.
  */
 export class Wallets {
   readonly tables: Tables;
@@ -38,14 +38,14 @@ export class Wallets {
     return this.tables.transactions.count + this.packedTransactions;
   }
 
-  /** Wakes the wallet. */
+  /** The player's wallet, woken if it was hibernated. */
   get(username: string): Wallet | undefined {
     const wallet = this.peek(username);
     if (wallet !== undefined) this.unpack(wallet);
     return wallet;
   }
 
-  /** Leaves a hibernated wallet hibernated. */
+  /** The player's wallet, without waking it. */
   peek(username: string): Wallet | undefined {
     const row = this.tables.findPlayer(username);
     return row === 0 ? undefined : new Wallet(this.tables, row, username);
@@ -62,26 +62,29 @@ export class Wallets {
     return this.begin(currency);
   }
 
-  /** The wallet at a position in order of creation, from 0 on; wakes it. */
+  /** The wallet at a position in creation order, from 0; woken if it was hibernated. */
   at(position: number): Wallet | undefined {
     const wallet = this.peekAt(position);
     if (wallet !== undefined) this.unpack(wallet);
     return wallet;
   }
 
-  /** As `at`, but the wallet hibernates again soon, because the player has sent nothing. */
+  /** As `at`, but does not count as a use, so the wallet soon hibernates again. */
   lookAt(position: number): Wallet | undefined {
     const wallet = this.peekAt(position);
     if (wallet?.isPacked) atOnce(this.unpackInSteps(wallet));
     return wallet;
   }
 
-  /** As `at`, but leaves a hibernated wallet hibernated. */
+  /** As `at`, but without waking the wallet. */
   peekAt(position: number): Wallet | undefined {
     return position >= 0 && position < this.count ? new Wallet(this.tables, position + 1) : undefined;
   }
 
-  /** The first position from `from` to before `end` whose name starts with the prefix; `end` when there is none. */
+  /**
+   * The first position in the range from `from` to `end` (exclusive) whose name starts with the prefix; `end` if there
+   * is none.
+   */
   nextCalled(prefix: Prefix, from: number, end: number): number {
     let position = from;
     while (position < end && !this.tables.isPlayerCalled(position + 1, prefix)) position++;
@@ -101,14 +104,14 @@ export class Wallets {
     }
   }
 
-  /** Sizes the tables for this many players, so that they need not grow. */
+  /** Sizes the tables for this many players in advance. */
   expect(count: number): void {
     this.tables.expectPlayers(count);
   }
 
   /**
-   * Gives a new wallet its packed record with this many items; returns the steps that wake it when it is too long to
-   * hibernate.
+   * Stores a packed record, described by `counts`, in a new wallet. If the record is too long for a hibernated wallet,
+   * returns the steps that wake it.
    */
   load(
     wallet: Wallet,
@@ -153,8 +156,8 @@ export class Wallets {
   }
 
   /**
-   * Looks at the next player in turn, and hibernates the wallet if it was not used since the last look. Some ten
-   * microseconds.
+   * Examines the next player in turn and hibernates the wallet if it has not been used since the previous examination.
+   * Takes about ten microseconds.
    */
   hibernateNext(): void {
     if (this.nextToPack >= this.count) this.nextToPack = 0;
@@ -180,7 +183,7 @@ export class Wallets {
     wallet.isRecent = true;
   }
 
-  /** Wakes a wallet, and checks its books: the packed record may come out of a snapshot. */
+  /** Wakes a wallet and checks its invariants, because the packed record may come from a snapshot. */
   private *unpackInSteps(wallet: Wallet): Steps<void> {
     const { counts } = wallet;
     const body = wallet.takeBody();

@@ -4,9 +4,9 @@ import type { Namespace } from './transaction-kind.js';
 import { Wallet } from './wallet.js';
 
 /**
- * A working copy with only the parts of the wallet that these elements can touch. An array is decided on such a copy,
- * one element after the other; the wallet itself changes only when all elements succeed. Each new copy discards the one
- * before.
+ * A working copy with only the parts of the wallet that the command's elements can affect. An array is decided on such
+ * a copy, element by element; the wallet itself changes only if all elements succeed. Each new copy discards the
+ * previous one.
  */
 export function workingCopyOf(wallet: Wallet, command: CallbackCommand): Wallet {
   const { productId } = command;
@@ -26,7 +26,7 @@ export function workingCopyOf(wallet: Wallet, command: CallbackCommand): Wallet 
     for (const namespace of namespaces) {
       const item = wallet.named(namespace, productId, id);
       if (item === undefined) continue;
-      // The other bets show whether a bet is the last settled one of its round.
+      // A rollback also needs the round's other bets, to determine whether a bet is the last settled one.
       if (command.type === 'rollback') addBets(item.round);
       partOf(item.round).items.set(item.row, item);
     }
@@ -51,7 +51,7 @@ const BETS_AND_REWARDS: readonly Namespace[] = ['bet', 'reward'];
 const REWARDS: readonly Namespace[] = ['reward'];
 const MOVEMENTS: readonly Namespace[] = ['debit', 'credit'];
 
-/** Namespaces in which the ids of a command's elements can be. */
+/** Namespaces to which the ids in a command's elements can belong. */
 export function namespacesOf(type: Endpoint): readonly Namespace[] {
   switch (type) {
     case 'voidSettled':
