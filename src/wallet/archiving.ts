@@ -180,7 +180,7 @@ export function missingIn(wallet: Wallet, command: CallbackCommand): Missing {
       // If no bet has the void's id, the void refers to the reward with that id. Even if such a bet exists, the message
       // may be the retry of a void of the reward.
       const isRewardMissing = type === 'voidSettled' && wallet.reward(productId, id) === undefined;
-      // A message about a known transaction always concerns that transaction's own round, which is therefore in memory.
+      // A message about a known transaction is always about that transaction's own round, which is therefore in memory.
       if (item !== undefined && !isRewardMissing) continue;
       missing ??= { ids: [], rewardIds: [], roundIds: [] };
       if (item === undefined) missing.ids.push(id);

@@ -31,7 +31,7 @@ function decideByTransaction(wallet: Wallet, command: CancelBetsCommand, txn: Ca
 
 /**
  * Decides a cancel of a known transaction, from cancelBets or cancelTips. Bets and tips share a namespace, and
- * returning a stake once is always safe, whichever endpoint asks for it.
+ * returning a stake once is safe for both endpoints.
  */
 export function decideCancelKnown(
   wallet: Wallet,

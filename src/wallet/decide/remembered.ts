@@ -117,7 +117,7 @@ function firstOfRounds<T>(
 const NONE: readonly Namespace[] = [];
 
 /**
- * True for an element about a whole round. A single-state settle always concerns one bet, regardless of its
+ * True for an element about a whole round. A single-state settle is always about one bet, regardless of its
  * `transactionType`.
  */
 function isByRound(txn: CallbackCommand['txns'][number]): boolean {
