@@ -9,7 +9,7 @@ import { ARCHIVE_DAMAGED, OVERLOADED, type Request, STARTING, TOO_LATE } from '.
 import type { ShardArchive } from './shard-archive.js';
 import { type Found, type WaitingPlayer, WaitingPlayers } from './waiting-players.js';
 
-/** The shard as the archive gate sees it: carries out requests that have waited. */
+/** The shard, as seen by the archive gate: it executes requests that have waited. */
 export interface Carrier {
   readonly isServing: boolean;
   /** True when the entry being formed is full. */
@@ -27,18 +27,21 @@ type ListTransactions = Extract<Query, { type: 'list-transactions' }>;
 interface PendingList {
   readonly request: QueryRequest;
   readonly query: ListTransactions;
-  /** True if some of the player's rounds have left memory since the archive was asked. */
+  /** True if some of the player's rounds have left memory since the archive was queried. */
   isStale: boolean;
 }
 
 /** Maximum number of lists that wait for the archive. */
 const LISTS_MAX = 100;
-/** Approximate size of the rounds restored by one event, so that entries do not become much longer than usual. */
+/**
+ * Approximate maximum size of the rounds restored by one event. This keeps log entries from becoming much larger than
+ * usual.
+ */
 const RESTORED_BYTES = 256 * 1024;
 
 /**
- * Gate in front of the shard for requests that name data outside memory. A request waits here until the archive has
- * answered. Rounds that the archive has return to the wallet before the request is decided.
+ * Gate in front of the shard for requests that need data outside memory. A request waits here until the archive has
+ * answered. The rounds found are restored to the wallet before the request is decided.
  */
 export class ArchiveGate {
   private readonly waiting: WaitingPlayers;
@@ -61,8 +64,8 @@ export class ArchiveGate {
   }
 
   /**
-   * True when the request waits or was refused; false when the shard should carry it out now. If this throws, neither
-   * applies.
+   * Returns true if the gate keeps or refuses the request, false if the shard should execute it now. If this throws,
+   * the request has not been handled.
    */
   takes(request: Request): boolean {
     if (request.type === 'query') return this.takesQuery(request);
@@ -77,7 +80,7 @@ export class ArchiveGate {
     return true;
   }
 
-  /** Carries out requests of players whose lookups are done, until the entry being formed is full. */
+  /** Executes the requests of players whose lookups are complete, until the entry being formed is full. */
   goOn(): void {
     const { waiting, carrier } = this;
     for (
@@ -101,8 +104,8 @@ export class ArchiveGate {
   }
 
   /**
-   * Drops all waiting requests: lookup results are stale when the shard returns, because another node may have put more
-   * records.
+   * Drops all waiting requests. Lookup results would be stale when the shard returns to this node, because another node
+   * may have archived more records meanwhile.
    */
   dropAll(answer: BusyAnswer): void {
     this.waiting.dropAll(answer);
@@ -147,7 +150,7 @@ export class ArchiveGate {
     waiting.leaveReady(true);
   }
 
-  /** Refuses a request whose lookup failed: deciding without the archive's answer would be wrong. */
+  /** Refuses a request whose lookup failed, because a decision without the archived rounds could be wrong. */
   private refuse({ deadlineMs, replier }: Request): void {
     replier.reply(deadlineMs <= this.clock.monotonicMs() ? TOO_LATE : ARCHIVE_DAMAGED);
   }
@@ -160,8 +163,8 @@ export class ArchiveGate {
   }
 
   /**
-   * Restores the rounds to the wallet. Returns the refusal if that is impossible now: without its rounds the request
-   * must not be decided.
+   * Restores the rounds to the wallet. If this is impossible now, returns the refusal: the request must not be decided
+   * without its rounds.
    */
   private restore({ username }: WaitingPlayer, { images }: Found): BusyAnswer | undefined {
     let some: Buffer[] = [];
@@ -217,7 +220,7 @@ export class ArchiveGate {
     this.lists.add(list);
     let found: Found | undefined;
     try {
-      // Rounds that leave memory meanwhile would be in neither part: ask again.
+      // If rounds left memory during the query, they are missing from both parts of the list, so query again.
       while (list.isStale && isWanted()) {
         list.isStale = false;
         found = await this.archive.list(username, version, limit + (after?.shown ?? 0), isWanted);

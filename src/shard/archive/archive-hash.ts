@@ -5,8 +5,8 @@ const PRIME = 0x01000193;
 const BASIS = 0x811c9dc5;
 
 /*
- * Hashes of keys, as archives store them: they are on disk and must never change. FNV-1a over UTF-16 code units, then
- * MurmurHash3's finalizer.
+ * Hashes of keys in archives: FNV-1a over UTF-16 code units, then MurmurHash3's finalizer. The hashes are stored
+ * permanently, so they must never change.
  */
 
 /** Hash of a username. */
@@ -16,11 +16,14 @@ export function hashOfPlayer(username: string): number {
 
 /** Hash of a round or transaction id within one product. */
 export function hashOfName(productId: string, id: string): number {
-  // The separator is not a code unit, so ("a", "bc") and ("ab", "c") hash differently.
+  // No code unit equals the separator, so ("a", "bc") and ("ab", "c") hash differently.
   return finish(mixed(Math.imul(mixed(BASIS, productId) ^ 0x10000, PRIME), id));
 }
 
-/** A settlement's id is unique only within its round; rewards, debits and credits have a namespace each. */
+/**
+ * Hash of a transaction's id. Settlement ids are unique only within their round; rewards, debits and credits have
+ * separate namespaces.
+ */
 export function hashOfTransaction(kind: TransactionKind, productId: string, roundId: string, id: string): number {
   switch (kind) {
     case 'settlement':

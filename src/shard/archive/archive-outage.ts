@@ -8,7 +8,7 @@ const RETRY_MAX_MS = 1000;
 /** Pause between two lines about one outage. */
 const SAY_MS = 10_000;
 
-/** The archive did not answer while a request was waiting. */
+/** The archive did not answer within the time for which a request can wait. */
 export class GivenUpError extends Error {
   override readonly name = 'GivenUpError';
 }
@@ -16,7 +16,7 @@ export class GivenUpError extends Error {
 /** `archive-behind-log`: the archive answers but lacks records that the log relies on. */
 type OutageCode = 'archive-away' | 'archive-behind-log';
 
-/** Waits out outages of the archive, for one shard. */
+/** Retries archive operations during outages, for one shard. */
 export class ArchiveOutage {
   /** Why the archive's last answer was unusable; undefined if it was usable. */
   private code: OutageCode | undefined = undefined;
@@ -74,7 +74,7 @@ export class ArchiveOutage {
     });
   }
 
-  /** Asks once. Does not reject. */
+  /** Tries once, without retry, and records the outcome. Does not reject. */
   async ask(ask: () => Promise<void>): Promise<void> {
     if (this.isClosed) return;
     try {

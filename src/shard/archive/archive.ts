@@ -2,14 +2,17 @@ import { type ArchiveMark, compareMarks } from '../../wallet/archive-mark.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
 
 /**
- * A round that has left its wallet, as the archive stores it. A round that returned and left again has several records;
- * the newest counts (`compareAge`). Records never change.
+ * An archived round. A round that was restored and archived again has several records, of which the newest counts
+ * (`compareAge`). Records never change.
  */
 export interface ArchiveRecord {
   readonly shard: number;
   /** Day of the round's last change: days since 1970, UTC. */
   readonly day: number;
-  /** Hash of the username, 32 bits. Usernames can share a hash; the serialized round tells them apart. */
+  /**
+   * Hash of the username, 32 bits. Different usernames can have the same hash; the serialized round contains the
+   * username.
+   */
   readonly player: number;
   /** Hash of the round's product and id, 32 bits. */
   readonly round: number;
@@ -20,21 +23,21 @@ export interface ArchiveRecord {
   readonly ids: readonly ArchivedId[];
   readonly image: Buffer;
   /**
-   * Set only in a put: the serialized round holds remembered messages, which a reader of version 1 archives would
-   * misread.
+   * Set only when a record is put: the serialized round contains remembered messages, which a reader of version 1
+   * archives would misread.
    */
   readonly remembers?: boolean;
 }
 
 /**
- * Newest archive version. An archive is raised to it by the first record that needs it, so that an older walletd
+ * Newest archive version. The first record that needs it raises the archive to this version, so that an older walletd
  * refuses to open the archive.
  */
 export const ARCHIVE_VERSION = 2;
 /** The version of an archive without remembered messages. */
 export const FIRST_ARCHIVE_VERSION = 1;
 
-/** The newest of these records of each shard. */
+/** The newest of these records for each shard. */
 export function newestMarks(
   records: readonly Pick<ArchiveRecord, 'shard' | 'lsn' | 'index'>[],
 ): Map<number, ArchiveMark> {
@@ -46,7 +49,7 @@ export function newestMarks(
   return marks;
 }
 
-/** Compares two records of a round: above 0 when the first is newer. */
+/** Compares two records of a round. Greater than 0 if the first is newer. */
 export function compareAge(one: Pick<ArchiveRecord, 'lsn' | 'index'>, other: typeof one): number {
   return compareLsn(one.lsn, other.lsn) || one.index - other.index;
 }
@@ -72,15 +75,15 @@ export interface FreshKeys {
   readonly names: readonly ArchiveKey[];
 }
 
-/** A day of the archive that has fewer records than it once had. */
+/** A day for which the archive has lost records. */
 export interface MissingDay {
   /** Absent when the file that lists the days is damaged and lacks rows. */
   readonly day?: number;
-  /** Name of the damaged file, for people: the day's file, or the list of days. */
+  /** Human-readable name of the damaged file: the day's file, or the list of days. */
   readonly place: string;
-  /** Number of records of all shards, at least. */
+  /** Minimum number of records that the day had, over all shards. */
   readonly had: number;
-  /** 0: the day is gone. */
+  /** Number of records found; 0 if the whole day is missing. */
   readonly has: number;
 }
 
@@ -98,35 +101,36 @@ export interface ArchivedPlace extends ArchivedId {
 }
 
 /**
- * Destination of rounds without open bets or recent changes. Each day is a slice, dropped in one piece. Every method
- * rejects during an outage and may then be repeated. Reading rejects with a `DamagedRecordError` at a damaged record or
- * the position of a lost one. It rejects with a `DamagedArchiveError` if the lost records are unknown.
+ * Storage for rounds without open bets or recent changes. Each day is a slice, which is dropped as a unit. Every method
+ * rejects during an outage and may then be repeated. Reads reject with a `DamagedRecordError` at a damaged record or at
+ * the position of a lost one, and with a `DamagedArchiveError` if it is unknown which records are lost.
  */
 export interface Archive {
   /**
-   * Durable when it resolves, and so is the mark of each shard: the newest record ever put. Repeating a put changes
-   * nothing.
+   * Stores records. When this resolves, the records are durable, and so is each shard's mark, which is the newest
+   * record ever put. Repeating a put changes nothing.
    *
-   * With `required`, all records are of one shard. Rejects with an `ArchiveBehindError`, and changes nothing, if that
-   * shard's mark is older; the check is atomic with the put. Without the check, a put would raise the mark, and an
-   * archive that lacks records would seem complete.
+   * With `required`, all records must belong to one shard. If that shard's mark is older than `required`, rejects with
+   * an `ArchiveBehindError` and changes nothing. The check is atomic with the put. Without it, the put would raise the
+   * mark, and an archive that lacks records would seem complete.
    *
-   * Rejects with a `DroppedDayError`, and changes nothing, if a record belongs to a dropped day.
+   * If a record belongs to a dropped day, rejects with a `DroppedDayError` and changes nothing.
    */
   put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void>;
-  /** The newest record of a shard ever put; undefined if none was put since archives have marks. */
+  /** The shard's mark: the newest record ever put; undefined if none was put since archives began to store marks. */
   mark(shard: number): Promise<ArchiveMark | undefined>;
-  /** Raises the mark of a shard after a restore, whose records may lack the newest one. */
+  /** Raises a shard's mark after a restore, because the restored records may lack the newest one. */
   raiseMark(shard: number, mark: ArchiveMark): Promise<void>;
   /** Listed days that lack some or all of their records; empty if the archive does not list its days. */
   missingDays(): Promise<readonly MissingDay[]>;
   /**
-   * Accepts the present records as complete: raises these marks and lists days as they are. Durable when it resolves.
+   * Accepts the existing records as complete: raises these marks and lists the days with their current number of
+   * records. Durable when this resolves.
    */
   acceptLoss(marks: ReadonlyMap<number, ArchiveMark>): Promise<void>;
   /**
-   * All records of a shard that contain one of these keys, from `days`, in any order, each once. Rejects with an
-   * `ArchiveBehindError` if the mark, read atomically with the records, is older than `required`.
+   * All of a shard's records from `days` that contain at least one of these keys, in any order, without duplicates.
+   * Rejects with an `ArchiveBehindError` if the mark, read atomically with the records, is older than `required`.
    */
   find(
     shard: number,
@@ -135,44 +139,48 @@ export interface Archive {
     required?: ArchiveMark,
   ): Promise<readonly ArchiveRecord[]>;
   /**
-   * Listed transactions of a player with versions below `version`, newest first. Returns `limit` of them, and all
-   * others with the last one's version.
+   * A player's listed transactions with versions below `version`, newest first. Returns `limit` of them, plus all
+   * others with the same version as the last one.
    */
   list(shard: number, player: number, version: number, limit: number): Promise<readonly ArchivedPlace[]>;
-  /** Reads these records, in this order, without the missing ones. */
+  /** Reads these records in the given order and omits missing ones. */
   read(shard: number, records: readonly ArchivedPlace['record'][], player: number): Promise<readonly ArchiveRecord[]>;
-  /** The days that have a slice, oldest first. */
+  /** The days for which a slice exists, oldest first. */
   days(): Promise<readonly number[]>;
-  /** All records of a shard and day, in batches, in key order. */
+  /** All of a shard's records for one day, in batches, in key order. */
   all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]>;
   /**
-   * The player and hashes of all rounds and transactions of a shard and day, in batches: everything that `find` can
-   * find. Includes the readable part of a damaged record; rejects with a `DamagedArchiveError` at the end in that case.
+   * All keys that `find` can find for a shard and day, in batches. Includes the keys in the readable part of a damaged
+   * record, but rejects with a `DamagedArchiveError` at the end in that case.
    */
   names(shard: number, day: number): AsyncIterable<readonly ArchiveKey[]>;
   /**
-   * The keys of each put since keys were last saved, with their day; of all puts if none were saved. Undefined for
-   * damaged keys. The newest puts may already be among the saved keys.
+   * The keys of each put since keys were last saved, with their day, or of all puts if no keys were saved. Undefined
+   * for damaged keys. The saved keys may already include the newest puts.
    */
   freshKeys(shard: number): AsyncIterable<FreshKeys | undefined>;
-  /** The saved keys of a shard, by part; undefined for a damaged part. Empty when none were saved. */
+  /** A shard's saved keys, by part; undefined for a damaged part. Empty if no keys were saved. */
   savedKeys(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>>;
   /**
-   * Saves these parts of the key filter and removes the undefined ones, all or nothing. Puts before `lsn` are then no
-   * longer fresh. Durable when it resolves. A shared archive rejects if a later owner of the shard has put records:
-   * that owner knows more keys.
+   * Atomically saves these parts of the key filter and removes the undefined ones. Puts before `lsn` then no longer
+   * count as fresh. Durable when this resolves. A shared archive rejects if a later owner of the shard has put records,
+   * because that owner has more keys.
    */
   saveKeys(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void>;
   /**
-   * Drops all slices of days before this one for good. From then on no record of these days is put or found, even while
-   * slices remain. Resolves when no slice is left; some may be gone when it rejects.
+   * Permanently drops all slices of days before this one. From then on, records of these days can be neither put nor
+   * found, even while slices still exist. Resolves when all these slices are deleted. If this rejects, some of them may
+   * already be deleted.
    */
   dropBefore(day: number): Promise<void>;
-  /** Removes all records of a shard put after this position of its log: they come from abandoned entries. */
+  /**
+   * Removes all of a shard's records that were put after this position in its log, because they come from abandoned
+   * entries.
+   */
   dropAfter(shard: number, lsn: Lsn): Promise<void>;
   /** The clock of the archive's server, in ms since 1970; undefined if the archive is on this machine. */
   serverMs(): Promise<number | undefined>;
-  /** Bytes on disk; undefined if unknown. */
+  /** Bytes used on disk. */
   room(): Promise<{ readonly usedBytes: number }>;
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /**
- * A file or table of the archive is damaged, and its missing records are unknown. The message names the file or table.
+ * A file or table of the archive is damaged, and it is unknown which records are missing. The message names the file or
+ * table.
  */
 export class DamagedArchiveError extends Error {
   override readonly name: string = 'DamagedArchiveError';

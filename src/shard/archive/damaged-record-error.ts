@@ -2,11 +2,11 @@ import { formatLsn } from '../log/lsn.js';
 import type { ArchiveRecord } from './archive.js';
 import { DamagedArchiveError } from './damaged-archive-error.js';
 
-/** A record of the archive is lost or differs from the record that was put: its content is unknown. */
+/** An archive record is lost, or differs from the record that was put, so its content is unknown. */
 export class DamagedRecordError extends DamagedArchiveError {
   override readonly name = 'DamagedRecordError';
 
-  /** `where`: the file or table, for people. */
+  /** `where`: a human-readable name of the file or table. */
   constructor(
     readonly place: Omit<ArchiveRecord, 'ids' | 'image'>,
     where: string,

@@ -1,6 +1,6 @@
 import type { ArchiveRecord } from './archive.js';
 
-/** The archive has dropped a day for good: it accepts no record of that day, however late a put arrives. */
+/** The archive has permanently dropped a day and rejects all further records for it. */
 export class DroppedDayError extends Error {
   override readonly name = 'DroppedDayError';
 

@@ -6,7 +6,7 @@ import type { Head } from '../log/wal.js';
 import type { ArchiveKey } from './archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 
-/** 64 MB of keys; if there are more, a start reads the archive instead. */
+/** Limit of 64 MB. If there are more keys, they are read from the archive at startup. */
 const NAMES_MAX = 2 ** 22;
 const FIRST_NAMES = 2 ** 10;
 /** Day, player, kind, hash. */
@@ -14,58 +14,58 @@ const WORDS = 4;
 const ROUND = 0;
 const TRANSACTION = 1;
 
-/** Base of a replay: a log without archived rounds, a snapshot, or wallets that this node served. */
+/** Starting state of a replay: a log without archived rounds, a snapshot, or wallets that this node served. */
 export type LeftBase = 'nothing' | 'snapshot' | 'served';
 
 /**
- * Keys of the rounds that leave memory during a replay. Together with a key filter that covers the log up to `since` or
- * later, they are all keys that the archive has of this log.
+ * Keys of the rounds that leave memory during a replay. Together with a key filter that covers the log at least up to
+ * `since`, they are all the archive's keys for this log.
  */
 export class EvictedKeys {
   private words = new Uint32Array(FIRST_NAMES * WORDS);
   private count = 0;
   /** True if keys are missing because there were too many. */
   private isCut = false;
-  /** True if a snapshot's wallet had already released archived rounds: the transactions of these rounds are unknown. */
+  /** True if rounds had already left memory in a snapshot's wallet, so that their transactions are unknown. */
   private hasSkipped = false;
 
-  /** True once keys have been handed out: the rest is useless to another receiver. */
+  /** True once keys have been handed out. The remaining keys are then useless to a different receiver. */
   private isBegun = false;
 
-  /** `since`: the newest entry that `base` may contain parts of. */
+  /** `since`: the newest entry whose events `base` may contain. */
   constructor(
     readonly since: Head,
     private readonly base: LeftBase,
   ) {}
 
-  /** True if no key that the archive has of this log is missing. */
+  /** True if these are all the archive's keys for this log. */
   get isAll(): boolean {
     return this.base === 'nothing' && !this.hasSkipped && this.isWhole;
   }
 
-  /** True if no key of the entries after `since` is missing. */
+  /** True if these are all keys from the entries after `since`. */
   get isWhole(): boolean {
     return !this.isCut && !this.isBegun;
   }
 
-  /** True if these keys continue the filter that this node had when it served the shard. */
+  /** True if these keys extend the filter that this node had while it served the shard. */
   get followsServed(): boolean {
     return this.base === 'served' && this.isWhole;
   }
 
-  /** True if no key is missing among those handed out and those still to come. */
+  /** True if no key has been lost, whether already handed out or not. */
   get isUnbroken(): boolean {
     return !this.isCut;
   }
 
-  /** Must be called before the event is applied, while the wallet still has the rounds. */
+  /** Notes the keys of an event. Must be called before the event is applied, while the wallet still has the rounds. */
   note(event: Event, wallets: Wallets): void {
     if (event.type !== 'rounds-archived') return;
     const wallet = must(wallets.get(event.username), 'archived rounds have a wallet');
     const player = hashOfPlayer(event.username);
     for (const { productId, roundId } of event.rounds) {
       const members = must(wallet.round(productId, roundId), 'an archived round is in its wallet').members();
-      // Same day as the archiver chose at the put; the round has not changed since.
+      // This is the day under which the archiver put the round, because the round has not changed since.
       const day = dayOf(members.reduce((newest, { updatedMs }) => Math.max(newest, updatedMs), 0));
       this.add(day, player, ROUND, hashOfName(productId, roundId));
       for (const { kind, id } of members) {
@@ -74,7 +74,7 @@ export class EvictedKeys {
     }
   }
 
-  /** Notes an event that the snapshot's wallet already has. */
+  /** Notes an event that the snapshot's wallet already contains. */
   skip(event: Event): void {
     if (event.type === 'rounds-archived') this.hasSkipped = true;
   }

@@ -1,8 +1,8 @@
 /** Number of bits in a hash: hashes are positive 32-bit integers. */
 export const HASH_BITS = 31;
-/** Follows the last hash of a cursor. */
+/** Returned by a cursor after its last hash. */
 export const END = -1;
-/** The start of every 2^SAMPLED_BITS-th bucket is stored. */
+/** The start of every 2^SAMPLED_BITS-th bucket is stored as a sample. */
 const SAMPLED_BITS = 7;
 const SAMPLED = 1 << SAMPLED_BITS;
 const HEAD_WORDS = 5;
@@ -16,8 +16,8 @@ export interface HashCursor {
 
 /**
  * An immutable set of hashes (Elias-Fano coding), about 12 bits each in sets of millions. The hashes are sorted, and
- * their lower bits are stored one after another. Hashes with the same upper bits form a bucket; the number of hashes in
- * each bucket is stored in unary. There are about as many buckets as hashes, so a lookup visits one hash or two.
+ * their lower bits are stored one after another. Hashes with the same upper bits form a bucket, whose size is stored in
+ * unary. There are about as many buckets as hashes, so a lookup visits only one or two hashes.
  *
  *   hashes   0|01  0|11  2|10           (two lower bits)
  *   lows     01 11 10
@@ -80,7 +80,7 @@ export class HashRun {
     return new RunCursor(this.count, this.lowBits, this.lows, this.highs);
   }
 
-  /** First bit of the bucket: the one after as many zeros as there are buckets before it. */
+  /** First bit of the bucket: it follows as many zeros as there are buckets before this one. */
   private startOf(bucket: number): number {
     const { highs } = this;
     const at = this.samples[bucket >>> SAMPLED_BITS] as number;
@@ -100,7 +100,7 @@ export class HashRun {
 class RunCursor implements HashCursor {
   private gone = 0;
   private index = 0;
-  /** Bits of the word at the index that have not been visited yet. */
+  /** Unvisited bits of the word at the index. */
   private ones: number;
 
   constructor(
@@ -119,7 +119,7 @@ class RunCursor implements HashCursor {
     while (ones === 0) ones = highs[++this.index] as number;
     this.ones = ones & (ones - 1);
     this.gone++;
-    // The zeros before this bit, each of which ends a bucket, count the buckets before it.
+    // Each zero ends a bucket, so the number of zeros before this bit is the number of its bucket.
     const bucket = this.index * 32 + lowestOf(ones) - gone;
     return (bucket << lowBits) | bitsAt(lows, gone * lowBits, lowBits);
   }
@@ -140,7 +140,7 @@ export class HashRunBuilder {
   constructor(most: number) {
     this.lowBits = lowBitsFor(most);
     this.buckets = 2 ** (HASH_BITS - this.lowBits);
-    // One extra word, because a reader also looks at the next word.
+    // One extra word, because readers also read the following word.
     this.lows = new Uint32Array(wordsFor(most * this.lowBits) + 1);
     this.highs = new Uint32Array(wordsFor(most + this.buckets) + 1);
     this.samples = new Uint32Array(Math.ceil(this.buckets / SAMPLED));
@@ -176,12 +176,12 @@ export class HashRunBuilder {
   }
 }
 
-/** Bits per hash below the bucket number: yields as many buckets as hashes, or up to twice as many. */
+/** Number of lower bits per hash. The result gives as many buckets as hashes, or up to twice as many. */
 function lowBitsFor(count: number): number {
   return Math.min(HASH_BITS - 1, Math.max(0, Math.floor(Math.log2(2 ** HASH_BITS / Math.max(count, 1)))));
 }
 
-/** Copies only if that saves a considerable share: megabytes are not copied to save a few bytes. */
+/** Copies only if this saves a significant share of the memory; megabytes are not copied to save a few bytes. */
 function trimmed(words: Uint32Array, length: number): Uint32Array {
   return words.length - length > words.length / TRIMMED_SHARE ? words.slice(0, length) : words;
 }
@@ -194,7 +194,7 @@ function isSet(words: Uint32Array, at: number): boolean {
   return (((words[at >>> 5] as number) >>> (at & 31)) & 1) === 1;
 }
 
-/** A number of this many bits, fewer than 32. */
+/** Reads a number of `bits` bits, fewer than 32. */
 function bitsAt(words: Uint32Array, at: number, bits: number): number {
   const index = at >>> 5;
   const shift = at & 31;

@@ -2,7 +2,7 @@ import type { Steps } from '../../base/steps.js';
 import { END, type HashCursor, HashRun, HashRunBuilder } from './hash-run.js';
 import { HashTable } from './hash-table.js';
 
-/** New hashes are merged into the run when they reach this share of the run, and at least this number. */
+/** New hashes are merged into the run when their number reaches this share of the run, but at least `NEW_MIN`. */
 const NEW_SHARE = 1 / 16;
 const NEW_MIN = 4096;
 /** Number of hashes merged in one step. */
@@ -19,7 +19,7 @@ export class HashSet {
   private merging: HashTable | undefined = undefined;
   private steps: Steps<HashRun> | undefined = undefined;
 
-  /** Number of hashes; duplicates may count twice until they are merged. */
+  /** Number of hashes. Duplicates may count twice until they are merged. */
   get count(): number {
     return this.run.count + this.table.count + (this.merging?.count ?? 0);
   }
@@ -55,7 +55,7 @@ export class HashSet {
     return this.table.has(hash) || this.run.has(hash) || (this.merging?.has(hash) ?? false);
   }
 
-  /** Does a slice of the merging work, about ten microseconds. Returns false when there is no work. */
+  /** Does a slice of merging, which takes about ten microseconds. Returns false if there is no work. */
   work(): boolean {
     if (this.steps === undefined) {
       if (this.table.count < Math.max(NEW_MIN, this.run.count * NEW_SHARE)) return false;

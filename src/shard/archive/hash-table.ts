@@ -6,16 +6,16 @@ const LOAD_MAX = 0.7;
 const SPACE = 2 ** HASH_BITS;
 
 /**
- * A growing set of hashes. Only the load makes the table grow. Open addressing with linear probing, which wraps around.
- * The first slot of a hash comes from its high bits. Hashes are therefore sorted, except within a run of used slots and
- * where a run wraps.
+ * A growable set of hashes: open addressing with linear probing and wrap-around. The table grows only because of its
+ * load. A hash's first slot comes from its high bits, so hashes are sorted, except within a run of used slots and where
+ * a run wraps around.
  */
 export class HashTable {
   count = 0;
   /** The hash plus one; 0 in a free slot. */
   private slots: Uint32Array;
 
-  /** `expected`: this many hashes fit in without a pause to grow. */
+  /** `expected`: number of hashes that fit without growing the table. */
   constructor(expected = 0) {
     this.slots = new Uint32Array(Math.max(LEAST, Math.ceil(expected / LOAD_MAX)));
   }
@@ -76,7 +76,7 @@ class TableCursor implements HashCursor {
   constructor(private readonly slots: Uint32Array) {
     const first = this.takeRun();
     const { length } = slots;
-    // A hash that has not wrapped is at its first slot or after it, and no run is as long as the table.
+    // A hash that has not wrapped is in its first slot or after it, and no run is as long as the table.
     this.wrapped = first.filter((hash) => firstSlot(hash, length) >= this.slot);
     this.run = this.wrapped.length === 0 ? first : first.filter((hash) => firstSlot(hash, length) < this.slot);
   }

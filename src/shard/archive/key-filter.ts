@@ -13,7 +13,7 @@ const SPANS = 8;
 interface Span {
   /** Number of the span: its days divided by the days per span, rounded down. */
   readonly number: number;
-  /** Undefined if its set could not be built: any key may then belong to these days. */
+  /** Undefined if the set could not be built; any key may then belong to these days. */
   names: HashSet | undefined;
   /** True if keys were added since the span was saved. */
   isDirty: boolean;
@@ -23,21 +23,22 @@ interface Span {
  * Encoding of a saved span: version, days per span, low and high word of the hash key (32 bits each, little-endian),
  * then the hashes.
  *
- * Sets of version 2 may lack keys that were put during a read of all keys. Sets of version 3 have unkeyed hashes: round
- * ids could be computed that fill one end of a table. Sets of other versions are ignored: all keys are read again.
+ * Sets of version 2 may lack keys that were put while all keys were being read. Sets of version 3 have unkeyed hashes,
+ * for which an attacker could compute round ids that fill one end of a table. Sets of all older versions are ignored,
+ * and the keys are read from the archive again.
  */
 const VERSION = 4;
 const HEAD_BYTES = 16;
 
-/** A span whose set could not be built, for example for lack of memory. */
+/** A span whose set could not be built, for example because memory was insufficient. */
 export interface SkippedSpan {
   readonly days: Days;
   readonly error: unknown;
 }
 
 /**
- * Key filter of one shard's archive, about 14 bits per key: whether a key may be in the archive, and in which days.
- * With millions of keys, about one absent key in a hundred is a false positive.
+ * Key filter for one shard's archive. It tells whether the archive may contain a key, and for which days. It takes
+ * about 14 bits per key. With millions of keys, about one absent key in a hundred is a false positive.
  */
 export class KeyFilter {
   private readonly spanDays: number;
@@ -47,8 +48,8 @@ export class KeyFilter {
   private dropped: number[] = [];
 
   /**
-   * `retentionDays`: older days are dropped. `key`: secret of the hashes, until saved spans bring their own.
-   * `onSkipped`: called when a set cannot be built; the shard goes on without that set.
+   * `retentionDays`: days to keep. `key`: secret key of the hashes, unless saved spans are loaded, which have their
+   * own. `onSkipped`: called when a set cannot be built; the shard continues without that set.
    */
   constructor(
     retentionDays: number,
@@ -66,7 +67,7 @@ export class KeyFilter {
     return this.spans.reduce((sum, { names }) => sum + (names?.bytes ?? 0), 0);
   }
 
-  /** Number of spans whose sets could not be built: any key may be in the archive for their days. */
+  /** Number of spans whose sets could not be built. For their days, any key may be in the archive. */
   get skipped(): number {
     return this.spans.reduce((sum, { names }) => sum + (names === undefined ? 1 : 0), 0);
   }
@@ -82,8 +83,8 @@ export class KeyFilter {
   }
 
   /**
-   * Spans to save, by number; undefined for dropped ones. Empty while a span is skipped: saving would end the freshness
-   * of its keys, and the next start would not know them.
+   * Spans to save, by number; undefined for dropped ones. Empty while a span is skipped: after a save, its keys would
+   * no longer count as fresh, so they would be missing at the next start.
    */
   unsaved(): ReadonlyMap<number, Buffer | undefined> {
     const parts = new Map<number, Buffer | undefined>();
@@ -95,7 +96,7 @@ export class KeyFilter {
     return parts;
   }
 
-  /** All spans, for a file; undefined while a span is skipped. */
+  /** All spans, to be written to a file; undefined while a span is skipped. */
   whole(): readonly KeyPart[] | undefined {
     if (this.skipped > 0) return undefined;
     return this.spans.map((span) => ({
@@ -110,7 +111,7 @@ export class KeyFilter {
     for (const span of this.spans) span.isDirty = false;
   }
 
-  /** Marks saved spans as useless: the next save removes them unless new spans have their numbers. */
+  /** Marks saved spans as useless, so that the next save removes them unless new spans have the same numbers. */
   discard(numbers: Iterable<number>): void {
     this.dropped.push(...numbers);
   }
@@ -121,8 +122,8 @@ export class KeyFilter {
   }
 
   /**
-   * Replaces the filter by the saved parts, all of them. Returns false, leaving the filter empty, if a part is damaged
-   * or was saved with another retention, key or version.
+   * Replaces the filter with the saved parts. If any part is damaged or was saved with a different retention, key or
+   * version, returns false and leaves the filter empty.
    */
   load(parts: ReadonlyMap<number, Buffer | undefined>): boolean {
     this.clear();
@@ -142,7 +143,7 @@ export class KeyFilter {
     this.dropped = [];
   }
 
-  /** Decodes a part; the first part determines the key of all. */
+  /** Decodes a part. The first part determines the hash key for all parts. */
   private maybeNamesIn(part: Buffer): HashSet | undefined {
     const isUsable =
       part.length > HEAD_BYTES && part.readUInt32LE(0) === VERSION && part.readUInt32LE(4) === this.spanDays;
@@ -167,7 +168,7 @@ export class KeyFilter {
     return Buffer.concat([head, bytes]);
   }
 
-  /** Notes that some keys of this day are unreadable: any key may belong to the days of its span. */
+  /** Notes that some of this day's keys are unreadable, so that any key may belong to the days of its span. */
   skipDay(day: number, error: unknown): void {
     this.skip(this.spanOf(day), error);
   }
@@ -182,7 +183,7 @@ export class KeyFilter {
     return { first: number * this.spanDays, last: (number + 1) * this.spanDays - 1 };
   }
 
-  /** False for a key that is in no span. */
+  /** False if no span contains the key. */
   mayHave(player: number, kind: ArchiveKey['kind'], hash: number): boolean {
     const known = hashOf(this.key, player, kind, hash);
     for (const { names } of this.spans) if (names?.has(known) ?? true) return true;
@@ -243,7 +244,7 @@ export class KeyFilter {
 
 const KINDS = { round: Uint8Array.of(0), transaction: Uint8Array.of(1) } as const;
 
-/** Keyed hash of a stored, unkeyed archive hash. Two keys with the same stored hash are one key here. */
+/** Keyed hash of a stored, unkeyed archive hash. The filter cannot distinguish keys with the same stored hash. */
 function hashOf(key: HashKey, player: number, kind: ArchiveKey['kind'], hash: number): number {
   return keyedHash(key, player, hash, KINDS[kind], 0, 1) >>> (32 - HASH_BITS);
 }

@@ -2,7 +2,7 @@ import type { Logger } from '../../base/logger.js';
 import { messageOf } from '../../base/message-of.js';
 import { DamagedRecordError } from './damaged-record-error.js';
 
-/** Logs unusable archive records for the operator who must repair them. `player` is the hash of a username. */
+/** Logs unusable archive records, so that an operator can repair them. `player` is the hash of a username. */
 export function logUnusable(log: Logger, shard: number, player: number, error: unknown): void {
   const { day, round } = error instanceof DamagedRecordError ? error.place : {};
   log.error(

@@ -7,7 +7,7 @@ import { logUnusable } from './log-unusable.js';
 import { newestSerialized } from './newest-serialized.js';
 import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
-/** Maximum number of lookups in one query: in LMDB each takes about ten microseconds of the thread. */
+/** Maximum number of lookups in one query. With LMDB, each takes about ten microseconds of the thread's time. */
 const LOOKUPS_MAX = 64;
 
 /** A request's ids that may be in the archive. */
@@ -20,7 +20,7 @@ export interface Lookup {
   readonly roundIds: readonly string[];
   readonly transactions: readonly NamedTransaction[];
   readonly days: Days;
-  /** Deadline on the monotonic clock: the request stops waiting. */
+  /** Deadline on the monotonic clock, at which the request stops waiting. */
   readonly deadlineMs: number;
 }
 
@@ -30,22 +30,22 @@ export interface NamedTransaction {
   readonly name: ArchiveKey;
 }
 
-/** A request that waits for the archive's answer. */
+/** A lookup with a request that waits for the archive's answer. */
 interface Waiting extends Lookup {
   readonly startedMs: number;
   readonly resolve: (found: ArchivedPart) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** The shard's own knowledge of its part of the archive. */
+/** The shard's own information about its part of the archive. */
 interface Known {
-  /** Undefined when the archive cannot have any of these. */
+  /** Undefined if the archive certainly has none of these keys. */
   findDays(names: readonly ArchiveKey[]): Days | undefined;
   /** The newest record that the archive must have. */
   required(): ArchiveMark | undefined;
 }
 
-/** Pending archive lookups of one shard: all lookups of one turn go into one query. */
+/** Pending archive lookups of one shard. All lookups of one turn are combined into one query. */
 export class Lookups {
   private waiting: Waiting[] = [];
   private isFlying = false;
@@ -57,7 +57,7 @@ export class Lookups {
     private readonly known: Known,
   ) {}
 
-  /** Rejects when the archive's answer is unavailable: the request cannot be decided then. */
+  /** Rejects if the archive's answer is unavailable; the request can then not be decided. */
   add(lookup: Lookup): Promise<ArchivedPart> {
     const startedMs = this.deps.clock.monotonicMs();
     return new Promise((resolve, reject) => {
@@ -105,8 +105,8 @@ export class Lookups {
   }
 
   /**
-   * Searches by round first: a transaction is nearly always in the round named beside it. For any other transaction,
-   * searches all rounds of the player.
+   * Searches by round first, because a transaction is nearly always in the round named along with it. For the remaining
+   * transactions, searches all of the player's rounds.
    */
   private async look(flying: readonly Waiting[]): Promise<readonly ArchiveRecord[]> {
     const { archive } = this.deps;
@@ -145,8 +145,9 @@ export class Lookups {
 }
 
 /**
- * The newest serialized rounds that the lookup names. An archive finds rounds by a stored, unkeyed hash. Without this
- * filter, 800 rounds with computed ids would return to memory for one bet in one of them.
+ * The newest serialized rounds that the lookup names. The archive finds rounds by a stored, unkeyed hash, for which an
+ * attacker can compute colliding ids. Without this filter, 800 such rounds would be restored to memory for one bet in
+ * one of them.
  */
 function namedImages(lookup: Lookup, records: readonly ArchiveRecord[]): readonly Buffer[] {
   const { username, productId, roundIds, transactions } = lookup;

@@ -13,25 +13,25 @@ export interface ShardArchiveDeps {
   readonly required: () => ArchiveMark | undefined;
   /** The newest durable entry of the shard's log while this node serves it. */
   readonly head: () => Head | undefined;
-  /** Key files for a start without the archive; undefined if the archive is on this machine too. */
+  /** Key files for a start without the archive; undefined if the archive is also on this machine. */
   readonly names: KeyFile | undefined;
-  /** True when the shard's log has this entry. Rejects if the answer is unavailable. */
+  /** True if the shard's log contains this entry. Rejects if this cannot be determined. */
   readonly isInLog: (head: Head) => Promise<boolean>;
-  /** Secret for new key filters; saved filters bring their own key. */
+  /** Secret key for new key filters. Saved filters have their own key. */
   readonly hashKey: HashKey;
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer: ArchiveObserver;
   /** Runs the callback once the events of this turn of the event loop have been handled. */
   readonly defer: (callback: () => void) => void;
-  /** Yields to other work of the thread. */
+  /** Lets the thread's other work run. */
   readonly yieldTurn: () => Promise<void>;
   readonly delay: (ms: number) => Promise<void>;
 }
 
 /** Counts the traffic between shards and their archive. */
 export interface ArchiveObserver {
-  /** A lookup for a request has ended; `found` is false when the archive had nothing. */
+  /** A lookup for a request has ended. `found` is false if the archive had no matching round. */
   looked(shard: number, found: boolean, tookMs: number): void;
   archived(shard: number, rounds: number): void;
   archiveFailed(shard: number): void;

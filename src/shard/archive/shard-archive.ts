@@ -32,20 +32,20 @@ import type { ShardArchiveDeps } from './shard-archive-deps.js';
 export interface ArchiveMeasures {
   /** Number of rounds and transactions in the archive. */
   readonly names: number;
-  /** Memory of the key filter. */
+  /** Memory used by the key filter. */
   readonly bytes: number;
-  /** The archive did not answer the last query. */
+  /** True if the archive did not answer the last query. */
   readonly isAway: boolean;
-  /** The archive answered but lacked records that the log relies on. */
+  /** True if the archive answered but lacked records that the log relies on. */
   readonly isBehind: boolean;
-  /** The archive's keys are not loaded and the archive does not answer: no new bet is accepted. */
+  /** True if the archive's keys are not loaded and the archive does not answer. No new bet is accepted then. */
   readonly isUnknown: boolean;
-  /** Number of key sets that could not be built: keys of their days are looked up in the archive. */
+  /** Number of key sets that could not be built. Keys are looked up in the archive for their days. */
   readonly skipped: number;
 }
 
 const INDEXES = 2 ** 16;
-/** Merge steps after each batch of keys: enough to keep up, in less than a millisecond. */
+/** Number of merge steps after each batch of keys: enough to keep up with loading, and less than a millisecond. */
 const LOAD_STEPS = 16;
 /** Number of keys added between two checks of the clock. */
 const NAMES_PER_LOOK = 256;
@@ -61,21 +61,21 @@ export interface Put {
 type Names = Pick<ArchiveRecord, 'day' | 'player' | 'round' | 'ids'>;
 
 /**
- * One shard's part of the archive: rules out keys that cannot be there without asking, and looks up the rest. Outages
- * are waited out; requests that wait for the archive are answered at their deadline.
+ * One shard's part of the archive. It rules out most absent keys without a query and looks up the rest. During outages
+ * it retries; requests that wait for the archive are answered at their deadline.
  */
 export class ShardArchive {
   private known: KeyFilter;
-  /** False until the filter has all keys of the archive: any key may be in the archive until then. */
+  /** True once the filter has all the archive's keys. Until then, any key may be in the archive. */
   private isComplete = false;
-  /** Keys put while the archive's keys were being read: the read may be older and must not replace them. */
+  /** Keys put while the archive's keys were being read. The result of the read may be older and lack them. */
   private putMeanwhile: Names[] = [];
-  /** Numbers of saved spans that are unusable: damaged, or from another retention or version. */
+  /** Numbers of saved spans that are unusable because they are damaged or have a different retention or version. */
   private unusable: readonly number[] = [];
   private loads = 0;
   /** Set while the archive answers the newest load. */
   private reading: (() => boolean) | undefined = undefined;
-  /** Keys from the log that this standby follows; they continue the filter. */
+  /** Keys from the log that this standby follows, which extend the filter. */
   private followed: EvictedKeys | undefined = undefined;
   private looked: Promise<void> = Promise.resolve();
   private writing: Promise<void> = Promise.resolve();
@@ -85,7 +85,7 @@ export class ShardArchive {
   private lastPut: Lsn | undefined = undefined;
   /** The newest record put since this node took the shard over. */
   private newestPut: ArchiveMark | undefined = undefined;
-  /** Counter for the next record with this `lsn`. */
+  /** `lsn` of the newest records, and the index for the next record with this `lsn`. */
   private numbered: { readonly lsn: Lsn; next: number } | undefined = undefined;
 
   constructor(
@@ -116,26 +116,27 @@ export class ShardArchive {
     };
   }
 
-  /** Keys are not loaded, and the archive is not sending them: every new bet would wait for it. */
+  /** True if the archive's keys are neither loaded nor being read, so that every new bet would wait for the archive. */
   get isUnknown(): boolean {
     return !this.isComplete && this.reading === undefined;
   }
 
   /**
-   * Loads the archive's keys. Called again whenever the shard comes from another node, which may have put more. `left`:
-   * keys of the rounds that left memory in the replayed part of the log. If these, alone or with the node's file, are
-   * provably complete, the archive is not asked. Resolves when all keys are loaded, or when a newer load has begun.
+   * Loads the archive's keys. Called again whenever the shard moves here from another node, which may have put more
+   * records. `left` contains the keys of rounds that left memory in the replayed part of the log. If these are provably
+   * complete, alone or together with the node's file, the archive is not queried. Resolves when all keys are loaded, or
+   * when a newer load has begun.
    */
   async load(left?: EvictedKeys): Promise<void> {
     this.forget();
-    // Reset, so that nothing is saved before the next put: another node may have had the shard meanwhile.
+    // Reset this, so that nothing is saved before the next put: another node may have owned the shard meanwhile.
     this.lastPut = undefined;
     this.newestPut = undefined;
     const number = this.loads;
     const isNewest = () => number === this.loads && !this.outage.isClosed;
     if (left?.isAll === true) {
       this.complete(this.newNames(), left);
-      // The archive may be unavailable although its keys are known.
+      // The keys are known, but the archive itself may be unavailable, so check it.
       void this.check();
       return;
     }
@@ -155,12 +156,12 @@ export class ShardArchive {
     else void this.check();
   }
 
-  /** Resolves when the node's file has been read, or found missing or unusable. Does not reject. */
+  /** Resolves once the node's file has been read or found to be missing or unusable. Does not reject. */
   get fileRead(): Promise<void> {
     return this.looked;
   }
 
-  /** Keeps the filter ready for a take-over while this standby reads the shard's log. */
+  /** Keeps the filter up to date for a takeover while this standby reads the shard's log. */
   follow(left: EvictedKeys): void {
     if (this.keepsWith(left)) {
       this.lastPut = undefined;
@@ -176,8 +177,9 @@ export class ShardArchive {
   }
 
   /**
-   * The newest record that the archive must have: among those that the log relies on, and those that this node has put.
-   * Rounds leave memory when their event is decided; the log relies on their records only once the event is durable.
+   * The newest record that the archive must have, either because the log relies on it or because this node has put it.
+   * Rounds leave memory as soon as their event is decided, but the log relies on their records only once the event is
+   * durable.
    */
   private get required(): ArchiveMark | undefined {
     return newestMark(this.deps.required(), this.newestPut);
@@ -193,11 +195,11 @@ export class ShardArchive {
     this.followed = undefined;
     addEvicted(this.known, left);
     void this.writeFile();
-    // The former owner may have had another server at the archive's address.
+    // The former owner may have reached a different server at the archive's address.
     void this.check();
   }
 
-  /** True if the filter and the keys of `left` are together all keys of the archive. */
+  /** True if the filter and the keys in `left` together are all the archive's keys. */
   private keepsWith(left: EvictedKeys): boolean {
     if (!this.isComplete || !left.isUnbroken) return false;
     return this.followed === left || (this.followed === undefined && left.followsServed);
@@ -216,8 +218,8 @@ export class ShardArchive {
   }
 
   /**
-   * All keys, from the node's file and the end of the log. Undefined if the file proves nothing. A usable file belongs
-   * to this very log and ends at an entry after which no key is missing here.
+   * All keys, from the node's file and the end of the log; undefined if the file is not usable. A usable file belongs
+   * to this log and ends at an entry after which `left` has all keys.
    */
   private async namesInFile(left: EvictedKeys): Promise<KeyFilter | undefined> {
     const { shard, deps } = this;
@@ -233,7 +235,7 @@ export class ShardArchive {
       }
       const known = this.newNames();
       if (!known.load(parts)) throw new Error('it was written with another retention, or by another walletd');
-      // The archive's saved keys may lack some of the file's.
+      // The file may have keys that are missing from the archive's saved keys.
       known.touch();
       return known;
     } catch (error) {
@@ -245,7 +247,7 @@ export class ShardArchive {
     }
   }
 
-  /** Undefined if a newer load has begun, or this is closed. */
+  /** Reads all keys from the archive. Undefined if a newer load has begun or this object is closed. */
   private async namesInArchive(isNewest: () => boolean): Promise<KeyFilter | undefined> {
     try {
       return await this.outage.untilItAnswers(async () => {
@@ -253,7 +255,7 @@ export class ShardArchive {
         this.reading = isNewest;
         try {
           const known = (await this.loadSaved()) ?? (await this.loadAll(isNewest));
-          // Another server may have answered meanwhile.
+          // A different server may have answered some of the reads, so check again.
           await this.mustReachLog();
           return known;
         } finally {
@@ -267,16 +269,16 @@ export class ShardArchive {
   }
 
   /**
-   * Writes the keys into the node's file, before a snapshot is published: the file must never end before the newest
-   * snapshot. Does not reject.
+   * Writes the keys to the node's file. Called before a snapshot is published, because the file must never end before
+   * the newest snapshot. Does not reject.
    */
   async writeFile(): Promise<void> {
     const { shard, deps } = this;
     const { names } = deps;
     if (names === undefined) return;
     const write = this.writing.then(async () => {
-      // Keys are added before the event that removes their rounds from memory is decided, so they are complete up to
-      // the head.
+      // A round's keys are added before the event that removes it from memory is decided, so the keys are complete up
+      // to the head.
       const head = deps.head();
       const parts = this.isComplete && head !== undefined ? this.known.whole() : undefined;
       if (head === undefined || parts === undefined) return;
@@ -294,20 +296,20 @@ export class ShardArchive {
   }
 
   /**
-   * Throws an `ArchiveBehindError` if the archive lacks records that the log relies on: no answer of such an archive is
-   * trusted.
+   * Throws an `ArchiveBehindError` if the archive lacks records that the log relies on. Answers from such an archive
+   * are not trusted.
    */
   private async mustReachLog(): Promise<void> {
     const { required } = this;
     mustReach(this.shard, await this.deps.archive.mark(this.shard), required);
   }
 
-  /** Checks that the archive has what the log relies on, even when no lookup is pending. Does not reject. */
+  /** Checks that the archive has all records that the log relies on, even if no lookup is pending. Does not reject. */
   async check(): Promise<void> {
     await this.outage.ask(() => this.mustReachLog());
   }
 
-  /** Drops the filter: another node has the shard. */
+  /** Drops the filter, because another node now owns the shard. */
   forget(): void {
     this.loads++;
     this.isComplete = false;
@@ -328,8 +330,9 @@ export class ShardArchive {
   }
 
   /**
-   * Undefined when no keys were saved, or some of them are unusable. Reads fresh puts first: the former owner may be
-   * saving right now. Keys that are no longer fresh by then are among the saved ones.
+   * The saved and fresh keys; undefined if no keys were saved or some of them are unusable. Reads fresh puts first,
+   * because the former owner may be saving keys at the same time. Keys that it removes from the fresh puts are then
+   * among the saved keys.
    */
   private async loadSavedOrDamaged(): Promise<KeyFilter | undefined> {
     const { archive } = this.deps;
@@ -412,8 +415,8 @@ export class ShardArchive {
   }
 
   /**
-   * Archived rounds that contain one of the missing ids; undefined when the archive cannot have any. Rejects when such
-   * a record is damaged, which is logged, and after `deadlineMs` in an outage.
+   * Archived rounds that contain one of the missing ids; undefined if the archive certainly has none. Rejects if such a
+   * record is damaged, which is logged, and at `deadlineMs` during an outage.
    */
   maybeFind(
     username: string,
@@ -437,8 +440,8 @@ export class ShardArchive {
   }
 
   /**
-   * Archived rounds of a player that contain the newest `limit` transactions up to `version`. Rejects when a record is
-   * damaged, which is logged, and in an outage once the result is no longer wanted.
+   * A player's archived rounds that contain the newest `limit` transactions up to `version`. Rejects if a record is
+   * damaged, which is logged, and during an outage once the result is no longer wanted.
    */
   async list(username: string, version: number, limit: number, isWanted: () => boolean): Promise<ArchivedPart> {
     const { archive, log } = this.deps;
@@ -458,8 +461,8 @@ export class ShardArchive {
   }
 
   /**
-   * Resolves when the archive holds these rounds durably, except those of dropped days: they stay in memory until they
-   * are forgotten. `lsn`: a durable entry, not older than the state of the rounds.
+   * Puts these rounds into the archive; resolves when they are durable. Rounds of dropped days are omitted and stay in
+   * memory until they are forgotten. `lsn` is a durable entry that is not older than the state of the rounds.
    */
   async put(lsn: Lsn, leaving: readonly ArchivablePlayer[]): Promise<Put> {
     let records: ArchiveRecord[] = [];
@@ -470,7 +473,8 @@ export class ShardArchive {
     }
     this.putting++;
     await this.outage.untilItTakes(async () => {
-      // After a failover to a lagging replica, puts must stop: a higher mark would hide the missing records.
+      // Require the previous mark. After a failover to a lagging replica, puts must stop, because a higher mark would
+      // hide the missing records.
       const put = () => this.deps.archive.put(records, this.required);
       try {
         await put();
@@ -499,7 +503,7 @@ export class ShardArchive {
     this.known.dropBefore(day);
   }
 
-  /** Does a slice of the filter's merging work. Returns false when there is no work. */
+  /** Does a slice of the filter's merging. Returns false if there is no work. */
   work(): boolean {
     return this.known.work();
   }
@@ -509,8 +513,8 @@ export class ShardArchive {
   }
 
   /**
-   * Numbers records across puts. A round can change in the very entry that made its record durable; its next record,
-   * the one to find, then has the same `lsn`.
+   * Numbers records across puts. A round can change in the same entry at which its record was put. Its next record,
+   * which supersedes the first, then has the same `lsn`.
    */
   private nextIndex(lsn: Lsn): number {
     const { numbered } = this;
@@ -531,7 +535,7 @@ export class ShardArchive {
     return { shard: this.shard, day: dayOf(updatedMs), player, round: hash, lsn, index, ids, image, remembers };
   }
 
-  /** False when the archive has none of the bets and rounds in this command: no lookup is needed. */
+  /** False if the archive has none of the command's bets and rounds, so that no lookup is needed. */
   mayHaveAnyOf({ username, productId, txns }: CallbackCommand): boolean {
     if (!this.isComplete) return true;
     const { known } = this;
@@ -543,7 +547,7 @@ export class ShardArchive {
     return false;
   }
 
-  /** False for nearly everything new. Allocates nothing, because every callback with a new id comes here. */
+  /** False for nearly all new ids. Called for every callback with a new id, so it allocates nothing. */
   private mayHave(player: number, productId: string, { ids, rewardIds, roundIds }: Missing): boolean {
     if (!this.isComplete) return true;
     const { known } = this;
@@ -553,7 +557,7 @@ export class ShardArchive {
     return false;
   }
 
-  /** Undefined when the archive cannot have any of these. */
+  /** Undefined if the archive certainly has none of these keys. */
   private findDays(names: readonly ArchiveKey[]): Days | undefined {
     return this.isComplete ? this.known.findDays(names) : ALL_DAYS;
   }

@@ -6,23 +6,23 @@ import type { Request } from '../request.js';
 /** The archive's records for a request. */
 export type Found = ArchivedPart;
 
-/** `unknown`: the archive's answer is unavailable. */
+/** Result of a lookup; `unknown` if the archive's answer is unavailable. */
 type Outcome = Found | 'unknown';
 
-/** A player with a pending lookup, and all requests for this player since, in order. */
+/** A player with a pending lookup, and all later requests for this player, in order. */
 export interface WaitingPlayer {
   readonly username: string;
   readonly requests: Queue<Request>;
   /**
-   * The request that caused the lookup. It may have been given up by the time the result arrives, and another request
-   * is first then.
+   * The request that caused the lookup. It may have expired before the result arrives, so that a different request is
+   * first in the queue.
    */
   asking: Request | undefined;
   /** Result for `asking`; undefined while the lookup is pending. */
   found: Outcome | undefined;
 }
 
-/** Requests that wait for the archive: each player's requests stay in order, and other players do not wait for them. */
+/** Requests that wait for the archive. Each player's requests stay in order and do not delay those of other players. */
 export class WaitingPlayers {
   /** Number of waiting requests. */
   length = 0;
@@ -44,7 +44,7 @@ export class WaitingPlayers {
     return this.players.get(username);
   }
 
-  /** Begins a wait: `found` is the lookup for the player's first request. */
+  /** Starts waiting. `found` is the lookup for the player's first request. */
   begin(username: string, request: Request, found: Promise<Found>): void {
     const player: WaitingPlayer = { username, requests: new Queue(), asking: undefined, found: undefined };
     this.players.set(username, player);
@@ -57,7 +57,7 @@ export class WaitingPlayers {
     this.length++;
   }
 
-  /** Waits again: the next request needs another lookup. */
+  /** Waits again, because the player's next request needs a lookup of its own. */
   await(player: WaitingPlayer, found: Promise<Found>): void {
     player.asking = player.requests.peek();
     player.found = undefined;
@@ -70,27 +70,27 @@ export class WaitingPlayers {
     });
   }
 
-  /** A player whose lookup is done. */
+  /** The next player whose lookup is complete. */
   nextReady(): WaitingPlayer | undefined {
     return this.ready.peek();
   }
 
-  /** Takes the next request of a player whose lookup is done. */
+  /** Removes and returns the next request of a player whose lookup is complete. */
   shift(player: WaitingPlayer): Request | undefined {
     const request = player.requests.shift();
     if (request !== undefined) this.length--;
     return request;
   }
 
-  /** Ends the first ready player's turn: the player waits again, or is done. */
+  /** Ends the first ready player's turn. The player either waits again or is done. */
   leaveReady(isDone: boolean): void {
     const player = this.ready.shift();
     if (isDone && player !== undefined) this.players.delete(player.username);
   }
 
   /**
-   * Answers expired requests at the head of each player's queue. A lookup still pending for such a request is then
-   * ignored.
+   * Answers expired requests at the head of each player's queue. The result of a lookup that is still pending for such
+   * a request is ignored.
    */
   dropLate(nowMs: number, answer: BusyAnswer): void {
     for (const player of this.players.values()) {
