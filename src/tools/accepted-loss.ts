@@ -2,7 +2,7 @@ import { type LogReaderDeps, maybeEntry } from '../shard/log/log-reader.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import { rawEntriesAfter } from './raw-entries.js';
 
-/** The LSN of the first fence after `after` that accepts a loss; undefined when there is none. */
+/** Finds the first fence after `after` that accepts a loss, and returns its LSN; undefined if there is none. */
 export async function findAcceptedLoss(shard: number, after: Lsn, deps: LogReaderDeps): Promise<Lsn | undefined> {
   for await (const page of rawEntriesAfter(shard, after, deps)) {
     for (const bytes of page) {

@@ -2,29 +2,29 @@ import type { Lsn } from '../shard/log/lsn.js';
 import type { Head } from '../shard/log/wal.js';
 import type { ArchiveMark } from '../wallet/archive-mark.js';
 
-/** How far a copy of a store reaches for one shard. */
+/** Extent of a store's copy for one shard. */
 export interface ShardCoverage {
-  /** The copy holds the log up to this head. */
+  /** Head up to which the copy contains the log. */
   readonly head: Head;
-  /** The snapshot with which the copy begins; undefined when the copy begins with the first entry of the log. */
+  /** The snapshot with which the copy begins; undefined if the copy begins with the log's first entry. */
   readonly snapshot: SnapshotEnd | undefined;
   /**
-   * The newest record that the archive, and hence the copy, held. Undefined without an archive, and in copies of older
+   * The newest record in the archive, and hence in the copy. Undefined without an archive, and in copies made by older
    * releases.
    */
   readonly archived?: ArchiveMark | undefined;
 }
 
-/** The end of a snapshot: no wallet in the snapshot is newer than this entry and this time. */
+/** End of a snapshot. No wallet in the snapshot is newer than this entry and this time. */
 export interface SnapshotEnd {
   readonly end: Lsn;
-  /** Milliseconds. */
+  /** In ms. */
   readonly timeMs: number;
 }
 
-/** How far a copy of a store reaches. */
+/** Extent of a store's copy. */
 export interface Coverage {
-  /** The clock of the machine that made the copy. Milliseconds. */
+  /** Time of the copy in ms, according to the clock of the machine that made it. */
   readonly timeMs: number;
   /** By shard. */
   readonly shards: readonly ShardCoverage[];

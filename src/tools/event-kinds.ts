@@ -19,14 +19,17 @@ import { nameOfSerialized } from '../wallet/state/serialized-round.js';
  * Export has one line per event, with every field of its changes.
  */
 
-/** The address of an event: a shard, an entry of its log, and the event's index in the entry. */
+/** Address of an event: its shard, its entry in the log, and its index within the entry. */
 export interface EventAddress {
   readonly shard: number;
   readonly lsn: Lsn;
   readonly index: number;
 }
 
-/** Fields of an inspection item besides address, player, version, time, type, other ids and the callback's balances. */
+/**
+ * Fields of an inspection item, except for address, player, version, time, type, related ids and the balances of the
+ * callback.
+ */
 interface Details {
   readonly id?: string;
   readonly currency?: string;
@@ -40,31 +43,31 @@ interface Details {
   readonly reason?: string | undefined;
 }
 
-/** The latest time that a `Date` can represent. */
+/** The latest time that `Date` can represent, in ms. */
 const DATE_MAX_MS = 8_640_000_000_000_000;
 
-/** Formats an amount as text in decimals of the player's currency. */
+/** Formats an amount as decimal text, with the decimals of the player's currency. */
 export type Decimal = (units: Units) => string;
 
-/** Every event except callbacks, whose changes have kinds of their own. */
+/** Every event except a callback, whose changes have their own kinds. */
 export type PlainEvent = Exclude<Event, CallbackApplied>;
 
 interface EventKind<E> {
   readonly item: (event: E) => Details;
-  /** The fields of the event's line, in print order. */
+  /** Fields of the event's export line, in the order in which they are printed. */
   readonly line: (event: E, decimal: Decimal) => object;
 }
 
 interface ChangeKind<C> {
   /**
-   * True when the change names the round that its id belongs to. Settlements, and cancels and voids of rounds, have ids
-   * of their own.
+   * True if the change names the round of its transaction. Settlements, and cancels and voids of rounds, have ids of
+   * their own.
    */
   readonly namesRound: boolean;
-  /** Names of amounts, which export prints as decimals; `after` always is an amount. */
+  /** Names of the fields that hold amounts, which the export prints as decimals. `after` is always an amount. */
   readonly amounts: readonly (keyof C)[];
   readonly item: (change: C) => Pick<Details, 'amount' | 'stake' | 'others' | 'remarks'>;
-  /** Other fields that export does not print as they are. */
+  /** Replaces fields that the export does not print unchanged. */
   readonly line?: (change: C, decimal: Decimal) => object;
 }
 
@@ -120,7 +123,7 @@ const EVENT_KINDS: { readonly [E in PlainEvent as E['type']]: EventKind<E> } = {
   },
   'player-blocked': operatorOnly,
   'player-unblocked': operatorOnly,
-  // The token's digest is left out: it informs no reader and helps an attacker to guess tokens.
+  // The digest of the token is left out, because it helps only an attacker who guesses tokens.
   'session-set': {
     item: ({ endMs, by }) => ({ remarks: endMs === null ? [] : [`until ${timeOf(endMs)}`], by }),
     line: ({ endMs, by }) => ({ endTime: endMs === null ? null : timeOf(endMs), by }),
@@ -220,7 +223,7 @@ const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
     item: (change) => ({ amount: change.amount, remarks: wordsOf(change) }),
   },
   'tip-cancelled': { namesRound: false, amounts: [], item: () => ({}) },
-  // A reward may have the id of a bet that belongs to another round.
+  // A reward may share its id with a bet of a different round.
   'reward-credited': {
     namesRound: false,
     amounts: ['payout', 'stake'],
@@ -245,7 +248,7 @@ export function changeKind(change: Change): ChangeKind<Change> {
   return CHANGE_KINDS[change.type] as unknown as ChangeKind<Change>;
 }
 
-/** True for the type of a change that names the round that its id belongs to. */
+/** True if changes of this type name the round of their transaction. */
 export function namesRound(type: string): boolean {
   return type in CHANGE_KINDS && CHANGE_KINDS[type as Change['type']].namesRound;
 }
@@ -255,7 +258,7 @@ function roundNameOf(image: Buffer): RoundName {
   return { productId, roundId };
 }
 
-/** Prints a time that an operator may have made up. */
+/** Formats a time that an operator may have made up. */
 function timeOf(timeMs: number): string {
   return timeMs > DATE_MAX_MS ? `${timeMs} ms` : new Date(timeMs).toISOString();
 }
@@ -268,7 +271,7 @@ function approvalOf({ approvedBy }: MoneyMoved | BalanceCorrected): string[] {
   return approvedBy === undefined ? [] : [`approved by ${approvedBy.name}`];
 }
 
-/** The platform's times are printed as it sent them, under names that end in `Millis`. */
+/** Times from the platform are printed as they were sent, under names that end in `Millis`. */
 function platformTime({ markMs }: { readonly markMs: number }): object {
   return { markMs: undefined, markMillis: markMs };
 }

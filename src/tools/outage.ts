@@ -1,4 +1,4 @@
-/** Warns once when an outage begins and once when it ends. */
+/** Logs one warning when an outage begins and one when it ends. */
 export class Outage {
   private isOn = false;
 

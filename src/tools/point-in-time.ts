@@ -5,8 +5,8 @@ import type { Coverage, SnapshotEnd } from './coverage.js';
 import { ToolError } from './store-reader.js';
 
 /**
- * The end point of a restore: a time for all shards, or LSNs for some shards. The other shards are restored to their
- * end.
+ * End point of a restore: a time for all shards, or LSNs for some shards. In the latter case all other shards are
+ * restored to their end.
  */
 export type At =
   | { readonly type: 'time'; readonly timeMs: number }
@@ -14,7 +14,7 @@ export type At =
 
 const ISO = /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?$/;
 
-/** Throws a `ToolError` that says what is wrong with the text. */
+/** Parses the value of --at. Throws a `ToolError` that describes the mistake. */
 export function parseAt(text: string): At {
   if (/^\d{1,15}$/.test(text)) return { type: 'time', timeMs: Number(text) };
   if (/^\d+:\d/.test(text)) return { type: 'lsns', lsns: parseLsns(text) };
@@ -24,14 +24,14 @@ export function parseAt(text: string): At {
   }
   if (zone === undefined) throw new ToolError('a time needs its zone: Z, or as +07:00');
   const timeMs = Date.parse(`${date}T${time}${zone}`);
-  // Date.parse takes the 31st of a shorter month for a day of the next month.
+  // Date.parse accepts the 31st of a shorter month as a day of the next month.
   if (Number.isNaN(timeMs) || new Date(date).getUTCDate() !== Number(day)) {
     throw new ToolError('there is no such time');
   }
   return { type: 'time', timeMs };
 }
 
-/** `SHARD:LSN,SHARD:LSN…`. Throws a `ToolError` that says what is wrong with the text. */
+/** Parses `SHARD:LSN,SHARD:LSN…`. Throws a `ToolError` that describes the mistake. */
 export function parseLsns(text: string): Map<number, Lsn> {
   const lsns = new Map<number, Lsn>();
   for (const part of text.split(',')) {
@@ -44,7 +44,7 @@ export function parseLsns(text: string): Map<number, Lsn> {
   return lsns;
 }
 
-/** True when the entry, and so every later entry, is past `at`. */
+/** True if the entry, and therefore every later entry, is past `at`. */
 export function isPast(at: At | undefined, entry: Entry): boolean {
   if (at === undefined) return false;
   if (at.type === 'time') return newestTimeOf(entry) > at.timeMs;
@@ -52,7 +52,7 @@ export function isPast(at: At | undefined, entry: Entry): boolean {
   return lsn !== undefined && compareLsn(entry.lsn, lsn) > 0;
 }
 
-/** True when nothing in the snapshot is later than `at`. */
+/** True if nothing in the snapshot is later than `at`. */
 export function isEarlyEnough(at: At | undefined, shard: number, snapshot: SnapshotEnd): boolean {
   if (at === undefined) return true;
   if (at.type === 'time') return snapshot.timeMs <= at.timeMs;
@@ -60,9 +60,9 @@ export function isEarlyEnough(at: At | undefined, shard: number, snapshot: Snaps
   return lsn === undefined || compareLsn(snapshot.end, lsn) <= 0;
 }
 
-/** The points in time to which a shard can be restored. */
+/** Points in time to which a shard can be restored. */
 export interface Reach {
-  /** True when the log still has its first entry. */
+  /** True if the log still begins with its very first entry. */
   readonly isComplete: boolean;
   readonly snapshots: readonly SnapshotEnd[];
   /** The newest entry. */
@@ -77,7 +77,7 @@ export function reachesOf({ shards }: Coverage): Reach[] {
   }));
 }
 
-/** Throws a `ToolError` when `at` cannot be restored, and names the earliest point that can. */
+/** Throws a `ToolError` that names the earliest possible point, if the store cannot be restored to `at`. */
 export function checkReach(at: At | undefined, reaches: readonly Reach[]): void {
   if (at?.type === 'lsns') checkLsns(at.lsns, reaches);
   const short = reaches.flatMap(({ isComplete, snapshots }, shard) => {

@@ -6,7 +6,7 @@ import { isSameProof, PROOF_PATH, remoteAddressOf, TokenProof } from '../listene
 import { ToolError } from './store-reader.js';
 
 const NONCE_BYTES = 32;
-/** A server may close an idle connection at the moment when it is used again. */
+/** Maximum number of attempts. A server may close an idle connection just as it is being reused. */
 const ATTEMPTS_MAX = 3;
 
 export interface Exchange {
@@ -22,7 +22,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** The server has not proved that it knows the token; `reply` is its answer to the request for the proof. */
+/** The server has not proved that it knows the token. `reply` is its answer to the proof request. */
 export class UnprovenServer extends ToolError {
   constructor(
     message: string,
@@ -32,16 +32,16 @@ export class UnprovenServer extends ToolError {
   }
 }
 
-/** A connection that carries one request after another. */
+/** Connection that carries one request at a time. */
 interface Line {
   readonly agent: Agent;
-  /** A connection whose other end knows the token. */
+  /** Socket whose other end has proved that it knows the token. */
   proven: Socket | undefined;
 }
 
 /**
- * Queries a server over plain HTTP. Sends the token only on connections whose other end has proved that it knows the
- * token.
+ * Sends requests to a server over plain HTTP. Sends the token only on connections whose other end has proved that it
+ * knows the token.
  */
 export class ProvenServer {
   private readonly idle: Line[] = [];
@@ -113,22 +113,22 @@ function tryProof(text: string): { readonly address: string; readonly proof: str
 }
 
 interface ExchangeOptions {
-  /** Trust in certificates, as `node:https` takes it. */
+  /** Options for certificate checks, passed on to `node:https`. */
   readonly tls?: object;
   readonly agent?: Agent;
-  /** Called before a byte is sent. */
+  /** Called before anything is sent. Returns true if the request may be sent on this socket. */
   readonly mayBeSentOn?: (socket: Socket) => boolean;
 }
 
 interface Exchanged {
   readonly socket: Socket;
-  /** Address of the other end. */
+  /** Address of the other end of the connection. */
   readonly address: string;
-  /** Undefined when the request was not allowed on this connection, so nothing was sent. */
+  /** Undefined if the request was not allowed on this connection, in which case nothing was sent. */
   readonly reply: Reply | undefined;
 }
 
-/** Sends one request and resolves to its answer. Rejects with the error of the connection. */
+/** Sends one request and resolves to its answer. Rejects with the connection error. */
 export function exchangeWith(
   url: string,
   { method, path, headers, body, timeoutMs }: Exchange,
@@ -143,7 +143,7 @@ export function exchangeWith(
     sent.on('socket', (socket: Socket) => {
       if (mayBeSentOn(socket)) {
         sent.end(body);
-        // Resolve on close, not before: the agent returns the connection to its pool only then.
+        // Resolve only on close, because the agent returns the connection to its pool only then.
         sent.on('close', () => {
           if (reply === undefined) reject(new Error('it closed the connection without an answer'));
           else resolve({ socket, address, reply });

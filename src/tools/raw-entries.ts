@@ -3,7 +3,7 @@ import { compareLsn, type Lsn } from '../shard/log/lsn.js';
 
 const PAGE_ENTRIES = 256;
 
-/** The entries after `after` as stored, page by page, including damaged entries and entries out of sequence. */
+/** Entries after `after` exactly as stored, page by page, including damaged and out-of-sequence entries. */
 export async function* rawEntriesAfter(
   shard: number,
   after: Lsn,

@@ -6,14 +6,14 @@ import type { Event } from '../wallet/event.js';
 import { rawEntriesAfter } from './raw-entries.js';
 import type { StoreReader } from './store-reader.js';
 
-/** The newest archive record that a log relies on after these events, given that it relied on `mark` before. */
+/** The newest archive record on which a log relies after these events, if it relied on `mark` before. */
 export function requiredAfter(mark: ArchiveMark | undefined, events: readonly Event[]): ArchiveMark | undefined {
   let newest = mark;
   for (const event of events) if (event.type === 'rounds-archived') newest = newestMark(newest, event.mark);
   return newest;
 }
 
-/** The newest archive record that the log of a shard relies on, from its newest snapshot and the events after it. */
+/** The newest archive record on which a shard's log relies, from its newest snapshot and the events after that. */
 export async function findRequiredMark(
   shard: number,
   reader: Pick<StoreReader, 'wal' | 'format' | 'snapshots' | 'snapshotFormat'>,

@@ -5,15 +5,17 @@ import { ToolError } from '../store-reader.js';
 import { type BackupSource, ByteReader } from './backup-source.js';
 
 /*
- * Encryption in the age format (https://age-encryption.org/v1). `age -d` opens files that walletd encrypts, and walletd
- * opens files that age encrypts. Bytes go through in pieces of 64 KiB, so a backup of any size takes the same memory.
+ * Encryption in the age format (https://age-encryption.org/v1). `age -d` decrypts files that walletd encrypts, and
+ * walletd decrypts files that age encrypts. Data is processed in pieces of 64 KiB, so memory use does not depend on the
+ * size of the backup.
  */
 
 /** The first bytes of an age file. */
 const INTRODUCTION = 'age-encryption.org/';
 
 /**
- * Returns a function that decrypts an encrypted source and leaves any other source as it is. Reads the identities file.
+ * Reads the identities file, and returns a function that decrypts an encrypted source. The function returns an
+ * unencrypted source unchanged.
  */
 export async function opening(identityFile: string): Promise<(source: BackupSource) => BackupSource> {
   const lines = decodeText(await readFile(identityFile))
@@ -32,7 +34,7 @@ export async function opening(identityFile: string): Promise<(source: BackupSour
   return (source) => ({ ...source, size: async () => undefined, open: () => decrypted(source, decrypter) });
 }
 
-/** Throws a `ToolError` when the text is not a recipient. */
+/** Returns the recipient if it is valid. Throws a `ToolError` otherwise. */
 export function checkRecipient(recipient: string): string {
   try {
     new Encrypter().addRecipient(recipient);
@@ -42,7 +44,7 @@ export function checkRecipient(recipient: string): string {
   }
 }
 
-/** The same bytes, encrypted for these recipients. */
+/** Encrypts the bytes for these recipients. */
 export async function* encrypted(bytes: AsyncIterable<Buffer>, recipients: readonly string[]): AsyncGenerator<Buffer> {
   const encrypter = new Encrypter();
   for (const recipient of recipients) encrypter.addRecipient(recipient);

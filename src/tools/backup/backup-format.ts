@@ -24,14 +24,17 @@ export const BLOCK_HEADER_LENGTH = 24;
 const MAGIC = 'wdbackup';
 /** The first bytes of every file that age has encrypted. */
 const AGE = 'age-encryption.org/v1';
-/** A little faster than the disks that backups go to. The next level takes twice as long for a tenth less. */
+/**
+ * Compresses slightly faster than a typical backup disk can write. The next level takes twice as long and saves only a
+ * tenth.
+ */
 const COMPRESSION_LEVEL = constants.Z_BEST_SPEED;
 
 export const BLOCK_KINDS = { goesOn: 1, endsSegment: 2 } as const;
 export type BlockKind = (typeof BLOCK_KINDS)[keyof typeof BLOCK_KINDS];
 
 export interface BlockHeader {
-  /** Bytes of the compressed data. */
+  /** Number of bytes of compressed data. */
   readonly length: number;
   readonly rawLength: number;
   /** Counts from 0. */
@@ -51,7 +54,7 @@ export function sealFileHeader(): Buffer {
   return bytes;
 }
 
-/** Throws a `ToolError` that says what is wrong with the header. */
+/** Throws a `ToolError` that describes the fault in the header. */
 export function checkFileHeader(bytes: Buffer): void {
   if (AGE.startsWith(bytes.toString('latin1')) && bytes.length > 0) {
     throw new ToolError(
@@ -80,7 +83,7 @@ export async function sealBlock(raw: Buffer, index: number, kind: BlockKind): Pr
   return Buffer.concat([header, data]);
 }
 
-/** Undefined when the header is damaged or belongs to a block with another index. */
+/** Parses a block header; undefined if it is damaged or belongs to a block with a different index. */
 export function tryBlockHeader(bytes: Buffer, index: number): BlockHeader | undefined {
   if (bytes.readUInt32BE(20) !== crc32(bytes.subarray(0, 20))) return undefined;
   const kind = bytes.readUInt32BE(12);
@@ -90,7 +93,7 @@ export function tryBlockHeader(bytes: Buffer, index: number): BlockHeader | unde
   return { length, rawLength, index, kind, dataChecksum };
 }
 
-/** The frames in the data of a block. Throws when the data disagree with the header. */
+/** Decodes the frames in a block's data. Throws if the data contradicts the header. */
 export async function openBlock({ rawLength }: BlockHeader, data: Buffer): Promise<Frame[]> {
   const raw = await inflate(data, { maxOutputLength: Math.max(1, rawLength) });
   if (raw.length !== rawLength) throw new ToolError(`it holds ${raw.length} bytes instead of ${rawLength}`);

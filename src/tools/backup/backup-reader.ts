@@ -14,12 +14,12 @@ import {
 } from './backup-format.js';
 import { type BackupSource, ByteReader, fileSource } from './backup-source.js';
 
-/** The part of a backup up to the end of its last complete segment. */
+/** The part of a backup that ends with its last complete segment. */
 export interface CompletePart {
   readonly bytes: number;
   readonly blocks: number;
   readonly segments: number;
-  /** Bytes after the complete part: the start of a segment whose end is missing. */
+  /** Number of bytes after the complete part, which belong to a segment without an end. */
   readonly cutBytes: number;
   /** The store's meta record. */
   readonly meta: Buffer;
@@ -29,14 +29,14 @@ export interface CompletePart {
 export interface Block {
   readonly header: BlockHeader;
   readonly data: Buffer;
-  /** Byte positions in the file at which the block begins and ends. */
+  /** Byte offsets in the file at which the block begins and ends. */
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Reads the complete file and verifies every byte. Throws a `ToolError` that names the place of the first damage. A
- * segment that was cut off is not damage.
+ * Reads the complete file and verifies every byte. Throws a `ToolError` that names the position of the first damage. An
+ * incomplete last segment does not count as damage.
  */
 export async function checkBackup(
   from: string | BackupSource,
@@ -61,7 +61,10 @@ export async function checkBackup(
   }
 }
 
-/** The frames in the complete part of a checked backup file. Throws a `ToolError` when the file has become shorter. */
+/**
+ * The frames in the complete part of a backup file that has already been checked. Throws a `ToolError` if the file has
+ * become shorter since.
+ */
 export async function* framesOfFile(
   from: string | BackupSource,
   { bytes }: CompletePart,
@@ -80,16 +83,17 @@ export async function* framesOfFile(
 
 export interface ReadOnceOptions {
   readonly onProgress?: (bytes: number) => void;
-  /** Called after the last frame was taken. May throw to end the stream in an error. */
+  /** Called after the consumer has taken the last frame. May throw, so that the stream ends with an error. */
   readonly onEnd: (whole: CompletePart) => void;
-  /** Reading stops at this byte: a follower may be writing after it. */
+  /** Byte at which reading stops. A follower may be appending after it. */
   readonly untilByte?: number;
 }
 
 /**
- * The frames of complete segments, from a source that is read once. The first segment is passed on as it arrives: when
- * its end is missing, a `ToolError` ends the stream, and no frame counts. Each later segment (some megabytes) is passed
- * on once it is complete. Throws a `ToolError` at damage, as `checkBackup` does.
+ * The frames of complete segments from a source that can be read only once. The first segment is passed on while it
+ * arrives. If its end is missing, the stream ends with a `ToolError`, and the frames already passed on must be
+ * discarded. Each later segment (some megabytes) is passed on only when it is complete. Throws a `ToolError` on damage,
+ * as `checkBackup` does.
  */
 export async function* framesOnce(source: BackupSource, options: ReadOnceOptions): AsyncGenerator<Frame, void> {
   const { onProgress = () => {}, onEnd, untilByte = Number.POSITIVE_INFINITY } = options;
@@ -111,7 +115,7 @@ export async function* framesOnce(source: BackupSource, options: ReadOnceOptions
       if (whole.isFirst) whole.meta = frames[0];
       const isEnd = whole.take(block);
       if (isEnd) whole.end = frames.at(-1);
-      // Read and inflate the next block while the consumer writes this one.
+      // Read and inflate the next block while the consumer processes this one.
       coming = next();
       coming.catch(() => {});
       if (isInFirst || isEnd) {
@@ -130,7 +134,7 @@ export async function* framesOnce(source: BackupSource, options: ReadOnceOptions
   }
 }
 
-/** The blocks in the complete part of a checked backup file, with their frames. */
+/** The blocks in the complete part of a backup file that has already been checked, with their frames. */
 export async function* blocksOf(
   source: BackupSource,
   { bytes }: CompletePart,
@@ -147,18 +151,18 @@ export async function* blocksOf(
   }
 }
 
-/** Counts blocks up to the end of the last complete segment. */
+/** Tracks the blocks up to the end of the last complete segment. */
 class CompleteSoFar {
   bytes = FILE_HEADER_LENGTH;
   segments = 0;
   isFirst = true;
   meta: Frame | undefined = undefined;
-  /** The block that ends the last complete segment, and its last frame. */
+  /** The block that ends the last complete segment, and the last frame of that block. */
   last: Block | undefined = undefined;
   end: Frame | undefined = undefined;
   private blocks = 0;
 
-  /** True when this block ends a segment. */
+  /** Adds a block. Returns true if the block ends a segment. */
   take({ header, end }: Block): boolean {
     this.isFirst = false;
     if (header.kind !== BLOCK_KINDS.endsSegment) return false;
@@ -181,7 +185,7 @@ function sourceOf(from: string | BackupSource): BackupSource {
 }
 
 const ZEROS = Buffer.alloc(64 * 1024);
-/** A block that ends in this many zeros was cut off: compressed data do not end so. */
+/** A block that ends with this many zeros was cut off, because compressed data never ends like that. */
 const ZERO_TAIL_BYTES = 16;
 
 class BlockReader {
@@ -205,14 +209,14 @@ class BlockReader {
     return new BlockReader(source.name, bytes);
   }
 
-  /** All bytes received; at the end, the size of the file. */
+  /** Number of bytes received so far; at the end, the size of the file. */
   get received(): number {
     return this.bytes.received;
   }
 
   /**
-   * The next block; undefined when the file, without zeros at its end, stops inside the block. Complete segments end at
-   * byte `whole`.
+   * Reads the next block; undefined if the file, apart from zeros at its end, stops in the middle of the block. `whole`
+   * is the byte offset at which the complete segments end.
    */
   async next(whole: number): Promise<Block | undefined> {
     const start = this.position;
@@ -253,7 +257,7 @@ class BlockReader {
     return new ToolError(`${this.name} is damaged at byte ${place}: wrong checksum; ${rest}`);
   }
 
-  /** A power failure leaves zeros when the file was already extended but its content not yet written. */
+  /** After a power failure, zeros are left where the file was already extended but its content was not yet written. */
   private async hasOnlyZerosLeft(): Promise<boolean> {
     for (;;) {
       const some = await this.bytes.readSome();

@@ -1,22 +1,22 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
-/** A source of a backup's bytes. */
+/** Source from which a backup is read. */
 export interface BackupSource {
-  /** Shown to people. */
+  /** Human-readable name. */
   readonly name: string;
-  /** True when the source can be opened again: a file can, a pipe cannot. */
+  /** True if the source can be opened more than once, as a file can but a pipe cannot. */
   readonly isRepeatable: boolean;
-  /** The number of bytes; undefined when it is unknown until all bytes have come. */
+  /** Resolves to the size in bytes; undefined if the size is unknown until all bytes have arrived. */
   size(): Promise<number | undefined>;
   open(): AsyncIterable<Buffer>;
 }
 
 const READ_BYTES = 256 * 1024;
 
-/** Reads a source in pieces of any length. */
+/** Reads a source in pieces of arbitrary length. */
 export class ByteReader {
-  /** Bytes received, whether read or not. */
+  /** Number of bytes received, whether or not they have been read. */
   received = 0;
   private readonly pieces: Buffer[] = [];
   private waiting = 0;
@@ -26,13 +26,13 @@ export class ByteReader {
     this.bytes = source[Symbol.asyncIterator]();
   }
 
-  /** The next `length` bytes; undefined when fewer are left, and the rest can still be read. */
+  /** Reads the next `length` bytes; undefined if fewer bytes remain. The remaining bytes can then still be read. */
   async read(length: number): Promise<Buffer | undefined> {
     while (this.waiting < length) if (!(await this.receive())) return undefined;
     return this.take(length);
   }
 
-  /** All bytes that have arrived; undefined at the end. */
+  /** Reads all bytes that have arrived; undefined at the end. */
   async readSome(): Promise<Buffer | undefined> {
     if (this.waiting === 0 && !(await this.receive())) return undefined;
     return this.take(this.waiting);
@@ -79,7 +79,7 @@ export function fileSource(path: string): BackupSource {
   };
 }
 
-/** A source of bytes that come once, such as a pipe. */
+/** Source that can be read only once, such as a pipe. */
 export function pipeSource(name: string, bytes: AsyncIterable<Buffer>): BackupSource {
   return { name, isRepeatable: false, size: async () => undefined, open: () => bytes };
 }

@@ -14,16 +14,16 @@ import { openBlock } from './backup-format.js';
 import { type Block, blocksOf, type CompletePart, checkBackup } from './backup-reader.js';
 import { fileSource } from './backup-source.js';
 
-/** Inflated blocks to cache. Reads are mostly sequential, and one block is a megabyte. */
+/** Number of inflated blocks to cache. Reads are mostly sequential, and a block holds a megabyte. */
 const BLOCKS_KEPT = 8;
 
-/** The last entry of a shard in a block. */
+/** Last entry of a shard within a block. */
 interface BlockEntries {
   readonly block: number;
   readonly last: Lsn;
 }
 
-/** The days of a shard's archived rounds in a block. */
+/** Days of a shard's archived rounds within a block. */
 interface BlockDays {
   readonly block: number;
   readonly days: ReadonlySet<number>;
@@ -31,7 +31,7 @@ interface BlockDays {
 
 interface ShardIndex {
   manifest: Buffer | undefined;
-  /** By chunk index: the block that holds the chunk. */
+  /** Block that holds each chunk, by chunk index. */
   chunks: number[];
   /** In log order. */
   readonly entries: BlockEntries[];
@@ -39,8 +39,8 @@ interface ShardIndex {
 }
 
 /**
- * A backup file as a read-only store. An index names the block of each snapshot, chunk and entry; blocks are inflated
- * on demand.
+ * Presents a backup file as a read-only store. An index maps each snapshot, chunk and entry to its block. Blocks are
+ * inflated on demand.
  */
 export class BackupStore {
   readonly wal: Pick<Wal, 'head' | 'read'> = {
@@ -70,7 +70,7 @@ export class BackupStore {
   };
   private readonly blocks: Omit<Block, 'data'>[] = [];
   private readonly shards: readonly ShardIndex[];
-  /** By block, least recently used first. */
+  /** Inflated blocks, least recently used first. */
   private readonly inflated = new Map<number, readonly Frame[]>();
 
   private constructor(
@@ -87,7 +87,7 @@ export class BackupStore {
     }));
   }
 
-  /** Verifies the file, then reads it again to build the index. Throws a `ToolError` when the file is damaged. */
+  /** Verifies the file, then reads it a second time to build the index. Throws a `ToolError` if the file is damaged. */
   static async open(path: string, openFormats: OpenFormats, onProgress: OnProgress = () => {}): Promise<BackupStore> {
     const whole = await checkBackup(path, (done, total) => onProgress(done, total * 2));
     const store = new BackupStore(path, await open(path), whole, openFormats(whole.meta));
@@ -153,7 +153,7 @@ export class BackupStore {
     for (let index = first; index < first + count; index++) {
       const block = chunks[index];
       const frames = block === undefined ? [] : await this.inflate(block);
-      // The last match counts: earlier ones belong to an abandoned snapshot.
+      // The last match counts, because earlier ones belong to an abandoned snapshot.
       const isIt = (frame: Frame) => frame.type === 'chunk' && frame.shard === shard && frame.index === index;
       const frame = frames.findLast(isIt);
       found.push(frame?.type === 'chunk' ? frame.bytes : undefined);
@@ -197,12 +197,12 @@ export class BackupStore {
   }
 }
 
-/** Copies of older releases do not record the mark; their archive counts as complete. */
+/** Copies made by older releases do not contain the mark. Their archive counts as complete. */
 function markOf({ archived, head }: ShardCoverage): ArchiveMark {
   return archived ?? { ...head.lsn, index: 0 };
 }
 
-/** By shard: the days of the archived rounds in these frames. */
+/** Days of the archived rounds in these frames, by shard. */
 function archivedDays(frames: readonly Frame[]): Map<number, Set<number>> {
   const found = new Map<number, Set<number>>();
   for (const frame of frames) {
@@ -213,7 +213,7 @@ function archivedDays(frames: readonly Frame[]): Map<number, Set<number>> {
   return found;
 }
 
-/** The position of the first block with an entry after `after`. */
+/** Finds the position of the first block that contains an entry later than `after`. */
 function firstAfter(entries: readonly BlockEntries[], after: Lsn): number {
   let [low, high] = [0, entries.length];
   while (low < high) {

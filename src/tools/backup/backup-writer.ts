@@ -18,11 +18,11 @@ import { sealFrame } from './frame-codec.js';
  */
 
 const BLOCK_BYTES = 1024 * 1024;
-/** Threads of libuv compress this many blocks while the next ones are filled. */
+/** Number of blocks that libuv threads compress while the next blocks are being filled. */
 const COMPRESSING_MAX = 4;
 const MODE = 0o600;
 
-/** Writes frames into a file. The file ends in a complete segment whenever `endSegment` has resolved. */
+/** Writes frames into a file. After `endSegment` resolves, the file ends with a complete segment. */
 export class BackupWriter {
   private parts: Buffer[] = [];
   private partBytes = 0;
@@ -34,7 +34,7 @@ export class BackupWriter {
     private blocks: number,
   ) {}
 
-  /** Creates the file `partial`; the caller renames it to `path` later. */
+  /** Creates the file `partial`, which the caller later renames to `path`. */
   static async create(path: string, partial = path, change: ChangeSink = (sink) => sink): Promise<BackupWriter> {
     return await BackupWriter.begin(change(fileSink(path, await open(partial, 'ax', MODE), 0)));
   }
@@ -45,7 +45,7 @@ export class BackupWriter {
     return new BackupWriter(sink, header.length, 0);
   }
 
-  /** Continues a file after its complete part, and cuts off the rest. */
+  /** Continues a file after its complete part. The rest of the file is cut off. */
   static async continue(path: string, { bytes, blocks }: CompletePart): Promise<BackupWriter> {
     const file = await open(path, 'a', MODE);
     await file.truncate(bytes);
@@ -81,7 +81,7 @@ export class BackupWriter {
     const block = sealBlock(Buffer.concat(this.parts), this.blocks++, kind);
     this.parts = [];
     this.partBytes = 0;
-    // The block is awaited later and may fail before that.
+    // The block may fail before it is awaited. This handler prevents an unhandled rejection.
     block.catch(() => {});
     this.sealing.push(block);
     while (this.sealing.length >= COMPRESSING_MAX) await this.writeOldest();
@@ -94,12 +94,12 @@ export class BackupWriter {
   }
 }
 
-/** Transforms bytes on their way into a file, for example by encryption. */
+/** Wraps a sink so that bytes are transformed on their way into a file, for example encrypted. */
 export type ChangeSink = (sink: ByteSink) => ByteSink;
 
 /**
- * Writes frames up to their first `end` into a file that exists complete or not at all. Resolves to the writer, which
- * is already closed when `change` is set.
+ * Writes frames up to and including the first `end` into a file that appears only when it is complete. Resolves to the
+ * writer, which is already closed if `change` is set.
  */
 export async function writeNewBackup(
   path: string,
@@ -109,12 +109,12 @@ export async function writeNewBackup(
 ): Promise<BackupWriter> {
   const partial = `${path}.partial`;
   const writer = await create(path, partial, change);
-  // Remove at once: during an outage of the store the process may end before the next frame.
+  // Remove the file immediately: during a store outage, the process may end before the next frame arrives.
   const abandon = () => {
     try {
       rmSync(partial, { force: true });
     } catch {
-      // The partial file stays, and the next backup reports it.
+      // If removal fails, the partial file stays, and the next backup reports it.
     }
   };
   signal.addEventListener('abort', abandon);
@@ -132,7 +132,7 @@ export async function writeNewBackup(
     return writer;
   } catch (error) {
     await writer.close().catch(() => {});
-    // After an abort the partial file may already belong to another backup of the same name.
+    // After an abort, the partial file may already belong to a new backup with the same name.
     if (signal.aborted) throw new ToolError('interrupted: nothing was kept');
     await rm(partial, { force: true });
     throw error;
@@ -161,7 +161,7 @@ export async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-/** Writes frames up to their `end` into a pipe. Resolves to the number of bytes written. */
+/** Writes frames up to and including the `end` into a pipe. Resolves to the number of bytes written. */
 export async function writeToPipe(sink: ByteSink, frames: Frames, signal: AbortSignal): Promise<number> {
   const writer = await BackupWriter.begin(sink);
   for await (const frame of frames) {

@@ -3,23 +3,23 @@ import type { FileHandle } from 'node:fs/promises';
 import { PassThrough, type Writable } from 'node:stream';
 import { ToolError } from '../store-reader.js';
 
-/** Destination of a backup's bytes. */
+/** Destination to which a backup is written. */
 export interface ByteSink {
   write(bytes: Buffer): Promise<void>;
-  /** Resolves when all written bytes are as durable as the destination can make them. */
+  /** Resolves when all written bytes are as durable as this destination allows. */
   sync(): Promise<void>;
-  /** Ends the stream. Resolves when all bytes are written. May be called again. */
+  /** Ends the stream. Resolves when all bytes are written. May be called more than once. */
   close(): Promise<void>;
 }
 
-/** A file of `bytes` bytes to which only this process appends. */
+/** Sink that appends to a file, which has `bytes` bytes so far. No other process may append to it. */
 export function fileSink(path: string, file: FileHandle, bytes: number): ByteSink {
   let written = bytes;
   return {
     async write(piece) {
       const { size, nlink } = await file.stat();
       if (nlink === 0) throw new ToolError(`${path} was removed while it was written`);
-      // Two processes that follow into one file would spoil it for both.
+      // If two processes followed into the same file, both would corrupt it.
       if (size !== written) throw new ToolError(`another process writes to ${path} as well`);
       await file.appendFile(piece);
       written += piece.length;
@@ -29,7 +29,7 @@ export function fileSink(path: string, file: FileHandle, bytes: number): ByteSin
   };
 }
 
-/** A pipe, which stays open. */
+/** Sink that writes to a pipe and leaves it open. */
 export function pipeSink(pipe: Writable): ByteSink {
   let broken: Error | undefined;
   pipe.on('error', (error: Error) => {
@@ -49,14 +49,14 @@ export function pipeSink(pipe: Writable): ByteSink {
   };
 }
 
-/** Writes the output of `transform` into `sink`. The last bytes follow on close. */
+/** Sink that writes the output of `transform` into `sink`. The last bytes follow on close. */
 export function transformingSink(
   sink: ByteSink,
   transform: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>,
 ): ByteSink {
   const through = new PassThrough();
   const pumped = pump(transform(through), sink);
-  // The next write awaits and reports the failure.
+  // The next write reports the failure.
   let failure: Error | undefined;
   pumped.catch((error: Error) => {
     failure = error;

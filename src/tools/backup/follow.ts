@@ -20,20 +20,23 @@ import { OtherArchiveError } from './other-archive.js';
 export interface FollowOptions {
   readonly now: () => number;
   readonly warn: (sentence: string) => void;
-  /** Ends the stream after the next `end`. */
+  /** Aborting ends the stream after the next `end`. */
   readonly signal: AbortSignal;
-  /** Called once a second with the number of entries not in the copy yet. */
+  /** Called once a second with the number of entries that the copy lacks. */
   readonly onLag?: (entries: number) => void;
-  /** Called when the copy holds everything up to this time and its `end` was taken. Milliseconds. */
+  /** Called when the copy contains everything up to this time (in ms) and the consumer has taken its `end`. */
   readonly onCovered?: (timeMs: number) => void;
   /**
-   * Rejects when the archive is not that of the log. Called before the first pass, and in the first pass after an
+   * Rejects if the archive does not belong to the log. Called before the first pass, and in the first pass after an
    * outage.
    */
   readonly checkArchive?: () => Promise<void>;
-  /** Rounds that left memory before this time may have left the archive, too. Milliseconds. */
+  /** Rounds that left memory before this time (in ms) may also have left the archive. */
   readonly archivedSinceMs?: () => number;
-  /** Passes (a second each) for which a round may be missing from the archive, because its replica may lag. */
+  /**
+   * Maximum number of passes (one per second) for which a round may be missing from the archive, because an archive
+   * replica may lag.
+   */
   readonly archiveLatePassesMax?: number;
 }
 
@@ -42,8 +45,8 @@ const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
 const LATE_PASSES_MAX = 10;
 
 /**
- * The entries after `coverage`, then an `end` once a second and every few megabytes. Waits out an outage of any length.
- * Throws a `ToolError` when the log no longer has the next entry. Throws an `OtherArchiveError` when a round that left
+ * The entries after `coverage`, with an `end` once a second and every few megabytes. Waits out an outage of any length.
+ * Throws a `ToolError` if the log no longer has the next entry. Throws an `OtherArchiveError` if a round that left
  * memory is not in the archive.
  */
 export async function* framesAfter(
@@ -109,10 +112,10 @@ type EntryFrame = Extract<Frame, { type: 'entry' | 'archived' }>;
 
 class Follower {
   private head: Head;
-  /** The newest archive record that both the archive and the copy hold. */
+  /** The newest archive record that both the archive and the copy contain. */
   private archived: ArchiveMark | undefined;
   private isBehind = false;
-  /** Entries in the log that the copy lacked at the last look. */
+  /** Number of entries that the copy lacked at the last check. */
   behind = 0;
 
   constructor(
@@ -132,8 +135,8 @@ class Follower {
   }
 
   /**
-   * Returns a sentence, once, when the log ends before the end of the backup: the owner may append the lost entries
-   * again. Throws a `ToolError` when the log has other entries instead.
+   * Returns a sentence, only once, if the log ends before the backup does, because its owner may still append the lost
+   * entries again. Throws a `ToolError` if the log has different entries instead.
    */
   async lost(): Promise<string | undefined> {
     const head = await this.store.wal.head(this.shard);
@@ -150,7 +153,7 @@ class Follower {
     );
   }
 
-  /** Entries, each followed by the rounds that left memory with it. */
+  /** Entries, each followed by the archived rounds that left memory in it. */
   async *entries(): AsyncGenerator<readonly EntryFrame[], void> {
     try {
       for await (const page of readLog(this.shard, this.head, this.store)) {
@@ -169,7 +172,7 @@ class Follower {
   }
 
   /**
-   * Archive records of the rounds that left the wallets in this entry. The archive had them before the entry was
+   * Archive records of the rounds that left memory in this entry. The archive received them before the entry was
    * appended.
    */
   private async archivedIn({ events, timeMs, lsn }: Entry): Promise<EntryFrame[]> {
@@ -194,7 +197,7 @@ class Follower {
     return records.map((record) => ({ type: 'archived', record }));
   }
 
-  /** Happens, for example, after a restore to an earlier moment at the same address. */
+  /** Error for a log with a different history, for example after a restore to an earlier moment at the same address. */
   private anotherHistory(error?: RecoveryError): ToolError {
     const why = error === undefined ? '' : ` (${error.fact})`;
     return new ToolError(
@@ -204,13 +207,13 @@ class Follower {
   }
 }
 
-/** A round left memory (which requires a durable archive record) but the queried archive lacks it. */
+/** A round left memory, which requires a durable archive record, but the archive that was queried does not have it. */
 class MissingRoundsError extends Error {}
 
 async function pause(signal: AbortSignal): Promise<void> {
   try {
     await delay(PAUSE_MS, undefined, { signal });
   } catch {
-    // Aborted: the loop ends.
+    // The wait was aborted, which ends the loop.
   }
 }

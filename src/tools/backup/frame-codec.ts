@@ -27,7 +27,7 @@ const TYPES = [
 
 const NOTHING = Buffer.alloc(0);
 
-/** All frames of a block. Throws a `ToolError` when the bytes are not frames. */
+/** Decodes all frames of a block. Throws a `ToolError` if the bytes are not frames. */
 export function openFrames(raw: Buffer): Frame[] {
   const frames: Frame[] = [];
   for (let at = 0; at < raw.length; ) {
@@ -39,7 +39,7 @@ export function openFrames(raw: Buffer): Frame[] {
   return frames;
 }
 
-/** Returns two buffers to avoid copying the bytes of a chunk or entry. */
+/** Encodes a frame as two buffers, so that the bytes of a chunk or entry are not copied. */
 export function sealFrame(frame: Frame): readonly [header: Buffer, bytes: Buffer] {
   const bytes = bytesOf(frame);
   const header = Buffer.alloc(FRAME_HEADER_LENGTH);

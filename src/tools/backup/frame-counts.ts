@@ -2,9 +2,9 @@ import { must } from '../../base/assert.js';
 import type { Coverage } from '../coverage.js';
 import type { Frame, Frames } from '../frame.js';
 
-/** Counts the frames that pass through, per shard. */
+/** Counts the frames of each shard as they pass through. */
 export class FrameCounts {
-  /** Rounds that had left the wallets. */
+  /** Number of rounds that had left memory. */
   archived = 0;
   private end: Coverage | undefined = undefined;
   private readonly counts = new Map<number, { entries: number; entryBytes: number; chunkBytes: number }>();
@@ -25,7 +25,7 @@ export class FrameCounts {
     return this.of(shard).entries;
   }
 
-  /** Bytes of chunks and entries. */
+  /** Total bytes of a shard's chunks and entries. */
   bytesOf(shard: number): number {
     const { entryBytes, chunkBytes } = this.of(shard);
     return entryBytes + chunkBytes;

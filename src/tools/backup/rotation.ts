@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 
-/** The limit at which a followed backup continues in a new file: bytes appended, or age of the file. */
+/** Limit at which a followed backup continues in a new file: the number of bytes appended, or the file's age. */
 export type Rotation = { readonly type: 'bytes' | 'ms'; readonly max: number };
 
 const UNITS: Readonly<Record<string, Rotation>> = {
@@ -11,7 +11,7 @@ const UNITS: Readonly<Record<string, Rotation>> = {
   d: { type: 'ms', max: 86_400_000 },
 };
 
-/** Parses `512MiB`, `8GiB`, `30m`, `24h` or `7d`. Throws an error that lists these forms. */
+/** Parses a limit such as `512MiB`, `8GiB`, `30m`, `24h` or `7d`. Throws an error that lists these forms. */
 export function parseRotation(text: string): Rotation {
   const [, digits, name = ''] = /^([1-9]\d{0,5})(MiB|GiB|m|h|d)$/.exec(text) ?? [];
   const unit = UNITS[name];
@@ -23,15 +23,15 @@ export function isDue({ type, max }: Rotation, appended: number, ageMs: number):
   return (type === 'bytes' ? appended : ageMs) >= max;
 }
 
-/** File name of a rotated backup that begins at this time. Names sort by time. */
+/** File name of a rotated backup that begins at this time. The names sort by time. */
 export function backupNameAt(timeMs: number, isEncrypted = false): string {
   return `${new Date(timeMs).toISOString().replace(/[:.]/g, '')}.backup${isEncrypted ? '.age' : ''}`;
 }
 
-/** Names that `backupNameAt` returns. */
+/** Matches the names that `backupNameAt` returns. */
 export const BACKUP_NAME = /^\d{4}-\d\d-\d\dT\d{9}Z\.backup(\.age)?$/;
 
-/** The backups in a folder, oldest first. */
+/** Lists the backups in a folder, oldest first. */
 export async function backupsIn(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => BACKUP_NAME.test(name)).sort();
 }

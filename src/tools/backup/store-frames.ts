@@ -18,26 +18,27 @@ import { ToolError } from '../store-reader.js';
 import { orTrimmed, TrimmedError } from '../trimmed-error.js';
 
 export interface StoreFramesOptions {
-  /** The meta record, as the store has it. */
+  /** The meta record, exactly as the store has it. */
   readonly meta: Buffer;
   readonly now: () => number;
-  /** Shown to people: which part was skipped, and why. */
+  /** Receives human-readable warnings about a part that was skipped, and the reason. */
   readonly warn: (sentence: string) => void;
   readonly onProgress?: OnProgress;
-  /** Waits for a replica of the archive that lags. */
+  /** Waits between retries while a replica of the archive lags. */
   readonly delay?: (ms: number) => Promise<unknown>;
   /** Entries later than this point are not copied. */
   readonly at?: At | undefined;
 }
 
-/** Retries, a second apart, for a lagging replica of the archive. */
+/** Number of retries, one second apart, while a replica of the archive lags. */
 const LATE_MAX = 3;
 const PAUSE_MS = 1000;
 
 /**
- * A complete store, which may serve meanwhile: the newest complete snapshot of each shard, and its log from there to
- * the head. Everything read is checked. Throws a `ToolError` or a `RecoveryError` when a shard has no complete snapshot
- * or log to begin with, or when its log is broken. Errors of an outage come through.
+ * All frames of a store, which may be serving meanwhile: the newest complete snapshot of each shard, and its log from
+ * the start of that snapshot to the head. Everything is checked as it is read. Throws a `ToolError` or a
+ * `RecoveryError` if a shard has neither a complete snapshot nor a complete log, or if its log is broken. Outage errors
+ * are passed on.
  */
 export async function* framesOfStore(store: SourceStore, options: StoreFramesOptions): AsyncGenerator<Frame, void> {
   const { meta, at, now } = options;
@@ -55,12 +56,12 @@ export async function* framesOfStore(store: SourceStore, options: StoreFramesOpt
     yield* shard.beginning();
     yield* shard.more();
   }
-  // The first logs have grown while the others were read.
+  // While the later logs were read, the first ones have grown.
   for (const shard of shards) {
     yield* shard.news();
     shard.checkReached();
   }
-  // The archive comes last: it already holds all rounds that have left the wallets by the head of a log.
+  // Read the archive last. By then it contains every round that left memory up to the head of each log.
   for (const shard of shards) yield* shard.archived();
   yield { type: 'end', coverage: { timeMs: now(), shards: shards.map((shard) => shard.coverage()) } };
 }
@@ -71,7 +72,7 @@ class Progress {
 
   constructor(private readonly onProgress: OnProgress = () => {}) {}
 
-  /** Counts a chunk or an entry. In a store where progress matters both are of similar size. */
+  /** Counts one chunk or entry. In a store large enough for progress to matter, both are of similar size. */
   step(): void {
     this.done++;
     this.onProgress(this.done, Math.max(this.done, this.total));
@@ -79,20 +80,20 @@ class Progress {
 }
 
 class ShardSource {
-  /** The newest entry that has been read. */
+  /** The newest entry read so far. */
   head: Head;
   private manifest: Manifest | undefined = undefined;
-  /** The newest archive record that the log relies on up to `head`. */
+  /** The newest archive record on which the log up to `head` relies. */
   private required: ArchiveMark | undefined = undefined;
   /** The newest record in the archive. */
   private mark: ArchiveMark | undefined = undefined;
   /**
-   * Ends of the snapshot and of newer ones that are damaged or missing. The log reached all of these ends and must
-   * still do so.
+   * Ends of the snapshot, and of newer snapshots that are damaged or missing. The log has reached all these ends, so it
+   * must still reach them.
    */
   readonly ends: Head[] = [];
   private isPast = false;
-  /** Ids of snapshots that have been tried. */
+  /** Ids of the snapshots tried so far. */
   private readonly tried = new Set<string>();
 
   constructor(
@@ -124,7 +125,9 @@ class ShardSource {
     return lsn.sequence - (found?.manifest.start.lsn.sequence ?? 0) + (found?.manifest.chunks.length ?? 0);
   }
 
-  /** The newest snapshot that reads completely, and the entry at its start; nothing where the log is complete. */
+  /**
+   * The newest snapshot that can be read completely, and the entry at its start. Yields nothing if the log is complete.
+   */
   async *beginning(): AsyncGenerator<Frame, void> {
     const { shard } = this;
     for (;;) {
@@ -149,7 +152,7 @@ class ShardSource {
     }
   }
 
-  /** The log after `head`. */
+  /** The entries of the log after `head`. */
   async *more(): AsyncGenerator<Frame, void> {
     const { shard } = this;
     if (this.isPast) return;
@@ -172,7 +175,7 @@ class ShardSource {
     }
   }
 
-  /** Entries appended since the first pass. When they were trimmed meanwhile, the copy is complete without them. */
+  /** Entries appended since the first pass. If they were trimmed in the meantime, the copy is complete without them. */
   async *news(): AsyncGenerator<Frame, void> {
     try {
       yield* this.more();
@@ -183,9 +186,9 @@ class ShardSource {
   }
 
   /**
-   * Archive records up to the end of the copied log. Throws a `ToolError` when the log relies on an archive but none is
-   * named. Throws an `ArchiveBehindError` when the archive lacks a record that the log relies on: such a copy would
-   * look complete when it is restored.
+   * Archive records up to the end of the copied log. Throws a `ToolError` if the log relies on an archive but no
+   * archive is configured. Throws an `ArchiveBehindError` if the archive lacks a record on which the log relies,
+   * because the copy would appear complete when it is restored.
    */
   async *archived(): AsyncGenerator<Frame, void> {
     const { archive } = this.store;
@@ -198,7 +201,7 @@ class ShardSource {
         }
       }
     }
-    // Another server may have answered meanwhile.
+    // A different server may have answered in the meantime.
     await this.checkArchive(archive);
   }
 
@@ -225,7 +228,7 @@ class ShardSource {
     checkReached(this.ends, this.shard, this.head.lsn);
   }
 
-  /** Returns how the snapshot is damaged; undefined when all chunks have come. */
+  /** Yields the chunks. Returns a description of the damage; undefined if all chunks were read. */
   private async *chunks(manifest: Manifest): AsyncGenerator<Frame, string | undefined> {
     const { shard } = this;
     try {
@@ -240,7 +243,9 @@ class ShardSource {
     }
   }
 
-  /** Warns, unless the snapshot is no longer listed: then a newer one has replaced it. */
+  /**
+   * Warns about the problem, unless the snapshot is no longer listed. In that case a newer snapshot has replaced it.
+   */
   private async explain(id: string, problem: string): Promise<void> {
     const { whole } = await this.list();
     if (whole.some((manifest) => manifest.id === id)) this.warn(id, problem);
@@ -278,7 +283,7 @@ class ShardSource {
   }
 }
 
-/** True when the log still has its first entry. */
+/** True if the log still begins with its very first entry. */
 function isComplete(first: Entry | undefined, end: Lsn): boolean {
   return first === undefined ? end.sequence === 0 : first.lsn.sequence === 1;
 }

@@ -8,15 +8,17 @@ import { newestReplay } from '../snapshot-replay.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 
 /**
- * The currency of each player of a shard. Events do not name the currency, and an amount without one has no decimals.
- * Takes about a hundred bytes per player.
+ * Maps each player of a shard to a currency. Events do not name the currency, and without it the number of decimals of
+ * an amount is unknown. Uses about a hundred bytes per player.
  */
 export class Currencies {
   private readonly byUsername = new Map<string, string>();
 
   private constructor(private readonly shard: number) {}
 
-  /** Loads all players up to the entry `at`, and perhaps later ones. Throws a `ToolError` or a `RecoveryError`. */
+  /**
+   * Loads all players that exist at the entry `at`, and possibly later ones. Throws a `ToolError` or a `RecoveryError`.
+   */
   static async at(at: Head, shard: number, reader: StoreReader): Promise<Currencies> {
     const currencies = new Currencies(shard);
     const { wallets, start } = await newestReplay(shard, reader);
@@ -27,7 +29,7 @@ export class Currencies {
     return currencies;
   }
 
-  /** Adds the players that the entry creates. */
+  /** Adds the players that an entry creates. */
   note({ events }: Entry): void {
     for (const event of events) if ('currency' in event) this.byUsername.set(event.username, intern(event.currency));
   }

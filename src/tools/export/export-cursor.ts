@@ -6,11 +6,13 @@ import { ToolError } from '../store-reader.js';
 
 interface Stored {
   readonly storeId: string;
-  /** By shard. The checksum distinguishes the entry from one with the same LSN in another history. */
+  /**
+   * Positions by shard. The checksum distinguishes the entry from an entry with the same LSN in a different history.
+   */
   readonly positions: readonly { readonly lsn: string; readonly checksum: number }[];
 }
 
-/** The position of an export in a small JSON file. */
+/** Stores the position of an export in a small JSON file. */
 export class ExportCursor {
   constructor(
     private readonly path: string,
@@ -19,8 +21,8 @@ export class ExportCursor {
   ) {}
 
   /**
-   * Positions by shard; undefined when there is no file. Throws a `ToolError` when the file belongs to another store or
-   * is not a cursor. Rejects when the folder of the file is not writable.
+   * Reads the positions by shard; undefined if there is no file. Throws a `ToolError` if the file belongs to a
+   * different store or is not a cursor. Rejects if the file's folder is not writable.
    */
   async read(): Promise<readonly Position[] | undefined> {
     let text: string;
@@ -42,7 +44,7 @@ export class ExportCursor {
     });
   }
 
-  /** A power failure can bring the former position back: events exported since then come again. */
+  /** A power failure can restore the previous position. The events after it are then exported again. */
   async write(positions: readonly Head[]): Promise<void> {
     const stored: Stored = {
       storeId: this.storeId,
@@ -58,7 +60,7 @@ export class ExportCursor {
       const stored = JSON.parse(text) as Stored;
       if (Array.isArray(stored.positions)) return stored;
     } catch {
-      // Invalid JSON gets the same error as invalid positions.
+      // Report invalid JSON with the same error as invalid positions.
     }
     return this.refuse();
   }

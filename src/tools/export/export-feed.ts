@@ -8,32 +8,34 @@ import { orTrimmed } from '../trimmed-error.js';
 import { Currencies } from './currencies.js';
 import { lineOf } from './export-line.js';
 
-/** One shard's log on its way out. Memory holds one page of bytes, of which only the next entry is decoded. */
+/**
+ * Reads one shard's log for the export. Holds one page of bytes in memory and decodes only the next entry of that page.
+ */
 export class ExportFeed {
-  /** The entry after `position`, once read. */
+  /** The entry after `position`, if it has been read. */
   waiting: Entry | undefined = undefined;
   private page: Iterator<ReadEntry> | undefined = undefined;
   private pages: AsyncGenerator<Iterable<ReadEntry>, void> | undefined = undefined;
 
   private constructor(
     readonly shard: number,
-    /** The newest entry that has been taken. */
+    /** The newest entry taken so far. */
     public position: Head,
     private readonly currencies: Currencies,
     private readonly reader: StoreReader,
   ) {}
 
   /**
-   * `patient` and `reader` are the same store, with and without retries. Opening uses `patient`; reading on uses
-   * `reader`.
+   * Opens the feed after the given entry. `patient` and `reader` are the same store with and without retries. Opening
+   * uses `patient`, and reading uses `reader`.
    */
   static async open(shard: number, after: Head, patient: StoreReader, reader: StoreReader): Promise<ExportFeed> {
     return new ExportFeed(shard, after, await Currencies.at(after, shard, patient), reader);
   }
 
   /**
-   * Reads the next entry unless one is waiting. If none waits afterwards, the end of the log has been reached; the log
-   * may grow.
+   * Reads the next entry, unless one is already waiting. If no entry waits afterwards, the feed has reached the end of
+   * the log, which may still grow.
    */
   async fill(): Promise<void> {
     try {
@@ -42,7 +44,7 @@ export class ExportFeed {
         if (this.waiting === undefined && !(await this.turnPage())) return;
       }
     } catch (error) {
-      // After an outage the next attempt begins where this one ended.
+      // After an outage, the next attempt continues from the same position.
       this.pages = undefined;
       this.page = undefined;
       if (!(error instanceof RecoveryError)) throw error;
@@ -61,7 +63,7 @@ export class ExportFeed {
     );
   }
 
-  /** False at the end of the log. */
+  /** Fetches the next page. Returns false at the end of the log. */
   private async turnPage(): Promise<boolean> {
     this.pages ??= readLog(this.shard, this.position, this.reader);
     const { value, done } = await this.pages.next();
@@ -70,7 +72,7 @@ export class ExportFeed {
     return !done;
   }
 
-  /** The lines of the waiting entry; empty for a fence. */
+  /** Takes the waiting entry and returns its export lines; empty for a fence. */
   take(): string {
     const entry = this.waiting as Entry;
     const { currencies, reader, shard } = this;

@@ -4,8 +4,8 @@ import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import { changeKind, type Decimal, type EventAddress, eventKind } from '../event-kinds.js';
 
 /**
- * An event as a line of an export. Amounts are text in decimals of the player's currency, walletd's times are in ISO
- * 8601, and the platform's times are as it sent them (`…Millis`).
+ * Formats an event as one line of an export. Amounts are decimal text with the decimals of the player's currency. Times
+ * from walletd are in ISO 8601. Times from the platform are printed as they were sent (`…Millis`).
  */
 export function lineOf(event: Event, address: EventAddress, currency: string, scale: number): string {
   const { username, version, type, timeMs } = event;
@@ -42,8 +42,8 @@ function callbackFields(event: CallbackApplied, decimal: Decimal): object {
 }
 
 /**
- * The fields of a change. Amounts become decimals, the platform's times get their names, and fields that only memory
- * needs are dropped.
+ * Returns the fields of a change for the export. Amounts become decimals, times from the platform get their export
+ * names, and fields that matter only in memory are left out.
  */
 function changeFields(change: Change, decimal: Decimal): object {
   const { amounts, line } = changeKind(change);

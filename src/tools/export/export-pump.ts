@@ -2,7 +2,9 @@ import type { Head } from '../../shard/log/wal.js';
 import type { ExportBatch } from './export.js';
 
 export interface ExportSink {
-  /** Resolves to true when the system has taken the text, to false when the reader has gone. */
+  /**
+   * Resolves to true when the operating system has accepted the text, and to false when the reader has disconnected.
+   */
   write(text: string): Promise<boolean>;
 }
 
@@ -11,18 +13,19 @@ export interface PositionKeeper {
   write(positions: readonly Head[]): Promise<void>;
 }
 
-/** Progress of an export: events that the reader has taken, and the entries at which they end. */
+/** Progress of an export: the number of events that the reader has taken, and the newest entries up to there. */
 export interface Exported {
   events: number;
   positions: readonly Head[];
 }
 
-/** Interval between notes of the position under load. Each note syncs a file. */
+/** Minimum time between two recorded positions under load, because each record syncs a file. */
 const NOTE_MS = 200;
 
 /**
- * Writes batch after batch, and notes the position after each. An interruption at any point leaves unwritten batches
- * unnoted; batches written but not noted come again. Resolves at the end of the batches, or when the reader has gone.
+ * Writes each batch and then records its position. After an interruption, batches that were written but not yet
+ * recorded are written again. A batch that was not written is never recorded. Resolves when the batches end or the
+ * reader disconnects.
  */
 export async function pumpExport(
   batches: AsyncIterable<ExportBatch>,

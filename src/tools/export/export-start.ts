@@ -3,16 +3,16 @@ import { formatLsn, isSameLsn } from '../../shard/log/lsn.js';
 import { type Entry, type Head, isAt, type Position } from '../../shard/log/wal.js';
 import { predecessorOf, type StoreReader, ToolError } from '../store-reader.js';
 
-/** The entry after which the export begins, and the missing part of the log. */
+/** The entry after which an export begins, and the part of the log that is missing before it. */
 export interface Start {
   readonly head: Head;
-  /** A sentence about entries that the log no longer has; undefined when none is missing. */
+  /** A sentence about entries that are no longer in the log; undefined if none is missing. */
   readonly missing: string | undefined;
 }
 
 /**
- * Finds the start of an export: after the entry `wanted`, or with the very first entry. Throws a `ToolError` when the
- * log has another history.
+ * Finds the start of an export: after the entry `wanted`, or with the very first entry. Throws a `ToolError` if the log
+ * has a different history.
  */
 export async function startOf(shard: number, wanted: Position | undefined, reader: StoreReader): Promise<Start> {
   const first = await firstEntry(shard, reader);

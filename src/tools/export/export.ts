@@ -6,26 +6,26 @@ import { type StoreReader, ToolError } from '../store-reader.js';
 import { ExportFeed } from './export-feed.js';
 
 /*
- * Export writes every event of a store as a line of JSON. export-start.ts finds the beginning, and export-feed.ts reads
- * one shard's log. This file merges the shards into batches. export-line.ts makes the lines, with the decimals of
- * currencies.ts. export-pump.ts writes the batches, and export-cursor.ts keeps the position, so that each event comes
- * at least once.
+ * Export writes every event of a store as one JSON line. export-start.ts finds the first entry. export-feed.ts reads
+ * the log of one shard. export.ts merges the shards into batches. export-line.ts formats the lines, with decimals from
+ * currencies.ts. export-pump.ts writes the batches, and export-cursor.ts stores the position, so that each event is
+ * written at least once.
  */
 
-/** A group of lines, and the position of the export once they are written. */
+/** A batch of lines, and the position of the export after the batch is written. */
 export interface ExportBatch {
-  /** JSON lines; empty when the batch has only fences or nothing new. */
+  /** JSON lines; empty if the batch contains only fences or nothing new. */
   readonly text: string;
-  /** By shard: the newest entry whose events are in this batch or an earlier one. */
+  /** The newest entry of each shard whose events are in this batch or an earlier one. */
   readonly positions: readonly Head[];
 }
 
 export interface ExportOptions {
-  /** By shard: the export begins after these entries. */
+  /** Entries after which the export begins, by shard. */
   readonly starts: readonly Head[];
-  /** When set, the export continues at the end of the log; `live` is the store without retries. */
+  /** If set, the export continues to follow the log after its end. `live` is the store without retries. */
   readonly following: { readonly live: StoreReader; readonly warn: (sentence: string) => void } | undefined;
-  /** Ends the export after the next batch. */
+  /** Aborting ends the export after the next batch. */
   readonly signal: AbortSignal;
 }
 
@@ -33,10 +33,10 @@ const BATCH_CHARACTERS = 64 * 1024;
 const POLL_MS = 200;
 
 /**
- * All events of a store in batches of some 64 KiB. Events of a shard come in order; shards are merged by time, as far
- * as pages of their logs are in memory. At the end of the logs a batch is empty. Without following, the export ends
- * with the entries that were the newest when it began. With following, it waits out outages. Throws a `ToolError` or a
- * `RecoveryError` when the log cannot be continued.
+ * All events of a store, in batches of about 64 KiB. Events of one shard are in log order. Shards are merged by time,
+ * as far as pages of their logs are in memory. An empty batch signals that the end of the logs was reached. Without
+ * `following`, the export ends with the entries that were newest when it began. With `following`, it waits out outages.
+ * Throws a `ToolError` or a `RecoveryError` if the log cannot be continued.
  */
 export async function* exportEvents(reader: StoreReader, options: ExportOptions): AsyncGenerator<ExportBatch, void> {
   const { starts, following, signal } = options;
@@ -63,7 +63,7 @@ export async function* exportEvents(reader: StoreReader, options: ExportOptions)
   }
 }
 
-/** Takes waiting entries, oldest first, until the batch is full or no entry waits. */
+/** Takes waiting entries, oldest first, until the batch is full or no entries are waiting. */
 async function nextLines(
   feeds: readonly ExportFeed[],
   isOpen: (feed: ExportFeed) => boolean,
@@ -74,7 +74,7 @@ async function nextLines(
   let failure: Error | undefined;
   while (text.length < BATCH_CHARACTERS) {
     for (const feed of open) {
-      // An unreadable log adds nothing to this batch; the other logs go on.
+      // A log that cannot be read adds nothing to this batch. The other logs continue.
       failure = (await tryFill(feed, outage)) ?? failure;
       if (feed.waiting === undefined) open.delete(feed);
     }
@@ -88,7 +88,7 @@ async function nextLines(
   return text;
 }
 
-/** Returns the error of an outage that is waited out; throws every other error. */
+/** Fills the feed. Returns the error of an outage that should be waited out, and throws any other error. */
 async function tryFill(feed: ExportFeed, outage: Outage | undefined): Promise<Error | undefined> {
   try {
     await feed.fill();

@@ -12,8 +12,8 @@ import { type InspectQuery, isWanted } from './inspect-query.js';
 let tables: Tables | undefined;
 
 /**
- * Puts archived rounds of a shard that a query may want back into the wallets of the oldest snapshot. Reads the
- * complete archive, and keeps only wanted rounds in memory.
+ * Adds those archived rounds of a shard that a query may need to the wallets of the oldest snapshot. Reads the complete
+ * archive, but keeps only matching rounds in memory.
  */
 export async function addArchivedRounds(
   wallets: Wallets,
@@ -24,7 +24,7 @@ export async function addArchivedRounds(
   if (archive === undefined || query.type === 'operators') return;
   const player = query.username === undefined ? undefined : hashOfPlayer(query.username);
   const wanted = new Map<string, ArchiveRecord>();
-  // A round is archived under the day of its last change.
+  // A round is archived under the day on which it last changed.
   const sinceDay = query.type === 'credits' ? dayOf(query.sinceMs) : 0;
   for (const day of await archive.days()) {
     if (day < sinceDay) continue;
@@ -49,7 +49,7 @@ function noteIfWanted(wanted: Map<string, ArchiveRecord>, record: ArchiveRecord,
   if ((query.type === 'transaction' || query.type === 'credits') && !isNamedIn(record, username, query)) return;
   const key = JSON.stringify([username, productId, roundId]);
   const known = wanted.get(key);
-  // A round may have come back and left again: the newest record counts.
+  // A round may have returned to memory and left again, so the newest record counts.
   if (known === undefined || compareAge(known, record) < 0) wanted.set(key, record);
 }
 

@@ -14,18 +14,18 @@ import { type HistoryItem, isOperation, itemsOf } from './history-item.js';
 import { readDamagedLog } from './read-damaged-log.js';
 
 /*
- * Searches for an id whose player is unknown, and for a player's events, in the order of reading. `notes` receives
- * sentences about what cannot be known. Each search reads everything and keeps nothing.
+ * Searches a store for an id whose player is unknown, or for the events of a player. Results come in reading order.
+ * `notes` receives sentences about gaps in the data. A search reads everything and keeps nothing in memory.
  */
 
-/** A hit, and its place in the store. */
+/** A hit and its place in the store. */
 export interface StoredHit extends IdHit {
   readonly shard: number;
-  /** The entry of the log; undefined in the archive. */
+  /** The log entry that contains the hit; undefined if the hit is in the archive. */
   readonly lsn: Lsn | undefined;
 }
 
-/** Searches all logs, shard by shard, each from its oldest entry. */
+/** Searches all logs, one shard after another, each from its oldest entry. */
 export async function* findInLog(
   reader: StoreReader,
   id: string,
@@ -35,13 +35,13 @@ export async function* findInLog(
   for await (const entry of entriesOf(shardsOf(reader), reader, notes, onProgress)) yield* hitsInEntry(entry, id);
 }
 
-/** A player's event, and the entry that has it. */
+/** A player's event and the entry that contains it. */
 export interface LoggedEvent {
   readonly event: Event;
   readonly entry: Entry;
 }
 
-/** All events of a player from this version on, oldest first. */
+/** All events of a player since this version, oldest first. */
 export async function* eventsOf(
   reader: StoreReader,
   username: string,
@@ -91,11 +91,11 @@ function* hitsInEntry({ shard, lsn, events }: Entry, id: string): Generator<Stor
   }
 }
 
-/** The kinds of things that bear the id in an item. There can be several, when a platform reuses an id. */
+/** Returns the kinds of objects to which the id refers in an item. There can be several if a platform reuses an id. */
 function kindsOf(item: HistoryItem, id: string): IdHit['kind'][] {
   const kinds: IdHit['kind'][] = [];
   const isOther = item.others.includes(id);
-  // When rounds leave memory or come back, `others` names rounds.
+  // If rounds leave memory or return to it, `others` contains round ids.
   const isRound = item.roundId === id || (isOther && item.productId === undefined);
   if (item.id === id || (isOther && !isRound)) kinds.push(isOperation(item) ? 'operation' : 'transaction');
   if (isRound) kinds.push('round');
@@ -136,7 +136,8 @@ export async function* findInArchive(
 }
 
 /**
- * The newest record of a round, which may have come back and left again; undefined when its day was dropped meanwhile.
+ * Finds the newest record of a round, which may have returned to memory and left again; undefined if its day was
+ * dropped in the meantime.
  */
 async function findNewestRecord(
   archive: Pick<Archive, 'find'>,

@@ -4,9 +4,9 @@ import type { Wallet } from '../../wallet/state/wallet.js';
 import { type HistoryItem, historyItem } from './history-item.js';
 
 /**
- * The history that a wallet of a snapshot remembers: its transactions with the messages that had an effect, the cancels
- * and voids of its rounds, and the actions of operators. Sorted by time as far as a wallet knows times: that of each
- * transaction's first message, and mostly that of its last.
+ * History that a snapshot's wallet still remembers: transactions with the messages that had an effect, cancels and
+ * voids of rounds, and operator actions. Sorted by time where the wallet knows times. It knows the time of each
+ * transaction's first message, and usually that of its last.
  */
 export function itemsFromSnapshot(wallet: Wallet, shard: number): HistoryItem[] {
   const base = { shard, username: wallet.username };
@@ -31,7 +31,7 @@ function effectsOf(item: Transaction, base: Base): HistoryItem[] {
   const { round, id, kind, createdMs, updatedMs } = item;
   const effects = item.effects();
   const last = effects.length - 1;
-  // A later message about the complete round has touched the transaction too.
+  // A later message about the complete round has changed this transaction as well.
   const isTouched = item.settledByRound || round.closings.length > 0;
   return effects.map(({ type, waiting, skip, amount, before, after, version, requestId }, i) => {
     const lastMs = i === last && !isTouched ? updatedMs : undefined;
@@ -83,12 +83,12 @@ function tombstone({ kind, id, round, createdMs }: Transaction, base: Base): His
 function operated(operation: Operation, base: Base): HistoryItem {
   const { type, id, amount, after, timeMs, by, reason } = operation;
   const known = { ...base, type, timeMs, by };
-  // An operation without an id has moved no money.
+  // An operation without an id did not move money.
   if (id === '') return historyItem(known);
   return historyItem({ ...known, id, amount, before: after - movedBy(operation), after, reason });
 }
 
-/** Items with a version keep their order; the others are inserted by time. */
+/** Merges two lists. Items with a version keep their order, and the other items are inserted by time. */
 function merge(versioned: readonly HistoryItem[], timed: readonly HistoryItem[]): HistoryItem[] {
   const merged: HistoryItem[] = [];
   let next = 0;

@@ -6,47 +6,47 @@ import type { TransactionKind } from '../../wallet/state/transaction-kind.js';
 import { changeKind, type EventAddress, eventKind } from '../event-kinds.js';
 
 /**
- * One thing that happened to one wallet: a plain event, a change of a callback, or an effect that a snapshot remembers.
+ * One item in the history of a wallet: a plain event, one change of a callback, or an effect that a snapshot remembers.
  */
 export interface HistoryItem {
   readonly shard: number;
   readonly username: string;
-  /** Undefined when only a snapshot knows the item. */
+  /** Undefined if the item is known only from a snapshot. */
   readonly lsn: Lsn | undefined;
-  /** The event's index in its entry. */
+  /** Index of the event within its entry. */
   readonly index: number | undefined;
-  /** The shard's clock, milliseconds; undefined when a snapshot does not know it. */
+  /** Time in ms by the shard's clock; undefined if a snapshot does not contain it. */
   readonly timeMs: number | undefined;
-  /** The version of the wallet after the event. */
+  /** Version of the wallet after the event. */
   readonly version: number | undefined;
-  /** The type of the event or change; from a snapshot, the kind of message. */
+  /** Type of the event or change; for an item from a snapshot, the kind of message. */
   readonly type: string;
-  /** Kind of the transaction; known from snapshots only. */
+  /** Kind of the transaction, which is known only from snapshots. */
   readonly kind: TransactionKind | undefined;
   readonly requestId: string | undefined;
   readonly productId: string | undefined;
   readonly roundId: string | undefined;
   readonly id: string | undefined;
-  /** The amount of the message: a stake, a payout, money moved. */
+  /** Amount of the message: a stake, a payout or a movement. */
   readonly amount: Units | undefined;
-  /** Balances; undefined when nothing moved and they are unknown. */
+  /** Balances; undefined if no money moved and they are unknown. */
   readonly before: Units | undefined;
   readonly after: Units | undefined;
-  /** The currency of a new player. */
+  /** Currency, for the creation of a player. */
   readonly currency: string | undefined;
-  /** The stake, when there is another amount too. */
+  /** Stake, if the item has a second amount. */
   readonly stake: Units | undefined;
-  /** Other transactions that this one settled, cancelled, voided or took money back from. */
+  /** Other transactions that this one settled, cancelled or voided, or from which it took money back. */
   readonly others: readonly string[];
-  /** Words for people. */
+  /** Human-readable remarks. */
   readonly remarks: readonly string[];
-  /** The operator who acted; undefined for the platform, and when not recorded. */
+  /** The operator who acted; undefined for the platform, or if the operator was not recorded. */
   readonly by: Operator | undefined;
-  /** Why an operator corrected a balance. */
+  /** Reason that an operator gave for a correction. */
   readonly reason: string | undefined;
 }
 
-/** Operator event types in the log, by the operation's name in a snapshot. */
+/** Types of operator events in the log, by the name of the operation in a snapshot. */
 const LOGGED_AS: Readonly<Record<OperationType, OperatorEvent['type']>> = {
   create: 'player-created',
   import: 'player-imported',
@@ -62,12 +62,12 @@ const LOGGED_AS: Readonly<Record<OperationType, OperatorEvent['type']>> = {
 
 const OPERATIONS: ReadonlySet<string> = new Set([...Object.keys(LOGGED_AS), ...Object.values(LOGGED_AS)]);
 
-/** True for an operator's action, even if the operator was not recorded. */
+/** True for an operator action, even if the operator was not recorded. */
 export function isOperation({ type }: HistoryItem): boolean {
   return OPERATIONS.has(type);
 }
 
-/** Types of credits in the log, by the kinds of transaction and of message in a snapshot. */
+/** Types of credits in the log, by transaction kind and message kind in a snapshot. */
 const CREDITS_LOGGED_AS: Readonly<Record<string, Change['type']>> = {
   'credit settle': 'balance-credited',
   'reward settle': 'reward-credited',
@@ -76,17 +76,20 @@ const CREDITS_LOGGED_AS: Readonly<Record<string, Change['type']>> = {
 
 const CORRECTED_CREDITS: ReadonlySet<string> = new Set([...Object.values(CREDITS_LOGGED_AS), 'corrected']);
 
-/** The log's type for an item that may come from a snapshot: an operation, or a credit without a bet. */
+/**
+ * Returns the log's type for an item that may come from a snapshot. The two differ for operations and for credits
+ * without a bet.
+ */
 export function typeInLog({ type, kind }: HistoryItem): string {
   return LOGGED_AS[type as OperationType] ?? CREDITS_LOGGED_AS[`${kind} ${type}`] ?? type;
 }
 
-/** True for a credit without a bet, and for a void or correction that can take such a credit back. */
+/** True for a credit without a bet, and for a void or correction that can reverse such a credit. */
 export function isCorrectedCredit(item: HistoryItem): boolean {
   return CORRECTED_CREDITS.has(typeInLog(item));
 }
 
-/** Finds the round of a transaction that a change names only by id. */
+/** Finds the round of a transaction if a change names the transaction only by its id. */
 export type FindRound = (username: string, productId: string, id: string) => string | undefined;
 
 const NOTHING = {
@@ -106,14 +109,14 @@ const NOTHING = {
   reason: undefined,
 };
 
-/** Creates an item from known fields; all others are undefined or empty. */
+/** Creates an item from the known fields. All other fields are undefined or empty. */
 export function historyItem(
   known: Partial<HistoryItem> & Pick<HistoryItem, 'shard' | 'username' | 'type'>,
 ): HistoryItem {
   return { lsn: undefined, index: undefined, timeMs: undefined, version: undefined, ...NOTHING, ...known };
 }
 
-/** One item for each change of a callback, one for every other event. */
+/** Converts an event to items: one for each change of a callback, or one for any other event. */
 export function itemsOf(event: Event, address: EventAddress, findRound: FindRound): HistoryItem[] {
   const { username, version, timeMs, type } = event;
   const base = { ...address, username, version, timeMs };

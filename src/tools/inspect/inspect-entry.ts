@@ -6,12 +6,11 @@ import { type StoreReader, ToolError } from '../store-reader.js';
 import { type HistoryItem, itemsOf } from './history-item.js';
 import { affectedPlayers, type Inspection } from './inspect.js';
 
-/** Length in bytes of the length field before each entry in an orphans file. */
+/** Size of the length field that precedes each entry in an orphans file, in bytes. */
 const LENGTH_BYTES = 4;
 
 /**
- * Inspects one entry of a log; undefined when the log does not have it. Throws a `RecoveryError` when the entry is
- * damaged.
+ * Inspects one log entry; undefined if the log does not contain it. Throws a `RecoveryError` if the entry is damaged.
  */
 export async function inspectEntry(
   reader: StoreReader,
@@ -24,14 +23,14 @@ export async function inspectEntry(
 
 export interface Orphan {
   readonly entry: Entry;
-  /** True when the log has this entry after all. */
+  /** True if the log contains this entry after all. */
   readonly isInLog: boolean;
 }
 
 /**
- * Inspects the entries of an orphans file (src/store/format/FORMAT.md). Reports damage in `notes`: damage can be why an
- * entry is in the file. Throws a `ToolError` when the file is cut off, and the error of the first entry when no entry
- * is readable.
+ * Inspects the entries of an orphans file (src/store/format/FORMAT.md). Describes damage in `notes`, because damage can
+ * be the reason why an entry is in the file. Throws a `ToolError` if the file is cut off. If no entry is readable,
+ * throws the error of the first one.
  */
 export async function inspectOrphans(
   reader: StoreReader,
@@ -50,8 +49,8 @@ export async function inspectOrphans(
 }
 
 /**
- * The entries of an orphans file. Throws a `ToolError` when the file is cut off. Errors of unreadable entries go to
- * `errors`.
+ * Decodes the entries of an orphans file. Throws a `ToolError` if the file is cut off. Adds the errors of unreadable
+ * entries to `errors`.
  */
 export function* entriesOf(file: Buffer, reader: StoreReader, errors: Error[]): Generator<Entry> {
   for (let at = 0; at < file.length; ) {
@@ -84,7 +83,7 @@ async function inspectionOf(reader: StoreReader, entries: readonly Entry[]): Pro
   return { items: known.map((one) => withRound(one, wallets)), ...concerned };
 }
 
-/** Many messages name a bet only by id. The wallet knows the round as long as it remembers the bet. */
+/** Many messages name a bet only by its id. The wallet knows the round as long as it remembers the bet. */
 function withRound(one: HistoryItem, wallets: ReadonlyMap<string, Wallet>): HistoryItem {
   const { username, productId, id } = one;
   if (one.roundId !== undefined || productId === undefined || id === undefined) return one;

@@ -11,13 +11,13 @@ export type InspectQuery =
     }
   | {
       readonly type: 'transaction';
-      /** The id of a bet, settlement, tip, cancel or void, or of a deposit, withdrawal or import. */
+      /** Id of a bet, settlement, tip, cancel or void, or of a deposit, withdrawal or import. */
       readonly id: string;
       readonly username: string | undefined;
     }
-  /** Actions of operators on any player, from this time on. */
+  /** Operator actions on any player, from this time on. */
   | { readonly type: 'operators'; readonly sinceMs: number; readonly username: string | undefined }
-  /** Credits of the platform without a bet, from this time on, with voids and corrections. */
+  /** Platform credits without a bet, from this time on, with their voids and corrections. */
   | { readonly type: 'credits'; readonly sinceMs: number; readonly username: string | undefined };
 
 export function isAbout({ username }: InspectQuery, name: string): boolean {
@@ -36,12 +36,12 @@ export function isWanted(query: InspectQuery, one: HistoryItem): boolean {
     case 'operators':
       return isOperation(one) && (one.timeMs ?? 0) >= query.sinceMs;
     case 'credits':
-      // A void can lack a time, but always comes after its credit.
+      // A void may lack a time, but always follows its credit.
       return isCorrectedCredit(one) && (one.timeMs ?? query.sinceMs) >= query.sinceMs;
   }
 }
 
-/** False when the query wants nothing from before this time. */
+/** False if nothing before this time can match the query. */
 export function mayBeBefore(query: InspectQuery, timeMs: number): boolean {
   return !('sinceMs' in query) || query.sinceMs < timeMs;
 }

@@ -16,13 +16,13 @@ import { walletsAtHead } from './wallets-at-head.js';
 
 /*
  * Inspect answers a query (inspect-query.ts) from logs and snapshots with a list of history items (history-item.ts),
- * oldest first. Items come from the events of the log, which is read even where it is damaged (read-damaged-log.ts).
- * For the time before the log, items come from the oldest snapshot and the archive (from-snapshot.ts,
- * archived-rounds.ts). wallets-at-head.ts adds the players' present state. inspect-entry.ts shows one entry, or a file
- * of orphans.
+ * oldest first. Most items come from log events, which are read even where the log is damaged (read-damaged-log.ts).
+ * Items from before the log come from the oldest snapshot and the archive (from-snapshot.ts, archived-rounds.ts).
+ * wallets-at-head.ts adds the current state of the players. inspect-entry.ts shows a single entry, or the entries of an
+ * orphans file.
  */
 
-/** A player as of an entry. */
+/** State of a player as of an entry. */
 export interface Player {
   readonly shard: number;
   readonly lsn: Lsn;
@@ -32,13 +32,13 @@ export interface Player {
 export interface Inspection {
   /** In time order. */
   readonly items: readonly HistoryItem[];
-  /** Present state of the players in the items. */
+  /** Current state of the players in the items. */
   readonly players: readonly Player[];
-  /** Sentences about what cannot be known. */
+  /** Sentences about gaps in the data. */
   readonly notes: readonly string[];
 }
 
-/** Searches the logs of these shards, and the oldest snapshot for the time before their first entry. */
+/** Searches the logs of these shards, and the oldest snapshot for the time before the first log entry. */
 export async function inspect(
   reader: StoreReader,
   shards: readonly number[],
@@ -54,13 +54,13 @@ export async function inspect(
     for (const one of search.items) items.push(one);
     notes.push(...search.notes);
   }
-  // A player without a remembered history is shown all the same.
+  // Also show a player who has no remembered history.
   const asked = query.type === 'player' ? shards.map((shard) => ({ shard, username: query.username })) : [];
   const concerned = await affectedPlayers(reader, [...items, ...asked]);
   return { items: inTimeOrder(items), players: concerned.players, notes: [...notes, ...concerned.notes] };
 }
 
-/** Returns the function to call for each entry. */
+/** Returns a function that reports progress. Call it once for each entry. */
 async function searchProgress(
   reader: StoreReader,
   shards: readonly number[],
@@ -72,7 +72,7 @@ async function searchProgress(
   return () => onProgress(Math.min(++done, total), total);
 }
 
-/** The players of these items in their present state. */
+/** Current state of the players in these items. */
 export async function affectedPlayers(
   reader: StoreReader,
   concerned: readonly Pick<HistoryItem, 'shard' | 'username'>[],
@@ -89,7 +89,7 @@ export async function affectedPlayers(
   return { players, notes };
 }
 
-/** Merges several shards. Items of a player keep their order, even when a time is unknown. */
+/** Merges the items of several shards by time. Items of one player keep their order, even if a time is unknown. */
 function inTimeOrder(items: readonly HistoryItem[]): HistoryItem[] {
   const newest = new Map<string, number>();
   const timed = items.map((one) => {
@@ -139,7 +139,7 @@ class ShardSearch {
     });
   }
 
-  /** The items of the oldest snapshot. */
+  /** Finds the matching items in the oldest snapshot. */
   private async searchSnapshot(first: Entry): Promise<readonly HistoryItem[]> {
     const { shard, reader, query, rounds } = this;
     const remembered: HistoryItem[] = [];
@@ -166,7 +166,7 @@ class ShardSearch {
   }
 }
 
-/** Items of a snapshot that the log does not have. The log's items are more complete. */
+/** Returns the snapshot items that the log does not contain. Log items are more complete, so they take precedence. */
 function withoutRepeats(remembered: readonly HistoryItem[], logged: readonly HistoryItem[]): HistoryItem[] {
   const versions = new Set(logged.map(({ username, version }) => JSON.stringify([username, version])));
   const ids = new Set(logged.map(keyOfUnversioned));
@@ -177,7 +177,7 @@ function withoutRepeats(remembered: readonly HistoryItem[], logged: readonly His
   );
 }
 
-/** Operations without an id differ by their time. */
+/** Key for items without a version. Operations without an id differ by their time. */
 function keyOfUnversioned(item: HistoryItem): string {
   const { username, productId, roundId, id, timeMs } = item;
   const place = productId === undefined && id === undefined ? [timeMs] : [productId, roundId, id];

@@ -6,20 +6,20 @@ import type { StoreReader } from '../store-reader.js';
 import { type HistoryItem, itemsOf } from './history-item.js';
 import { entriesOf } from './inspect-entry.js';
 
-/** Events that move no money and answer no request: shards append them on their own. */
+/** Events that neither move money nor answer a request. Shards append them by themselves. */
 const UNANSWERED: readonly string[] = ['rounds-forgotten', 'rounds-archived', 'rounds-restored'];
 
 export interface LostItem extends HistoryItem {
   readonly lsn: Lsn;
-  /** The endpoint of the callback; for any other event, its type. */
+  /** Endpoint of the callback, or the type of any other event. */
   readonly endpoint: string;
 }
 
 export interface LostItems {
   readonly items: readonly LostItem[];
-  /** By shard: the number of known entries among the missing or unusable ones. */
+  /** Number of known entries among the missing or unusable ones, by shard. */
   readonly entries: ReadonlyMap<number, number>;
-  /** Shown to people: unreadable files, and why they are unreadable. */
+  /** Human-readable notes that name unreadable files and the reasons. */
   readonly notes: readonly string[];
 }
 
@@ -30,8 +30,8 @@ export interface OrphansFile {
 }
 
 /**
- * Items of acknowledged entries that shards continue without: entries in the node's orphans files that the log lacks,
- * and entries in the log after the place from which a shard continues (`reached`).
+ * Items from acknowledged entries that a shard has to leave behind. These are entries in the node's orphans files that
+ * the log lacks, and log entries after the point from which a shard continues (`reached`).
  */
 export async function findLostItems(
   reader: StoreReader,

@@ -8,8 +8,8 @@ const PAGE_ENTRIES = 64;
 const FAULTS_MAX = 10;
 
 /**
- * All readable entries of a log, to find the cause of a fault. Damaged or missing entries are skipped and reported in
- * `notes`. Serves diagnosis only: no wallet is built from these entries.
+ * All readable entries of a log, for finding the cause of a fault. Skips damaged and missing entries and reports them
+ * in `notes`. For diagnosis only: never build wallets from these entries.
  */
 export async function* readDamagedLog(
   shard: number,
@@ -26,11 +26,11 @@ export async function* readDamagedLog(
     const page = await reader.wal.read(shard, last, PAGE_ENTRIES);
     if (page.length === 0) break;
     for (const bytes of page) {
-      // The LSN of a damaged entry may be damaged too: assume the next LSN.
+      // The LSN of a damaged entry may itself be damaged, so assume the next LSN.
       const expected = { epoch: last.epoch, sequence: last.sequence + 1 };
       const found = maybeEntry(bytes, shard, reader, note);
       const isLater = found === undefined || compareLsn(found.lsn, last) > 0;
-      // Continuing from an entry that replaces a later one would loop forever.
+      // An entry with an LSN that is not later would make the reader loop forever.
       if (!isLater) note(`in the log of shard ${shard} ${formatLsn(found.lsn)} comes after ${formatLsn(last)}`);
       const entry = isLater ? found : undefined;
       if (entry !== undefined && last !== LSN_ZERO && entry.lsn.sequence > expected.sequence) {

@@ -4,8 +4,8 @@ import type { HistoryItem } from './history-item.js';
 import { type InspectQuery, isAbout } from './inspect-query.js';
 
 /**
- * Rounds of transactions, as far as the query needs them. Many messages name a bet only by id; the bet's placement
- * named the round.
+ * Names of the rounds of transactions, as far as the query needs them. Many messages name a bet only by its id, and
+ * only the message that placed the bet named the round.
  */
 export class RoundNames {
   private readonly names = new Map<string, string>();

@@ -5,11 +5,11 @@ import { type StoreReader, shardsOf } from '../store-reader.js';
 
 export interface ShardArchiveMarks {
   readonly shard: number;
-  /** The newest archive record that the log relies on. */
+  /** The newest archive record on which the log relies. */
   readonly required: ArchiveMark | undefined;
-  /** The newest record that the archive has had. */
+  /** The newest record that the archive has ever contained. */
   readonly mark: ArchiveMark | undefined;
-  /** True when the archive lacks a record that the log relies on, and so is not trusted. */
+  /** True if the archive lacks a record on which the log relies, and is therefore not trusted. */
   readonly isBehind: boolean;
 }
 
@@ -19,8 +19,8 @@ export interface StoreArchiveMarks {
 }
 
 /**
- * How far logs rely on the archive, and how far the archive reaches. Reads the logs first: a server may be archiving
- * meanwhile.
+ * Determines how far the logs rely on the archive, and how far the archive reaches. Reads the logs first, because a
+ * server may be archiving rounds meanwhile.
  */
 export async function storeArchiveMarks(reader: StoreReader): Promise<StoreArchiveMarks> {
   const shards: ShardArchiveMarks[] = [];

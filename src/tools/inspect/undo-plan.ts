@@ -7,13 +7,13 @@ import { type HistoryItem, typeInLog } from './history-item.js';
 
 interface Movement {
   readonly type: Undoable;
-  /** 1: the player got the amount; -1: the amount was taken. */
+  /** 1 if the player received the amount; -1 if the amount was taken from the player. */
   readonly sign: 1 | -1;
-  /** Only for credits. */
+  /** Set only for credits. */
   readonly endpoint?: ChangingEndpoint;
 }
 
-/** Movements that can be taken back, by their type in the log. */
+/** Movements that can be reversed, by their type in the log. */
 const MOVEMENTS: Readonly<Record<string, Movement>> = {
   deposited: { type: 'deposit', sign: 1 },
   'player-imported': { type: 'import', sign: 1 },
@@ -22,31 +22,31 @@ const MOVEMENTS: Readonly<Record<string, Movement>> = {
   'reward-credited': { type: 'reward', sign: 1, endpoint: 'winRewards' },
 };
 
-/** Endpoints whose credits can be taken back: these credits have no bet, and no other message takes them back. */
+/** Endpoints whose credits can be reversed. These credits have no bet, and no other message reverses them. */
 export const UNDOABLE_ENDPOINTS: readonly string[] = Object.values(MOVEMENTS).flatMap(({ endpoint = [] }) => endpoint);
 
-/** Why nothing is left to undo: a correction or the platform took the movement back. */
+/** Reason why nothing is left to undo: a correction or the platform has already reversed the movement. */
 export type DoneBefore = 'done before' | 'voided before';
 
-/** A correction that takes an operation or a credit back. */
+/** A correction that reverses an operation or a credit. */
 export interface Undo extends Undone {
   readonly username: string;
   readonly timeMs: number | undefined;
   readonly endpoint: ChangingEndpoint | undefined;
-  /** Id of the correction. */
+  /** Id of the correction itself. */
   readonly undoId: string;
   readonly amount: Units;
-  /** For the log; the same each time, as a repeat requires. */
+  /** Reason for the log, which is the same in every run, because a repeat must not differ. */
   readonly reason: string;
   readonly doneBefore: DoneBefore | undefined;
 }
 
 export interface UndoSelection {
-  /** An operator by name, or the platform. */
+  /** A named operator, or the platform. */
   readonly by: { readonly operator: string } | 'platform';
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** Restricts the undo to operations of this type; undefined: all that can be taken back. */
+  /** Restricts the undo to operations of this type; undefined selects everything that can be reversed. */
   readonly type?: Undoable | undefined;
   readonly productId?: string | undefined;
   readonly endpoint?: string | undefined;
@@ -54,8 +54,8 @@ export interface UndoSelection {
 }
 
 /**
- * One correction for each wanted movement, in their order. `items` holds the actions of all operators, or all of the
- * platform's credits.
+ * Plans one correction for each selected movement, in the same order. `items` contains the actions of all operators, or
+ * all credits of the platform.
  */
 export function undoPlan(
   items: readonly HistoryItem[],
@@ -94,7 +94,7 @@ export function undoPlan(
 
 function isSelected({ id, by, timeMs, productId }: HistoryItem, movement: Movement, wish: UndoSelection): boolean {
   if (wish.by === 'platform' ? movement.endpoint === undefined : by?.name !== wish.by.operator) return false;
-  // Items from a snapshot have their times, too.
+  // Items from a snapshot have times as well.
   if (timeMs === undefined || timeMs < wish.sinceMs || timeMs > wish.untilMs) return false;
   if (wish.type !== undefined && movement.type !== wish.type) return false;
   if (wish.productId !== undefined && productId !== wish.productId) return false;
@@ -110,8 +110,8 @@ function reasonOf(type: Undoable, { id, productId }: HistoryItem, { by }: UndoSe
 }
 
 /**
- * Id that a walletd from before ids were reserved gave to an undo. Any correction could have that id, so reason and
- * amount decide.
+ * Id of an undo in releases of walletd that did not yet reserve ids. Any correction could have this id, so the reason
+ * and the amount decide.
  */
 function olderIdOf(id: string): string {
   const made = `undo-${id}`;

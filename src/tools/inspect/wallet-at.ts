@@ -5,19 +5,19 @@ import { type At, isEarlyEnough, isPast } from '../point-in-time.js';
 import { newestReplay } from '../snapshot-replay.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 
-/** A player as of a moment. */
+/** State of a player at a moment. */
 export interface WalletAt {
   readonly shard: number;
   readonly lsn: Lsn;
-  /** The shard's clock at that entry. Milliseconds. */
+  /** Time of that entry by the shard's clock, in ms. */
   readonly timeMs: number;
-  /** Undefined when the player does not exist then. */
+  /** Undefined if the player does not exist at that moment. */
   readonly wallet: Wallet | undefined;
 }
 
 /**
- * Replays the events of one player up to `at`, or to the end. Throws a `ToolError` when the snapshot to start from is
- * later than `at`, and a `RecoveryError` at damage.
+ * Replays a player's events up to `at`, or to the end of the log. Throws a `ToolError` if the snapshot to start from is
+ * later than `at`, and a `RecoveryError` on damage.
  */
 export async function walletAt(username: string, at: At | undefined, reader: StoreReader): Promise<WalletAt> {
   const shard = reader.shardOf(username);

@@ -7,15 +7,18 @@ import type { Wallet } from '../../wallet/state/wallet.js';
 import { newestReplay } from '../snapshot-replay.js';
 import type { StoreReader } from '../store-reader.js';
 
-/** Some players of a shard as of the end of its log. */
+/** State of some players of a shard at the end of its log. */
 export interface WalletsAtHead {
   readonly lsn: Lsn;
   readonly wallets: ReadonlyMap<string, Wallet>;
-  /** A sentence that says why the wallets are not those at the head; undefined when they are. */
+  /** A sentence that explains why the state is not that of the head; undefined if it is. */
   readonly problem: string | undefined;
 }
 
-/** Replays only the events of these players. Damage becomes a sentence, so that a broken store can be inspected too. */
+/**
+ * Replays only these players' events. Damage is reported as a sentence instead of an error, so that a broken store can
+ * still be inspected.
+ */
 export async function walletsAtHead(
   shard: number,
   usernames: ReadonlySet<string>,

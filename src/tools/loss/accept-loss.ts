@@ -19,43 +19,44 @@ import { ToolError } from '../store-reader.js';
 import { type Salvaged, salvage } from './salvage.js';
 
 /*
- * A shard does not start when its log has lost possibly acknowledged entries. `findLosses` says why, and salvage.ts how
- * much can still be proved. `acceptLoss` takes the shard over and publishes the provable state as a snapshot at the
- * head of the log. The fence says that a loss was accepted: entries after it do not follow from the entries before.
+ * A shard refuses to start if its log has lost entries that may have been acknowledged. `findLosses` finds the reason,
+ * and salvage.ts determines how much can still be proved. `acceptLoss` takes over the shard and publishes the provable
+ * state as a snapshot at the head of the log. The fence records that a loss was accepted: entries after it do not
+ * follow from the entries before it.
  */
 
 export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<SnapshotterDeps, 'policy' | 'newId'> {
   readonly format: EntryFormat;
-  /** Undefined when there is none. */
+  /** Undefined if there is no archive. */
   readonly archive?: Archive | undefined;
   readonly log: Logger;
   readonly genesis: (shard: number) => Head;
-  /** Saves entries in a file for people. Resolves to the file's path. */
+  /** Saves entries in a file for later examination. Resolves to the path of the file. */
   readonly keepEntries: (shard: number, pages: AsyncIterable<readonly Buffer[]>) => Promise<string>;
 }
 
-/** Why a shard does not start, and the state that can be saved. */
+/** Reason why a shard does not start, and the state that can be saved. */
 export interface Loss {
   readonly shard: number;
-  /** The head of the log when it was examined. */
+  /** Head of the log when it was examined. */
   readonly found: Head;
-  /** The reason that a server would give at start. */
+  /** Reason that a server would report at startup. */
   readonly reason: string;
   readonly salvaged: Salvaged;
 }
 
 export interface Repaired {
   readonly shard: number;
-  /** The fence after which the shard goes on. */
+  /** Fence after which the shard continues. */
   readonly head: Head;
   readonly players: number;
-  /** The file of the unusable entries; undefined when there were none. */
+  /** File with the unusable entries; undefined if there were none. */
   readonly kept: string | undefined;
 }
 
 /**
- * Finds the shards that would not start, and the provable state of each. Only reads. Throws a `ToolError` when a newer
- * walletd has written entries that this one cannot read.
+ * Finds the shards that would refuse to start, and the provable state of each. Writes nothing. Throws a `ToolError` if
+ * a newer walletd has written entries that this one cannot read.
  */
 export async function findLosses(
   shards: readonly number[],
@@ -84,25 +85,26 @@ export async function findLosses(
 }
 
 /**
- * Lets a shard go on from its provable state: takes the shard over, and publishes that state as a snapshot at the
- * fence. The log stays unchanged; unusable entries are kept in a file. Throws when the log has been written to since
- * the loss was found.
+ * Makes a shard continue from its provable state: takes over the shard, and publishes that state as a snapshot at the
+ * fence. The log is not changed, and its unusable entries are also saved in a file. Throws if the log has been written
+ * to since the loss was found.
  */
 export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Repaired> {
   const { wallets, tallies, beyond, marks, logBytes, reached } = salvaged;
   checkUntouched(shard, await deps.wal.head(shard), found);
   const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, rawEntriesAfter(shard, reached.lsn, deps));
-  // Drop archived rounds that given-up entries moved: the wallets have these rounds as they were before.
+  // Drop archived rounds that the abandoned entries changed. The wallets contain these rounds as they were before.
   await deps.archive?.dropAfter(shard, reached.lsn);
   const { whole } = await listSnapshots(shard, deps);
   const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));
-  // The machine's clock may be behind the shard's clock, but no wallet may be newer than the time of its snapshot.
+  // This machine's clock may be behind the shard's clock, but no wallet may be newer than its snapshot.
   let timeMs = Math.max(deps.clock.now(), salvaged.timeMs, ...whole.map((manifest) => manifest.timeMs));
   const clock = { now: () => timeMs, monotonicMs: () => deps.clock.monotonicMs() };
   let head = found;
   const isWhole = isFoldOf(found, salvaged);
   const owner: Owner = { ...deps.owner, ...(isWhole ? { acceptsLoss: true } : { afterLoss: true }) };
-  // The epoch must be newer than that of every snapshot: a snapshot from a longer log would count as newer.
+  // The new epoch must be later than that of every snapshot. Otherwise a snapshot from a longer log would count as
+  // newer.
   do {
     const [fenced] = await takeOver([shard], { ...deps, owner, clock });
     checkUntouched(shard, fenced?.previous, head);
@@ -130,7 +132,7 @@ function notOurs({ message }: NewerEntryError): ToolError {
   return new ToolError(`${message}; none of that is lost: start the newer walletd`);
 }
 
-/** True when a replay of the log up to this head gives these wallets: only the end of the log was lost. */
+/** True if replaying the log up to this head gives exactly these wallets, so that only the end of the log was lost. */
 function isFoldOf(found: Head, { problem, reached, snapshot }: Salvaged): boolean {
   const end = snapshot?.end.lsn.sequence ?? 0;
   return problem === undefined && isSameHead(reached, found) && end <= found.lsn.sequence;

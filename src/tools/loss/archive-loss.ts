@@ -14,39 +14,41 @@ import { findRequiredMark } from '../required-mark.js';
 import type { AcceptLossDeps } from './accept-loss.js';
 
 /*
- * An archive that lacks records which the log relies on is not trusted, so every request that needs a lookup waits.
- * `findArchiveLoss` lists the lost rounds, as far as the log still names them. `acceptArchiveLoss` appends a fence
- * about the loss to each log, and then raises the marks of the archive to those of the logs. A run that is interrupted
- * in between finds the same loss again.
+ * An archive that lacks records on which the logs rely is not trusted, so every request that needs a lookup waits.
+ * `findArchiveLoss` lists the lost rounds, as far as the logs still name them. `acceptArchiveLoss` appends a fence
+ * about the loss to each log, and then raises the marks of the archive to those of the logs. If a run is interrupted in
+ * between, the next one finds the same loss again.
  */
 
 type LossArchive = Pick<Archive, 'mark' | 'missingDays' | 'find' | 'days' | 'acceptLoss'>;
 
-/** An undefined archive does not exist yet. */
+/** The archive is undefined if it does not exist yet. */
 type Deps = AcceptLossDeps & { readonly archive?: LossArchive | undefined };
 
-/** A round that left memory and is missing from the archive. */
+/** A round that left memory but is missing from the archive. */
 export interface LostRound {
   readonly username: string;
   readonly productId: string;
   readonly roundId: string;
-  /** The entry in which the round left memory, and its time in milliseconds. */
+  /** Entry in which the round left memory, and its time in ms. */
   readonly lsn: Lsn;
   readonly timeMs: number;
 }
 
 export interface ShardArchiveLoss {
   readonly shard: number;
-  /** The head of the log when it was examined. */
+  /** Head of the log when it was examined. */
   readonly found: Head;
-  /** The newest record that the log relies on, and the newest one that the archive has. */
+  /** The newest record on which the log relies, and the newest record that the archive contains. */
   readonly required: ArchiveMark | undefined;
   readonly mark: ArchiveMark | undefined;
-  /** Oldest first; at most `roundsMax`. */
+  /** Oldest first, at most `roundsMax`. */
   readonly rounds: readonly LostRound[];
-  /** Further lost rounds. */
+  /** Number of further lost rounds. */
   readonly more: number;
-  /** The oldest entry of the log, set when rounds that left memory before it may be lost too: no entry names them. */
+  /**
+   * Oldest entry of the log. Set if rounds that left memory before it may be lost as well, because no entry names them.
+   */
   readonly knownFrom: Pick<Entry, 'lsn' | 'timeMs'> | undefined;
 }
 
@@ -57,19 +59,19 @@ export interface ArchiveLoss {
 }
 
 export interface ArchiveLossSearch {
-  /** Rounds that left memory before this time may have left the archive, too. Milliseconds. */
+  /** Rounds that left memory before this time (in ms) may also have left the archive. */
   readonly keptSinceMs: number;
-  /** True when the archive is not the one that the store names: its marks prove nothing. */
+  /** True if the archive is not the one that the store names, so that its marks prove nothing. */
   readonly isOther: boolean;
-  /** Limit of named rounds per shard: a million takes some 300 MB. */
+  /** Maximum number of rounds to name per shard. A million takes about 300 MB. */
   readonly roundsMax: number;
   readonly onProgress?: OnProgress;
 }
 
-/** Rounds per lookup. */
+/** Number of rounds per lookup. */
 const LOOKUP_ROUNDS = 500;
 
-/** Finds records that the logs rely on and the archive lacks. Only reads. */
+/** Finds archive records on which the logs rely and that the archive lacks. Writes nothing. */
 export async function findArchiveLoss(
   shards: readonly number[],
   deps: Deps,
@@ -97,8 +99,8 @@ export async function findArchiveLoss(
 }
 
 /**
- * Lets the shards go on without the lost rounds. Returns their new heads. Throws when a log has been written to since
- * it was examined. Durable when the promise resolves.
+ * Makes the shards continue without the lost rounds, and returns their new heads. Throws if a log has been written to
+ * since it was examined. Durable when the promise resolves.
  */
 export async function acceptArchiveLoss(
   { shards }: ArchiveLoss,
@@ -123,7 +125,9 @@ function writtenTo(shard: number): RecoveryError {
   return new RecoveryError(`the log of shard ${shard} has been written to since it was examined: examine it again`);
 }
 
-/** The oldest entry; undefined when the archive provably holds all rounds that left memory before it. */
+/**
+ * Finds the oldest entry of the log; undefined if the archive provably contains all rounds that left memory before it.
+ */
 async function oldestKnown(
   shard: number,
   mark: ArchiveMark | undefined,
@@ -138,16 +142,16 @@ interface ArchivedRoundName extends LostRound {
   readonly mark: ArchiveMark | undefined;
 }
 
-/** Rounds of one shard that its log has sent to the archive, but that the archive lacks. */
+/** Rounds of one shard that its log has sent to the archive but that the archive lacks. */
 class LostRounds {
   more = 0;
   private readonly lost = new Map<string, LostRound>();
-  /** Rounds still to look up, each with the record that its event relies on. */
+  /** Rounds that still have to be looked up, each with the record on which its event relies. */
   private readonly gone = new Map<string, ArchivedRoundName>();
 
   constructor(
     private readonly shard: number,
-    /** The archive has all records up to this one. Undefined when nothing is proved. */
+    /** The archive contains all records up to this one. Undefined if nothing is proved. */
     private readonly mark: ArchiveMark | undefined,
     private readonly archive: LossArchive | undefined,
     private readonly search: ArchiveLossSearch,
@@ -199,7 +203,7 @@ class LostRounds {
     this.gone.clear();
   }
 
-  /** Looks rounds up one by one when one of them is damaged: a damaged round is not lost. */
+  /** Looks up rounds one at a time if one of them is damaged, because a damaged round does not count as lost. */
   private async areThere(rounds: readonly ArchivedRoundName[]): Promise<readonly boolean[]> {
     const { archive, shard } = this;
     if (archive === undefined || rounds.length === 0) return rounds.map(() => false);
@@ -213,7 +217,7 @@ class LostRounds {
       }
       return rounds.map(({ username, productId, roundId, mark }) => {
         const lsns = there.get(keyOf(username, productId, roundId)) ?? [];
-        // Records of one put share one LSN. An older record of the round lacks later changes.
+        // All records of one put share an LSN. An older record of the round lacks later changes.
         return lsns.some((lsn) => mark === undefined || isSameLsn(lsn, mark));
       });
     } catch (error) {

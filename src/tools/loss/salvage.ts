@@ -18,43 +18,46 @@ export interface SalvageDeps {
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** The part of a shard that its store can still prove. */
+/** State of a shard that its store can still prove. */
 export interface Salvaged {
   readonly wallets: Wallets;
-  /** The snapshot at the beginning; undefined when the salvage begins with the log. */
+  /** Snapshot with which the replay begins; undefined if it begins with the log. */
   readonly snapshot: Manifest | undefined;
   /** The newest entry that follows from its predecessors. */
   readonly reached: Head;
-  /** The newest time up to that entry. */
+  /** The newest time up to that entry, in ms. */
   readonly timeMs: number;
   /**
-   * The newest entry with events up to there (or the start of the replay), and the fences after it: each start leaves
-   * one.
+   * The newest entry with events up to `reached` (or the start of the replay), and the fences after it. Each start of a
+   * server leaves one fence.
    */
   readonly ends: readonly End[];
   readonly marks: readonly LogMark[];
   readonly tallies: Tallies;
   readonly logBytes: number;
-  /** Why the replay ended at `reached`; undefined when the log ends there. */
+  /** Reason why the replay ended at `reached`; undefined if the log ends there. */
   readonly problem: string | undefined;
-  /** Number of unusable entries after `reached`, without fences. */
+  /** Number of unusable entries after `reached`, not counting fences. */
   readonly beyond: number;
-  /** The readable ones among the unusable entries. */
+  /** Readable entries among the unusable ones. */
   readonly unusable: Unusable;
 }
 
-/** An entry, and the newest time up to it. Milliseconds. */
+/** An entry, and the newest time up to it, in ms. */
 export interface End {
   readonly lsn: Lsn;
   readonly timeMs: number;
 }
 
-/** Entries that can be read but do not follow from their predecessors. */
+/** Entries that are readable but do not follow from their predecessors. */
 export interface Unusable {
-  /** Shard's clock of the first and the last one's newest event; undefined without any. Milliseconds. */
+  /**
+   * Time of the newest event in the first and in the last of these entries, by the shard's clock, in ms; undefined if
+   * there are no entries.
+   */
   readonly fromMs: number | undefined;
   readonly toMs: number | undefined;
-  /** The players of the events; at most some thousands. */
+  /** Players named in the events, at most some thousands. */
   readonly usernames: ReadonlySet<string>;
 }
 
@@ -62,15 +65,16 @@ const USERNAMES_MAX = 5000;
 
 /**
  * Rebuilds the provable state of a shard whose log has lost entries. Begins with the newest snapshot that the log does
- * not contradict, and replays as long as entries follow one another. A snapshot that reaches beyond the log is taken as
- * it is. Rejects with a `RecoveryError` when there is nothing to begin with.
+ * not contradict, and replays entries as long as each follows from its predecessor. A snapshot that reaches beyond the
+ * log is accepted unchanged. Rejects with a `RecoveryError` if there is nothing to begin with.
  */
 export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): Promise<Salvaged> {
   let best: Salvaged | undefined;
   for await (const replay of replays(shard, genesis, deps)) {
     const salvaged = await replayed(shard, replay, deps);
     if (salvaged === undefined) continue;
-    // Each failed start of a server has left a fence. A snapshot that reaches further has lost nothing to these fences.
+    // Each failed start of a server has left a fence. These fences replaced nothing if the snapshot already reaches
+    // further.
     if (salvaged.problem === undefined || salvaged.beyond === 0) return salvaged;
     if (best === undefined || salvaged.reached.lsn.sequence > best.reached.lsn.sequence) best = salvaged;
   }
@@ -90,7 +94,7 @@ async function* replays(shard: number, genesis: Head, deps: SalvageDeps): AsyncG
   yield Replay.ofNothing(genesis);
 }
 
-/** Undefined when the log contradicts the snapshot or does not reach back to its start. */
+/** Undefined if the log contradicts the snapshot or does not reach back to its start. */
 async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promise<Salvaged | undefined> {
   const { wallets, manifest: snapshot, marks, start } = replay;
   let problem: string | undefined;
@@ -131,8 +135,8 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
 }
 
 /**
- * Ledger totals of a snapshot are as of its start. When the log ends before the snapshot's end, the totals lack the
- * movements between, which the wallets have. Rounds may have left memory there, too.
+ * A snapshot's ledger totals are those at its start. If the log ends before the snapshot does, the totals lack the
+ * movements in between, but the wallets contain them. Rounds may also have left memory in that part.
  */
 function talliesOf({ tallies, manifest, head, timeMs }: Replay): Tallies {
   const isBehind = manifest !== undefined && manifest.end.lsn.sequence > head.lsn.sequence;
@@ -166,7 +170,7 @@ async function inspectUnusable(
 }
 
 /**
- * Throws a `RecoveryError` unless all events of the entry can be applied: an entry is applied completely or not at all.
+ * Throws a `RecoveryError` unless all events of the entry can be applied. An entry is applied completely or not at all.
  */
 function checkFits(replay: Replay, { lsn, events }: Entry): void {
   const versions = new Map<string, number>();

@@ -1,6 +1,6 @@
 import { ToolError } from '../store-reader.js';
 
-/** The fields of a record of the platform's bet history, all text until platform-record.ts parses them. */
+/** Fields of a record in the platform's bet history. All are text until platform-record.ts parses them. */
 export const FIELDS = [
   'id',
   'username',
@@ -26,19 +26,19 @@ export type Field = (typeof FIELDS)[number];
 export const PLATFORM_STATES = ['OPEN', 'UNSETTLED', 'SETTLED', 'VOID', 'CANCELLED'] as const;
 export type PlatformState = (typeof PLATFORM_STATES)[number];
 
-/** The columns of a history's fields, and the meaning of its words. */
+/** Maps the columns and words of a history to fields and their values. */
 export interface Columns {
-  /** By field: the columns that can hold the value. The first one present counts. */
+  /** Columns that can hold each field. The first one that exists is used. */
   readonly names: Readonly<Record<Field, readonly string[]>>;
-  /** Constant values of fields for which the history has no column. */
+  /** Constant values for fields without a column in the history. */
   readonly always: Readonly<Partial<Record<Field, string>>>;
-  /** By name in capital letters. */
+  /** States by their name in the history, in capital letters. */
   readonly statuses: ReadonlyMap<string, PlatformState>;
-  /** For times without a zone, such as +07:00. */
+  /** Zone of times that do not name one, such as +07:00. */
   readonly zone: string | undefined;
 }
 
-/** The family's own bet history, betTransactionsV2. */
+/** Column names of this platform family's own bet history, betTransactionsV2. */
 const NAMES: Columns['names'] = {
   id: ['betId', 'id'],
   username: ['username'],
@@ -73,10 +73,7 @@ export const DEFAULT_COLUMNS: Columns = {
 
 const PARTS = ['columns', 'always', 'statuses', 'zone'];
 
-/**
- * Parses a mapping file. Parts that the file does not name keep their defaults. Throws a `ToolError` that says what is
- * wrong.
- */
+/** Parses a mapping file. Parts that it omits keep their defaults. Throws a `ToolError` that describes the mistake. */
 export function parseColumns(text: string): Columns {
   const mapping = mustObject(parseJson(text), 'the mapping');
   const stranger = Object.keys(mapping).find((part) => !PARTS.includes(part));

@@ -6,8 +6,8 @@ import { post, type Sums } from './sums.js';
 import type { Window } from './window.js';
 
 /**
- * The platform's view of a bet whose payout walletd knows only for the complete round. `payout` is undefined when
- * walletd lacks the bet.
+ * The platform's view of a bet whose payout walletd knows only as part of the round's payout. `payout` is undefined if
+ * walletd does not have the bet.
  */
 export interface RoundPayoutPart {
   readonly username: string;
@@ -16,30 +16,33 @@ export interface RoundPayoutPart {
   readonly payout: Units | undefined;
   readonly line: number;
   readonly timeMs: number;
-  /** True when the payout may still change. */
+  /** True if the payout may still change. */
   readonly isInFlight: boolean;
 }
 
-/** Outcomes of the comparison, besides the differences. */
+/** Counts of compared items, apart from the differences themselves. */
 export class Counts {
-  /** Records of the platform. */
+  /** Number of records from the platform. */
   theirs = 0;
-  /** Bets of walletd. */
+  /** Number of bets in walletd. */
   ours = 0;
-  /** Equal on both sides. */
+  /** Number of bets that are equal on both sides. */
   equal = 0;
-  /** On one side only or different, but not reported: outside of the window or at its edge. */
+  /**
+   * Number of bets that differ or exist on one side only, but are not reported because they lie outside the window or
+   * at its edge.
+   */
   outside = 0;
-  /** Cancelled and on one side only: no money depends on these bets. */
+  /** Number of cancelled bets that exist on one side only. No money depends on them. */
   cancelled = 0;
   roundsEqual = 0;
-  /** Rounds some of whose bets were missing on one side. */
+  /** Number of rounds of which some bets were missing on one side. */
   roundsUnknown = 0;
 }
 
 /**
- * Compares both sides part by part; all records of one bet are in the same part. Bets come first. Payouts of complete
- * rounds (`onRoundPayout`) are compared after all bets.
+ * Compares both sides, one part at a time. All records of a bet are in the same part. Bets are compared first. Payouts
+ * of complete rounds (`onRoundPayout`) are compared after all bets.
  */
 export class Comparison {
   readonly counts = new Counts();
@@ -64,7 +67,10 @@ export class Comparison {
     for (const [key, bet] of bets) if (!records.has(key)) this.onlyOurs(bet);
   }
 
-  /** Sums up credits, which the history does not contain, for comparison with other records of the platform. */
+  /**
+   * Adds up credits, which the history does not contain, so that they can be compared with other records of the
+   * platform.
+   */
   credits(ours: readonly OurCredit[]): void {
     for (const { productId, currency, paid, createdMs } of newest(ours, keyOfCredit).values()) {
       if (paid > 0 && this.window.has(createdMs)) this.sums.of(createdMs, productId, currency).credits.add(paid);
@@ -85,7 +91,7 @@ export class Comparison {
     }
   }
 
-  /** The newest record of each bet; the later one in the file when times do not decide. */
+  /** Keeps the newest record of each bet. If their times are equal, the record that comes later in the file is kept. */
   private withoutDuplicates(theirs: readonly PlatformRecord[]): Map<string, PlatformRecord> {
     const records = new Map<string, PlatformRecord>();
     for (const record of theirs) {
@@ -172,7 +178,7 @@ export class Comparison {
       this.counts.roundsEqual++;
       return;
     }
-    // Books the difference here too, so that the daily sums differ by the reported amount.
+    // Also add the difference to the sums, so that the daily sums differ by the reported amount.
     this.sums.of(last.timeMs, productId, currency).ours.payout.add(paid - payout);
     const { line, timeMs } = last;
     this.onDifference({
@@ -183,7 +189,7 @@ export class Comparison {
     });
   }
 
-  /** Payouts of complete rounds are added with their round. */
+  /** Payouts of complete rounds are added together with their round. */
   private postTheirs({ productId, currency, stake, payout }: PlatformRecord, timeMs: number, hangs = false): void {
     post(this.sums.of(timeMs, productId, currency).theirs, stake ?? 0, hangs ? 0 : (payout ?? 0));
   }
@@ -218,7 +224,7 @@ function ourSide({ state, held, paid, stake, hangs, updatedMs }: OurBet): OurSid
   return { state, held, paid: hangs ? undefined : paid, timeMs: updatedMs, isUntaken: isStanding && held !== stake };
 }
 
-/** The newest of several readings of the same item. */
+/** Keeps only the newest of several readings of the same item. */
 function newest<T extends { readonly age: Age }>(all: readonly T[], keyOf: (one: T) => string): Map<string, T> {
   const found = new Map<string, T>();
   for (const one of all) {
@@ -234,7 +240,7 @@ function isOlder(one: Age, other: Age): boolean {
   return differs !== -1 && (one[differs] as number) < (other[differs] as number);
 }
 
-/** Names can hold any character, so their lengths come first. */
+/** Names can contain any character, so the key begins with their lengths. */
 export function keyOfBet({ username, productId, id }: { username: string; productId: string; id: string }): string {
   return `${username.length} ${productId.length} ${username}${productId}${id}`;
 }

@@ -1,15 +1,15 @@
 import type { Units } from '../../wallet/amount.js';
 
-/** A number as in JSON and CSV, without thousands separators or a decimal comma. */
+/** A number as in JSON or CSV, without thousands separators or a decimal comma. */
 const DECIMAL = /^(\d{1,20})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,2}))?$/;
-/** As in callbacks: 0.30000000000000004 is 0.3. */
+/** Tolerance for floating-point noise, as in callbacks: 0.30000000000000004 counts as 0.3. */
 const NOISE_PER_UNIT = 1_000_000n;
-/** Numbers of at most this many digits are safe integers. */
+/** Numbers with at most this many digits are safe integers. */
 const SAFE_DIGITS = 15;
 
 /**
- * The amount of a decimal text in units, exactly: the text never becomes a float. Undefined when the text is not an
- * amount: negative, too large for a balance, or with more decimals than `scale` (noise of floats aside).
+ * Converts a decimal text to units exactly, without going through a float. Returns undefined if the text is not an
+ * amount: negative, too large for a balance, or with more decimals than `scale` apart from floating-point noise.
  */
 export function tryUnitsOf(text: string, scale: number): Units | undefined {
   const [, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
@@ -21,7 +21,7 @@ export function tryUnitsOf(text: string, scale: number): Units | undefined {
   return units !== undefined && units <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(units) : undefined;
 }
 
-/** The integer that a fraction equals or nearly equals. */
+/** Integer to which a fraction is equal or nearly equal. */
 function tryNearest(dividend: bigint, divisor: bigint): bigint | undefined {
   const below = dividend / divisor;
   const rest = dividend % divisor;

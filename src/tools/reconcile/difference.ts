@@ -25,7 +25,7 @@ export const DIFFERENCE_TYPES = [
 export type DifferenceType = (typeof DIFFERENCE_TYPES)[number];
 
 export interface Difference {
-  /** All differences of this bet. */
+  /** All types of difference found for this bet. */
   readonly types: readonly DifferenceType[];
   readonly username: string;
   readonly productId: string;
@@ -38,14 +38,14 @@ export interface Difference {
 }
 
 export interface TheirSide {
-  /** Line of the history; for a round, the line of its last bet. */
+  /** Line number in the history; for a round, that of its last bet. */
   readonly line: number;
   /** Undefined for a round. */
   readonly state: PlatformState | undefined;
   readonly stake: Units | undefined;
   readonly payout: Units | undefined;
   readonly timeMs: number | undefined;
-  /** Undefined when it is the player's currency. */
+  /** Undefined if it is the player's currency. */
   readonly currency: string | undefined;
 }
 
@@ -53,10 +53,10 @@ export interface OurSide {
   /** Undefined for a round. */
   readonly state: OurState | undefined;
   readonly held: Units | undefined;
-  /** Undefined when only the complete round's payout is known. */
+  /** Undefined if only the payout of the complete round is known. */
   readonly paid: Units | undefined;
   /** Undefined for a round. */
   readonly timeMs: number | undefined;
-  /** True when the stake was announced but not taken (skipBalanceUpdate). */
+  /** True if the stake was announced but not taken (skipBalanceUpdate). */
   readonly isUntaken: boolean;
 }

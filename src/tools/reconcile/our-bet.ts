@@ -2,7 +2,10 @@ import type { Units } from '../../wallet/amount.js';
 import type { Round, Transaction } from '../../wallet/state/round.js';
 import type { PlatformState } from './columns.js';
 
-/** OPEN includes WAITING. UNSETTLED: OPEN or WAITING since a rollback. CANCELLED: REFUND or REJECT. */
+/**
+ * State of a bet in walletd. OPEN includes WAITING. UNSETTLED means OPEN or WAITING after a rollback. CANCELLED means
+ * REFUND or REJECT.
+ */
 export type OurState = 'OPEN' | 'UNSETTLED' | 'SETTLED' | 'VOID' | 'CANCELLED';
 
 const STATES: Readonly<Record<Transaction['state'], OurState>> = {
@@ -12,13 +15,13 @@ const STATES: Readonly<Record<Transaction['state'], OurState>> = {
   VOID: 'VOID',
   REFUND: 'CANCELLED',
   REJECT: 'CANCELLED',
-  // Only for tips, which are not bets of their round.
+  // Used only for tips, which are not bets of their round.
   TIPS: 'OPEN',
 };
 
 /**
- * States of walletd that agree with each state of the platform. The platform cannot have taken back the result of a bet
- * that was never settled here; it may call a reopened bet OPEN.
+ * For each platform state, the walletd states that agree with it. A bet that was never settled here cannot be UNSETTLED
+ * on the platform. A reopened bet may be OPEN on the platform.
  */
 export const AGREEING: Readonly<Record<PlatformState, readonly OurState[]>> = {
   OPEN: ['OPEN', 'UNSETTLED'],
@@ -29,12 +32,12 @@ export const AGREEING: Readonly<Record<PlatformState, readonly OurState[]>> = {
 };
 
 /**
- * The end of the log at the time of reading, and the index among the records archived at that end. When a served store
- * is read, the same round can come twice: the newer one counts.
+ * Age of a reading: the end of the log at that time, and the index among the records archived at that end. If the store
+ * is being served, the same round can be read twice, and the newer reading counts.
  */
 export type Age = readonly [epoch: number, sequence: number, index: number];
 
-/** A bet as walletd has it. */
+/** A bet in walletd. */
 export interface OurBet {
   readonly username: string;
   readonly productId: string;
@@ -44,29 +47,29 @@ export interface OurBet {
   readonly state: OurState;
   readonly held: Units;
   readonly paid: Units;
-  /** The announced stake; differs from `held` when it was never taken. */
+  /** The announced stake, which differs from `held` if it was never taken. */
   readonly stake: Units;
-  /** True when the round has payouts of its own, so the payout of this bet alone is unknown. */
+  /** True if the round has its own payouts, so that the payout of this bet alone is unknown. */
   readonly hangs: boolean;
   readonly createdMs: number;
   readonly updatedMs: number;
   readonly age: Age;
 }
 
-/** A round with payouts of its own, which are compared with the payouts of all its bets together. */
+/** A round with its own payouts, which are compared with the combined payouts of its bets. */
 export interface OurRound {
   readonly username: string;
   readonly productId: string;
   readonly roundId: string;
   readonly currency: string;
-  /** Paid by settlements of the round and by its bets. */
+  /** Amount paid by the settlements of the round and of its bets. */
   readonly paid: Units;
   /** Number of bets that are not cancelled. */
   readonly bets: number;
   readonly age: Age;
 }
 
-/** A credit of the platform without a bet: a reward, or a credit of adjustBalance. */
+/** A platform credit without a bet: a reward, or a credit from adjustBalance. */
 export interface OurCredit {
   readonly username: string;
   readonly productId: string;
@@ -80,12 +83,12 @@ export interface OurCredit {
 
 export interface OurPart {
   readonly bets: readonly OurBet[];
-  /** Undefined when the round has no payouts of its own. */
+  /** Undefined if the round has no payouts of its own. */
   readonly round: OurRound | undefined;
   readonly credits: readonly OurCredit[];
 }
 
-/** All actions of a player in one round. */
+/** Reads everything that a player did in one round. */
 export function readRound(round: Round, player: Pick<OurBet, 'username' | 'currency'>, age: Age): OurPart {
   const { username, currency } = player;
   const { productId, id: roundId } = round;
@@ -99,7 +102,7 @@ export function readRound(round: Round, player: Pick<OurBet, 'username' | 'curre
   const bets = members
     .filter(({ isBet }) => isBet)
     .map(
-      // Spelled out without `...`, which takes longer than everything else here.
+      // Lists the fields one by one, because spreading with `...` takes longer than everything else here.
       (bet): OurBet => ({
         username,
         productId,

@@ -18,17 +18,17 @@ export type TakeRound = (
 ) => void;
 
 /**
- * Archived rounds to unpack into one set of tables: emptying the tables after each round took longer than reading the
- * archive.
+ * Number of archived rounds to unpack into one set of tables. Emptying the tables after every round took longer than
+ * reading the archive.
  */
 const DRAFT_ROUNDS = 50;
-/** Rounds in memory take precedence over all records archived at the same end of the log. */
+/** Index of rounds in memory, which take precedence over all records archived at the same end of the log. */
 const IN_MEMORY = Number.MAX_SAFE_INTEGER;
 
 /**
- * Calls `take` with every round of a shard: first the rounds of its wallets at the end of the log, then those in the
- * archive. While a server is running, a round can come twice; and a restored round comes again as the archive had it.
- * The newest `age` counts. Throws a `RecoveryError` at damage.
+ * Calls `take` with every round of a shard: first the rounds in its wallets at the end of the log, then those in the
+ * archive. The same round can come twice, either because a server is running or because the round was restored from the
+ * archive. The newest `age` counts. Throws a `RecoveryError` on damage.
  */
 export async function eachRound(shard: number, reader: StoreReader, take: TakeRound): Promise<void> {
   const replay = await newestReplay(shard, reader);

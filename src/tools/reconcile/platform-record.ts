@@ -7,7 +7,7 @@ import type { Columns, Field, PlatformState } from './columns.js';
 import { tryUnitsOf } from './decimal.js';
 import type { RawRecord } from './raw-records.js';
 
-/** A bet as the platform has it. */
+/** A bet according to the platform. */
 export interface PlatformRecord {
   readonly line: number;
   readonly username: string;
@@ -16,18 +16,18 @@ export interface PlatformRecord {
   readonly roundId: string | undefined;
   readonly currency: string;
   readonly state: PlatformState;
-  /** Undefined when the state has none. */
+  /** Undefined if the state has no such amount. */
   readonly stake: Units | undefined;
   readonly payout: Units | undefined;
-  /** Milliseconds. */
+  /** In ms. */
   readonly timeMs: number | undefined;
 }
 
-/** Limit of quoted text in an error: a name from outside can be long. */
+/** Maximum length of quoted text in an error, because names from outside can be long. */
 const SHOWN_MAX = 100;
 const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?$/;
 
-/** Throws a `ToolError` that names the line and what is wrong with it. */
+/** Parses a record. Throws a `ToolError` that names the line and describes the mistake. */
 export function platformRecord({ line, fields }: RawRecord, columns: Columns, scales: ScaleTable): PlatformRecord {
   const fail = (what: string): never => {
     throw new ToolError(`line ${line}: ${what}`);

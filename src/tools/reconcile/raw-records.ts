@@ -7,21 +7,21 @@ import { ToolError } from '../store-reader.js';
 import { type Columns, FIELDS, type Field } from './columns.js';
 import { valuesOfLine } from './json-line.js';
 
-/** A record of the platform's history, as text: a number keeps the digits of the file. */
+/** A record of the platform's history as text, so that numbers keep the digits of the file. */
 export interface RawRecord {
-  /** Line in the file, from 1; for a record of several lines, the last one. */
+  /** Line number in the file, from 1. For a record that spans several lines, the number of its last line. */
   readonly line: number;
   readonly fields: Readonly<Partial<Record<Field, string>>>;
 }
 
-/** Limit of a line or record. A longer one belongs to another kind of file. */
+/** Maximum size of a line or record. A longer one means that the file is of a different kind. */
 const RECORD_MAX_BYTES = 1 << 20;
 const BATCH_RECORDS = 1000;
 const NEWLINE = 0x0a;
 
 /**
- * The records of a history, in batches: JSON lines, or CSV whose first line names the columns. Throws a `ToolError`
- * that names the unreadable line.
+ * Reads the records of a history in batches. The history is either JSON lines, or CSV whose first line names the
+ * columns. Throws a `ToolError` that names the unreadable line.
  */
 export async function* rawRecords(
   source: AsyncIterable<Uint8Array>,
@@ -47,7 +47,7 @@ async function* following(begin: string, rest: AsyncIterable<string>): AsyncGene
   yield* rest;
 }
 
-/** Texts of complete lines, without a byte order mark. */
+/** Text of complete lines, without a byte order mark. */
 async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let line = 1;
   let rest: Buffer = Buffer.alloc(0);
@@ -65,8 +65,8 @@ async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<st
 }
 
 /**
- * Decodes UTF-8, and throws when the bytes are invalid: two names could become the same one. `line` is the number of
- * the first line.
+ * Decodes UTF-8. Throws if the bytes are invalid, because replacement characters could make two names equal. `line` is
+ * the number of the first line.
  */
 function textOf(bytes: Buffer, line: number): string {
   if (isUtf8(bytes)) {
@@ -89,7 +89,7 @@ async function* jsonRecords(
   for await (const text of texts) {
     const records: RawRecord[] = [];
     const lines = text.split('\n');
-    // A trailing newline does not begin another line.
+    // A newline at the end does not begin a new line.
     if (lines.at(-1) === '') lines.pop();
     for (const one of lines) {
       line++;
@@ -125,10 +125,10 @@ async function* csvRecords(
   begin: string,
 ): AsyncGenerator<readonly RawRecord[], void> {
   const { delimiter, isNamed, header } = layoutOf(begin, names);
-  // The parser's types do not know that `info` pairs each record with its place.
+  // The types of the CSV parser do not reflect that `info` pairs each record with its position.
   const options = { delimiter, info: true, max_record_size: RECORD_MAX_BYTES, skip_empty_lines: true } as Options;
   const parser = csvParser(options);
-  // Errors of the source come out of the parser.
+  // Errors of the source surface through the parser.
   pipeline(Readable.from(isNamed ? withoutFirstLine(texts) : texts), parser, () => {});
   let places: readonly Place[] | undefined;
   let batch: RawRecord[] = [];
@@ -145,7 +145,7 @@ async function* csvRecords(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // A quote in the middle of a cell: `="0017"`.
+    // A quote in the middle of a cell, such as `="0017"`.
     const { lines, field, index } = error as CsvError & { lines: number; field?: unknown; index?: number };
     if (field === '=') mustBeUnspoilt('="', lines, header[index ?? -1] ?? '');
     throw new ToolError(`line ${lines} is not CSV: ${error.message}`);
@@ -153,7 +153,7 @@ async function* csvRecords(
   yield batch;
 }
 
-/** Blanks the first line, so that line numbers stay those of the file. */
+/** Blanks the first line, so that line numbers remain those of the file. */
 async function* withoutFirstLine(texts: AsyncIterable<string>): AsyncGenerator<string, void> {
   let isFirst = true;
   for await (const text of texts) {
@@ -166,12 +166,12 @@ const DELIMITERS = [',', ';', '\t', '|'];
 
 interface Layout {
   readonly delimiter: string;
-  /** True when a line `sep=;` names the delimiter, as spreadsheets write it. */
+  /** True if a line such as `sep=;`, which spreadsheets write, names the delimiter. */
   readonly isNamed: boolean;
   readonly header: readonly string[];
 }
 
-/** Chooses the delimiter by which most columns are known, unless the file names one. */
+/** Uses the delimiter that the file names. Otherwise chooses the delimiter that yields the most known columns. */
 function layoutOf(begin: string, names: Columns['names']): Layout {
   const [first = '', second = ''] = begin.split(/\r?\n/).filter((line) => line.trim() !== '');
   const named = /^sep=([,;\t|])$/i.exec(first.trimStart())?.[1];
@@ -186,14 +186,14 @@ function layoutOf(begin: string, names: Columns['names']): Layout {
   return { delimiter, isNamed: false, header: header(delimiter) };
 }
 
-/** A wanted column: its field, its title, and its place in a line. */
+/** A relevant column: its field, its title, and its position in a line. */
 interface Place {
   readonly field: Field;
   readonly title: string;
   readonly at: number;
 }
 
-/** The wanted columns of a line, the best name first. */
+/** Relevant columns of a line, with the preferred name first. */
 function placesOf(header: readonly string[], names: Columns['names']): Place[] {
   const titles = header.map((title) => title.trim());
   const places = FIELDS.flatMap((field) => names[field].map((title) => ({ field, title, at: titles.indexOf(title) })));

@@ -23,7 +23,7 @@ import type { Window } from './window.js';
  * complete rounds, the comparison of bets leaves their payouts in parts by round, which are compared last.
  */
 
-/** At ten million records a part has ten thousand. */
+/** With ten million records, each part has ten thousand. */
 const PARTS = 1024;
 
 export interface ReconcileOptions {
@@ -31,9 +31,9 @@ export interface ReconcileOptions {
   readonly window: Window;
   /** Folder for temporary files. */
   readonly folder: string;
-  /** Called with the differences of one part. Resolves when more can come. */
+  /** Called with the differences of one part. Resolves when the receiver is ready for more. */
   readonly onDifferences: (differences: readonly Difference[]) => Promise<void>;
-  /** The share of the history that has been read, from 0 to 1. */
+  /** Share of the history that has been read, from 0 to 1. */
   readonly readPart?: () => number;
   readonly onProgress?: OnProgress;
 }
@@ -43,7 +43,10 @@ export interface Reconciliation {
   readonly sums: Sums;
 }
 
-/** Throws a `ToolError` at an unreadable record, and a `RecoveryError` at damage of the store. */
+/**
+ * Compares a history with a store. Throws a `ToolError` for an unreadable record, and a `RecoveryError` if the store is
+ * damaged.
+ */
 export async function reconcile(
   history: AsyncIterable<Uint8Array>,
   reader: StoreReader,
@@ -79,13 +82,13 @@ class Parts {
   }
 }
 
-/** Uses a keyed hash: the longest part bounds memory, and game providers choose the ids. */
+/** Uses a keyed hash. The largest part determines memory use, and game providers choose the ids. */
 function partOf(key: string): number {
   const bytes = Buffer.from(key);
   return keyedHash(currentHashKey(), 0, 0, bytes, 0, bytes.length) % PARTS;
 }
 
-/* Steps of the progress bar: reading the history, reading the store, comparing. */
+/* Shares of the progress bar for reading the history, reading the store, and comparing. */
 const READ_STEPS = 400;
 const STORE_STEPS = 400;
 const COMPARE_STEPS = 200;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { messageOf } from '../../base/message-of.js';
 import { ToolError } from '../store-reader.js';
 
-/** Bytes of a part that are written together: 1,024 parts hold 16 MiB. */
+/** Number of bytes of a part to write at a time. With 1,024 parts, buffers take 16 MiB. */
 const BLOCK_BYTES = 16_384;
-/** Bytes of a character at most. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 const COMMA = 0x2c;
-/** Free space to leave: the disk may be that of a store. */
+/** Free space to leave on the disk, which may also hold a store. */
 const FREE_MIN_BYTES = 256 << 20;
 const LOOK_BYTES = 64 << 20;
 
@@ -18,7 +18,7 @@ interface Block {
   readonly bytes: number;
 }
 
-/** Values of one part. Unwritten ones are in `bytes`, up to `length`. */
+/** Values of one part. The unwritten ones are in `bytes`, up to `length`. */
 interface Part {
   bytes: Buffer;
   length: number;
@@ -28,8 +28,8 @@ interface Part {
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Values that wait on disk, part by part, so that memory holds one part at a time. The file loses its name as soon as
- * it is open, so nothing is left however the process ends.
+ * Stores values on disk in parts, so that memory holds one part at a time. The file is unlinked immediately after it is
+ * opened, so nothing is left over, however the process ends.
  */
 export class Spill<T> {
   count = 0;
@@ -38,7 +38,7 @@ export class Spill<T> {
   private end = 0;
   private lookAt = LOOK_BYTES;
 
-  /** `parts` are numbered from 0. Throws a `ToolError` when no file can be created in the folder. */
+  /** Parts are numbered from 0 to `parts` - 1. Throws a `ToolError` if no file can be created in the folder. */
   constructor(
     private readonly folder: string,
     parts: number,
@@ -70,7 +70,7 @@ export class Spill<T> {
     to.length += to.bytes.write(text, to.length);
   }
 
-  /** All values of a part, in the order in which they were added. */
+  /** Reads all values of a part, in the order in which they were added. */
   read(part: number): T[] {
     const { bytes, length, blocks } = this.parts[part] as Part;
     const written = blocks.map((block) => {

@@ -2,10 +2,10 @@ import { DAY_MS, dayOf } from '../../base/time.js';
 import { ExactSum, type Units } from '../../wallet/amount.js';
 import { ToolError } from '../store-reader.js';
 
-/** The limit of separate sums: 27 years of ten products. */
+/** Maximum number of separate sums, enough for ten products over 27 years. */
 const SUMS_MAX = 100_000;
 
-/** One side's bets of a product and a day. */
+/** One side's bets for a product and a day. */
 export class SideSum {
   bets = 0;
   readonly stake = new ExactSum();
@@ -15,7 +15,7 @@ export class SideSum {
 export class DaySum {
   readonly theirs = new SideSum();
   readonly ours = new SideSum();
-  /** Credits without a bet, which have no counterpart to compare. */
+  /** Credits without a bet, for which the history has no counterpart. */
   readonly credits = new ExactSum();
 
   constructor(
@@ -37,8 +37,8 @@ export class Sums {
   private readonly sums = new Map<string, DaySum>();
 
   /**
-   * The sum of a day, product and currency. `timeMs` is the platform's time when known, so that both sides fall on one
-   * day.
+   * Sum for a day, product and currency. `timeMs` is the platform's time if it is known, so that both sides use the
+   * same day.
    */
   of(timeMs: number, productId: string, currency: string): DaySum {
     const day = dayOf(timeMs);

@@ -1,8 +1,8 @@
 import type { TargetStore } from '../copy-ports.js';
 
 /**
- * A target that keeps nothing: a restore into it makes every check and reports the result of a real restore.
- * `hasArchive` says whether there would be an archive for closed rounds.
+ * Target that stores nothing. A restore into it makes every check and reports the same result as a real restore.
+ * `hasArchive` determines whether closed rounds would have an archive.
  */
 export function dryTarget(hasArchive: boolean): TargetStore {
   return {

@@ -2,24 +2,25 @@ import type { ArchiveRecord } from '../../shard/archive/archive.js';
 import { nameOfSerialized } from '../../wallet/state/serialized-round.js';
 import { ToolError } from '../store-reader.js';
 
-/** Range of indexes per source shard; one put uses far fewer. */
+/** Number of indexes reserved per source shard. One put uses far fewer. */
 const INDEXES = 2 ** 13;
 const INDEX_END = 2 ** 16;
 const OWNERS_MAX = INDEX_END / INDEXES;
 
 /**
- * Moves records of the archive to the shards of a store with another number of shards. Only the shard of a record
- * changes. Two players can have the same hash, and rounds of the same name. When such players come from different
- * shards into one, the LSN may no longer distinguish their records: the index of the second player's records then does.
+ * Moves archive records to the shards of a store with a different shard count. Only the shard of a record changes. Two
+ * players can have the same hash, and also rounds with the same name. If such players move from different shards into
+ * one, their records may have the same LSN. In that case the index of the second player's records is changed to tell
+ * them apart.
  */
 export class MovedRecords {
-  /** By player hash and new shard: the source shards of these players, almost always one. */
+  /** Source shards of the players with a hash, by hash and new shard. There is almost always only one. */
   private readonly sources = new Map<number, number[]>();
 
   constructor(
     /**
-     * The shard of a player in the new store. Throws a `ToolError` when the player does not belong to that source
-     * shard.
+     * Returns the shard of a player in the new store. Throws a `ToolError` if the player does not belong to the given
+     * source shard.
      */
     private readonly place: (username: string, source: number) => number,
   ) {}

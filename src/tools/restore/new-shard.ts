@@ -10,7 +10,7 @@ import type { RestoredShard } from './shard-restore.js';
 import { SnapshotWriter } from './snapshot-writer.js';
 
 /**
- * Writes a snapshot of one new shard. The snapshot begins and ends with the fence with which the shard's log begins.
+ * Writes a snapshot of one new shard. The shard's log begins with a fence, at which the snapshot both starts and ends.
  */
 export class NewShard {
   private readonly writer: SnapshotWriter;
@@ -20,7 +20,7 @@ export class NewShard {
 
   constructor(
     private readonly shard: number,
-    /** The fence, already in the log. */
+    /** The fence, which is already in the log. */
     private readonly fence: EncodedEntry,
     private readonly timeMs: number,
     private readonly id: string,
