@@ -1,24 +1,24 @@
 import { FormatError } from './format/format-error.js';
 
 /**
- * Reference to an archive in a store's meta record. An archive with another id holds other rounds, even if both
+ * The archive that a store's meta record names. An archive with a different id holds different rounds, even if both
  * belong to the same store.
  */
 export interface ArchiveTie {
-  /** Id in the record; undefined: none yet. */
+  /** Archive id in the meta record; undefined if the record has none yet. */
   readonly archiveId: string | undefined;
-  /** Kind and place of the store, for people. */
+  /** Kind and location of the store, in human-readable form. */
   readonly store: string;
   /**
-   * Writes the id into a record without one; resolves with the id that the record has then. Undefined: nothing is
-   * written.
+   * Writes the id into a record that has none. Resolves with the id that the record has afterwards. If undefined,
+   * nothing is written.
    */
   readonly write?: (archiveId: string) => Promise<string | undefined>;
 }
 
 /**
- * Throws a `FormatError` if the archive at `place` is not the one in the meta record. `found` is its id; undefined if
- * it has none, as a new one. A record without an id accepts any archive.
+ * Throws a `FormatError` if the archive at `place` is not the one that the meta record names. `found` is the archive's
+ * id, undefined for a new archive without one. A record without an id accepts any archive.
  */
 export function mustBeTied({ archiveId, store }: ArchiveTie, found: string | undefined, place: string): void {
   if (archiveId === undefined || archiveId === found) return;

@@ -7,16 +7,16 @@ import type { KeyFile, KeyPart, KeysInFile } from '../shard/archive/key-file.js'
 import type { Head } from '../shard/log/wal.js';
 import { openKeyFile, sealHeader, sealSection } from './format/key-file.js';
 
-/** About six hundred million keys. */
+/** Enough for about 600 million keys. */
 const BYTES_MAX = 2 ** 30;
-/** The keys reveal, as hashes, which rounds players had. */
+/** Owner only: the keys reveal, as hashes, which rounds a player had. */
 const MODE = 0o600;
 
-/** Key files in the node's folder: `archive-names-STORE-SHARD`. */
+/** Key files in the node's folder, named `archive-names-STORE-SHARD`. */
 export class KeyFiles implements KeyFile {
   private readonly prefix: string;
 
-  /** `store` distinguishes its files from those of other stores. */
+  /** `store` distinguishes this store's files from those of other stores. */
   constructor(
     folder: string,
     store: string,
@@ -45,7 +45,7 @@ export class KeyFiles implements KeyFile {
       { storeId: this.storeId, shard, head },
       parts.map(({ number }) => number),
     );
-    // Each write has its own temporary file: another process may write the same target.
+    // Use a unique temporary file per write, because another process may write the same target.
     const draft = `${path}.${randomBytes(4).toString('hex')}`;
     const file = await open(draft, 'wx', MODE);
     try {
@@ -76,8 +76,8 @@ export class KeyFiles implements KeyFile {
 }
 
 /**
- * Removes temporary files of processes that died while writing. A file that another process is still writing fails
- * there and is written again later.
+ * Removes temporary files of processes that died while writing. If another process is still writing such a file, its
+ * rename fails and it writes the file again later.
  */
 async function removeDrafts(path: string): Promise<void> {
   const folder = dirname(path);

@@ -4,8 +4,8 @@ import type { Scales } from '../wallet/amount.js';
 import { FormatError } from './format/format-error.js';
 
 /**
- * Parameters that a store was created with, written once. A different value later would put players into other shards
- * or multiply every balance, so a configuration that differs stops the start.
+ * Parameters that a store is created with and that never change. A later change would move players to different shards
+ * or multiply every balance, so walletd refuses to start with a configuration that differs.
  */
 export interface StoreMeta {
   /** UUID. */
@@ -15,25 +15,28 @@ export interface StoreMeta {
   readonly hash: string;
   readonly scales: Scales;
   readonly createdMs: number;
-  /** Effect of the cancel of an unknown tip if no setting decides; absent in stores from before placeTips: `credit`. */
+  /**
+   * Result of cancelling an unknown tip when no setting decides. Absent in stores that predate placeTips, which means
+   * `credit`.
+   */
   readonly unknownTips?: 'credit' | 'reject';
   /**
-   * Version of the decisions that apply if no setting decides (src/node/rules.ts); absent in stores from before there
-   * were two: 1.
+   * Version of the decisions that apply when no setting decides (src/node/rules.ts). Absent in stores that predate
+   * version 2, which means 1.
    */
   readonly decisions?: number;
-  /** Id of the archive that holds the store's closed rounds, a UUID; absent before the first start with an archive. */
+  /** Id (a UUID) of the archive that holds the store's closed rounds. Absent before the first start with an archive. */
   readonly archiveId?: string;
-  /** Ids of the stores that `restore --shards` made this one from, the first one first; absent in every other store. */
+  /** Ids of the stores that `restore --shards` made this store from, oldest first. Absent in every other store. */
   readonly restoredFrom?: readonly string[];
-  /** By former store and shard: LSN and checksum of the newest restored entry, `3-1042:9b1deb4d`. */
+  /** By former store and shard: LSN and checksum of the newest restored entry, such as `3-1042:9b1deb4d`. */
   readonly restoredUpTo?: Readonly<Record<string, readonly string[]>>;
-  /** A restore is writing the store, or was interrupted: nothing else may use it. */
+  /** True while a restore is writing the store, or after it was interrupted. Nothing else may use the store then. */
   readonly incomplete?: true;
 }
 
 export const META_VERSION = 1;
-/** Defaults of a store that is created now. */
+/** Defaults of a store that this version creates. */
 export const UNKNOWN_TIPS_OF_TODAY = 'reject';
 export const DECISIONS_OF_TODAY = 2;
 
@@ -41,18 +44,21 @@ export function encodeMeta(meta: StoreMeta): Buffer {
   return Buffer.from(JSON.stringify(meta));
 }
 
-/** The meta record of a new store that is restored from the store with this record. */
+/** Meta record of a new store that is restored from the store with the record `meta`. */
 export function restoredMeta(meta: StoreMeta, made: Pick<StoreMeta, 'storeId' | 'createdMs' | 'shards'>): StoreMeta {
   return { ...meta, ...made, restoredFrom: [...(meta.restoredFrom ?? []), meta.storeId] };
 }
 
-/** The same record with another archive, or with none. */
+/** Copy of the record that names a different archive, or none. */
 export function withArchive<M extends StoreMeta>(meta: M, archiveId: string | undefined): M {
   const { archiveId: _before, ...rest } = meta;
   return (archiveId === undefined ? rest : { ...rest, archiveId }) as M;
 }
 
-/** Throws a `FormatError` when the record is damaged, newer than this walletd, or of an incomplete store. */
+/**
+ * Decodes a meta record. Throws a `FormatError` if the record is damaged, newer than this walletd, or from an
+ * incomplete store.
+ */
 export function decodeMeta(bytes: Buffer): StoreMeta {
   const meta = decodeAnyMeta(bytes);
   if (meta.incomplete) {
@@ -75,7 +81,7 @@ export function decodeAnyMeta(bytes: Buffer): StoreMeta {
   return meta;
 }
 
-/** One sentence per setting that differs from the store's creation. */
+/** Returns one sentence per setting that differs from the store's meta record. */
 export function differences(meta: StoreMeta, wanted: Pick<StoreMeta, 'shards' | 'scales'>): string[] {
   const found: string[] = [];
   if (meta.shards !== wanted.shards) {
@@ -91,7 +97,7 @@ export function differences(meta: StoreMeta, wanted: Pick<StoreMeta, 'shards' | 
   }
   const currencies = new Set([...Object.keys(meta.scales.byCurrency), ...Object.keys(wanted.scales.byCurrency)]);
   for (const currency of currencies) {
-    // An older walletd accepted any key; no player can have one that is not a currency.
+    // An older walletd accepted any key. A key that is not a currency affects no player.
     if (!CURRENCY.test(currency)) continue;
     const then = meta.scales.byCurrency[currency] ?? 'not listed';
     const now = wanted.scales.byCurrency[currency] ?? 'not listed';

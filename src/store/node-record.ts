@@ -11,17 +11,18 @@ import { formatPosition, parsePosition } from './position-text.js';
 interface Stored {
   readonly store: string;
   readonly storeId: string;
-  /** LSN and checksum in hexadecimal digits: `3-1042:9b1deb4d`. The first records had no checksum. */
+  /** LSN and checksum, in hexadecimal digits: `3-1042:9b1deb4d`. The first records had no checksum. */
   readonly shards: Readonly<Record<string, string>>;
   /**
-   * By shard: when its entry was noted, within a second or two of its answer. Records of older releases have no times.
+   * By shard: time when its entry was noted, within a second or two of its answer. Records of older releases have no
+   * times.
    */
   readonly times?: Readonly<Record<string, number>>;
 }
 
 const NAME = /^acknowledged-[0-9a-f]{8}\.json$/;
 
-/** A shard of a former store of which this node has acknowledged more entries than a restore has. */
+/** A shard of a former store in which this node has acknowledged entries that the restore lacks. */
 export interface LackingShard {
   readonly shard: number;
   /** The newest restored entry. */
@@ -29,23 +30,23 @@ export interface LackingShard {
   readonly acknowledged: Position;
 }
 
-/** Entries by shard, with the times they were noted; zero if the record has no time. */
+/** Entries by shard, with the times when they were noted; 0 if the record has no time. */
 type Noted = ReadonlyMap<number, { readonly entry: Position; readonly timeMs: number }>;
 
 /**
- * Record of the entries this node has acknowledged, kept outside the store. A store that comes back older, empty or as
- * another one has lost entries. One small file for each store, about a second behind. After a power failure it is the
- * old file or the new one, never half of it.
+ * Record of the entries that this node has acknowledged, kept outside the store. It reveals lost entries when a store
+ * comes back older, empty, or replaced by a different store. Each store has one small file, about a second behind.
+ * After a power failure the file is either the old or the new version, never a mixture.
  */
 export class NodeRecord {
   private writing: Promise<void> = Promise.resolve();
-  /** Specific to this process: a process that is being replaced still writes the same record. */
+  /** Specific to this process, because a process that is being replaced still writes the same record. */
   private readonly newPath: string;
 
   private constructor(
     readonly path: string,
     private readonly store: string,
-    /** Undefined when there is no record. */
+    /** Undefined if there is no record. */
     readonly storeId: string | undefined,
     private readonly shards: Map<number, Position>,
     private readonly times: Map<number, number>,
@@ -53,7 +54,7 @@ export class NodeRecord {
     this.newPath = `${path}.${randomBytes(4).toString('hex')}`;
   }
 
-  /** `store` is the store's name for people. Throws a `FormatError` when the record cannot be read. */
+  /** `store` is the store's human-readable name. Throws a `FormatError` if the record cannot be read. */
   static open(folder: string, store: string): NodeRecord {
     const path = join(folder, `acknowledged-${crc32(store).toString(16).padStart(8, '0')}.json`);
     const stored = read(path);
@@ -61,8 +62,8 @@ export class NodeRecord {
   }
 
   /**
-   * Adds entries that this node has acknowledged in the same store at other addresses, if they were noted later: a copy
-   * at a new address may lack them. Throws a `FormatError` when a record cannot be read.
+   * Adds entries that this node acknowledged in the same store at other addresses, if they were noted later: a copy at
+   * a new address may lack them. Throws a `FormatError` if a record cannot be read.
    */
   addOtherAddresses(storeId: string): void {
     for (const path of pathsOf(dirname(this.path), storeId)) {
@@ -76,7 +77,7 @@ export class NodeRecord {
   }
 
   /**
-   * Shards of a former store of which this node, at any address, has acknowledged entries beyond these ends of the
+   * Shards of a former store in which this node has acknowledged entries, at any address, beyond these ends of the
    * restore.
    */
   findLacking(storeId: string, ends: readonly string[]): readonly LackingShard[] {
@@ -94,12 +95,12 @@ export class NodeRecord {
     return lacking;
   }
 
-  /** Removes all records of a store from the folder, whatever their address. */
+  /** Removes all of a store's records from the folder, whatever their address. */
   forget(storeId: string): void {
     for (const path of pathsOf(dirname(this.path), storeId)) rmSync(path, { force: true });
   }
 
-  /** Time of the last write, in ms, by the clock of the file system; undefined if there is no record. */
+  /** Time of the last write by the file system's clock, in ms; undefined if there is no record. */
   get writtenMs(): number | undefined {
     return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs;
   }
@@ -108,7 +109,7 @@ export class NodeRecord {
     return this.shards.get(shard);
   }
 
-  /** When the newest acknowledged entry of a shard was noted, in ms; undefined if the record has no time. */
+  /** Time when a shard's newest acknowledged entry was noted, in ms; undefined if the record has no time. */
   acknowledgedMs(shard: number): number | undefined {
     return this.times.get(shard);
   }
@@ -119,7 +120,7 @@ export class NodeRecord {
   }
 
   /**
-   * Resolves when the file has the entries; skips the write if it already has them. Rejects when the file cannot be
+   * Writes the entries, unless the file already has them. Resolves when the file has them; rejects if it cannot be
    * written.
    */
   async write(
@@ -130,7 +131,8 @@ export class NodeRecord {
     for (const [shard, entry] of acknowledged) {
       const before = this.shards.get(shard);
       const isNew = before === undefined || !isSameLsn(before.lsn, entry.lsn);
-      // Later than all before, whatever the clock says: among several addresses the entry noted last counts.
+      // Set a later time than all before, even if the clock went back: among several addresses, the entry noted last
+      // counts.
       if (isNew) this.times.set(shard, Math.max(nowMs, (this.times.get(shard) ?? 0) + 1));
       this.shards.set(shard, entry);
     }
@@ -140,7 +142,7 @@ export class NodeRecord {
   }
 
   private async put(text: string): Promise<void> {
-    // Compares with the file, not with the last write: a process that was replaced may have restored its own record.
+    // Compare with the file, not with the last write, because a replaced process may have restored its own record.
     if ((await readFile(this.path, 'utf8').catch(() => '')) === text) return;
     await mkdir(dirname(this.path), { recursive: true });
     try {
@@ -185,7 +187,7 @@ function notedIn(path: string): Noted {
   );
 }
 
-/** The records of a store in a folder, one for each address that it had. */
+/** A store's records in a folder, one for each address that the store had. */
 function pathsOf(folder: string, storeId: string): string[] {
   let names: string[];
   try {
@@ -198,7 +200,7 @@ function pathsOf(folder: string, storeId: string): string[] {
   return paths.filter((path) => read(path)?.storeId === storeId);
 }
 
-/** False also when another entry is in place of the acknowledged one. */
+/** Also false if a different entry is in the place of the acknowledged one. */
 function reaches(end: Position, { lsn, checksum }: Position): boolean {
   if (end.lsn.sequence !== lsn.sequence) return end.lsn.sequence > lsn.sequence;
   return isSameLsn(end.lsn, lsn) && (checksum === undefined || end.checksum === checksum);

@@ -2,12 +2,12 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EncodedEntry } from '../shard/log/wal.js';
 
-/** A log that loses its newest entries more often than this is useless. */
+/** Limit on files per shard. A log that loses its newest entries more often than this is useless. */
 const FILES_MAX = 100;
 
 /**
- * Writes entries that a store has lost for good to a file for people: `orphans-SHARD-EPOCH`, or `…-2` and so on after
- * earlier losses. Resolves to the path when the file is on the disk.
+ * Writes entries that a store has lost for good to a file for operators: `orphans-SHARD-EPOCH`, or `…-2` and so on
+ * after repeated losses. Resolves with the path when the file is on disk.
  */
 export async function writeOrphans(folder: string, shard: number, entries: readonly EncodedEntry[]): Promise<string> {
   const epoch = entries[entries.length - 1]?.head.lsn.epoch ?? 0;
@@ -21,7 +21,7 @@ export async function writeOrphans(folder: string, shard: number, entries: reado
   }
 }
 
-/** Entries as in the log, each preceded by its length as u32. */
+/** Writes entries as they are in the log, each preceded by its length as u32. */
 export async function writeEntries(
   folder: string,
   name: string,

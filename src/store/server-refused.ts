@@ -1,6 +1,6 @@
 /**
- * A server that must not be used in its present state. The message states the fault, the wanted value, and how to set
- * it.
+ * A server that must not be used in its present state. The message names the fault, the required value, and the command
+ * that sets it.
  */
 export class ServerRefused extends Error {
   override readonly name = 'ServerRefused';

@@ -3,27 +3,33 @@ import type { Head, Wal } from '../shard/log/wal.js';
 import type { SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import type { StoreMeta } from './meta.js';
 
-/** Storage for the logs and snapshots of all shards, and for the meta record. */
+/** Storage for the meta record, and for the logs and snapshots of all shards. */
 export interface Store {
   readonly wal: Wal;
   readonly snapshots: SnapshotStore;
   readonly meta: MetaStore;
-  /** Undefined if only one process at a time can have the store. */
+  /** Undefined if only one process at a time can open the store. */
   readonly table: MembershipRegistry | undefined;
-  /** True when the store can lose acknowledged entries, as asynchronous replication does in a failover. */
+  /** True if the store can lose acknowledged entries, as with asynchronous replication in a failover. */
   readonly canLoseTail: boolean;
-  /** Rejects when several nodes must not share the store as it is, with a sentence that says why. */
+  /**
+   * Rejects, with a sentence that gives the reason, if several nodes must not share the store in its present
+   * configuration.
+   */
   mayBeShared(): Promise<void>;
-  /** Warnings for people about faults that are harmless now but will cause damage later. Rejects during an outage. */
+  /** Human-readable warnings about faults that do no harm yet but will cause damage later. Rejects during an outage. */
   concerns(): Promise<readonly string[]>;
-  /** Rejects during an outage. */
+  /** Size and free space. Rejects during an outage. */
   room(): Promise<StoreRoom>;
   /**
-   * Checks everything that the store's reliability depends on, and times a write; test data is removed afterwards.
-   * Rejects when the store is unusable.
+   * Checks everything that the store's reliability depends on, and times a write. Removes its test data. Rejects if the
+   * store is unusable.
    */
   examine(): Promise<readonly Finding[]>;
-  /** The server that receives appends now, for people; undefined if there is none, or no connection. */
+  /**
+   * Human-readable name of the server that receives appends; undefined if there is no such server, or no connection to
+   * it.
+   */
   readonly server: string | undefined;
   close(): Promise<void>;
 }
@@ -31,7 +37,7 @@ export interface Store {
 /** Result of one check. */
 export interface Finding {
   readonly about: string;
-  /** `look`: a warning. The store works but will fail later. */
+  /** `look` is a warning: the store works but will fail later. */
   readonly verdict: 'good' | 'look' | 'bad';
   readonly says: string;
   /** Undefined if no action is needed. */
@@ -41,34 +47,39 @@ export interface Finding {
 /** Size of a store. */
 export interface StoreRoom {
   readonly usedBytes: number;
-  /** How much the store can grow; undefined if there is no limit, or the limit is unknown. */
+  /** Number of bytes by which the store can grow; undefined if there is no limit, or the limit is unknown. */
   readonly freeBytes: number | undefined;
 }
 
-/** The meta record, which holds a store's creation parameters. */
+/** Access to the meta record, which holds a store's creation parameters. */
 export interface MetaStore {
-  /** Undefined in an empty store. Throws a `FormatError` when its restore was not finished. */
+  /** Reads the record; undefined in an empty store. Throws a `FormatError` if a restore of the store did not finish. */
   maybeRead(): Promise<StoreMeta | undefined>;
-  /** Creates meta record and logs, all or nothing; false when a store exists already, or another process was faster. */
+  /**
+   * Creates the meta record and the logs, all or nothing. Returns false if a store exists, possibly because another
+   * process created it first.
+   */
   create(meta: StoreMeta): Promise<boolean>;
-  /** Replaces the meta record that an incomplete store was created with. Durable when it resolves; may be repeated. */
+  /**
+   * Replaces the meta record of an incomplete store with the final record. Durable when it resolves. May be repeated.
+   */
   complete(meta: StoreMeta): Promise<void>;
-  /** Like `maybeRead`, but later calls do not expect to find the same store. */
+  /** Like `maybeRead`, but does not require later calls to find the same store. */
   peek(): Promise<StoreMeta | undefined>;
   /**
-   * Replaces the archive in the meta record if the record names `expected` now; undefined means none. Resolves with the
-   * resulting record, which another process may have written first. Durable when it resolves; may be repeated.
+   * Replaces the archive in the meta record, provided that the record names `expected` (undefined: none). Resolves with
+   * the resulting record, which another process may have written first. Durable when it resolves. May be repeated.
    */
   replaceArchive(expected: string | undefined, archiveId: string | undefined): Promise<StoreMeta>;
   /**
-   * Removes a store whose logs end in these heads, all or nothing: its record, heads and logs. It must not have
-   * snapshots. False when a log has gone on. A server on the store loses its ownership. Rejects if removal is not
-   * allowed.
+   * Removes the record, heads and logs of a store whose logs end in these heads, all or nothing. The store must not
+   * have snapshots. Returns false if a log has grown. A server that runs on the store loses its ownership. Rejects if
+   * removal is not allowed.
    */
   discard(meta: StoreMeta, heads: readonly Head[]): Promise<boolean>;
   /**
-   * Rejects if `discard` is not allowed for a store with this many shards. Tries on separate keys, and leaves none
-   * behind.
+   * Rejects if `discard` is not allowed for a store with this many shards. Tests this on separate keys, and removes
+   * them afterwards.
    */
   checkDiscard(shards: number): Promise<void>;
 }

@@ -2,11 +2,11 @@ import type { Finding } from './store.js';
 
 const WRITES = 40;
 const BYTES = 4096;
-/** Limits for the write of an entry; slower writes show in every answer. */
+/** Limits for the write of an entry. Every answer waits for a write, so slower writes slow down every answer. */
 const SLOW_MS = 20;
 const VERY_SLOW_MS = 100;
 
-/** Times writes like those of the log, one after the other: each answer waits for at least one. */
+/** Times writes like those of the log, one after another. Every answer waits for at least one such write. */
 export async function timeWrites(write: (bytes: Buffer) => Promise<unknown>, todo: string): Promise<Finding> {
   const bytes = Buffer.alloc(BYTES, 'w');
   const tookMs: number[] = [];
@@ -24,7 +24,7 @@ export async function timeWrites(write: (bytes: Buffer) => Promise<unknown>, tod
 
 const SCARCE_BYTES = 1024 ** 3;
 
-/** Judges whether the free space will last for a while. */
+/** Checks whether the free space will last for a while. */
 export function judgeFreeSpace(usedBytes: number, freeBytes: number, todo: string): Finding {
   const verdict = freeBytes < SCARCE_BYTES / 16 ? 'bad' : freeBytes < SCARCE_BYTES ? 'look' : 'good';
   const mib = (bytes: number) => `${Math.round(bytes / 1024 ** 2).toLocaleString('en-US')} MiB`;

@@ -21,7 +21,7 @@ export function encodeKeys(part: Buffer): Buffer {
   return sealed;
 }
 
-/** Undefined when the part is damaged. */
+/** Returns undefined if the part is damaged. */
 export function tryOpenKeys(sealed: Buffer): Buffer | undefined {
   const part = sealed.subarray(CHECKSUM_BYTES);
   return sealed.length >= CHECKSUM_BYTES && sealed.readUInt32BE(0) === crc32(part) ? Buffer.from(part) : undefined;
@@ -46,7 +46,7 @@ function writeName(bytes: Buffer, at: number, player: number, kind: number, hash
   return at + NAME_BYTES;
 }
 
-/** Undefined when the keys are damaged. */
+/** Returns undefined if the keys are damaged. */
 export function tryOpenFreshKeys(sealed: Buffer): readonly ArchiveKey[] | undefined {
   const bytes = tryOpenKeys(sealed);
   if (bytes === undefined || bytes.length % NAME_BYTES !== 0) return undefined;

@@ -17,14 +17,14 @@ const START = CHECKSUM_BYTES + 2;
 const ID_BYTES = 8;
 export const TAIL_BYTES = 16;
 
-/** Refuses an archive that a newer walletd has written. */
+/** Creates the error for an archive that a newer walletd wrote. */
 export function newerArchive(version: number): UnknownFormatError {
   return new UnknownFormatError(
     `the archive was written by a newer walletd: it is of version ${version}, and this walletd reads versions 1 to ${ARCHIVE_VERSION}`,
   );
 }
 
-/** Identifies a record. */
+/** Position that identifies a record. */
 export type Place = Pick<ArchiveRecord, 'shard' | 'player' | 'round' | 'lsn' | 'index'>;
 export type DatedPlace = Place & Pick<ArchiveRecord, 'day'>;
 
@@ -38,7 +38,7 @@ export function encodedLength({ ids, image }: ArchiveRecord): number {
   return START + ids.length * ID_BYTES + image.length;
 }
 
-/** Like `encodeRecord`, but writes into `bytes`, which must have enough space after `start`. */
+/** Like `encodeRecord`, but writes into `bytes`, which must have enough space from `start` on. */
 export function writeRecord(record: ArchiveRecord, bytes: Buffer, start: number): void {
   const { ids, image } = record;
   let at = bytes.writeUInt16BE(ids.length, start + CHECKSUM_BYTES);
@@ -51,8 +51,8 @@ export function writeRecord(record: ArchiveRecord, bytes: Buffer, start: number)
 }
 
 /**
- * The ids of an encoded record, or of a prefix that contains them. The checksum is not verified. Undefined when they
- * are cut off.
+ * Reads the ids from an encoded record, or from a prefix that contains them. Does not verify the checksum. Returns
+ * undefined if the ids are cut off.
  */
 export function tryIdsIn(value: Buffer): ArchivedId[] | undefined {
   if (value.length < START) return undefined;
@@ -65,8 +65,8 @@ export function tryIdsIn(value: Buffer): ArchivedId[] | undefined {
 }
 
 /**
- * The ids of a record as it was put. Throws a `DamagedRecordError` when the checksum differs. `where`: the file or
- * table, for people.
+ * Reads the ids of a stored record. Throws a `DamagedRecordError` if the checksum does not match. `where` names the
+ * file or table in the error message.
  */
 export function mustIdsIn(place: DatedPlace, value: Buffer, where: string): ArchivedId[] {
   const ids = tryIdsIn(value);
@@ -75,16 +75,16 @@ export function mustIdsIn(place: DatedPlace, value: Buffer, where: string): Arch
   return ids;
 }
 
-/** Like `mustIdsIn`, for the whole record. */
+/** Like `mustIdsIn`, but decodes the whole record. */
 export function decodeRecord(place: DatedPlace, value: Buffer, where: string): ArchiveRecord {
   const { shard, day, player, round, lsn, index } = place;
   const ids = mustIdsIn(place, value, where);
-  // Copied, because the store may reuse the buffer.
+  // Copy the bytes, because the store may reuse the buffer.
   const image = Buffer.from(value.subarray(START + ids.length * ID_BYTES));
   return { shard, day, player, round, lsn, index, ids, image };
 }
 
-/** Writes the part of a record's key that distinguishes a player's rounds, and the records of one round. */
+/** Writes the part of a record's key that tells apart a player's rounds, and the records of one round. */
 export function writeTail({ round, lsn, index }: Place, bytes: Buffer, at: number): void {
   bytes.writeUInt32BE(round, at);
   bytes.writeUInt32BE(lsn.epoch, at + 4);
@@ -97,7 +97,7 @@ export function tailAt(key: Buffer, at: number): { round: number; lsn: Lsn; inde
   return { round: key.readUInt32BE(at), lsn, index: key.readUInt16BE(at + 14) };
 }
 
-/** Scratch buffer for the identity that a checksum covers. */
+/** Scratch buffer for the record position, which the checksum covers. */
 const placeBytes = Buffer.alloc(10 + TAIL_BYTES);
 
 function checksumOf(place: DatedPlace, value: Buffer): number {

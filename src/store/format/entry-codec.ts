@@ -32,7 +32,7 @@ const CHECKSUM_AT = 68;
 const NONCE_LENGTH = 8;
 const KIND_BATCH = 1;
 const KIND_FENCE = 2;
-/** Has its own kind: a reader that does not know it must not read past it. */
+/** A separate kind, so that a reader that does not know it stops at the entry. */
 const KIND_FENCE_AFTER_LOSS = 3;
 const KINDS: readonly number[] = [KIND_BATCH, KIND_FENCE, KIND_FENCE_AFTER_LOSS];
 const WORKSPACE_LENGTH = 4096;
@@ -40,11 +40,14 @@ const PIECE_BYTES = 64 * 1024;
 
 const packr = newPackr();
 
-/** Packs into the same buffer each time and returns the range: a Buffer for each event cost as much as packing it. */
+/**
+ * Packs every event into the same buffer and returns the range. Allocating a Buffer per event cost as much as packing
+ * it.
+ */
 const IN_PLACE = REUSE_BUFFER_MODE | RESET_BUFFER_MODE;
 type InPlace = Buffer & { readonly start: number; readonly end: number };
 
-/** The format of one store's entries; every entry contains the store's id. */
+/** Entry format of one store. Every entry contains the store's id. */
 export class EntryCodec implements EntryFormat {
   private readonly storeIdBytes: Buffer;
   private readonly workspaces: Buffer[] = [];
@@ -80,7 +83,7 @@ export class EntryCodec implements EntryFormat {
     const { owner, timeMs } = header;
     const events = owner === undefined ? readEvents(unpack(bytes), bytes.readUInt32BE(64), timeMs) : [];
     if (!this.gate.allows(STORE_FORMAT)) for (const event of events) this.gate.open(formatOf(event));
-    // Copied field by field: V8 fills a spread object on a slow path.
+    // Copy field by field: V8 takes a slow path for a spread object.
     const { shard, lsn, nonce, head, previousLsn, previousChecksum } = header;
     return { shard, lsn, nonce, head, previousLsn, previousChecksum, timeMs, owner, events };
   }
@@ -102,7 +105,7 @@ export class EntryCodec implements EntryFormat {
     }
     const nonce = bytes.toString('hex', 32, 40);
     const kind = bytes.readUInt8(1);
-    // Checked before the payload, whose format depends on the kind.
+    // Check the kind before the payload, because the payload's format depends on it.
     if (!KINDS.includes(kind)) {
       throw new UnknownFormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}: a newer walletd wrote it`);
     }
@@ -148,9 +151,9 @@ export class EntryCodec implements EntryFormat {
 }
 
 /**
- * Packs each event on arrival, so that the length of the entry is known as it grows. The entry grows in a workspace
- * that the next batch reuses. With a new Buffer of 4 KiB or more per batch, V8 collected the whole heap once a
- * second at 2,000 callbacks/s, and p99 was 12 ms.
+ * Packs each event when it is added, so that the entry's length is known while it grows. The entry is built in a
+ * workspace that the next batch reuses. With a new Buffer of at least 4 KiB per batch, V8 ran a full garbage collection
+ * every second at 2,000 callbacks/s, and p99 was 12 ms.
  */
 class Batch implements BatchWriter {
   count = 0;
@@ -158,7 +161,7 @@ class Batch implements BatchWriter {
 
   constructor(
     private readonly timeMs: number,
-    /** Undefined once the batch is finalized. */
+    /** Undefined after the batch is finalized. */
     private workspace: Buffer | undefined,
     private readonly sealed: (workspace: Buffer, length: number, header: EntryHeader, count: number) => EncodedEntry,
   ) {}
@@ -189,8 +192,8 @@ class Batch implements BatchWriter {
 }
 
 /**
- * Memory for finalized entries. The newest entries are kept for a while, in order. Node's shared pool gave each entry a
- * piece used by others as well: 8 MiB of entries kept 80 MiB alive.
+ * Memory for finalized entries. The newest entries stay in memory for a while, in order. Node's shared pool mixed
+ * entries with unrelated buffers: 8 MiB of entries kept 80 MiB alive.
  */
 class EntryMemory {
   private piece = Buffer.alloc(0);
@@ -208,7 +211,9 @@ class EntryMemory {
   }
 }
 
-/** The head of a log without entries. It depends on store and shard, so that no other log continues it by accident. */
+/**
+ * Head of a log without entries. It depends on the store and shard, so that no other log can continue it by accident.
+ */
 export function genesisHead(storeId: string, shard: number): Head {
   const checksum = crc32(`${storeId}/${shard}`);
   return { lsn: { epoch: 0, sequence: 0 }, nonce: '0'.repeat(16), checksum };
@@ -231,7 +236,7 @@ export function decodeHead(bytes: Buffer): Head {
   return { lsn: readLsn(bytes, 0), nonce: bytes.toString('hex', 12, 20), checksum: bytes.readUInt32BE(20) };
 }
 
-/** True when only the version byte is damaged. */
+/** Returns true if only the version byte is damaged. */
 function isOfThisVersion(bytes: Buffer): boolean {
   const repaired = Buffer.from(bytes);
   repaired.writeUInt8(FORMAT_VERSION, 0);
@@ -267,7 +272,7 @@ function readLsn(bytes: Buffer, at: number): Lsn {
   return { epoch: bytes.readUInt32BE(at), sequence: readUInt64(bytes, at + 4) };
 }
 
-/** Numbers here are safe integers; two halves are faster than BigInt. */
+/** The numbers in a log are safe integers, so reading two halves is faster than BigInt. */
 function readUInt64(bytes: Buffer, at: number): number {
   return bytes.readUInt32BE(at) * 2 ** 32 + bytes.readUInt32BE(at + 4);
 }

@@ -9,12 +9,13 @@ import { UnknownFormatError } from './format-error.js';
 import { APPROVALS_FORMAT, KEPT_REQUESTS_FORMAT, REMEMBERED_MESSAGES_FORMAT } from './format-gate.js';
 
 /*
- * Events as positional arrays, which msgpack then packs: FORMAT.md has the table. Numbers never change their meaning. A
- * field may be added at the end of an array with a default for logs that lack it; any other change needs a new number.
+ * Encodes events as positional arrays, which msgpack then packs. FORMAT.md lists them. A number never changes its
+ * meaning. A field may be added at the end of an array, with a default for older logs; any other change needs a new
+ * number.
  */
 type Tuple = readonly unknown[];
 
-/** Numbers of endpoints in the log. They are on disk forever: a number never changes and is never reused. */
+/** Endpoint numbers in the log. They are stored permanently: a number never changes and is never reused. */
 export const ENDPOINT_NUMBER: Readonly<Record<ChangingEndpoint, number>> = {
   placeBets: 0,
   settleBets: 1,
@@ -78,14 +79,14 @@ export const CHANGE = {
 } as const;
 
 /**
- * Number of a `callback-applied` event whose bets keep their requests. An older reader must not overlook that, so the
- * number differs.
+ * Number of a `callback-applied` event whose bets keep their requests. An older reader must not ignore the requests, so
+ * this event has its own number.
  */
 const CALLBACK_THAT_REMEMBERS = 14;
 
 /*
- * Store format (see format-gate.ts) that a reader of each event must know. A new event type needs a new number and
- * therefore a format that no older walletd has.
+ * Store format (see format-gate.ts) that a reader needs for each event. A new event type needs a new number, and
+ * therefore a format that no older walletd supports.
  */
 export const EVENT_FORMAT: Readonly<Record<Event['type'], number>> = {
   'player-created': 1,
@@ -98,7 +99,7 @@ export const EVENT_FORMAT: Readonly<Record<Event['type'], number>> = {
   'callback-applied': 1,
   corrected: 1,
   'rounds-archived': 1,
-  // Serialized rounds may contain everything that format 2 adds to rounds; see `formatOf` for those of format 3.
+  // Serialized rounds may contain everything that format 2 adds to rounds. `formatOf` detects rounds of format 3.
   'rounds-restored': 2,
   'session-set': 2,
   'session-ended': 2,
@@ -147,7 +148,7 @@ export const ENDPOINT_FORMAT: Readonly<Record<ChangingEndpoint, number>> = {
   rollback: 2,
 };
 
-/** The format that a reader of this event must know. */
+/** Store format that a reader of this event needs. */
 export function formatOf(event: Event): number {
   const format = EVENT_FORMAT[event.type];
   if (event.type === 'rounds-restored') return event.images.some(imageRemembers) ? REMEMBERED_MESSAGES_FORMAT : format;
@@ -201,7 +202,7 @@ function flagsOf(change: Flagged): number {
   );
 }
 
-/** Encodes an event. `batchTimeMs` is the time of the entry; the event stores the time elapsed since then. */
+/** Encodes an event. `batchTimeMs` is the entry's time; the event stores its offset from it. */
 export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
   const code = EVENT[event.type];
   const { username, version } = event;
@@ -260,18 +261,18 @@ function tupleToMark(tuple: Read): ArchiveMark | undefined {
   return tuple === undefined ? undefined : { epoch: tuple[0], sequence: tuple[1], index: tuple[2] };
 }
 
-/** Adds the operator; without one the array is shorter. */
+/** Appends the operator. Without an operator the array stays shorter. */
 function signed(tuple: Tuple, by: Operator | undefined): Tuple {
   return by === undefined ? tuple : [...tuple, [by.name, by.address]];
 }
 
-/** Adds the operator and the approver. */
+/** Appends the operator and the approver. */
 function approved(tuple: Tuple, by: Operator | undefined, approvedBy: Operator | undefined): Tuple {
   if (approvedBy === undefined) return signed(tuple, by);
   return [...tuple, by === undefined ? null : [by.name, by.address], [approvedBy.name, approvedBy.address]];
 }
 
-/** Groups consecutive rounds of one product into an array: the product, then the ids. */
+/** Groups consecutive rounds of the same product into one array: the product, then the round ids. */
 function idsByProduct(rounds: readonly RoundName[]): string[][] {
   const arrays: string[][] = [];
   for (const { productId, roundId } of rounds) {
@@ -351,7 +352,7 @@ function changeToTuple(change: Change): Tuple {
   }
 }
 
-// The checksum of the entry has been verified, so the values are those that were written and are not checked again.
+// The entry's checksum has been verified, so the values are what was written and need no further checks.
 // biome-ignore lint/suspicious/noExplicitAny: positions have no names until they are read
 type Read = any;
 
@@ -468,7 +469,7 @@ function tupleToChange(tuple: Read): Change {
   const code = tuple[0];
   const id = tuple[1];
   const after = tuple[2];
-  // For changes without flags this is another field, which is not read as flags.
+  // In changes without flags this position holds a different field, which must not be read as flags.
   const flags = tuple[3];
   switch (code) {
     case CHANGE['bet-placed']:

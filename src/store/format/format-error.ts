@@ -1,10 +1,10 @@
-/** Bytes that violate FORMAT.md: damaged, foreign, or written by a newer version. */
+/** Bytes that violate FORMAT.md: they are damaged, from another program, or written by a newer version. */
 export class FormatError extends Error {
   override readonly name: string = 'FormatError';
   readonly isUnknown: boolean = false;
 }
 
-/** A newer walletd wrote the bytes: nothing is damaged. */
+/** The bytes were written by a newer walletd. Nothing is damaged. */
 export class UnknownFormatError extends FormatError {
   override readonly isUnknown = true;
 }

@@ -8,18 +8,19 @@
  *   4  money that waits for another operator; confirmations that change a stake; snapshots of format 5
  */
 export const STORE_FORMAT = 4;
-/** From this format on, settles and cancels keep their requests. */
+/** Since this format, settles and cancels keep their requests. */
 export const KEPT_REQUESTS_FORMAT = 2;
-/** From this format on, rounds remember acknowledged messages. */
+/** Since this format, rounds remember acknowledged messages. */
 export const REMEMBERED_MESSAGES_FORMAT = 3;
-/** From this format on, money requests can wait for another operator. */
+/** Since this format, money requests can wait for a second operator. */
 export const APPROVALS_FORMAT = 4;
-/** From this format on, a confirmation may change a stake that was never taken. */
+/** Since this format, a confirmation may change a stake that was never taken. */
 export const OTHER_STAKES_FORMAT = 4;
 
 /**
- * Formats that this thread may write: those that all nodes read, and those that it has read itself, because entries
- * based on them contain the same. The limit never goes down: written data stays.
+ * Formats that this thread may write. It may write formats that every node can read. It may also write formats that it
+ * has read from the store, because later entries depend on that data anyway. The limit never goes down, because written
+ * data stays.
  */
 export class FormatGate {
   private allowed: number;

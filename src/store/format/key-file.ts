@@ -21,11 +21,11 @@ interface Header {
   readonly storeId: string;
   readonly shard: number;
   readonly head: readonly [epoch: number, sequence: number, nonce: string, checksum: number];
-  /** The parts that follow, in their order. */
+  /** Numbers of the parts that follow, in file order. */
   readonly parts: readonly number[];
 }
 
-/** Store and shard of the keys, and the entry up to which they are complete. */
+/** Store and shard that the keys belong to, and the entry up to which the keys are complete. */
 export interface KeyFileOwner {
   readonly storeId: string;
   readonly shard: number;
@@ -48,7 +48,7 @@ export function sealHeader({ storeId, shard, head }: KeyFileOwner, parts: readon
   return { bytes: Buffer.concat([bytes, json]), checksum };
 }
 
-/** Encodes the header in front of a part. */
+/** Encodes the header that precedes a part. */
 export function sealSection({ checksum }: SealedHeader, number: number, part: Buffer): Buffer {
   const bytes = Buffer.alloc(SECTION_BYTES);
   bytes.writeUInt32BE(number, 0);
@@ -57,7 +57,7 @@ export function sealSection({ checksum }: SealedHeader, number: number, part: Bu
   return bytes;
 }
 
-/** Decodes a file. Throws a `FormatError` if it is damaged, or belongs to another store, shard or version. */
+/** Decodes a key file. Throws a `FormatError` if it is damaged, or if it belongs to another store, shard or version. */
 export function openKeyFile(bytes: Buffer, storeId: string, shard: number): KeysInFile {
   const { header, checksum, end } = openHeader(bytes);
   if (header.version !== VERSION) throw new FormatError(`its version ${header.version} is not known`);

@@ -1,13 +1,13 @@
 import { Packr } from 'msgpackr';
 import { FormatError } from './format-error.js';
 
-/** msgpackr reads strings of at least 64 bytes in a different way. */
+/** msgpackr decodes strings of at least 64 bytes on a different code path. */
 const LONG_STRING = '\ufeff'.padEnd(64, 'x');
 
 /**
- * Plain msgpack without records or extensions, so that any msgpack reader can read a log. Throws a `FormatError` when
- * msgpackr would misread names and ids. Without its native part it drops a U+FEFF at the start of a long string, and
- * two players would become one after a restart.
+ * Plain msgpack without records or extensions, so that any msgpack reader can read a log. Throws a `FormatError` if
+ * msgpackr would misread names and ids. Without its native addon, msgpackr drops a U+FEFF at the start of a long
+ * string, which would merge two players into one after a restart.
  */
 export function newPackr(): Packr {
   const packr = new Packr({ useRecords: false });

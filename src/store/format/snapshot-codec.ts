@@ -46,7 +46,7 @@ import { newPackr } from './msgpack.js';
  */
 export const SNAPSHOT_VERSION = 5;
 const IMAGES_VERSION = 1;
-/** Versions that can be written, newest first, each with the store format that introduced it; see format-gate.ts. */
+/** Versions that can be written, newest first. Each names the store format that introduced it; see format-gate.ts. */
 const WRITTEN_VERSIONS: readonly { readonly version: number; readonly storeFormat: number }[] = [
   { version: SNAPSHOT_VERSION, storeFormat: 4 },
   { version: 4, storeFormat: 3 },
@@ -58,15 +58,15 @@ const HEADER_LENGTH = 40;
 const CHECKSUM_AT = 12;
 const LENGTH_BYTES = 4;
 const BLOCKED = 1;
-/** Length of a wallet's header in format 1. */
+/** Length of a wallet header in format 1. */
 const RECORD_HEADER_LENGTH = 20;
 const MANIFEST_CHECKSUM_LENGTH = 4;
-/** Number of wallets read in one step. */
+/** Number of wallets read per step. */
 const STEP = 32;
 
 const packr = newPackr();
 
-/** The format of one store's snapshots; every chunk and manifest contains the store's id. */
+/** Snapshot format of one store. Every chunk and manifest contains the store's id. */
 export class SnapshotCodec implements SnapshotFormat {
   private readonly storeIdBytes: Buffer;
 
@@ -131,7 +131,7 @@ export class SnapshotCodec implements SnapshotFormat {
     return { id, shard, start, end, timeMs, players, chunks, tallies, marks };
   }
 
-  /** The newest version that all nodes read. */
+  /** Newest version that every node can read. */
   private get version(): number {
     const written = WRITTEN_VERSIONS.find(({ storeFormat }) => this.gate.allows(storeFormat));
     return must(written, 'every node reads the first format').version;
@@ -169,7 +169,7 @@ function tupleToHead([epoch, sequence, nonce, checksum]: StoredHead): Head {
 class Chunk implements ChunkWriter {
   private players = 0;
   private readonly bytes = new ByteWriter();
-  /** End of the last complete wallet. */
+  /** Offset after the last complete wallet. */
   private end = 0;
 
   constructor(header: Buffer) {
@@ -193,7 +193,8 @@ class Chunk implements ChunkWriter {
     } else {
       const { isShort } = wallet;
       for (const _step of writeBody(bytes, wallet)) {
-        // A short wallet could be hibernated between steps; only an event makes a long wallet short.
+        // Do not yield for a short wallet, because it could be hibernated meanwhile. Only an event makes a long wallet
+        // short, and an event changes its version.
         if (isShort) continue;
         yield;
         if (wallet.version === version) continue;
@@ -234,12 +235,12 @@ function checksumOf(bytes: Buffer): number {
   return crc32(bytes.subarray(CHECKSUM_AT + 4), crc32(bytes.subarray(0, CHECKSUM_AT)));
 }
 
-/** Reads chunks into the wallets of a shard. */
+/** Reads chunks into the wallets of one shard. */
 class Chunks implements SnapshotWallets {
   private readonly wallets: Wallets;
   private count = 0;
   private currency = '';
-  /** Encoded `currency`, as in chunks. */
+  /** The encoded bytes of `currency`, as they appear in chunks. */
   private currencyText: WrittenText | undefined = undefined;
 
   constructor(
@@ -256,7 +257,7 @@ class Chunks implements SnapshotWallets {
     for (let at = HEADER_LENGTH, gone = 1; at < bytes.length; gone++) {
       const end = at + bytes.readUInt32BE(at);
       if (isPacked) {
-        // Nearly all wallets are short: no generator is created for them.
+        // Nearly all wallets are short, so a generator is created only for long ones.
         const steps = this.read(bytes, at, end);
         if (steps !== undefined) yield* steps;
       } else {
@@ -276,7 +277,7 @@ class Chunks implements SnapshotWallets {
     return this.wallets;
   }
 
-  /** Returns the remaining steps of a long wallet. */
+  /** Returns the remaining steps if the wallet is long. */
   private read(bytes: Buffer, at: number, end: number): Steps<void> | undefined {
     const cursor = new Cursor(bytes, at + LENGTH_BYTES);
     const nameAt = cursor.at;
@@ -296,7 +297,7 @@ class Chunks implements SnapshotWallets {
     return this.wallets.load(wallet, counts, items, bytes, start, end - start);
   }
 
-  /** Most wallets have the currency of the previous one. */
+  /** Most wallets have the same currency as the one before. */
   private readCurrency(cursor: Cursor): string {
     const { currency, currencyText } = this;
     if (currencyText !== undefined && isTextAt(cursor.bytes, cursor.at, currencyText)) {

@@ -4,7 +4,7 @@ import { decodeMeta, type StoreMeta } from '../meta.js';
 import { EntryCodec, genesisHead } from './entry-codec.js';
 import { SnapshotCodec } from './snapshot-codec.js';
 
-/** Decoders for one store: each entry, chunk and manifest contains the store's id. */
+/** Decoders for one store. Each entry, chunk and manifest contains the store's id. */
 export interface StoreFormats extends Pick<StoreMeta, 'storeId' | 'createdMs' | 'shards'> {
   readonly format: EntryFormat;
   readonly snapshotFormat: SnapshotFormat;
@@ -23,7 +23,7 @@ export function formatsOf({ storeId, createdMs, shards }: StoreMeta): StoreForma
 }
 
 /**
- * The formats that a meta record requires. Throws a `FormatError` when the record is damaged or newer than this
+ * Decoders for the formats that a meta record names. Throws a `FormatError` if the record is damaged or newer than this
  * walletd.
  */
 export function openFormats(meta: Buffer): StoreFormats {

@@ -20,25 +20,27 @@ import { ArchiveFile } from './archive-file.js';
 import { type Batch, ProvenTable, type Row } from './proven-table.js';
 
 const MAP_BYTES = 64 * 1024 ** 3;
-/** Offset of the tail in a key, after shard and player. */
+/** Offset of the key's tail, after the shard and player. */
 const TAIL_AT = 6;
 const ROUND_KEY_BYTES = TAIL_AT + TAIL_BYTES;
 const FRESH_KEY_BYTES = 16;
-/** Pause between two writes of keys for the rows of an older walletd; each write waits for the disk, as appends do. */
+/**
+ * Pause between two writes of keys for rows that an older walletd wrote. Each write waits for the disk, as appends do.
+ */
 const PROVE_REST_MS = 50;
 /**
- * One day of the archive: an LMDB environment of its own in one file, so that a day is dropped by deleting the file.
+ * One day of the archive. Each day is a separate LMDB environment in one file, so that deleting the file drops the day.
  *
  *   rounds   shard u16, player u32, round u32, epoch u32, sequence u48, index u16 -> see archive-record.ts
  *   fresh    shard u16, epoch u32, sequence u48, random number u32               -> see archive-keys.ts
  *
- * Integers are big-endian. Each table has its keys in a second tree too; see proven-table.ts.
+ * Integers are big-endian. Each table also stores its keys in a second tree; see proven-table.ts.
  */
 export class ArchiveDay {
   private readonly file: ArchiveFile;
   private readonly rounds: ProvenTable;
   private readonly fresh: ProvenTable;
-  /** Serializes puts. */
+  /** The last put; puts run one after another. */
   private last: Promise<unknown> = Promise.resolve();
   /** Number of puts and reads in progress. */
   private users = 0;
@@ -69,7 +71,7 @@ export class ArchiveDay {
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
     this.users++;
-    // Encoded in the caller's turn: the caller has chosen the moment.
+    // Encode in the caller's turn, because the caller chose this moment.
     const encoded = records.map((record) => ({ key: keyOf(record), value: encodeRecord(record) }));
     const fresh = freshOf(records);
     const put = this.last.then(() => this.write(encoded, fresh));
@@ -100,7 +102,7 @@ export class ArchiveDay {
     return found;
   }
 
-  /** Reads all rounds of the player: ids without a named round are rare. */
+  /** Reads all of the player's rounds, because lookups of ids without a round are rare. */
   private async withIds(shard: number, player: number, ids: ReadonlySet<number>): Promise<ArchiveRecord[]> {
     const found: ArchiveRecord[] = [];
     for await (const rows of this.batches(prefixOf(shard, player))) {
@@ -115,7 +117,7 @@ export class ArchiveDay {
     return value === undefined ? undefined : this.decode({ key, value });
   }
 
-  /** A player's ids with versions from 1 up to, but not including, `version`. */
+  /** Positions of a player's ids with a version from 1 up to, but not including, `version`. */
   async places(shard: number, player: number, version: number): Promise<ArchivedPlace[]> {
     const places: ArchivedPlace[] = [];
     for await (const rows of this.batches(prefixOf(shard, player))) {
@@ -134,7 +136,10 @@ export class ArchiveDay {
     for await (const rows of this.batches(prefixOf(shard))) yield rows.map((row) => this.decode(row));
   }
 
-  /** Rejects with a `DamagedArchiveError` after the last key if the keys of a record are unreadable. */
+  /**
+   * Keys of a shard's records. If a record's keys are unreadable, rejects with a `DamagedArchiveError` after the last
+   * key.
+   */
   async *names(shard: number): AsyncIterable<readonly ArchiveKey[]> {
     let damage: unknown;
     const namesOf = (row: Row): ArchiveKey[] => {
@@ -165,7 +170,7 @@ export class ArchiveDay {
     }
   }
 
-  /** Removes the fresh keys of puts before `lsn`. */
+  /** Removes the fresh keys that puts before `lsn` wrote. */
   async dropFresh(shard: number, lsn: Lsn): Promise<void> {
     for await (const { rows, lost } of this.fresh.between(prefixOf(shard), freshKey(shard, lsn, 0))) {
       const keys = [...rows.map(({ key }) => key), ...lost];
@@ -180,7 +185,7 @@ export class ArchiveDay {
     }
   }
 
-  /** Adds the keys of rows that an older walletd has written without the second tree. Damaged rows get no key. */
+  /** Adds second-tree keys for rows that an older walletd wrote without them. Damaged rows get no key. */
   async prove(isWanted: () => boolean): Promise<void> {
     if (this.rounds.isProven) return;
     for await (const { rows } of this.reading(this.rounds, NO_PREFIX)) {
@@ -200,7 +205,7 @@ export class ArchiveDay {
     await this.file.close();
   }
 
-  /** Closes the day and removes its file. */
+  /** Closes the day and deletes its file. */
   async drop(): Promise<void> {
     await this.close();
     for (const path of [this.path, `${this.path}-lock`]) rmSync(path, { force: true });
@@ -227,7 +232,7 @@ export class ArchiveDay {
     }
   }
 
-  /** Throws a `DamagedRecordError` when the row differs from the record that was put. */
+  /** Throws a `DamagedRecordError` if the row differs from the record that was put. */
   private idsOf({ key, value }: Row) {
     return mustIdsIn({ ...placeOf(key), day: this.day }, value, this.path);
   }
@@ -240,7 +245,7 @@ export class ArchiveDay {
     return new DamagedRecordError({ ...placeOf(key), day: this.day }, this.path);
   }
 
-  /** Rows of rounds; rejects with a `DamagedRecordError` when one is lost. */
+  /** Rows of rounds. Rejects with a `DamagedRecordError` if a row is lost. */
   private async *batches(prefix: Buffer): AsyncIterable<readonly Row[]> {
     for await (const { rows, lost } of this.reading(this.rounds, prefix)) {
       if (lost[0] !== undefined) throw this.lost(lost[0]);
@@ -279,7 +284,7 @@ function placeOf(key: Buffer): Place {
   return { shard: key.readUInt16BE(0), player: key.readUInt32BE(2), ...tailAt(key, TAIL_AT) };
 }
 
-/** Keys of one put, by shard. */
+/** Keys of one put, grouped by shard. */
 function freshOf(records: readonly ArchiveRecord[]): Row[] {
   const byShard = new Map<number, ArchiveRecord[]>();
   for (const record of records) {

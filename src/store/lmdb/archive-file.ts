@@ -5,13 +5,13 @@ import { FileGrowth } from './file-growth.js';
 import { openFile } from './open-file.js';
 
 interface ArchiveFileOptions {
-  /** Address space, not memory. */
+  /** Size of the reserved address space; it takes no memory. */
   readonly mapSize: number;
-  /** Named databases in the file; 0: only the unnamed one. */
+  /** Number of named databases in the file; 0 if it has only the unnamed one. */
   readonly maxDbs?: number;
 }
 
-/** One LMDB environment of an archive, in a file of its own. */
+/** One LMDB environment of an archive, in its own file. */
 export class ArchiveFile {
   readonly root: RootDatabase<Buffer, Buffer>;
   private readonly growth: FileGrowth;
@@ -27,12 +27,14 @@ export class ArchiveFile {
     return usedBytes(this.root);
   }
 
-  /** Reserves space on the disk for a write. */
+  /** Reserves disk space for a write. */
   async makeRoom(bytes: number, places: number): Promise<void> {
     await this.growth.room(bytes, places);
   }
 
-  /** Durable when it resolves. `queue` queues all writes in one turn: lmdb writes them in one transaction. */
+  /**
+   * Resolves when the write is durable. `queue` queues all writes in one turn, and lmdb writes them in one transaction.
+   */
   async write(bytes: number, places: number, queue: () => void): Promise<void> {
     await this.growth.room(bytes, places);
     try {
@@ -42,13 +44,13 @@ export class ArchiveFile {
     }
   }
 
-  /** Like `write`, for values that replace or remove others. */
+  /** Like `write`, for values that replace or remove earlier ones. */
   async replace(bytes: number, places: number, queue: () => void): Promise<void> {
     await this.write(bytes, places, queue);
     this.growth.removed();
   }
 
-  /** Removes keys; `queue` queues their removals in one turn. Works on a full disk too. */
+  /** Removes keys. `queue` queues the removals in one turn. Works on a full disk. */
   async remove(places: number, queue: () => Promise<unknown>): Promise<void> {
     await this.growth.roomToRemove(places);
     await this.commits.landed(queue());

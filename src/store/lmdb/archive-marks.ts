@@ -10,29 +10,29 @@ const NAMES = 0x6e;
 const FIRST_DAY = 0x66;
 const ROW_BYTES = 32;
 const CHECKSUM_BYTES = 4;
-/** Bytes of a value without its checksum, by kind of row. */
+/** Length of a value without its checksum, by kind of row. */
 const VALUE_BYTES: Readonly<Record<number, number>> = { [DAY]: 4, [FIRST_DAY]: 4, [MARK]: 12, [NAMES]: 4 };
 
 /**
- * Minimum content of an LMDB archive, in a file of its own that is written after each put. The file has the days with
- * the number of their records, and for each shard the newest record ever put. All days before the first one have been
+ * Minimum content of an LMDB archive, in a separate file that is written after each put. The file lists each day with
+ * its number of records, and for each shard the newest record ever put. All days before the first day have been
  * dropped.
  *
  *   'd', day u32    -> records u32
- *   'f'             -> the oldest day that is kept u32
+ *   'f'             -> oldest day that is kept u32
  *   'm', shard u16  -> epoch u32, sequence u48, index u16
- *   'n', shard u16  -> checksum u32 of the shard's keys as saved last; see saved-keys.ts
+ *   'n', shard u16  -> checksum u32 of the shard's last saved keys; see saved-keys.ts
  *
- * Integers are big-endian. Each value is followed by the CRC-32 of key and value; rows of older releases have none and
- * are read as they are.
+ * Integers are big-endian. Each value is followed by the CRC-32 of its key and value. Rows of older releases have no
+ * checksum and are read unchecked.
  */
 export class ArchiveMarks {
   private readonly file: ArchiveFile;
   private isClosed = false;
 
   /**
-   * `damaged`: how to treat rows with a wrong checksum. `refused`: reading one throws. `told`: damaged rows count as
-   * absent, and the caller reports them.
+   * `damaged` decides how rows with a wrong checksum are handled. With `refused`, reading such a row throws. With
+   * `told`, such rows count as absent, and the caller reports them.
    */
   constructor(
     private readonly path: string,
@@ -48,7 +48,7 @@ export class ArchiveMarks {
     return { epoch: value.readUInt32BE(0), sequence: value.readUIntBE(4, 6), index: value.readUInt16BE(10) };
   }
 
-  /** Minimum number of records by day. */
+  /** Minimum number of records, by day. */
   days(): ReadonlyMap<number, number> {
     const { root } = this.file;
     root.resetReadTxn();
@@ -57,28 +57,31 @@ export class ArchiveMarks {
       const records = this.opened(day, value)?.readUInt32BE(0);
       return records === undefined ? [] : [[day.readUInt32BE(1), records]];
     });
-    // A put in progress when its day was dropped may have listed the day again.
+    // A put that was in progress while its day was dropped may have listed the day again.
     return new Map(days.filter(([day]) => day >= this.firstDay));
   }
 
-  /** The oldest kept day; 0 if no day has been dropped. */
+  /** Oldest day that is kept; 0 if no day has been dropped. */
   get firstDay(): number {
     return this.read(FIRST_DAY_KEY)?.readUInt32BE(0) ?? 0;
   }
 
-  /** False if no day is listed: there is none, or an older walletd has written all of them. */
+  /** False if no day is listed: either the archive has no days, or an older walletd wrote them all. */
   get hasDays(): boolean {
     const { root } = this.file;
     root.resetReadTxn();
     return Array.from(root.getKeys({ ...DAYS, limit: 1 })).length > 0;
   }
 
-  /** Minimum number of records of a day; 0 for a day that is not listed. */
+  /** Minimum number of records on a day; 0 for a day that is not listed. */
   recordsOf(day: number): number {
     return this.read(dayKey(day))?.readUInt32BE(0) ?? 0;
   }
 
-  /** Durable when it resolves. Marks and the first day never go down; 0 records: the day is gone. */
+  /**
+   * Resolves when the write is durable. Marks and the first day never go down. A day with 0 records is removed from the
+   * list.
+   */
   async write(
     marks: ReadonlyMap<number, ArchiveMark>,
     days: ReadonlyMap<number, number>,
@@ -87,7 +90,7 @@ export class ArchiveMarks {
     const rows = marks.size + days.size + 1;
     const { root } = this.file;
     await this.file.replace(rows * ROW_BYTES, rows, () => {
-      // Only the owner of a shard puts its records, so no other process raises its mark meanwhile.
+      // Only a shard's owner puts its records, so no other process can raise its mark meanwhile.
       const raised = [...marks].filter(([shard, mark]) => compareMarks(this.mark(shard), mark) < 0);
       for (const [shard, mark] of raised) this.put(shardKey(MARK, shard), markValue(mark));
       for (const [day, records] of days) {
@@ -98,14 +101,17 @@ export class ArchiveMarks {
     });
   }
 
-  /** Undefined if no digest was ever saved, or the row is damaged: the keys are then reread. */
+  /**
+   * Digest of a shard's saved keys. Undefined if none was saved or the row is damaged; the keys are then read from the
+   * records again.
+   */
   keysDigest(shard: number): number | undefined {
     const key = shardKey(NAMES, shard);
     const row = this.get(key);
     return row && maybeValue(key, row)?.readUInt32BE(0);
   }
 
-  /** Number of rows, and the keys of the damaged ones. */
+  /** Number of rows, and the keys of damaged rows. */
   rows(): { readonly count: number; readonly damaged: readonly Buffer[] } {
     const { root } = this.file;
     root.resetReadTxn();
@@ -114,7 +120,7 @@ export class ArchiveMarks {
     return { count: rows.length, damaged };
   }
 
-  /** Durable when it resolves. */
+  /** Removes the damaged rows; durable when it resolves. */
   async removeDamaged(): Promise<void> {
     const { damaged } = this.rows();
     if (damaged.length === 0) return;
@@ -123,7 +129,7 @@ export class ArchiveMarks {
     });
   }
 
-  /** Durable when it resolves. */
+  /** Writes the digest of a shard's saved keys; durable when it resolves. */
   async writeKeysDigest(shard: number, digest: number | undefined): Promise<void> {
     await this.file.replace(ROW_BYTES, 1, () => {
       const key = shardKey(NAMES, shard);
@@ -137,7 +143,7 @@ export class ArchiveMarks {
     await this.file.close();
   }
 
-  /** Queues the row with its checksum. */
+  /** Queues a row with its checksum. */
   private put(key: Buffer, value: Buffer): void {
     void this.file.root.put(key, Buffer.concat([value, checksumOf(key, value)]));
   }
@@ -157,7 +163,7 @@ export class ArchiveMarks {
   }
 
   private get(key: Buffer): Buffer | undefined {
-    // After its close, lmdb answers once more and then throws from a timer, which cannot be caught.
+    // After its close, lmdb answers once more and then throws from a timer, where nothing can catch the error.
     if (this.isClosed) throw new Error('the archive is closed');
     this.file.root.resetReadTxn();
     return this.file.root.get(key);
@@ -170,7 +176,7 @@ function checksumOf(key: Buffer, value: Buffer): Buffer {
   return checksum;
 }
 
-/** The value of a row without its checksum; undefined if the checksum is wrong. */
+/** Returns a row's value without the checksum; undefined if the checksum is wrong. */
 function maybeValue(key: Buffer, row: Buffer): Buffer | undefined {
   const bytes = VALUE_BYTES[key[0] ?? 0];
   if (row.length === bytes) return row;

@@ -9,20 +9,20 @@ const CAUSE_REPORTED_MS = 100;
 const CAUSE_MS = 1000;
 const HOUSEKEEPING_MS = 1000;
 
-/** Watches each commit of an environment, and cleans up after it. */
+/** Monitors each commit of an environment, and does regular maintenance. */
 export class Commits {
   private housekeptMs = performance.now();
 
   constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
     private readonly growth: FileGrowth,
-    /** Called when LMDB accepts no further transaction, with the known cause. */
+    /** Called with the known cause when LMDB no longer accepts transactions. */
     private readonly onStuck: (why: string) => void,
   ) {
     this.handleBatchPromises();
   }
 
-  /** Waits for writes that were just queued, in this turn of the event loop. */
+  /** Waits for writes that were queued in this turn of the event loop. */
   async landed<T>(writes: Promise<T>): Promise<T> {
     const why = `a commit has neither succeeded nor failed for ${STUCK_SECONDS} s`;
     const watchdog = new Watchdog(STUCK_SECONDS, () => this.onStuck(why));
@@ -36,9 +36,9 @@ export class Commits {
   }
 
   /**
-   * Runs once a second. Frees the pages that killed readers hold: LMDB does not reuse them, and its file grew by 25
-   * MB/s under load (lmdb itself does this every ten minutes). Also checks that the file is still where the next start
-   * will look for it.
+   * Runs once a second. Frees the pages that readers in killed processes still hold, because LMDB does not reuse them:
+   * its file grew by 25 MB/s under load (lmdb itself frees them every ten minutes). Also checks that the file is still
+   * where the next start will look for it.
    */
   private housekeep(): void {
     const nowMs = performance.now();
@@ -52,15 +52,15 @@ export class Commits {
   }
 
   /**
-   * Why a commit failed. Two kinds of failure are fatal. If the meta page could not be written, the environment is
-   * dead: commits neither succeed nor fail, and reads fail at once. If another page could not be written, lmdb has
-   * described that in a buffer too short for it, and the heap may be damaged (see `FileGrowth`).
+   * Finds out why a commit failed. Two failures are fatal. If the meta page could not be written, the environment is
+   * dead: commits never settle, and reads fail at once. If another page could not be written, lmdb has formatted the
+   * error into a buffer that is too short, which may have damaged the heap (see `FileGrowth`).
    */
   async causeOf(error: unknown): Promise<Error> {
     const cause = await commitErrorOf(error);
     if (/Attempting to write page/.test(cause.message)) this.onStuck(cause.message);
-    // The commit after the failed one may report first, with nothing but MDB_PANIC. lmdb then writes the cause of the
-    // failed one to standard error.
+    // The commit after the failed one may report first, with only MDB_PANIC. lmdb then prints the cause of the failed
+    // commit to standard error.
     else if (this.isDead()) setTimeout(() => this.onStuck(cause.message), CAUSE_REPORTED_MS);
     return cause;
   }
@@ -76,10 +76,10 @@ export class Commits {
   }
 
   /**
-   * lmdb wraps the writes of an event turn into a batch whose own promise it does not return. When a commit fails, that
-   * promise rejects unhandled and ends the process. The promise is created right after this event, in the same stretch
-   * of code. It must be caught before any microtask, which could queue a write of the next batch and replace the
-   * promise.
+   * lmdb groups the writes of an event turn into a batch with its own promise, which it does not return. If a commit
+   * fails, that promise rejects unhandled and ends the process. lmdb creates the promise synchronously, right after
+   * this event. It must be caught before any microtask runs, because a microtask could queue a write of the next batch
+   * and replace the promise.
    */
   private handleBatchPromises(): void {
     const ignore = () => {};
@@ -88,8 +88,8 @@ export class Commits {
 }
 
 /**
- * Resolves `commitError`, the promise to which lmdb's error refers; it rejects with the cause. With two commits it may
- * never settle.
+ * Resolves with the cause, which is the rejection of the promise `commitError` in lmdb's error. With two commits in
+ * progress that promise may never settle.
  */
 async function commitErrorOf(error: unknown): Promise<Error> {
   const { commitError } = error as { commitError?: Promise<never> };

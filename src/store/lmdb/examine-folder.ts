@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { Finding, StoreRoom } from '../store.js';
 import { judgeFreeSpace, timeWrites } from '../write-times.js';
 
-/** File systems (statfs f_type) in memory or on other machines, where LMDB's locks and maps do not work. */
+/**
+ * File systems (statfs f_type) that are in memory or on the network, where LMDB's locks and memory maps do not work.
+ */
 const UNSUITABLE: Readonly<Record<number, string>> = {
   16914836: 'tmpfs, which a reboot empties',
   26985: 'NFS, which LMDB does not work on',
@@ -33,7 +35,7 @@ export async function examineFolder(folder: string, { usedBytes, freeBytes }: St
   ];
 }
 
-/** Times writes in a subfolder, on the same disk as the data. The disk may be full. */
+/** Times writes in a subfolder, which is on the same disk as the data. Handles a full disk. */
 async function timeFile(folder: string): Promise<Finding> {
   try {
     return await timeTrial(folder);

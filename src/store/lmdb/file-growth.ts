@@ -3,34 +3,34 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { StoreFullError } from '../../base/store-full-error.js';
 
 const MIB = 1024 * 1024;
-/** Zeros are written in pieces: an LMDB sync that comes meanwhile has to wait for a piece. */
+/** Zeros are written in pieces, so that an LMDB sync waits for at most one piece. */
 const PIECE_BYTES = MIB;
 const NO_ROOM: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
-/** As many bytes are kept ready as are used, up to this limit: a small store stays small. */
+/** The file keeps as many bytes ready as are used, up to this limit, so that a small store stays small. */
 const AHEAD_BYTES_MAX = 32 * MIB;
 const CHECK_EVERY = 16;
 /*
- * Bytes that must remain after the data, besides those of a commit, so that a full disk is found before LMDB finds it.
- * Removals need least, because they must always be possible; writes into freed pages need more; writes that need new
- * pages need most.
+ * Bytes that must remain free beyond the data and the next commit, so that this class detects a full disk before LMDB
+ * does. Removals need the smallest reserve, because they must always be possible. Writes into freed pages need more,
+ * and writes into new pages need the most.
  */
 const TO_REMOVE_BYTES = MIB / 2;
 const INTO_FREE_BYTES = MIB;
 const TO_ADD_BYTES = 2 * MIB;
-/** Bytes of new pages that commits may take although some are free, before the free ones count as used up. */
+/** Bytes of new pages that commits may use while freed pages exist. Beyond this, the freed pages count as used up. */
 const STRAY_BYTES = MIB / 4;
-/** A commit writes its data, and copies of the pages on the path to each written place. */
+/** A commit writes its data, plus a copy of each page on the path to every place it changes. */
 const PLACE_BYTES = 3 * 4096;
-/** An append and a fence of a thread can both ask for space before either has written. */
+/** A thread's append and fence may both ask for space before either has written. */
 const FLIGHTS = 2;
 
 /**
- * Keeps written blocks ready after the end of LMDB's data, so that its commits do not extend the file. A commit that
- * extends the file also waits for the file system's journal: measured on ext4 with both cores busy, 1.0 to 2.0 ms
- * instead of 0.5 to 0.6. etcd does the same for its log.
+ * Keeps preallocated blocks after the end of LMDB's data, so that commits do not extend the file. A commit that extends
+ * the file also waits for the file system's journal: on ext4 with both cores busy it took 1.0 to 2.0 ms instead of 0.5
+ * to 0.6. etcd does the same for its log.
  *
- * The file is opened for appending, so zeros land after all existing data, even after a page that LMDB adds at this
- * very moment. LMDB overwrites zeros wherever it continues.
+ * The file is opened for appending, so zeros never overwrite data, even if LMDB adds a page at the same moment. LMDB
+ * overwrites the zeros when it continues.
  */
 export class FileGrowth {
   private commits = 0;
@@ -38,11 +38,11 @@ export class FileGrowth {
   isClosed = false;
   private running: Promise<void> = Promise.resolve();
   private file: FileHandle | undefined = undefined;
-  /** Last known length of the file; it never shrinks. */
+  /** Last known length of the file, which never shrinks. */
   private fileBytes = 0;
   /** Bytes in use at the last removal. */
   private usedAtRemoval = Number.NEGATIVE_INFINITY;
-  /** Device and inode of the file that LMDB has opened. */
+  /** Device and inode of the file that LMDB opened. */
   private readonly identity: string;
 
   constructor(
@@ -52,7 +52,7 @@ export class FileGrowth {
     this.identity = identityOf(statSync(path));
   }
 
-  /** Must be called after each commit; returns at once. */
+  /** Must be called after each commit. Returns immediately. */
   committed(): void {
     this.commits++;
     if (this.commits % CHECK_EVERY !== 0 || this.isBusy || this.isClosed) return;
@@ -60,15 +60,15 @@ export class FileGrowth {
     const done = () => {
       this.isBusy = false;
     };
-    // An optimization only: if it fails (a full disk), LMDB uses the existing file.
+    // Preallocation is only an optimization. If it fails (on a full disk), LMDB uses the existing file.
     void this.inTurn(() => this.keepAhead()).then(done, done);
   }
 
   /**
-   * Undefined when the file has space for a commit of `bytes` bytes to `places` places. Otherwise a promise to await
-   * before the commit; it rejects when the disk is full. LMDB must not discover that itself. When one of its writes
-   * fails, lmdb 3.5.6 prints the attempt into a buffer that can be too short (`last_error` in mdb.c), and damages the
-   * heap. Provoked with chunks and appends on a full tmpfs: 4 of 5 processes aborted.
+   * Returns undefined if the file has space for a commit of `bytes` bytes to `places` places. Otherwise returns a
+   * promise that must be awaited before the commit, and that rejects if the disk is full. LMDB must not run into a full
+   * disk itself: when a write fails, lmdb 3.5.6 prints the attempt into a buffer that can be too short (`last_error` in
+   * mdb.c), which damages the heap. In a test with chunks and appends on a full tmpfs, 4 of 5 processes aborted.
    */
   room(bytes: number, places: number): Promise<void> | undefined {
     const commitBytes = FLIGHTS * (bytes + places * PLACE_BYTES);
@@ -78,12 +78,12 @@ export class FileGrowth {
     return this.ensure(TO_ADD_BYTES + commitBytes, used);
   }
 
-  /** Like `room`, for a commit that removes something, or a small commit without which nothing can continue. */
+  /** Like `room`, for a commit that removes something, or for a small commit that the store needs to continue. */
   roomToRemove(places: number): Promise<void> | undefined {
     return this.ensure(TO_REMOVE_BYTES + places * PLACE_BYTES, this.usedBytes());
   }
 
-  /** Must be called after a commit that has removed something. */
+  /** Must be called after a commit that removed something. */
   removed(): void {
     this.usedAtRemoval = this.usedBytes();
   }
@@ -96,7 +96,7 @@ export class FileGrowth {
     });
   }
 
-  /** False when the file was removed or replaced: LMDB then continues in a file that no start will find. */
+  /** False if the file was removed or replaced. LMDB then keeps writing to a file that no later start will find. */
   async isInPlace(): Promise<boolean> {
     try {
       return identityOf(await stat(this.path)) === this.identity;

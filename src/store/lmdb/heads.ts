@@ -8,14 +8,14 @@ import { headKey } from './keys.js';
 const ATTEMPTS_MAX = 100;
 
 /**
- * The heads of all logs, and the compare-and-set that every write of the store uses. lmdb's writing thread compares the
- * head's version in the transaction that writes. The comparison also holds between processes, and the transaction never
- * waits for the event loop. (A transaction with a callback does: lmdb's `transaction` holds the lock of the whole store
- * until its thread's event loop runs it. Measured: 449 ms for another thread's append while that loop was busy for
- * 500.)
+ * The heads of all logs, and the compare-and-set behind every write to the store. lmdb's writer thread compares the
+ * head's version inside the transaction that writes, so the comparison also holds between processes and never waits for
+ * the event loop. lmdb's `transaction` with a callback would wait: it holds the lock of the whole store until its
+ * thread's event loop runs the callback. In a measurement, another thread's append took 449 ms while that loop was busy
+ * for 500 ms.
  */
 export class Heads {
-  /** By shard: heads of appends that were sent and are not committed yet. */
+  /** By shard: head of the last append that was sent and is not committed yet. */
   private readonly sent = new Map<number, Head>();
 
   constructor(
@@ -23,13 +23,13 @@ export class Heads {
     private readonly commits: Commits,
   ) {}
 
-  /** The current head, not the one at the start of this turn's read transaction. */
+  /** The current head, even if it changed after this turn's read transaction began. */
   newest(shard: number): Head {
     this.database.resetReadTxn();
     return this.must(shard);
   }
 
-  /** The head at the start of this turn's read transaction. Throws a `RecoveryError` when there is none. */
+  /** The head as of this turn's read transaction. Throws a `RecoveryError` if there is none. */
   must(shard: number): Head {
     const bytes = this.database.get(headKey(shard));
     if (bytes === undefined)
@@ -48,8 +48,8 @@ export class Heads {
   }
 
   /**
-   * Replaces the head and does the writes that `write` queues, if the head is the expected one; otherwise resolves to
-   * false. The caller waits for the commit, because it may queue several.
+   * Replaces the head and does the writes that `write` queues, provided that the head is the expected one; otherwise
+   * resolves with false. The caller waits for the commit, because it may queue several replacements.
    */
   async replace(shard: number, expected: Head, head: Head, write: () => void): Promise<boolean> {
     this.sent.set(shard, head);
@@ -66,12 +66,12 @@ export class Heads {
   }
 
   /**
-   * Does the writes that `write` queues, if the newest entry is by the owner with this nonce; otherwise resolves to
-   * false. `write` is called again when that owner appended meanwhile.
+   * Does the writes that `write` queues, provided that the owner with this nonce appended the newest entry; otherwise
+   * resolves with false. Calls `write` again if that owner appended meanwhile.
    */
   async writeAs(nonce: string, shard: number, write: () => void): Promise<boolean> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      // While an append is pending, only the head that it writes can be the right one.
+      // While an append is pending, only the head that it writes can match.
       const head = this.sent.get(shard) ?? this.newest(shard);
       if (head.nonce !== nonce) return false;
       if (await this.compareAndWrite(shard, head, write)) return true;
@@ -89,9 +89,9 @@ export class Heads {
 }
 
 /**
- * The version that represents a head: 52 bits of a double, 20 of the sequence and all 32 of the checksum. The checksum
- * covers nonce, position and content. Two different heads of one log therefore never share a version in practice, and
- * neighbours cannot share one at all.
+ * The version that represents a head: 52 bits of a double, from 20 bits of the sequence and all 32 of the checksum. The
+ * checksum covers the nonce, position and content. Two different heads of one log therefore practically never share a
+ * version, and consecutive heads never do.
  */
 function versionOf(head: Head): number {
   return (head.lsn.sequence % 2 ** 20) * 2 ** 32 + head.checksum + 1;

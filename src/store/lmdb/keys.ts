@@ -1,6 +1,9 @@
 import type { Lsn } from '../../shard/log/lsn.js';
 
-/* Keys are compared as bytes and integers are big-endian, so a shard's keys are contiguous and in numeric order. */
+/*
+ * Keys are compared as bytes, and integers are big-endian. A shard's keys are therefore contiguous and in numeric
+ * order.
+ */
 
 export function headKey(shard: number): Buffer {
   const key = Buffer.allocUnsafe(2);
@@ -13,7 +16,7 @@ export function entryKey(shard: number, lsn: Lsn): Buffer {
   key.writeUInt16BE(shard, 0);
   key.writeUInt32BE(lsn.epoch, 2);
   key.writeUInt16BE(0, 6);
-  key.writeUIntBE(lsn.sequence, 8, 6); // 6 bytes are the most that Buffer writes as one number
+  key.writeUIntBE(lsn.sequence, 8, 6); // Buffer writes at most 6 bytes as one number.
   return key;
 }
 
@@ -21,7 +24,7 @@ export function sequenceOf(entryKey: Uint8Array): number {
   return Buffer.from(entryKey).readUIntBE(8, 6);
 }
 
-/** `id` is 16 hexadecimal digits. */
+/** Key of a snapshot. `id` has 16 hexadecimal digits. */
 export function snapshotKey(shard: number, id: string): Buffer {
   const key = Buffer.allocUnsafe(10);
   key.writeUInt16BE(shard, 0);

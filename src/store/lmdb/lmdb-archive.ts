@@ -33,28 +33,28 @@ import { SavedKeys } from './saved-keys.js';
 const ABOUT_FILE = 'archive.json';
 const MARKS_FILE = 'marks.mdb';
 const DAY_FILE = /^(\d{4}-\d{2}-\d{2})\.mdb$/;
-/** Number of days that stay open: those that receive rounds, and some that are read. */
+/** Maximum number of open days: those that receive rounds, and recently read ones. */
 const OPEN_MAX = 16;
 
 /**
- * The archive beside an LMDB store: a folder with a file for each day, and a file that identifies the archive. Files
- * are opened on demand.
+ * The archive next to an LMDB store: a folder with one file per day, and a file that identifies the archive. Files are
+ * opened on demand.
  */
 export class LmdbArchive implements Archive {
-  /** In order of last use, the most recent one last. */
+  /** Open days in order of last use, most recent last. */
   private readonly open = new Map<number, ArchiveDay>();
 
   private savedNamesFile: SavedKeys | undefined = undefined;
   /**
-   * Adds second trees to days of an older walletd. Starts with the first put of shard 0, because only one thread has
-   * that shard.
+   * Second trees are being added to days of an older walletd. This starts with the first put of shard 0, because only
+   * one thread owns that shard.
    */
   private proving: Promise<void> | undefined = undefined;
   private isClosed = false;
 
   private constructor(
     private readonly folder: string,
-    /** Content of the identity file, or a lower version if another process has raised the version. */
+    /** Content of the identity file. If another process has raised the version, this one may be lower. */
     private about: About,
     private readonly marks: ArchiveMarks,
     private readonly onStuck: (why: string) => void,
@@ -62,9 +62,9 @@ export class LmdbArchive implements Archive {
   ) {}
 
   /**
-   * Throws a `FormatError` when the folder holds the archive of another store, or not the one of the tie. `onStuck` is
-   * as for `LmdbStore.open`. `gaps`: listed days that are gone or too short are refused, except by tools that ask for
-   * `missingDays`.
+   * Opens the archive. Throws a `FormatError` if the folder holds the archive of another store, or not the archive that
+   * the tie names. `onStuck` works as in `LmdbStore.open`. `gaps` decides about listed days that are missing or too
+   * short. They are refused, except for tools that ask for `missingDays`.
    */
   static open(
     folder: string,
@@ -86,23 +86,23 @@ export class LmdbArchive implements Archive {
     }
   }
 
-  /** Id of the archive in the folder. Creates the archive or its id if missing. Throws as `open`. */
+  /** Id of the archive in the folder. Creates the archive or its id if missing. Throws like `open`. */
   static identify(folder: string, storeId: string, tie?: ArchiveTie): string {
     const about = claim(folder, storeId, tie);
     return must(writeId(folder, about).archiveId, 'an archive has got its id');
   }
 
-  /** Throws as `open` does. Creates nothing. */
+  /** Checks the archive in the folder without creating anything. Throws like `open`. */
   static check(folder: string, storeId: string, tie: ArchiveTie): void {
     mustBeTied(tie, LmdbArchive.findId(folder, storeId), folder);
   }
 
-  /** Id of the archive in the folder; undefined if it has none, or there is no archive. */
+  /** Id of the archive in the folder; undefined if the archive has no id, or does not exist. */
   static findId(folder: string, storeId: string): string | undefined {
     return readAbout(folder, storeId)?.archiveId;
   }
 
-  /** Gives the archive in the folder a new id, which makes it another archive; returns the id. */
+  /** Gives the archive in the folder a new id, so that it counts as a different archive. Returns the id. */
   static renew(folder: string, storeId: string): string {
     const archiveId = randomUUID();
     writeAbout(folder, { ...claim(folder, storeId), archiveId });
@@ -110,7 +110,7 @@ export class LmdbArchive implements Archive {
   }
 
   /**
-   * Throws a `FormatError` if the file of a day is gone: a disk is not mounted, or the folder was not copied
+   * Throws a `FormatError` if a day's file is missing, because a disk is not mounted or the folder was not copied
    * completely.
    */
   private mustHaveDays(): void {
@@ -159,8 +159,8 @@ export class LmdbArchive implements Archive {
   }
 
   /**
-   * Number of records by day, without days dropped meanwhile. Counts all days if none is listed yet, because an older
-   * walletd has written them.
+   * Number of records by day, except for days dropped meanwhile. If no day is listed yet, because an older walletd
+   * wrote them all, counts every day.
    */
   private async countsOf(days: Iterable<number>): Promise<Map<number, number>> {
     const counts = new Map<number, number>();
@@ -173,7 +173,7 @@ export class LmdbArchive implements Archive {
     return counts;
   }
 
-  /** Does not reject: an unreadable day is reported when something is looked up in it. */
+  /** Adds missing second trees. Never rejects: an unreadable day is reported when a lookup reads it. */
   private async prove(): Promise<void> {
     for (const day of this.keptDays().reverse()) {
       await turn();
@@ -256,7 +256,7 @@ export class LmdbArchive implements Archive {
     for (const day of this.keptDays()) yield* this.dayOf(day).freshKeys(shard);
   }
 
-  /** Parts that differ from those saved last count as damaged. */
+  /** Saved key parts of a shard. A part that differs from the last saved one counts as damaged. */
   async savedKeys(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
     try {
       const parts = await this.saved().read(shard);
@@ -274,7 +274,7 @@ export class LmdbArchive implements Archive {
 
   async dropBefore(day: number): Promise<void> {
     const gone = [...this.marks.days().keys()].filter((old) => old < day);
-    // Written before the files are removed: a put in progress must not bring one back.
+    // Write the first day before removing files, so that a put in progress cannot bring a file back.
     if (gone.length > 0 || day > this.marks.firstDay) {
       await this.marks.write(new Map(), new Map(gone.map((old) => [old, 0])), day);
     }
@@ -331,8 +331,8 @@ export class LmdbArchive implements Archive {
   }
 
   /**
-   * Throws an `ArchiveBehindError` for a file that has lost records, and a `DamagedArchiveError` for one that LMDB
-   * refuses.
+   * Opens a day. Throws an `ArchiveBehindError` if its file has lost records, and a `DamagedArchiveError` if LMDB
+   * refuses the file.
    */
   private openDay(day: number): ArchiveDay {
     const path = this.pathOf(day);
@@ -369,7 +369,7 @@ export class LmdbArchive implements Archive {
     return this.daysWithFile().filter((day) => day >= firstDay);
   }
 
-  /** Oldest first; includes a dropped day until its file is gone. */
+  /** Days that have a file, oldest first. Includes a dropped day until its file is deleted. */
   private daysWithFile(): number[] {
     return readdirSync(this.folder)
       .flatMap((file) => {
@@ -392,20 +392,20 @@ function openMarks(path: string, onStuck: (why: string) => void, damaged: 'refus
   }
 }
 
-/** The same parts marked as damaged; at least one part. */
+/** Marks the same parts as damaged. Returns at least one part. */
 function damaged(parts: ReadonlyMap<number, Buffer | undefined>): Map<number, undefined> {
   return new Map([0, ...parts.keys()].map((number) => [number, undefined]));
 }
 
-/** Content of the file that identifies the archive. */
+/** Content of the identity file. */
 interface About {
   readonly version: number;
   readonly storeId: string;
-  /** Absent until the first start of a walletd that knows ids. */
+  /** Absent until a walletd that supports ids starts for the first time. */
   readonly archiveId?: string;
 }
 
-/** Records the store that owns the archive, or checks that it is this store. */
+/** Records which store owns the archive, or checks that this store owns it. */
 function claim(folder: string, storeId: string, tie?: ArchiveTie): About {
   const about = readAbout(folder, storeId);
   if (tie !== undefined) mustBeTied(tie, about?.archiveId, folder);
@@ -414,15 +414,18 @@ function claim(folder: string, storeId: string, tie?: ArchiveTie): About {
   return writeId(folder, { version: FIRST_ARCHIVE_VERSION, storeId });
 }
 
-/** Longer than writing a small file takes, even on a busy machine: after this time the process that began has died. */
+/**
+ * Longer than writing a small file takes, even on a busy machine. After this time, the process that began writing must
+ * have died.
+ */
 const WRITE_ID_MS = 5000;
 const LOOK_MS = 5;
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Gives the archive its id. All processes and threads that start at the same moment call this. The one that first
- * creates the temporary file continues, and the others wait for its id. If two ids were written in succession, each
- * process would refuse the other's archive.
+ * Gives the archive its id. All processes and threads that start at the same moment call this function. The one that
+ * creates the temporary file first continues, and the others wait for its id. If two ids were written in succession,
+ * each process would refuse the other's archive.
  */
 function writeId(folder: string, about: About): About {
   const path = join(folder, ABOUT_FILE);
@@ -444,7 +447,7 @@ function writeId(folder: string, about: About): About {
   }
 }
 
-/** Undefined if there is no archive. */
+/** Reads the identity file; undefined if there is no archive. */
 function readAbout(folder: string, storeId: string): About | undefined {
   const path = join(folder, ABOUT_FILE);
   if (!existsSync(path)) return undefined;
@@ -455,8 +458,8 @@ function readAbout(folder: string, storeId: string): About | undefined {
 }
 
 /**
- * Several threads may do this at the same time: each writes its own file and moves it into place, and all write the
- * same content.
+ * Writes the identity file. Several threads may do this at the same time: each writes its own temporary file and
+ * renames it, and all write the same content.
  */
 function writeAbout(folder: string, about: About): void {
   const path = join(folder, ABOUT_FILE);

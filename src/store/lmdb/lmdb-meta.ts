@@ -68,6 +68,6 @@ export class LmdbMeta implements MetaStore {
     });
   }
 
-  /** Always allowed: the process that has opened the folder may write everything in it. */
+  /** Always allowed: a process that can open the folder can write everything in it. */
   async checkDiscard(): Promise<void> {}
 }

@@ -7,8 +7,8 @@ import type { Heads } from './heads.js';
 import { chunkKey, entryKey, sequenceOf, snapshotIdOf, snapshotKey } from './keys.js';
 
 /**
- * Items removed in one commit, for which an append that arrives meanwhile has to wait: at most 4 MiB, in 1 ms. Measured
- * with entries of 60 KB: 0.7 ms for 64 of them, 3.4 ms for 256.
+ * Maximum number of items removed per commit, because an append may have to wait for that commit: at most 4 MiB, in 1
+ * ms. With entries of 60 KB, removing 64 took 0.7 ms and removing 256 took 3.4 ms.
  */
 const CHUNKS_PER_SLICE = 16;
 const ENTRIES_PER_SLICE = 64;
@@ -16,18 +16,18 @@ const UNFINISHED = Buffer.alloc(0);
 
 export interface Databases {
   readonly log: Database<Buffer, Buffer>;
-  /** Manifests; empty while a snapshot is unfinished. */
+  /** Manifests; a manifest is empty while its snapshot is unfinished. */
   readonly snapshots: Database<Buffer, Buffer>;
   readonly chunks: Database<Buffer, Buffer>;
 }
 
 /**
- * The snapshots of an LMDB store. The preconditions of a write (its snapshot is unfinished, the kept ones exist) are
- * read before it and hold until it is made. Only the owner of the log changes snapshots, each write is conditional on
- * the owner's nonce, and an owner's writes run one at a time.
+ * The snapshots of an LMDB store. A write's preconditions (its snapshot is unfinished, the kept snapshots exist) are
+ * read before the write and still hold when it happens. Only the log's owner changes snapshots, each write is
+ * conditional on the owner's nonce, and an owner's writes run one at a time.
  */
 export class LmdbSnapshots implements SnapshotStore {
-  /** The newest write of each shard, which may still be pending. */
+  /** The newest write of each shard; it may still be pending. */
   private readonly last = new Map<number, Promise<unknown>>();
   private isClosed = false;
 
@@ -77,15 +77,15 @@ export class LmdbSnapshots implements SnapshotStore {
     return this.inOrder(shard, async () => {
       const found = this.findManifest(shard, id);
       if (found === undefined || (found.length > 0 && !manifest.equals(found))) return false;
-      // Written even if the manifest is already there: only our own commit proves that it is synced.
+      // Write the manifest even if it already exists: only our own commit proves that it was synced.
       const key = snapshotKey(shard, id);
       return this.write(shard, nonce, manifest.length, () => this.databases.snapshots.put(key, manifest));
     });
   }
 
   /**
-   * Marks the snapshot unfinished first and removes its id last: a half-deleted snapshot never looks complete, and can
-   * be deleted again.
+   * Deletes a snapshot. Marks it unfinished first and removes its id last, so that a half-deleted snapshot never looks
+   * complete and can be deleted again.
    */
   deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
     const { snapshots, chunks } = this.databases;
@@ -120,13 +120,13 @@ export class LmdbSnapshots implements SnapshotStore {
     });
   }
 
-  /** Drops waiting writes and remaining slices. */
+  /** Drops pending writes and the remaining slices. */
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.all(this.last.values());
   }
 
-  /** Runs the writes of a shard one after the other. */
+  /** Runs a shard's writes one after another. */
   private inOrder(shard: number, run: () => Promise<boolean>): Promise<boolean> {
     const result = (this.last.get(shard) ?? Promise.resolve()).then(() => {
       this.checkOpen();
@@ -175,7 +175,7 @@ export class LmdbSnapshots implements SnapshotStore {
     return Array.from(this.databases.chunks.getKeys({ ...range, snapshot: false }), (key) => Buffer.from(key));
   }
 
-  /** Keys of entries before `before`, never the newest one. */
+  /** Keys of entries before `before`, except for the newest entry. */
   private firstEntryKeys(shard: number, before: Lsn): Buffer[] {
     const end = Math.min(before.sequence, this.heads.newest(shard).lsn.sequence);
     const range = { start: entryKey(shard, LSN_ZERO), end: entryKey(shard + 1, LSN_ZERO), limit: ENTRIES_PER_SLICE };

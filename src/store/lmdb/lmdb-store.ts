@@ -53,15 +53,15 @@ export class LmdbStore implements Store {
   }
 
   /**
-   * `onStuck` is called when only another process can continue. Either the disk has failed in a way that LMDB or lmdb
-   * does not survive, or a commit has neither succeeded nor failed for half a minute.
+   * Opens the store. `onStuck` is called when only a new process can continue: either the disk failed in a way that
+   * LMDB or lmdb does not survive, or a commit has not settled for half a minute.
    */
   static open(folder: string, onStuck: (why: string) => void = () => {}): LmdbStore {
     makeFolder(folder);
     return new LmdbStore(openEnvironment(folder), folder, onStuck);
   }
 
-  /** True when the folder holds an LMDB environment, whatever its content. */
+  /** True if the folder holds an LMDB environment, whatever its content. */
   static exists(folder: string): boolean {
     return existsSync(join(folder, DATA_FILE));
   }
@@ -88,14 +88,16 @@ export class LmdbStore implements Store {
   }
 }
 
-/** Creates folders one by one: Node's `recursive` never ends where no folder can be made, as under /proc. */
+/**
+ * Creates folders one by one, because Node's `recursive` never returns where no folder can be created, as under /proc.
+ */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   if (dirname(folder) !== folder) makeFolder(dirname(folder));
   try {
     mkdirSync(folder);
   } catch (error) {
-    // Another process may have been faster.
+    // Another process may have created the folder first.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }

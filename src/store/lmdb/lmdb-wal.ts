@@ -19,8 +19,8 @@ const OK: AppendOutcome = { type: 'ok' };
 const DUPLICATE: AppendOutcome = { type: 'duplicate' };
 
 /**
- * The logs of an LMDB store. A head and its entry are written in one transaction, on condition that the head's version
- * is the one this owner knows: a compare-and-set that also holds between processes.
+ * The logs of an LMDB store. A head and its entry are written in one transaction, on the condition that the head has
+ * the version that this owner knows. This compare-and-set also holds between processes.
  */
 export class LmdbWal implements Wal {
   constructor(
@@ -45,7 +45,7 @@ export class LmdbWal implements Wal {
       }
     }
     const outcomes: (AppendOutcome | Promise<AppendOutcome>)[] = [];
-    // Compares current heads, not those at the start of this turn's read transaction.
+    // Compare the current heads, not those of this turn's read transaction.
     this.root.resetReadTxn();
     let writes = 0;
     for (const { shard, expected, entries } of appends) {
@@ -61,8 +61,8 @@ export class LmdbWal implements Wal {
   }
 
   /**
-   * Runs in one transaction, so that no owner's append comes between the head and its fence, however busy that owner
-   * is.
+   * Fences the shards in one transaction, so that no append can come between reading a head and fencing it, however
+   * busy its owner is.
    */
   async fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
     await this.growth.roomToRemove(shards.length);
@@ -78,7 +78,7 @@ export class LmdbWal implements Wal {
   }
 
   /**
-   * Removes logs that end in these heads, in one transaction with the removals of `also`; removes nothing when `also`
+   * Removes the logs that end in these heads, and what `also` removes, in one transaction. Removes nothing if `also`
    * returns false.
    */
   async discard(heads: readonly Head[], also: () => boolean): Promise<boolean> {
@@ -100,7 +100,7 @@ export class LmdbWal implements Wal {
     const start = entryKey(shard, { epoch: after.epoch, sequence: after.sequence + 1 });
     const end = entryKey(shard + 1, LSN_ZERO);
     const entries: Buffer[] = [];
-    // No snapshot: a long read must not keep all pages that are freed meanwhile.
+    // No snapshot, because a long read would keep all pages that are freed meanwhile.
     for (const { value } of this.log.getRange({ start, end, limit, snapshot: false })) entries.push(value);
     return entries;
   }
@@ -114,7 +114,8 @@ export class LmdbWal implements Wal {
       if (written) return OK;
       const found = this.heads.newest(shard);
       if (!isSameHead(found, head)) return { type: 'conflict', head: found };
-      // The write succeeded although its commit was reported as failed. Only our own commit proves that it is synced.
+      // The write succeeded although its commit was reported as failed. Only a commit of our own proves that it was
+      // synced.
       await this.commits.landed(this.heads.replace(shard, head, head, () => {}));
       return DUPLICATE;
     } catch (error) {

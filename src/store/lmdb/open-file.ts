@@ -3,18 +3,18 @@ import { dirname } from 'node:path';
 import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { FormatError } from '../format/format-error.js';
 
-/** Offsets in a meta page: its magic, and LMDB's page size. */
+/** Offsets in a meta page: the magic number, and LMDB's page size. */
 const MAGIC_AT = 24;
 const PAGE_BYTES_AT = 48;
 const MAGIC = 0xbeefc0de;
 const META_BYTES = 52;
-/** A thread that creates the same file has written its two pages well within this time. */
+/** A thread that creates the same file writes its first two pages well within this time. */
 const CREATED_MS = 100;
 
 /**
- * Opens an LMDB file, which is at `path` in the options or below it. A new file is on the disk when this returns. LMDB
- * writes its first two pages without a sync, and ends the process (lmdb 3.5.6: SIGSEGV) when it opens a file that has
- * only part of them. Throws a `FormatError` for such a file, which a loss of power may leave.
+ * Opens an LMDB file, which is at the `path` option or below it. A new file is on disk when this returns. LMDB writes
+ * its first two pages without a sync, and lmdb 3.5.6 crashes (SIGSEGV) when it opens a file with only part of them. A
+ * power loss may leave such a file, so this throws a `FormatError` for it.
  */
 export function openFile(file: string, options: RootDatabaseOptionsWithPath): RootDatabase<Buffer, Buffer> {
   const isNew = !existsSync(file) || statSync(file).size === 0;
@@ -31,7 +31,7 @@ export function openFile(file: string, options: RootDatabaseOptionsWithPath): Ro
   return root;
 }
 
-/** True when both initial pages of an LMDB file are there. */
+/** True if the file has both initial pages of LMDB. */
 function hasMetas(file: string): boolean {
   const descriptor = openSync(file, 'r');
   try {

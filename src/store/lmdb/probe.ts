@@ -9,15 +9,15 @@ const PROGRAM = fileURLToPath(new URL('./probe-program.js', import.meta.url));
 export const LOCK_MS = 10_000;
 const CRASHES: readonly unknown[] = ['SIGBUS', 'SIGSEGV', 'SIGABRT'];
 
-/** The probe's exit code for a file that ends before its last page. */
+/** Exit code of a probe that finds a file shorter than its last page. */
 export const CUT_OFF = 3;
 
 /**
- * Resolves when another process has opened the store in this folder without harm; otherwise rejects with the cause.
+ * Resolves if a child process can open the store in this folder safely; otherwise rejects with the cause.
  *
- * A process that is frozen in a commit, or whose disk hangs, keeps the store's lock. lmdb waits for it in the thread
- * that opens a store, silently and deaf to signals. A page missing from the place in LMDB's map ends the process with a
- * signal.
+ * A process that is frozen in a commit, or whose disk hangs, keeps the store's lock. lmdb waits for the lock in the
+ * thread that opens a store, silently and without reacting to signals. If a page is missing behind LMDB's memory map, a
+ * signal kills the process.
  */
 export async function probe(folder: string): Promise<void> {
   if (!existsSync(join(folder, DATA_FILE))) return;
@@ -28,7 +28,8 @@ export async function probe(folder: string): Promise<void> {
   });
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
-  // A probe that cannot be started, or fails in another way, proves nothing: opening the store will show the fault.
+  // A probe that cannot start, or that fails in a different way, proves nothing. Opening the store will report the
+  // fault.
   const [code, signal] = await once(child, 'exit').catch(() => [0, null]);
   process.off('exit', end);
   if (child.killed) {

@@ -5,7 +5,7 @@ import { DamagedArchiveError } from '../../shard/archive/damaged-archive-error.j
 import { FormatError } from '../format/format-error.js';
 import { BINARY } from './environment.js';
 
-/** Rows, and approximate bytes, read in one turn of the event loop. */
+/** Number of rows, and approximate bytes, read in one turn of the event loop. */
 const BATCH = 500;
 const BATCH_BYTES = 1024 ** 2;
 const NOTHING = Buffer.alloc(0);
@@ -22,21 +22,22 @@ export interface Row {
 
 export interface Batch {
   readonly rows: readonly Row[];
-  /** Keys whose rows were written and cannot be found any more. */
+  /** Keys whose rows were written but can no longer be found. */
   readonly lost: readonly Buffer[];
 }
 
 /**
- * A table that notices lost rows. LMDB's pages have no checksums: one flipped bit in a key, or in a page on the path to
- * it, makes a search find nothing. Each key is therefore also in a second tree, on different pages: a key only in the
- * second tree belongs to a lost row. A row only in the table was written before second trees existed, and is valid.
+ * A table that detects lost rows. LMDB's pages have no checksums: one flipped bit in a key, or in a page on the path to
+ * it, makes a search find nothing. Each key is therefore stored a second time, in a second tree on different pages. A
+ * key that exists only in the second tree belongs to a lost row. A row that exists only in the table is valid, and
+ * predates second trees.
  */
 export class ProvenTable {
   private readonly rows: Database<Buffer, Buffer>;
-  /** Undefined in a file of an older walletd, until this thread or another one writes something. */
+  /** Undefined in a file of an older walletd until a thread writes to it. */
   private found: Database<Buffer, Buffer> | undefined;
 
-  /** `keyBytes`: length of a key. `path`: for people. */
+  /** `keyBytes` is the length of a key. `path` appears in messages. */
   constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
     private readonly name: string,
@@ -47,7 +48,8 @@ export class ProvenTable {
   }
 
   private get keys(): Database<Buffer, Buffer> | undefined {
-    // The file has the name of each table as a key, followed by a NUL. Opening a table takes the writers' lock.
+    // The file stores each table's name as a key, followed by a NUL. Check the key first, because opening a table takes
+    // the writers' lock.
     if (this.found === undefined && this.root.doesExist(Buffer.from(`${keysOf(this.name)}\0`))) this.prepare();
     return this.found;
   }
@@ -57,37 +59,37 @@ export class ProvenTable {
     return entriesOf(this.rows);
   }
 
-  /** False if an older walletd has written some rows. */
+  /** False if an older walletd wrote some of the rows. */
   get isProven(): boolean {
     return this.keys !== undefined && entriesOf(this.keys) >= this.count;
   }
 
-  /** Creates the second tree if it is missing. Must be called when the disk has space for it. */
+  /** Creates the second tree if it is missing. Call this only after disk space for it was reserved. */
   prepare(): void {
     this.found ??= this.root.openDB<Buffer, Buffer>({ name: keysOf(this.name), ...BINARY });
   }
 
-  /** Queues a write. */
+  /** Queues the write of a row and its key. */
   put(key: Buffer, value: Buffer): void {
     void this.rows.put(key, value);
     this.prove(key);
   }
 
-  /** Queues a write of the key alone, for a row of an older walletd. */
+  /** Queues the write of a key alone, for a row that an older walletd wrote. */
   prove(key: Buffer): void {
     void this.keys?.put(key, NOTHING);
   }
 
-  /** Queues removals. */
+  /** Queues the removal of rows and their keys. */
   async remove(keys: readonly Buffer[]): Promise<void> {
     await Promise.all(keys.flatMap((key) => [this.rows.remove(key), this.keys?.remove(key)]));
   }
 
-  /** Throws the result of `lost` for a row that cannot be found any more. */
+  /** Finds a row. If the row was written but is lost, throws the error that `lost` creates. */
   find(key: Buffer, lost: () => Error): Buffer | undefined {
     return this.guarded(() => {
       this.rows.resetReadTxn();
-      // The order matters: a put between the two reads is no loss.
+      // The order matters: a put between the two reads must not look like a lost row.
       const isThere = this.keys?.get(key) !== undefined;
       const value = this.rows.get(key);
       if (value === undefined && isThere) throw lost();
@@ -95,7 +97,9 @@ export class ProvenTable {
     });
   }
 
-  /** All rows with this key prefix, in key order. Rejects with a `DamagedArchiveError` if it cannot continue. */
+  /**
+   * All rows with this key prefix, in key order. Rejects with a `DamagedArchiveError` if the reading cannot continue.
+   */
   range(prefix: Buffer): AsyncIterable<Batch> {
     return this.between(prefix, behind(prefix));
   }
@@ -109,10 +113,10 @@ export class ProvenTable {
     }
   }
 
-  /** `last`: the end of the batch; undefined when no row follows. */
+  /** Reads one batch. `last` is the batch's last key, undefined if no rows follow. */
   private read(start: Buffer, end: Buffer): { readonly batch: Batch; readonly last: Buffer | undefined } {
     this.rows.resetReadTxn();
-    // The order matters: a put between the two reads is no loss.
+    // The order matters: a put between the two reads must not look like a lost row.
     const keys = this.keysFrom(start, end);
     const rows = this.rowsFrom(start, end);
     const last = earliest(keys.last, rows.last);
@@ -144,7 +148,7 @@ export class ProvenTable {
     return { some, last: some.length < BATCH && bytes < BATCH_BYTES ? undefined : some.at(-1)?.key };
   }
 
-  /** Without this check a damaged key could lead backwards, and reading would never end. */
+  /** Checks the key order. Without this check a damaged key could lead backwards, and the reading would never end. */
   private mustFollow(key: Buffer, before: Buffer | undefined, start: Buffer, end: Buffer): void {
     const isInOrder =
       key.length === this.keyBytes &&
@@ -164,7 +168,7 @@ export class ProvenTable {
   }
 }
 
-/** Converts LMDB errors that indicate damage to a `DamagedArchiveError`. */
+/** Converts an LMDB error that indicates damage to a `DamagedArchiveError`. */
 export function damageOf(error: unknown, path: string): unknown {
   const why = messageOf(error);
   return DAMAGED.test(why) || error instanceof FormatError
@@ -174,7 +178,7 @@ export function damageOf(error: unknown, path: string): unknown {
 
 interface Some<T> {
   readonly some: readonly T[];
-  /** Key of the last one; undefined when there are no more. */
+  /** Last key of the batch; undefined if no rows follow. */
   readonly last: Buffer | undefined;
 }
 
@@ -196,7 +200,7 @@ function earliest(one: Buffer | undefined, other: Buffer | undefined): Buffer | 
   return one.compare(other) < 0 ? one : other;
 }
 
-/** Both lists are sorted. */
+/** Keys without a row. Both lists are sorted. */
 function missingIn(rows: readonly Row[], keys: readonly Buffer[]): Buffer[] {
   let at = 0;
   return keys.filter((key) => {

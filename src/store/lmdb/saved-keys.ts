@@ -5,7 +5,7 @@ import { ArchiveFile } from './archive-file.js';
 
 const MAP_BYTES = 16 * 1024 ** 3;
 
-/** Checksum of each saved part, by its number. */
+/** Checksum of each saved part, by part number. */
 type Checksums = Map<number, number>;
 
 /**
@@ -14,7 +14,7 @@ type Checksums = Map<number, number>;
  */
 export class SavedKeys {
   private readonly file: ArchiveFile;
-  /** Checksums by shard, as last read or written by this thread. */
+  /** Checksums by shard, as this thread last read or wrote them. */
   private readonly checksums = new Map<number, Checksums>();
 
   constructor(path: string, onStuck: (why: string) => void) {
@@ -28,7 +28,7 @@ export class SavedKeys {
       const sealed = this.file.root.get(keyOf(shard, number));
       parts.set(number, sealed && tryOpenKeys(sealed));
       if (sealed !== undefined) checksums.set(number, checksumOf(sealed));
-      // Parts have several megabytes each.
+      // Each part has several megabytes.
       await turn();
     }
     this.checksums.set(shard, checksums);
@@ -53,7 +53,10 @@ export class SavedKeys {
     this.checksums.set(shard, checksums);
   }
 
-  /** Checksum of the numbers and checksums of all parts of a shard; undefined when it has none. */
+  /**
+   * Digest of a shard's saved parts: a checksum of all part numbers and part checksums. Undefined if the shard has
+   * none.
+   */
   digest(shard: number): number | undefined {
     const parts = [...(this.checksums.get(shard) ?? [])].sort(([one], [other]) => one - other);
     return parts.length === 0 ? undefined : crc32(JSON.stringify(parts));
@@ -71,7 +74,7 @@ export class SavedKeys {
   }
 }
 
-/** The first word of a saved part; 0 if it is cut off. */
+/** First word of a saved part; 0 if the part is cut off. */
 function checksumOf(sealed: Buffer): number {
   return sealed.length < 4 ? 0 : sealed.readUInt32BE(0);
 }

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 
 export const ROUNDS = 'walletd_rounds';
-/** Prefix of a partition's name, before its day in days since 1970. */
+/** Prefix of a partition's name. The day follows, as a number of days since 1970. */
 export const PARTITION = `${ROUNDS}_`;
 
 /**
- * Advisory lock of processes that create tables: PostgreSQL refuses one of two at once. Any otherwise unused number.
+ * Advisory lock for processes that create tables, because PostgreSQL fails one of two concurrent creations. The number
+ * is arbitrary but not used elsewhere.
  */
 export const TABLES_LOCK = 7_340_921;
 
@@ -15,14 +16,14 @@ const CREATE_MARKS = `
     shard int PRIMARY KEY, epoch bigint NOT NULL, sequence bigint NOT NULL, index int NOT NULL
   )`;
 
-/** Each row records that all days before this one have been dropped. */
+/** Each row records that all days before its day have been dropped. */
 const CREATE_DROPPED = 'CREATE TABLE IF NOT EXISTS walletd_dropped (first_day int PRIMARY KEY)';
-/** The oldest kept day; null if none was dropped. */
+/** Oldest day that is kept; null if no day has been dropped. */
 export const FIRST_DAY = 'SELECT max(first_day) FROM walletd_dropped';
 
 /**
- * A separate table: adding a column to walletd_archive would wait for every session that has read that table, such as
- * pg_dump.
+ * A separate table, because adding a column to walletd_archive would wait for every session that has read that table,
+ * such as pg_dump.
  */
 const CREATE_IDENTITY = 'CREATE TABLE IF NOT EXISTS walletd_identity (archive_id text NOT NULL)';
 
@@ -48,7 +49,8 @@ export async function createTables(client: ClientBase, version: number, storeId:
       to_regclass('walletd_dropped') IS NOT NULL AS drops`,
   );
   const { exists, marked, drops } = rows[0] as { exists: boolean; marked: boolean; drops: boolean };
-  // Existing tables are enough for a role without the right to create any. Older releases created neither of the two.
+  // A role without the right to create tables can use existing ones. Older releases created neither of these two
+  // tables.
   if (!marked) await client.query(CREATE_MARKS);
   if (!drops) await client.query(CREATE_DROPPED);
   if (exists) return;
@@ -59,7 +61,7 @@ export async function createTables(client: ClientBase, version: number, storeId:
   );
 }
 
-/** Id of the archive; undefined if it has none, or there is no archive. */
+/** Id of the archive; undefined if the archive has no id, or does not exist. */
 export async function findArchiveId(client: ClientBase): Promise<string | undefined> {
   const { rows: tables } = await client.query("SELECT 1 WHERE to_regclass('walletd_identity') IS NOT NULL");
   if (tables.length === 0) return undefined;
@@ -68,8 +70,8 @@ export async function findArchiveId(client: ClientBase): Promise<string | undefi
 }
 
 /**
- * Gives the archive an id if it has none; with `isNew`, a new one. Runs in a transaction that holds the lock of
- * `createTables`.
+ * Gives the archive an id if it has none. With `isNew`, always gives it a new id. Must run in a transaction that holds
+ * the lock of `createTables`.
  */
 export async function makeArchiveId(client: ClientBase, isNew = false): Promise<string> {
   const found = await findArchiveId(client);

@@ -1,6 +1,6 @@
 /*
- * Arrays in PostgreSQL's binary format: writing hundreds of rows as text, with bytes in hexadecimal digits, took longer
- * than everything else per row.
+ * Arrays in PostgreSQL's binary format. Writing hundreds of rows as text, with bytes as hexadecimal digits, took longer
+ * than all other work on a row.
  *
  *   dimensions i32 = 1, has nulls i32 = 0, type of the elements i32, count i32, lowest index i32 = 1
  *   for each element its length i32, and its bytes
@@ -19,7 +19,7 @@ export function int4Array(values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** Array of safe, nonnegative integers. */
+/** Encodes an array of safe, nonnegative integers. */
 export function int8Array(values: readonly number[]): Buffer {
   const bytes = begun('int8', values.length, values.length * (LENGTH_BYTES + 8));
   let at = HEAD_BYTES;
@@ -31,7 +31,7 @@ export function int8Array(values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** `write` writes the element with this index at an offset. */
+/** Encodes an array of byte strings. `write` writes the element with this index at an offset. */
 export function byteaArray(
   lengths: readonly number[],
   write: (bytes: Buffer, at: number, index: number) => void,

@@ -6,13 +6,13 @@ import { begin, introduce, type ServerFacts, STATEMENT_MS } from './server-facts
 
 const CONNECTIONS = 2;
 const CONNECT_MS = 5000;
-/** Maximum age of a connection, so that the server is checked at least this often. */
+/** Maximum age of a connection. The server is checked at least this often. */
 const LIFETIME_SECONDS = 60;
 
 export interface ConnectionsOptions {
-  /** True: durability settings of the server are not checked. */
+  /** True if the server's durability settings are not checked. */
   readonly trustConfig: boolean;
-  /** True: nothing is written, so a replica and any settings are acceptable. */
+  /** True if nothing is written. A replica and any settings are then acceptable. */
   readonly isReadOnly: boolean;
 }
 
@@ -20,18 +20,18 @@ export interface ConnectionsOptions {
 export interface Alone {
   readonly client: ClientBase;
   readonly server: ServerFacts;
-  /** Runs in one transaction, with the settings of walletd in force. */
+  /** Runs in one transaction, with walletd's settings in force. */
   inTransaction<T>(run: (client: ClientBase) => Promise<T>): Promise<T>;
 }
 
 /**
- * Connections to one PostgreSQL, opened on demand. Each new connection is checked before its first use. Behind a pooler
- * every transaction is checked, because the pooler may have moved to another server.
+ * Connections to one PostgreSQL server, opened on demand. Each new connection is checked before its first use. Behind a
+ * pooler every transaction is checked, because the pooler may have switched to a different server.
  */
 export class Connections {
   private readonly pool: Pool;
   private readonly config: ClientConfig;
-  /** Connections through a pooler. */
+  /** Connections that go through a pooler. */
   private readonly pooled = new WeakSet<ClientBase>();
 
   constructor(
@@ -45,11 +45,11 @@ export class Connections {
       maxLifetimeSeconds: LIFETIME_SECONDS,
       onConnect: (client) => this.check(client),
     });
-    // The pool replaces a connection that ends while it is idle.
+    // The pool replaces a connection that closes while idle.
     this.pool.on('error', ignored);
   }
 
-  /** Runs one statement; `name` names its prepared form. */
+  /** Runs one statement; `name` is the name of its prepared form. */
   async ask<R>(name: string, text: string, values: readonly unknown[]): Promise<R[]> {
     return await this.use(async (client) => {
       if (this.pooled.has(client)) return await this.transaction(client, () => rowsOf<R>(client, { text, values }));
@@ -62,8 +62,8 @@ export class Connections {
   }
 
   /**
-   * Opens a connection beside the others, and closes it afterwards. The server is not refused: `run` inspects its
-   * state.
+   * Opens a separate connection for `run`, and closes it afterwards. Does not refuse any server, because `run` inspects
+   * the server's state.
    */
   async alone<T>(run: (alone: Alone) => Promise<T>): Promise<T> {
     const client = new Client(this.config);
@@ -76,7 +76,7 @@ export class Connections {
         try {
           return await this.transaction(client, work);
         } catch (error) {
-          // The next transaction uses the same connection.
+          // The next transaction uses this connection again.
           await client.query('ROLLBACK').catch(ignored);
           throw error;
         }
@@ -89,7 +89,7 @@ export class Connections {
     }
   }
 
-  /** Throws a `ServerRefused` when walletd must not rely on the server. */
+  /** Throws a `ServerRefused` if walletd must not rely on the server. */
   refuse(server: ServerFacts): void {
     if (!this.options.isReadOnly) refuseServer(server, this.options.trustConfig);
   }
@@ -108,7 +108,7 @@ export class Connections {
     let client: PoolClient | undefined;
     try {
       client = await this.pool.connect();
-      // A connection that breaks also emits an event; without a listener it would end the process.
+      // A connection that breaks also emits an event. Without a listener, that event would end the process.
       client.on('error', ignored);
       const result = await run(client);
       client.off('error', ignored);
@@ -116,7 +116,7 @@ export class Connections {
       return result;
     } catch (error) {
       client?.off('error', ignored);
-      // A connection in an unknown state is not used again.
+      // A connection in an unknown state must not be used again.
       client?.release(true);
       throw explain(error);
     }

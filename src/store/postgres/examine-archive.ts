@@ -16,7 +16,7 @@ const RIGHTS = `
     has_schema_privilege(current_schema(), 'CREATE') AS may_create,
     (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('${ROUNDS}')) AS is_owner`;
 
-/** Checks that the user owns the archive: each new day is a table, which only the owner can add. */
+/** Checks that the user owns the archive. Each new day is a table, which only the owner can add. */
 export async function rightsOf(client: ClientBase): Promise<Finding> {
   const about = 'archive rights';
   const { rows } = await client.query(RIGHTS);
@@ -32,7 +32,7 @@ export async function rightsOf(client: ClientBase): Promise<Finding> {
   return { about, verdict: 'good', says: 'this user may do all that a server needs' };
 }
 
-/** `check` throws a `FormatError` when the archive does not belong to this store. */
+/** Checks the archive's contents. `check` throws a `FormatError` if the archive does not belong to this store. */
 export async function contentsOf(client: ClientBase, check: () => Promise<void>): Promise<Finding> {
   const about = 'archive';
   try {
@@ -50,12 +50,12 @@ export async function contentsOf(client: ClientBase, check: () => Promise<void>)
   return { about, verdict: 'good', says: `${id}${days} days, ${Math.ceil(Number(bytes) / 1024 ** 2)} MiB` };
 }
 
-/** Includes the day that is created ahead. */
+/** The counts include the day that is created ahead of time. */
 const CONTENTS = `
   SELECT count(*)::int AS days, coalesce(sum(pg_total_relation_size(inhrelid)), 0)::bigint AS bytes
   FROM pg_inherits WHERE inhparent = '${ROUNDS}'::regclass`;
 
-/** A user without the role pg_monitor sees the replicas, but not their lag. */
+/** Checks replication. A user without the role pg_monitor sees the replicas, but not their lag. */
 export async function replicasOf(client: ClientBase): Promise<Finding> {
   const { rows } = await client.query(REPLICAS);
   const { names, replicas } = rows[0] as { readonly names: string; readonly replicas: number };
@@ -68,11 +68,11 @@ export async function replicasOf(client: ClientBase): Promise<Finding> {
 const REPLICAS = `
   SELECT current_setting('synchronous_standby_names') AS names, (SELECT count(*)::int FROM pg_stat_replication) AS replicas`;
 
-/** Contents and users of a database that prevent its use for a new store. */
+/** Contents and sessions of a database that prevent its use for a new store. */
 export interface Occupancy {
-  /** True when there is a round of any store. */
+  /** True if the database has a round of any store. */
   readonly hasRounds: boolean;
-  /** Sessions of others in the database: a running walletd, a follower of its backup, a person. */
+  /** Other sessions in the database, such as a running walletd, a follower of its backup, or a psql session. */
   readonly sessions: number;
 }
 

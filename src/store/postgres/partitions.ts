@@ -5,54 +5,57 @@ import { FIRST_DAY, PARTITION, ROUNDS, TABLES_LOCK } from './archive-tables.js';
 import type { Alone, Connections } from './connections.js';
 import { LOCK_MS } from './server-facts.js';
 
-/** First PostgreSQL version that detaches without blocking lookups. */
+/** First PostgreSQL version that can detach a partition without blocking lookups. */
 const DETACH_CONCURRENTLY = 14;
-/** Maximum wait for a lock that all lookups queue behind; an older server, or a pooler, leaves no other way. */
+/**
+ * Maximum wait for a lock that blocks all lookups behind it. On older servers and through a pooler, there is no other
+ * way.
+ */
 const EXCLUSIVE_LOCK_MS = 100;
-/** Advisory lock of PostgreSQL: one process at a time drops days. */
+/** Advisory lock that lets only one process at a time drop days. */
 const DROP_LOCK = 7_340_922;
-/** SQLSTATE of a timed-out wait for a lock. */
+/** SQLSTATE for a lock wait that timed out. */
 const LOCK_NOT_AVAILABLE = '55P03';
 const ATTEMPTS = 4;
 const RETRY_MS = 100;
 const DAY_MAX = 2 ** 31 - 2;
 
-/** `pending`: a detach was interrupted. `detached`: the table no longer belongs to the archive. */
+/** `pending`: a detach was interrupted. `detached`: the table is no longer part of the archive. */
 type State = 'none' | 'attached' | 'pending' | 'detached';
 
 /**
- * Tables of the days. No statement here takes a lock on the archive that a lookup waits for. A day is a separate table
- * before it is attached, and again before it is dropped. A reader that holds its locks for hours, as pg_dump does,
- * delays a drop.
+ * The tables of the archive's days. No statement here takes a lock on the archive that blocks lookups. A day is a
+ * separate table before it is attached, and again before it is dropped. A reader that holds its locks for hours, such
+ * as pg_dump, delays drops.
  */
 export class Partitions {
-  /** Days whose table is known to exist. */
+  /** Days whose tables are known to exist. */
   private readonly known = new Set<number>();
   private ahead: Promise<void> = Promise.resolve();
 
   constructor(private readonly connections: Connections) {}
 
   /**
-   * Creates the missing tables of these days. Also creates the table of the day after the newest, concurrently with
-   * later work. Rejects with a `DroppedDayError` for a dropped day.
+   * Creates the missing tables of these days. Also starts to create the table of the day after the newest, without
+   * waiting for it. Rejects with a `DroppedDayError` for a dropped day.
    */
   async ensure(days: ReadonlySet<number>): Promise<void> {
     for (const day of days) if (!this.known.has(day)) await this.make(day);
     const next = Math.max(...days) + 1;
     if (this.known.has(next) || next > DAY_MAX) return;
-    // A day that cannot be created now is created with one of the next puts, or at midnight.
+    // If the next day cannot be created now, one of the next puts creates it, or the first put after midnight.
     this.ahead = this.ahead.then(() => this.make(next)).catch(() => {});
   }
 
-  /** Forgets which tables exist: another process may have dropped one. */
+  /** Forgets which tables exist, because another process may have dropped one. */
   forget(): void {
     this.known.clear();
   }
 
   /**
-   * Drops the days before this one. From the first statement on, none of them is created or attached again. Resolves
-   * when no such day is left. Rejects if a session holds a lock, or another process is dropping days now; the remaining
-   * days are dropped the next time.
+   * Drops all days before this one. After its first statement, no such day is created or attached again. Resolves when
+   * none of them is left. Rejects if a session holds a lock, or if another process is dropping days; the next call
+   * drops the remaining days.
    */
   async dropBefore(day: number): Promise<void> {
     await this.connections.ask('first day', RAISE_FIRST_DAY, [day]);
@@ -66,7 +69,7 @@ export class Partitions {
     });
   }
 
-  /** Waits for the day that is created ahead. */
+  /** Waits for the day that is being created ahead of time. */
   async close(): Promise<void> {
     await this.ahead;
   }
@@ -88,7 +91,7 @@ interface Table {
   readonly state: State;
 }
 
-/** Before PostgreSQL 14 the column `inhdetachpending` does not exist, and nothing is pending. */
+/** Before PostgreSQL 14 the column `inhdetachpending` does not exist, and no detach is ever pending. */
 const TABLES = `
   SELECT substring(c.relname FROM '[0-9]+$')::int AS day,
     CASE WHEN h.inhrelid IS NULL THEN 'detached'
@@ -112,14 +115,14 @@ async function attach(alone: Alone, day: number): Promise<void> {
     const [{ max: firstDay }] = rows as [{ max: number | null }];
     if (firstDay !== null && day < firstDay) throw new DroppedDayError(firstDay);
     if (state === 'none') await client.query(createTable(day));
-    // Takes SHARE UPDATE EXCLUSIVE on the parent, which conflicts with neither lookups nor puts nor pg_dump.
+    // Takes SHARE UPDATE EXCLUSIVE on the parent, which does not conflict with lookups, puts or pg_dump.
     await client.query(
       `ALTER TABLE ${ROUNDS} ATTACH PARTITION ${PARTITION}${day} FOR VALUES FROM (${day}) TO (${day + 1})`,
     );
   });
 }
 
-/** LIKE copies the indexes, but not the tablespace, which a partition would have inherited. */
+/** LIKE copies the indexes, but not the tablespace, which a partition would otherwise inherit. */
 function createTable(day: number): string {
   return `
     SELECT set_config('default_tablespace', s.spcname, true)
@@ -133,7 +136,7 @@ async function dropAll({ client, server, inTransaction }: Alone, tables: readonl
     const { rows } = await client.query(
       `SELECT set_config('lock_timeout', '${LOCK_MS}', false), pg_try_advisory_lock(${DROP_LOCK}) AS mine`,
     );
-    // The lock ends with this connection.
+    // Closing the connection releases the lock.
     if (!(rows[0] as { mine: boolean }).mine) throw new Error('another process drops old days of the archive just now');
   }
   const exclusively = (sql: string) =>

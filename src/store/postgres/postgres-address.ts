@@ -3,18 +3,18 @@ import type { ConnectionOptions } from 'node:tls';
 import { decodeText } from '../../base/decode-text.js';
 import { messageOf } from '../../base/message-of.js';
 
-/** Address of a PostgreSQL server. `login` holds its password; `name` is for people and does not. */
+/** Address of a PostgreSQL server. `login` contains its password. `name` is human-readable and does not. */
 export interface PostgresAddress {
   readonly name: string;
   readonly login: PostgresLogin;
 }
 
-/** Fields in the form that the library `pg` expects. */
+/** Fields in the form that the `pg` library expects. */
 export interface PostgresLogin {
-  /** Undefined: the user in PGUSER, or else the user of this process. */
+  /** Undefined: the user in PGUSER, or else the process's user. */
   readonly user?: string;
   readonly password?: string;
-  /** A name, an IP address, or the folder of a Unix socket. */
+  /** Host name, IP address, or folder of a Unix socket. */
   readonly host: string;
   readonly port: number;
   readonly database: string;
@@ -23,7 +23,9 @@ export interface PostgresLogin {
   readonly options?: string;
 }
 
-/** An address that cannot work. The message names the faulty part and the cure, and repeats no value. */
+/**
+ * An address that cannot work. The message names the faulty part and the fix, and repeats no value from the address.
+ */
 export class AddressError extends Error {
   override readonly name = 'AddressError';
 }
@@ -34,7 +36,7 @@ const PORT = 5432;
 const PORT_MAX = 65_535;
 const APPLICATION = 'walletd';
 const PARAMETERS = ['host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'application_name', 'options'];
-/** Modes that verify the server's certificate and its name, all alike. */
+/** Modes that verify the server's certificate and name. They are equivalent here. */
 const VERIFYING = ['require', 'verify-ca', 'verify-full'];
 const ENCODED: Readonly<Record<string, string>> = { '/': '%2F', '?': '%3F', '#': '%23', '@': '%40', '%': '%25' };
 
@@ -66,8 +68,8 @@ export function parsePostgresAddress(text: string): PostgresAddress {
 }
 
 /**
- * Refuses a password with one of these characters unescaped: the character ends the authority too early, or moves its
- * end.
+ * Refuses a password that contains one of these characters unescaped, because the character would end the authority too
+ * early or shift its end.
  */
 function refuseUnescaped(authority: string, behind: string, at: number): void {
   const [path = ''] = splitAt(behind, '?');
@@ -125,7 +127,7 @@ function parametersOf(query: string): ReadonlyMap<string, string> {
   const pairs = query === '' ? [] : query.split('&').map((pair) => splitAt(pair, '='));
   const parameters = new Map<string, string>();
   for (const [name = '', value = ''] of pairs) {
-    // The name is not repeated: it may be the end of a password with an unescaped question mark.
+    // Do not repeat the name, because it may be the end of a password with an unescaped question mark.
     if (!PARAMETERS.includes(name)) {
       throw new AddressError(`it has a parameter that walletd does not know: it takes ${PARAMETERS.join(', ')}`);
     }

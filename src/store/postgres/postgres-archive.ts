@@ -35,12 +35,12 @@ import { Partitions } from './partitions.js';
 import { parsePostgresAddress } from './postgres-address.js';
 import { judgeServer } from './server-check.js';
 
-/** PostgreSQL's code for a key that already exists. */
+/** PostgreSQL error code for a key that already exists. */
 const UNIQUE_VIOLATION = '23505';
-/** Number of rows read at once. */
+/** Number of rows read per query. */
 const BATCH = 1000;
 
-/** A row of walletd_rounds; PostgreSQL's bigint comes as text. */
+/** A row of walletd_rounds. The driver returns bigint values as text. */
 interface Row {
   readonly day: number;
   readonly player: string;
@@ -51,34 +51,34 @@ interface Row {
   readonly record?: Buffer;
 }
 
-/** A mark; null if the shard has none. */
+/** Archive mark of a shard; null if the shard has none. */
 interface MarkRow {
   readonly mark_epoch: string | null;
   readonly mark_sequence: string | null;
   readonly mark_index: number | null;
 }
 
-/** A mark, and the oldest kept day; null if no day has been dropped. */
+/** A mark, and the oldest day that is kept; null if no day has been dropped. */
 type StateRow = MarkRow & { readonly first_day: number | null };
 
-/** Null except for the state if no row was found. */
+/** If no round was found, everything except the state is null. */
 type FoundRow = Row & StateRow & { readonly record: Buffer | null };
 
-/** The archive in PostgreSQL (12 or later): a table with a partition for each day. Connects on demand. */
+/** The archive in PostgreSQL (version 12 or later), in a table with one partition per day. Connects on demand. */
 export class PostgresArchive implements Archive {
   private readonly connections: Connections;
   private readonly partitions: Partitions;
   private prepared: Promise<void> | undefined = undefined;
-  /** True if there are no tables and this archive does not create any. */
+  /** True if the tables do not exist and this archive does not create any. */
   private isEmpty = false;
-  /** Version in the table, or a lower one if another process has raised it. */
+  /** Version in the table. If another process has raised it, this one may be lower. */
   private version = FIRST_ARCHIVE_VERSION;
-  /** Name for people. */
+  /** Human-readable name. */
   private readonly name: string;
 
   /**
-   * Throws an `AddressError` when the address cannot work. Without a tie, any archive of the store is accepted,
-   * whatever its id.
+   * Throws an `AddressError` if the address cannot work. Without a tie, accepts any archive of the store, whatever its
+   * id.
    */
   constructor(
     address: string,
@@ -95,7 +95,7 @@ export class PostgresArchive implements Archive {
   async put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void> {
     const [first] = records;
     if (first === undefined) return;
-    // Encoded in the caller's turn: the caller has chosen the moment.
+    // Encode in the caller's turn, because the caller chose this moment.
     const values = [
       ...[...placesOf(records), encoded(records), ...freshOf(records), ...marksOf(newestMarks(records))],
       ...[first.shard, required?.epoch, required?.sequence, required?.index],
@@ -114,7 +114,8 @@ export class PostgresArchive implements Archive {
       throw error;
     });
     const [row] = rows;
-    // Throws if nothing was put: the row has the very mark and first day that the statement compared.
+    // If the statement put nothing, one of these throws: the row has the same mark and first day that the statement
+    // compared.
     mustReach(first.shard, row && findMark(row), required);
     mustKeep(records, row?.first_day ?? 0);
   }
@@ -152,7 +153,7 @@ export class PostgresArchive implements Archive {
       ids.map(({ player }) => player),
       ids.map(({ hash }) => bytesOf(hash)),
     ]);
-    // Each row has the mark of the shard; if nothing is found, there is one row with the mark alone.
+    // Each row contains the shard's mark. If no round was found, there is one row with only the mark.
     const [first] = rows;
     mustReach(shard, first === undefined ? undefined : findMark(first), required);
     const firstDay = first?.first_day ?? 0;
@@ -202,7 +203,10 @@ export class PostgresArchive implements Archive {
     for await (const rows of this.rows(shard, day)) yield rows.map((row) => recordOf(shard, row));
   }
 
-  /** Rejects with a `DamagedRecordError` after the last key if the keys of a record are unreadable. */
+  /**
+   * Keys of a shard's records. If a record's keys are unreadable, rejects with a `DamagedRecordError` after the last
+   * key.
+   */
   async *names(shard: number, day: number): AsyncIterable<readonly ArchiveKey[]> {
     let damage: unknown;
     const namesOf = (row: Row): ArchiveKey[] => {
@@ -236,8 +240,8 @@ export class PostgresArchive implements Archive {
   async saveKeys(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
     await this.prepare();
     await this.connections.inTransaction(async (client) => {
-      // A former owner that stood still knows fewer keys than the present owner. The fresh keys of the newest put are
-      // never dropped, so a later epoch is visible here.
+      // A former owner that was paused knows fewer keys than the present owner. The fresh keys of the newest put are
+      // never dropped, so this query sees a later epoch.
       await client.query('SELECT pg_advisory_xact_lock($1, $2)', [NAMES_LOCK, shard]);
       const { rows } = await client.query(LATER, [shard, lsn.epoch]);
       if (rows.length > 0) throw new Error('another node has the shard, and saves what is known of its archive');
@@ -269,7 +273,9 @@ export class PostgresArchive implements Archive {
     await this.connections.close();
   }
 
-  /** Findings about the server, the user's rights and the contents. Creates nothing, and is used on its own. */
+  /**
+   * Checks the server, the user's rights and the archive's contents. Creates nothing, and works before any other call.
+   */
   async examine(): Promise<readonly Finding[]> {
     return await this.connections.alone(async ({ client, server }) => {
       const judged = judgeServer(server, this.options.trustConfig);
@@ -280,26 +286,26 @@ export class PostgresArchive implements Archive {
   }
 
   /**
-   * Throws a `FormatError` when the archive belongs to another store, or is not the one of the tie. Uses a new
-   * connection, because the server at the address may have been replaced. A follower of a backup calls this at each
+   * Throws a `FormatError` if the archive belongs to another store, or is not the archive that the tie names. Uses a
+   * new connection, because the server at the address may have been replaced. A backup follower calls this after each
    * reconnect.
    */
   async checkIdentity(): Promise<void> {
     await this.connections.alone(({ client }) => this.check(client));
   }
 
-  /** Creates the archive if there is none, ties it, and resolves with its id. */
+  /** Creates the archive if there is none, ties it to the store, and resolves with its id. */
   async identify(): Promise<string | undefined> {
     await this.prepare();
     return await this.findId();
   }
 
-  /** Id of the archive; undefined if it has none, or there is no archive. */
+  /** Id of the archive; undefined if the archive has no id, or does not exist. */
   async findId(): Promise<string | undefined> {
     return await this.connections.inTransaction(findArchiveId);
   }
 
-  /** Gives the archive a new id, which makes it another archive; resolves with the id. */
+  /** Gives the archive a new id, so that it counts as a different archive. Resolves with the id. */
   async renew(): Promise<string> {
     return await this.connections.inTransaction(async (client) => {
       await createTables(client, FIRST_ARCHIVE_VERSION, this.storeId);
@@ -309,8 +315,8 @@ export class PostgresArchive implements Archive {
   }
 
   /**
-   * Whether the database is free for a new store. Unlike the other methods, creates nothing and reads the archive of
-   * any store.
+   * Checks whether the database is free for a new store. Unlike the other methods, creates nothing and accepts the
+   * archive of any store.
    */
   async occupancy(): Promise<Occupancy> {
     return await this.connections.alone(({ client }) => occupancyOf(client));
@@ -334,8 +340,8 @@ export class PostgresArchive implements Archive {
   }
 
   /**
-   * Creates missing tables and checks which store they belong to; after a success, does neither again. A read-only
-   * archive creates no tables: a database without them is empty, and is checked again the next time.
+   * Creates missing tables and checks which store they belong to, once. A read-only archive creates no tables: it
+   * treats a database without tables as empty, and checks it again the next time.
    */
   private prepare(): Promise<void> {
     this.prepared ??= this.prepareOnce().catch((error: Error) => {
@@ -345,7 +351,7 @@ export class PostgresArchive implements Archive {
     return this.prepared;
   }
 
-  /** Leaves an archive that the tie does not name as it is. */
+  /** Leaves an archive that the tie does not name unchanged. */
   private async prepareOnce(): Promise<void> {
     const { tie, name } = this;
     const found = await this.connections.inTransaction(async (client) => {
@@ -368,7 +374,7 @@ export class PostgresArchive implements Archive {
     if (this.tie !== undefined) mustBeTied(this.tie, await findArchiveId(client), this.name);
   }
 
-  /** Throws a `FormatError` when the tables belong to another store, or to a newer walletd. */
+  /** Throws a `FormatError` if the tables belong to another store or to a newer walletd. */
   private async mustBeOurs(client: ClientBase): Promise<void> {
     const { rows } = await client.query('SELECT version, store_id FROM walletd_archive');
     const [about] = rows as { version: number; store_id: string }[];
@@ -394,7 +400,7 @@ function unnest(first: number, types: readonly string[]): string {
   return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join(', ')})`;
 }
 
-/** Raises one row per shard if the new mark is newer; `condition` decides whether any is raised. */
+/** SQL that raises one mark per shard if the new mark is newer. `condition` decides whether any mark is raised. */
 function raise(first: number, condition = ''): string {
   return `
   INSERT INTO walletd_marks AS m (shard, epoch, sequence, index)
@@ -407,11 +413,11 @@ const RAISE = raise(1);
 const MARK =
   'SELECT epoch AS mark_epoch, sequence AS mark_sequence, index AS mark_index FROM walletd_marks WHERE shard = $1';
 
-/** Has no conflict clause, because conflicts occur only after an outage: handling them costs a third more. */
+/** Has no conflict clause: conflicts occur only after an outage, and the clause adds a third to the cost. */
 const PUT = put('');
 const PUT_AGAIN = put('ON CONFLICT DO NOTHING');
 
-/** Also finds a record with the bytes of an id's hash elsewhere: the caller checks the ids. */
+/** May also match a record in which the bytes of an id's hash occur by chance, so the caller compares the ids. */
 const FIND = `
   SELECT mark.*, (${FIRST_DAY}) AS first_day, found.* FROM (SELECT) AS always
   LEFT JOIN (${MARK}) AS mark ON true
@@ -444,7 +450,7 @@ const ALL = `
     AND (r.player, r.round, r.epoch, r.sequence, r.index) > ($4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::int)
   ORDER BY r.player, r.round, r.epoch, r.sequence, r.index LIMIT $3`;
 
-/** Days with a record. LIMIT keeps the planner from a join that would read all records. */
+/** Days with a record. LIMIT prevents a join that would read all records. */
 const DAYS = `
   SELECT d.day FROM (
     SELECT substring(c.relname FROM '[0-9]+$')::int AS day FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid
@@ -457,7 +463,7 @@ const ROOM = `
   SELECT sum(pg_total_relation_size(h.inhrelid))::bigint AS bytes FROM pg_inherits h
   WHERE h.inhparent = '${ROUNDS}'::regclass`;
 
-/** First key of walletd's advisory locks with two keys; the second one is the shard. */
+/** First key of walletd's two-key advisory locks; the second key is the shard. */
 const NAMES_LOCK = 0x77_6c_6e_6d;
 const LATER = 'SELECT 1 FROM walletd_fresh WHERE shard = $1 AND epoch > $2::bigint LIMIT 1';
 const FRESH = 'SELECT day, names FROM walletd_fresh WHERE shard = $1';
@@ -470,8 +476,8 @@ const SAVE = `
 const DROP = `DELETE FROM ${ROUNDS} WHERE shard = $1 AND (epoch, sequence) > ($2::bigint, $3::bigint)`;
 
 /**
- * Puts nothing if the mark is older than the required one ($19 to $21), or the oldest day ($22) has been dropped.
- * Returns the state before the put.
+ * SQL that puts nothing if the mark is older than the required one ($19 to $21), or if the oldest day ($22) has been
+ * dropped. It returns the state before the put.
  */
 function put(onConflict: string): string {
   const ifReached = 'WHERE EXISTS (SELECT FROM reached)';
@@ -495,14 +501,14 @@ function put(onConflict: string): string {
 }
 
 /**
- * Excludes records of dropped days, which remain after overlapping puts and drops, and while slices cannot be dropped
- * yet.
+ * Excludes records of dropped days. Such records remain after a put and a drop overlap, and while partitions cannot be
+ * dropped yet.
  */
 function isKept(day: string): string {
   return `${day} >= coalesce((${FIRST_DAY}), 0)`;
 }
 
-/** Column by column, as `unnest` expects them. */
+/** Values by column, as `unnest` expects them. */
 function placesOf(places: readonly DatedPlace[]): Buffer[] {
   return [
     int4Array(places.map(({ day }) => day)),
@@ -519,7 +525,7 @@ function encoded(records: readonly ArchiveRecord[]): Buffer {
   return byteaArray(records.map(encodedLength), (bytes, at, i) => writeRecord(records[i] as ArchiveRecord, bytes, at));
 }
 
-/** Keys of one put by shard and day, column by column. */
+/** Keys of one put by shard and day, as one array per column. */
 function freshOf(records: readonly ArchiveRecord[]): Buffer[] {
   const groups = new Map<number, ArchiveRecord[]>();
   for (const record of records) {
@@ -566,7 +572,7 @@ function nameOf({ day, player, round, epoch, sequence, index }: Row): string {
   return `${day} ${player} ${round} ${epoch} ${sequence} ${index}`;
 }
 
-/** Column by column, ordered by shard: two puts that raise the same marks lock them in the same order. */
+/** Marks as one array per column, ordered by shard: two puts that raise the same marks lock them in the same order. */
 function marksOf(marks: ReadonlyMap<number, ArchiveMark>): Buffer[] {
   const rows = [...marks].sort(([one], [other]) => one - other);
   return [

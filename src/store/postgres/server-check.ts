@@ -8,7 +8,7 @@ interface Rule {
   readonly setting: DurabilitySetting;
   readonly wanted: readonly string[];
   readonly why: string;
-  /** Statement that sets the wanted value. */
+  /** Statement that sets the required value. */
   readonly cure: string;
 }
 
@@ -35,7 +35,7 @@ const RULES: readonly Rule[] = [
 
 const TRUST = 'or, where the storage makes it needless, vouch for it with WALLETD_POSTGRES_TRUST_CONFIG=true';
 
-/** Findings about a server, shared by the check of each connection and `walletd doctor`. Bad ones refuse the server. */
+/** Findings about a server, used by each connection check and by `walletd doctor`. A bad finding refuses the server. */
 export function judgeServer(facts: ServerFacts, trustConfig: boolean): readonly Finding[] {
   return [roleOf(facts), ...RULES.map((rule) => judge(rule, facts, trustConfig)), checksumsOf(facts)];
 }
@@ -61,8 +61,8 @@ function roleOf({ version, major, isStandby, isPooled }: ServerFacts): Finding {
 }
 
 /**
- * Missing checksums are no reason to refuse a server: rounds are checked when read, and only rounds that a search
- * misses go unnoticed.
+ * Checks that the server has page checksums. It is not refused without them: rounds are verified when read, so only a
+ * round that a search misses would go unnoticed.
  */
 function checksumsOf({ hasChecksums }: ServerFacts): Finding {
   const about = 'archive checksums';

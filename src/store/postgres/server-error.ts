@@ -1,7 +1,7 @@
 import { OutageError } from '../../base/outage-error.js';
 
 interface Explained {
-  /** SQLSTATE of PostgreSQL, or code of Node. */
+  /** PostgreSQL's SQLSTATE, or Node's error code. */
   readonly codes?: readonly string[];
   readonly words?: RegExp;
   readonly sentence: string;
@@ -15,7 +15,7 @@ const CERTIFICATE_CODES = [
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ];
 
-/** Errors that persist until a person changes something. */
+/** Errors that persist until an operator acts. */
 const PERMANENT: readonly Explained[] = [
   {
     codes: ['28P01'],
@@ -58,14 +58,14 @@ const PERMANENT: readonly Explained[] = [
   },
 ];
 
-/** Classes of errors after which another try may find the server. */
+/** Error classes after which a retry may reach the server. */
 const AWAY: readonly string[] = ['08', '53', '57'];
 const AWAY_WORDS =
   /^(connect |read |write |getaddrinfo |Connection terminated|timeout exceeded|Query read timeout|Client has encountered|server login|pgbouncer cannot connect|server conn crashed|query_wait_timeout|The database system)/i;
 
 /**
- * Puts a sentence for people, if there is one, before the server's own words. Returns an `OutageError` when another try
- * may find the server. Every other error stays as it is.
+ * Puts a human-readable sentence, if there is one, before the server's message. Returns an `OutageError` if a retry may
+ * reach the server. Leaves every other error unchanged.
  */
 export function explain(thrown: unknown): Error {
   const error = first(thrown);
@@ -79,8 +79,8 @@ export function explain(thrown: unknown): Error {
 }
 
 /**
- * The first of several errors. Node tries each address of a name; its combined error has no message, and the first one
- * is informative enough.
+ * Returns the first of several errors. Node tries each address of a host name, and its combined error has no message;
+ * the first error is informative enough.
  */
 function first(thrown: unknown): Error {
   if (thrown instanceof AggregateError && thrown.errors[0] instanceof Error) return thrown.errors[0];

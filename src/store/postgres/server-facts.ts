@@ -1,29 +1,29 @@
 import type { ClientBase, QueryResult } from 'pg';
 
-/** State of a server and of the session with it, as the server reports them. */
+/** State of a server and of the session with it, as the server reports it. */
 export interface ServerFacts {
-  /** `server_version`, for people. */
+  /** `server_version`, for messages. */
   readonly version: string;
   readonly major: number;
-  /** True on a replica, which replays the log of another server. */
+  /** True on a replica, which replays another server's log. */
   readonly isStandby: boolean;
-  /** True behind PgBouncer or a similar pooler: two transactions of one connection may run in two sessions. */
+  /** True behind PgBouncer or a similar pooler: two transactions of one connection may run in different sessions. */
   readonly isPooled: boolean;
-  /** Value in force for the transactions of walletd, by setting. */
+  /** Value in force for walletd's transactions, by setting. */
   readonly settings: Readonly<Record<DurabilitySetting, string>>;
-  /** True if the server verifies checksums of its pages when it reads them: `data_checksums`. */
+  /** True if the server verifies page checksums when it reads pages: `data_checksums`. */
   readonly hasChecksums: boolean;
 }
 
 export const DURABILITY_SETTINGS = ['fsync', 'full_page_writes', 'synchronous_commit'] as const;
 export type DurabilitySetting = (typeof DURABILITY_SETTINGS)[number];
 
-/** Timeout of a statement on the server; the client waits as long. */
+/** Timeout of a statement, both on the server and in the client. */
 export const STATEMENT_MS = 10_000;
-/** Timeout of a wait for a lock, in all statements that create or drop tables. */
+/** Timeout of a lock wait, in all statements that create or drop tables. */
 export const LOCK_MS = 1000;
 
-/** Keeps `remote_apply`, because it waits for more than `on`; every weaker value becomes `on`. */
+/** Keeps `remote_apply`, which waits for more than `on` does. Replaces every weaker value with `on`. */
 const COMMIT = "CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END";
 
 const FACTS = `
@@ -37,7 +37,7 @@ type FactsRow = Readonly<Record<DurabilitySetting | 'version' | 'checksums', str
   readonly major: number;
 };
 
-/** Settings as statements: a pooler would drop or refuse start-up options. */
+/** Sets the settings as statements, because a pooler would drop or refuse startup options. */
 function setting(scope: 'session' | 'transaction'): string {
   const isLocal = scope === 'transaction';
   return `SELECT set_config('synchronous_commit', ${COMMIT}, ${isLocal}),
@@ -46,7 +46,7 @@ function setting(scope: 'session' | 'transaction'): string {
 
 /**
  * Prepares a new connection, and asks which settings are in force. A dedicated session gets the settings once. A pooled
- * session gets them with each transaction, through `begin`, and here in a transaction of their own.
+ * session gets them in each transaction: through `begin`, and here in a separate transaction.
  */
 export async function introduce(client: ClientBase): Promise<ServerFacts> {
   const pid = (await ask(client, FACTS)).pid;
@@ -57,7 +57,7 @@ export async function introduce(client: ClientBase): Promise<ServerFacts> {
   return facts;
 }
 
-/** Begins a transaction with the settings of walletd on a pooled connection, and asks which settings are in force. */
+/** Begins a transaction with walletd's settings on a pooled connection, and asks which settings are in force. */
 export async function begin(client: ClientBase): Promise<ServerFacts> {
   return factsOf(await ask(client, `BEGIN;${setting('transaction')};${FACTS}`), true);
 }

@@ -1,24 +1,25 @@
 /**
- * The compare-and-set of heads as a function of Redis: one call for all logs of a flush. The call is atomic, even
- * against other owners, and Redis answers it like any write: with `appendfsync always` after the fsync.
+ * The compare-and-set of heads, as a Redis function that takes all logs of a flush in one call. The call is atomic,
+ * even against other owners. Redis answers it like any write: with `appendfsync always`, after the fsync.
  *
  *   keys   for each shard: its head, its log
  *   args   'all' or 'each', 'confirm' or '', then for each shard: expected head, head after, number of entries, and id and
  *          bytes of each entry
  *   reply  for each shard: {'ok'}, {'duplicate'}, {'conflict', head found} or {'failed', why}
  *
- * With 'all' nothing is written unless all heads are the expected ones; otherwise every reply is the head that was
- * found.
+ * With 'all', the function writes nothing unless every head is the expected one; otherwise each reply is the head that
+ * was found.
  *
- * The head is written first, and restored when an entry cannot be written: a user without the right to write heads
- * leaves no entry behind that could not be continued. Only the very first entry creates the log: a lost log is not
- * restarted in its middle. A take-over ('all') does create it: the recovery that follows stops that shard only.
+ * The head is written first, and restored if an entry cannot be written. A user without the right to write heads
+ * therefore never leaves an entry that no head refers to. Only the very first entry may create the log, so that a lost
+ * log does not restart in its middle. A takeover ('all') does create it: the recovery that follows then stops only that
+ * shard.
  *
  * If nothing is written, 'confirm' makes the function rewrite the head unchanged. WAIT waits for the last write of its
  * own connection; without a write it would report that all replicas are up to date. After a 'duplicate' the head is
- * always rewritten: Redis may have ended between the write and its fsync, and now there is another fsync.
+ * always rewritten: Redis may have stopped between the write and its fsync, and the rewrite causes a new fsync.
  *
- * The name contains a version: a newer walletd adds a new name and leaves this function to older callers.
+ * The name contains a version. A newer walletd adds a new name and leaves this function to older callers.
  */
 export const APPEND_FUNCTION_NAME = 'walletd_append_2';
 const LIBRARY_NAME = 'walletd_2';

@@ -1,5 +1,5 @@
 /**
- * The membership registry of a cluster, as a function of Redis.
+ * A cluster's membership registry, as a Redis function.
  *
  *   keys   registry, heartbeats
  *   args   command, then
@@ -14,7 +14,7 @@
  *   reply  1 done, 0 not; for `beat` the changes: { 'gone' }, { 'same', heartbeats }, { 'all', heartbeats, registry };
  *          for `read` { 'all', heartbeats, registry }
  *
- * `version` differs after each change: any text that was never used before.
+ * `version` must be a text that was never used before, so that it differs after each change.
  */
 export const CLUSTER_FUNCTION_NAME = 'walletd_cluster_1';
 

@@ -11,7 +11,7 @@ import { type SlotRange, slotRangesOf } from './slot-ranges.js';
 
 const SLOTS = 16_384;
 const REFRESH_MS = 10_000;
-/** Minimum interval between two refreshes after doubts. */
+/** Minimum interval between two refreshes that doubts cause. */
 const DOUBT_MS = 200;
 const COMMAND_TIMEOUT_MS = 2000;
 
@@ -23,19 +23,19 @@ export interface ClusterDeps {
 }
 
 /**
- * The masters of a Redis Cluster, as its servers report them: `CLUSTER SLOTS` every 10 s, and whenever a master is in
- * doubt.
+ * The masters of a Redis Cluster, as its servers report them. Runs `CLUSTER SLOTS` every 10 s, and whenever a master is
+ * in doubt.
  */
 export class ClusterMasters implements Masters {
   readonly isOne = false;
-  /** By slot; undefined for a slot without a master. */
+  /** Masters by slot; undefined for a slot without a master. */
   private bySlot: (Master | undefined)[] | undefined = undefined;
   private readonly byName = new Map<string, Master>();
   private lanes = 0;
   private refreshing: Promise<void> | undefined = undefined;
   private refreshedMs = Number.NEGATIVE_INFINITY;
   private readonly timer: NodeJS.Timeout;
-  /** Connections to servers that were asked and answered. */
+  /** Connections to servers that have answered a query for slots. */
   private readonly informants = new Map<string, RedisConnection>();
   private isClosed = false;
 
@@ -99,7 +99,7 @@ export class ClusterMasters implements Masters {
     return this.bySlot ?? [];
   }
 
-  /** Refreshes the slots, once at a time. Rejects when no server answers. */
+  /** Refreshes the slots, one refresh at a time. Rejects if no server answers. */
   private refresh(): Promise<void> {
     this.refreshedMs = performance.now();
     this.refreshing ??= this.askAround().finally(() => {
@@ -124,15 +124,15 @@ export class ClusterMasters implements Masters {
     this.take(second);
   }
 
-  /** Servers to ask: the connected ones, the masters, then the seeds. */
+  /** Servers to ask: first the connected ones, then the masters, then the seeds. */
   private places(): readonly ServerPlace[] {
     const seeds = this.deps.seeds.map(({ host = '', port = 0 }) => nameOf({ host, port }));
     return [...new Set([...this.informants.keys(), ...this.byName.keys(), ...seeds])].map(placeOf);
   }
 
   /**
-   * Asks a server for the slots, and whether it is cut off: a former master cut off from the others keeps reporting old
-   * slots.
+   * Asks a server for the slots, and whether it is cut off: a former master that is cut off from the other servers
+   * keeps reporting old slots.
    */
   private async ask(place: ServerPlace): Promise<{ ranges: readonly SlotRange[]; isCutOff: boolean }> {
     const connection = this.connectionTo(place);

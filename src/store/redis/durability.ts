@@ -16,7 +16,8 @@ export type Durability =
   | { readonly type: 'replicas' | 'synced'; readonly count: number };
 
 /**
- * Time that a write waits for its replicas. Afterwards its outcome is unknown, and it is retried with the same bytes.
+ * Maximum time that a write waits for its replicas. After that its outcome is unknown, and it is retried with the same
+ * bytes.
  */
 const WAIT_MS = 1000;
 
@@ -25,7 +26,9 @@ export function waitsFor(durability: Durability): number {
   return 'count' in durability ? durability.count : 0;
 }
 
-/** The answer to the command just sent on this connection, once it is as durable as the settings require. */
+/**
+ * Resolves with the answer to the command just sent on this connection, once it is as durable as the settings require.
+ */
 export async function confirmed<T>(client: Redis, durability: Durability, sent: Promise<T>): Promise<T> {
   if (!('count' in durability)) return await sent;
   const { count, type } = durability;
@@ -46,7 +49,7 @@ async function syncedBy(client: Redis, count: number): Promise<number> {
   return here === 1 ? there : 0;
 }
 
-/** `fsync`, `os`, `peers:1`, `replicas:2` or `synced:2`; undefined for anything else. */
+/** Parses `fsync`, `os`, `peers:1`, `replicas:2` or `synced:2`; undefined for any other text. */
 export function parseDurability(text: string): Durability | undefined {
   if (text === 'fsync' || text === 'os') return { type: text };
   if (text === 'peers:1') return { type: 'peers' };
@@ -54,7 +57,7 @@ export function parseDurability(text: string): Durability | undefined {
   return count === undefined ? undefined : { type: type as 'replicas' | 'synced', count: Number(count) };
 }
 
-/** Description for people. */
+/** Human-readable description. */
 export function describeDurability(durability: Durability): string {
   switch (durability.type) {
     case 'fsync':

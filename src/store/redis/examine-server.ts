@@ -9,9 +9,9 @@ const CLOCK_MAX_MS = 1000;
 const REPLICA_BEHIND_BYTES = 1024 * 1024;
 const HEAD_MS = 1000;
 
-/** Cure for settings that the serving user must not see: the command that shows them also shows passwords. */
+/** Advice when walletd's own user cannot read the settings: the command that shows them also shows passwords. */
 export const SEE_SETTINGS = 'check them with `walletd doctor` as the user initiator of config/users.acl';
-/** Rights that no server needs, each with a call that changes nothing. */
+/** Rights that walletd never needs, each with a call that changes nothing. */
 const SUPERFLUOUS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['CONFIG GET', 'CONFIG', 'GET', 'appendfsync'],
   ['FUNCTION LOAD', 'FUNCTION', 'LOAD', 'no library'],
@@ -21,8 +21,7 @@ const SUPERFLUOUS: readonly (readonly [name: string, command: string, ...args: s
 type Info = ReadonlyMap<string, string>;
 
 /**
- * Examines a server whose version, role and settings were already checked at connection. `stream` and `head` are unused
- * keys.
+ * Examines a server whose version, role and settings were checked on connection. `stream` and `head` are unused keys.
  */
 export async function examineServer(
   client: Redis,
@@ -35,7 +34,7 @@ export async function examineServer(
     readonly trial: ReturnType<Keys['trial']>;
     readonly room: StoreRoom;
     readonly concerns: readonly string[];
-    /** Sentence about settings that the check could not see; empty if it saw all. */
+    /** Sentence about settings that the check could not see; empty if it saw all of them. */
     readonly unseen: string;
   },
 ): Promise<readonly Finding[]> {
@@ -74,7 +73,7 @@ function durabilityOf(info: Info, unseen: string): Finding {
   };
 }
 
-/** Tries each command that a server of this store sends, on separate keys. */
+/** Tries each command that walletd sends, on separate keys. */
 async function rightsOf(client: Redis, stream: string, head: string): Promise<readonly Finding[]> {
   const about = 'rights';
   const trials: readonly (readonly [string, ...(string | number)[]])[] = [
@@ -144,7 +143,10 @@ function replicasOf(info: Info, concerns: readonly string[]): Finding[] {
   return replicas.length === 0 ? [{ about, verdict: 'good', says: 'there are none' }] : [...findings, ...named];
 }
 
-/** The server's clock stamps its log; the clocks differ by at least this, whatever the network delay. */
+/**
+ * Compares the clocks, because the server's clock stamps its log. The clocks differ by at least the result, whatever
+ * the network delay.
+ */
 function clockOf(serverMs: number, askedMs: number, answeredMs: number): Finding {
   const about = 'clock';
   const apartMs = serverMs < askedMs ? askedMs - serverMs : Math.max(0, serverMs - answeredMs);

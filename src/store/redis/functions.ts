@@ -10,7 +10,7 @@ import { SNAPSHOT_FUNCTION_NAME, SNAPSHOT_LIBRARY } from './snapshot-function.js
 interface RedisFunction {
   readonly name: string;
   readonly library: string;
-  /** Arguments with which the function does nothing. */
+  /** Arguments with which a call does nothing. */
   readonly idleArgs: readonly string[];
 }
 
@@ -20,12 +20,12 @@ export const CLUSTER: RedisFunction = { name: CLUSTER_FUNCTION_NAME, library: CL
 
 export const META: RedisFunction = { name: META_FUNCTION_NAME, library: META_LIBRARY, idleArgs: [] };
 
-/** Loads every missing function, so that a user without FUNCTION LOAD finds all of them after `walletd init`. */
+/** Loads all missing functions, so that a user without FUNCTION LOAD finds them after `walletd init`. */
 export async function ensureFunctions(client: Redis): Promise<void> {
   for (const wanted of [APPEND, SNAPSHOT, CLUSTER, META]) await ensureFunction(client, wanted);
 }
 
-/** Loads the function if it is missing, as after a failover or on a new server, provided that this user may do so. */
+/** Loads the function if it is missing, as after a failover or on a new server. Requires a user with FUNCTION LOAD. */
 export async function ensureFunction(client: Redis, wanted: RedisFunction): Promise<void> {
   if (await hasFunction(client, wanted)) return;
   try {
@@ -47,13 +47,13 @@ async function hasFunction(client: Redis, { name, idleArgs }: RedisFunction): Pr
     return true;
   } catch (error) {
     if (/Function not found/.test(messageOf(error))) return false;
-    // The function exists, but a full server does not run it. Reads need no space.
+    // The function exists, but a full server refuses to run it. Reads need no space.
     if (isFull(error as Error)) return true;
     throw error;
   }
 }
 
-/** Sends a call of the function; loads the function first if it is missing. */
+/** Calls the function. If it is missing, loads it first. */
 export async function withFunction<T>(
   client: Redis,
   wanted: RedisFunction,

@@ -1,4 +1,4 @@
-/** The names of all keys of a store; the keys of a shard share a hash tag. */
+/** Names of all keys of a store. The keys of a shard share a hash tag. */
 export class Keys {
   readonly meta: string;
   /** Membership registry of a cluster, in the same slot as the meta record. */
@@ -12,8 +12,8 @@ export class Keys {
   }
 
   /**
-   * Keys for an examination of this shard's server: a stream, and a head beside it. A user of config/users.acl may
-   * write and remove the stream, and set the head.
+   * Test keys in this shard's slot: a stream, and a head next to it. The users in config/users.acl may write and remove
+   * the stream, and set the head.
    */
   trial(shard: number, id: string): { readonly stream: string; readonly head: string } {
     const trial = `${this.prefix}:{${shard}}:trial-${id}`;

@@ -8,18 +8,19 @@ import type { ServerCheck } from './server-check.js';
 
 export interface MasterDeps {
   readonly options: RedisOptions;
-  /** Remembers its findings about this one server. */
+  /** Check of this one server, which remembers its findings. */
   readonly serverCheck: ServerCheck;
-  /** Rejects when the store is no longer on this server. */
+  /** Rejects if the store is no longer on this server. */
   readonly checkStore: (client: Redis, master: Master) => Promise<void>;
   /**
-   * True: nothing is written. Any server with the store is acceptable, even a replica, as is a user who may only read.
+   * True if nothing is written. Any server with the store is then acceptable, even a replica, and the user may be
+   * read-only.
    */
   readonly isReadOnly: boolean;
 }
 
 const APPEND_TIMEOUT_MS = 2000;
-/** Long enough for a page of several megabytes over a slow line. */
+/** Long enough for a page of several megabytes over a slow connection. */
 const READ_TIMEOUT_MS = 30_000;
 
 /**
@@ -30,9 +31,9 @@ export class Master {
   readonly reads: RedisConnection;
 
   constructor(
-    /** Name for people. */
+    /** Human-readable name. */
     readonly name: string,
-    /** Identifies its append queue. */
+    /** Number of its append queue. */
     readonly lane: number,
     private readonly deps: MasterDeps,
   ) {
@@ -45,13 +46,13 @@ export class Master {
     this.reads = new RedisConnection(options, checkReads, READ_TIMEOUT_MS);
   }
 
-  /** Options for reaching its server, without the sentinels and the address. */
+  /** Options to log in to its server, without the sentinels and the address. */
   private get login(): RedisOptions {
     const { sentinels: _sentinels, name: _name, host: _host, port: _port, ...rest } = this.deps.options;
     return rest;
   }
 
-  /** Settings of the server that the user may not see. */
+  /** Settings of the server that the user cannot read. */
   get unseen(): readonly string[] {
     return this.deps.serverCheck.unseen;
   }
@@ -62,7 +63,8 @@ export class Master {
   }
 
   /**
-   * Drops the connection to a server that promises less than before: the next append finds it refused, with the cure.
+   * Rechecks the server, and drops the connection if the server is less durable than before. The next append then
+   * reports the refusal and its fix.
    */
   async recheck(): Promise<void> {
     const client = this.appends.currentClient;
@@ -78,7 +80,7 @@ export class Master {
   }
 
   private async checkForAppends(client: Redis): Promise<void> {
-    // Reads follow appends: even after a failover they must read the log that receives the appends.
+    // Reads follow appends: after a failover too, they must use the log that receives the appends.
     this.reads.reset();
     await this.deps.serverCheck.run(client);
     await ensureFunctions(client);

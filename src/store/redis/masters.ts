@@ -1,29 +1,32 @@
 import type { Master } from './master.js';
 import type { Redirect } from './redirect.js';
 
-/** The masters of a store and their shards. Each shard is completely on one master; the meta record is on the home. */
+/**
+ * The masters of a store and their shards. Each shard is entirely on one master. The home is the master with the meta
+ * record.
+ */
 export interface Masters {
-  /** All masters that have a part of the store now. Rejects during an outage. */
+  /** All masters that hold a part of the store now. Rejects during an outage. */
   all(): Promise<readonly Master[]>;
   home(): Promise<Master>;
   of(shard: number): Promise<Master>;
-  /** The append queue of its master; any queue while the master is unknown. */
+  /** Append queue of the shard's master; an arbitrary queue while the master is unknown. */
   appendQueueOf(shard: number): number;
-  /** The target of an `ask` redirect; also notes the target of `moved`. Undefined if there is no target. */
+  /** Target of an `ask` redirect; undefined if there is none. Remembers the target of a `moved` redirect. */
   redirectTarget(redirect: Redirect, by: Master): Master | undefined;
-  /** Notes that a master does not answer: another server may have taken its place. */
+  /** Reports that a master does not answer: another server may have taken its place. */
   doubt(): void;
   /** Masters created so far. */
   readonly known: readonly Master[];
-  /** True when one call can address any two of its shards. */
+  /** True if one call can address any two of the store's shards. */
   readonly isOne: boolean;
   close(): void;
 }
 
-/** A fixed list of masters, possibly behind sentinels: shards are assigned in turn. */
+/** A fixed list of masters, possibly behind sentinels. Shards are assigned round-robin. */
 export class FixedMasters implements Masters {
   readonly isOne: boolean;
-  /** The first master by name: it detects an address with the masters in another order. */
+  /** First master by name. It reveals an address that lists the masters in a different order. */
   private readonly first: Master;
 
   constructor(readonly known: readonly [Master, ...Master[]]) {

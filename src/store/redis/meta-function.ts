@@ -1,6 +1,6 @@
 /**
- * Replaces the meta record of a store, as a function of Redis: SET alone would overwrite a record that
- * another node has written meanwhile.
+ * Replaces a store's meta record, as a Redis function. SET alone would overwrite a record that another node has written
+ * meanwhile.
  *
  *   keys   meta
  *   args   expected record, new record

@@ -4,9 +4,9 @@ import { SentinelConnector } from 'ioredis';
 type Sentinels = new (options: object) => { connectToSentinel(endpoint: object, options?: object): EventEmitter };
 
 /**
- * Connector of ioredis to a master behind sentinels, without its noise. ioredis keeps connections to sentinels that
- * report failovers and gives no access to their errors. It prints each error with its stack, twice a second while a
- * sentinel is down.
+ * ioredis's connector to a master behind sentinels, without its log output. ioredis keeps connections to sentinels that
+ * report failovers, and gives no access to their errors. It prints each error with its stack trace, twice a second
+ * while a sentinel is down.
  */
 export class QuietSentinels extends (SentinelConnector as unknown as Sentinels) {
   override connectToSentinel(endpoint: object, options?: object): EventEmitter {

@@ -5,7 +5,7 @@ export interface ServerPlace {
 }
 
 /**
- * Answer of a Redis Cluster server to a command that it has not carried out:
+ * A Redis Cluster server's answer to a command that it did not execute:
  *
  *   moved   the slot has another master now
  *   ask     the slot is moving there, and this key has already moved: ask there, just this once
@@ -18,7 +18,7 @@ export type Redirect =
 const ELSEWHERE = /^(MOVED|ASK) (\d+) (.*):(\d+)$/;
 const LATER = /^(TRYAGAIN|CLUSTERDOWN)\b/;
 
-/** Undefined when the error is not a redirect: the command may or may not have been carried out. */
+/** Parses a redirect. Undefined if the error is not a redirect; the server may then have executed the command. */
 export function parseRedirect(error: unknown): Redirect | undefined {
   const message = error instanceof Error ? error.message : '';
   if (LATER.test(message)) return { type: 'again' };

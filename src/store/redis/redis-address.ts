@@ -1,9 +1,9 @@
 import type { RedisOptions } from 'ioredis';
 
-/** Address of a Redis. `servers` hold its password; `name` is for people and does not. */
+/** Address of a Redis server. `servers` contain its password. `name` is human-readable and does not. */
 export interface RedisAddress {
   readonly name: string;
-  /** One entry per master, possibly behind sentinels; for a cluster, the servers to ask for its masters. */
+  /** One entry per master, possibly behind sentinels. For a cluster, the servers to ask for its masters. */
   readonly servers: readonly [RedisOptions, ...RedisOptions[]];
   readonly isCluster: boolean;
 }
@@ -43,7 +43,7 @@ interface Place {
   readonly port: number;
 }
 
-/** Combines the places with the path as the scheme requires; undefined when they do not fit. */
+/** Combines the places with the path as the scheme requires; undefined if they do not fit together. */
 function maybeServers(scheme: string, places: readonly Place[], path: readonly string[]): RedisOptions[] | undefined {
   if (scheme.endsWith('+cluster')) return path.join('') === '' && path.length <= 1 ? [...places] : undefined;
   const [names, database = '', ...more] = scheme === 'redis+sentinel' ? path : ['', ...path];
@@ -67,7 +67,7 @@ function maybeAll<T>(items: readonly (T | undefined)[]): readonly T[] | undefine
   return items.includes(undefined) ? undefined : (items as readonly T[]);
 }
 
-/** `user:password`, `:password` or nothing, each part percent-encoded. */
+/** Parses `user:password`, `:password` or nothing, each part percent-encoded. */
 function maybeCredentials(login: string): Pick<RedisOptions, 'username' | 'password'> | undefined {
   try {
     const [username = '', password = ''] = login.split(/:(.*)/s).map(decodeURIComponent);

@@ -12,7 +12,7 @@ import type { RedisMeta } from './redis-meta.js';
 import { asking, type Router } from './router.js';
 import { explain } from './server-error.js';
 
-/** A slot can move again while its append follows it; the next flush retries the append then. */
+/** A slot can move again while an append follows it. The next flush then retries the append. */
 const HOPS_MAX = 3;
 const OK: AppendOutcome = { type: 'ok' };
 const DUPLICATE: AppendOutcome = { type: 'duplicate' };
@@ -20,16 +20,16 @@ const NOTHING_THERE: Head = { lsn: { epoch: 0, sequence: 0 }, nonce: '0'.repeat(
 
 const NEVER = () => false;
 
-/** One outcome, as `walletd_append_2` replies: a word, and for some a value. */
+/** One outcome, as `walletd_append_2` replies: a word, and sometimes a value. */
 type Reply = readonly [word: Buffer, value?: Buffer];
 
-/** An append, and its index in the flush. */
+/** An append and its index in the flush. */
 interface Placed {
   readonly append: Append;
   readonly at: number;
 }
 
-/** Outcome of an append at one master; undefined if another master has its slot. */
+/** Outcome of an append on one master; undefined if another master has its slot. */
 type Met = AppendOutcome | undefined;
 
 /** Sends appends to their masters. */
@@ -58,12 +58,12 @@ export class RedisAppends {
     return outcomes;
   }
 
-  /** Sends one call: appends to all of these logs of one master, or to none. */
+  /** Sends one call that appends to all of these logs on one master, or to none of them. */
   async appendAll(master: Master, appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     return await this.call(master, 'all', appends, NEVER);
   }
 
-  /** Groups appends by master; an append without a known master has failed. */
+  /** Groups appends by master. An append whose master is unknown fails. */
   private async portions(all: readonly Placed[], outcomes: AppendOutcome[]): Promise<Map<Master, Placed[]>> {
     const portions = new Map<Master, Placed[]>();
     for (const one of all) {
@@ -93,13 +93,14 @@ export class RedisAppends {
       return portion.map((one, i) => [one, met[i]]);
     } catch (error) {
       masters.doubt();
-      // Written or not: the retry sends the same bytes, and the compare-and-set shows the outcome.
+      // Whether they were written is unknown. The retry sends the same bytes, and the compare-and-set reveals the
+      // outcome.
       const failed = failedBy(error);
       return portion.map((one) => [one, failed]);
     }
   }
 
-  /** Sends one call for all appends. Resolves once its effect is as durable as the settings require. */
+  /** Sends one call for all appends. Resolves when the result is as durable as the settings require. */
   private async call(
     master: Master,
     mode: 'all' | 'each',
@@ -114,7 +115,7 @@ export class RedisAppends {
     });
   }
 
-  /** Sends one call per append, followed by one wait: a call cannot address logs in several slots. */
+  /** Sends one call per append, followed by a single wait, because one call cannot address logs in several slots. */
   private async callEach(master: Master, appends: readonly Append[], isLate: () => boolean): Promise<readonly Met[]> {
     return await master.appends.use(async (client) => {
       if (isLate()) return appends.map(overdue);
@@ -137,7 +138,8 @@ export class RedisAppends {
   }
 
   /**
-   * Rejects when the error is not a redirect: the outcome of everything else sent on that connection is unknown too.
+   * Follows a redirect. Rejects if the error is not a redirect, because the outcome of everything else sent on that
+   * connection is then unknown as well.
    */
   private async redirected(error: unknown, append: Append, by: Master, isLate: () => boolean): Promise<Met> {
     const redirect = parseRedirect(error);
@@ -154,7 +156,7 @@ export class RedisAppends {
   }
 
   /**
-   * Checks the store after a conflict: when the whole store is gone, or is being restored, the caller waits for its
+   * Checks the store after a conflict. If the whole store is gone or is being restored, the caller waits for its
    * return.
    */
   private async checked<T extends Met>(master: Master, client: Redis, met: T[]): Promise<T[]> {

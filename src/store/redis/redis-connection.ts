@@ -11,15 +11,15 @@ const CONNECT_TIMEOUT_MS = 2000;
 const SENTINEL_RECONNECT_MS = 1000;
 
 /**
- * Options that make ioredis a plain connection: it must not reconnect by itself, keep commands while offline, or send
- * one twice. Each of these alone could make an old append arrive unnoticed after a newer one.
+ * Options that make ioredis a plain connection. It must not reconnect by itself, queue commands while offline, or send
+ * a command twice. Any of these could make an old append arrive unnoticed after a newer one.
  */
 const PLAIN: RedisOptions = {
   lazyConnect: true,
   retryStrategy: () => null,
   sentinelRetryStrategy: () => null,
   sentinelReconnectStrategy: () => SENTINEL_RECONNECT_MS,
-  // An old master may keep answering for a while: the sentinels report when another server has replaced it.
+  // An old master may keep answering for a while. The sentinels report when another server has replaced it.
   failoverDetector: true,
   reconnectOnError: null,
   autoResendUnfulfilledCommands: false,
@@ -36,25 +36,25 @@ const PLAIN: RedisOptions = {
 const GONE = /^Connection is closed|^Stream isn't writeable/;
 
 /**
- * One connection at a time, opened on demand and checked before use. After an error it is dropped, and the next use
- * opens a new one, through the sentinels if there are any.
+ * One connection at a time, opened on demand and checked before use. It is dropped after an error. The next use opens a
+ * new connection, through the sentinels if there are any.
  */
 export class RedisConnection {
   private current: Promise<Redis> | undefined = undefined;
   private connected: Redis | undefined = undefined;
   private isClosed = false;
-  /** The stream that buffers commands until this turn ends. */
+  /** Stream that buffers commands until the end of this turn. */
   private corked: Redis['stream'] | undefined = undefined;
 
   constructor(
     private readonly options: RedisOptions,
-    /** Rejects when this server must not be used. */
+    /** Rejects if this server must not be used. */
     private readonly check: (client: Redis) => Promise<void>,
-    /** A command that takes longer counts as unanswered: its outcome is unknown. */
+    /** A command that takes longer counts as unanswered, and its outcome is unknown. */
     private readonly commandTimeoutMs: number,
   ) {}
 
-  /** The current connection; undefined if there is none. */
+  /** Current connection; undefined if there is none. */
   get currentClient(): Redis | undefined {
     return this.connected;
   }
@@ -65,7 +65,7 @@ export class RedisConnection {
     return stream?.remoteAddress === undefined ? undefined : `${stream.remoteAddress}:${stream.remotePort}`;
   }
 
-  /** Rejects when there is no server, or it must not be used. */
+  /** Connects if necessary. Rejects if there is no server, or the server must not be used. */
   client(): Promise<Redis> {
     if (this.isClosed) return Promise.reject(new Error('the store is closed'));
     if (this.current !== undefined) return this.current;
@@ -81,7 +81,7 @@ export class RedisConnection {
     return client;
   }
 
-  /** Drops the connection when `run` fails, unless the error is a redirect: the next connection is checked anew. */
+  /** Drops the connection if `run` fails, unless the error is a redirect. The next connection is checked again. */
   async use<T>(run: (client: Redis) => Promise<T>): Promise<T> {
     const client = await this.client();
     this.writeTogether(client);
@@ -94,7 +94,7 @@ export class RedisConnection {
     }
   }
 
-  /** Drops the connection. Commands sent but not answered have an unknown outcome. */
+  /** Drops the connection. Commands without an answer have an unknown outcome. */
   drop(redis: Redis): void {
     if (this.connected === redis) this.reset();
     redis.disconnect();
@@ -115,7 +115,7 @@ export class RedisConnection {
     this.reset();
   }
 
-  /** Sends all commands of a turn in one write: on a busy thread, writes are a good part of a call's cost. */
+  /** Sends all commands of a turn in one write. On a busy thread, writes are a large part of a call's cost. */
   private writeTogether({ stream }: Redis): void {
     if (this.corked === stream) return;
     this.corked = stream;
@@ -137,18 +137,18 @@ export class RedisConnection {
     const { username, password, db, ...options } = this.options;
     const connector = options.sentinels === undefined ? {} : { Connector: QuietSentinels as unknown as Connector };
     const redis = new Redis({ ...options, ...PLAIN, ...connector, commandTimeout });
-    // ioredis often rejects only with the loss of the connection; the event before it has the cause.
+    // ioredis often rejects only because the connection was lost. The preceding event has the cause.
     let cause: Error | undefined;
     redis.on('error', (error: Error) => {
       cause = error;
     });
     try {
       await redis.connect();
-      // Not left to ioredis: it continues as the user `default` when its own AUTH is refused, and that user's refusals
-      // hide the reason.
+      // ioredis must not do this itself: if its own AUTH is refused it continues as the user `default`, and the
+      // resulting errors hide the reason.
       if (password !== undefined)
         await (username === undefined ? redis.auth(password) : redis.auth(username, password));
-      // Not left to ioredis either: after a refused SELECT it continues in database 0.
+      // ioredis must not do this either: after a refused SELECT it continues in database 0.
       if (db) await redis.select(db);
       await this.check(redis);
       return redis;

@@ -15,30 +15,27 @@ import { parseRedirect } from './redirect.js';
 import type { Router } from './router.js';
 import { hiddenSettings } from './server-check.js';
 
-/** Number of random bytes in the key names of a trial. */
+/** Number of random bytes in the names of test keys. */
 const TRIAL_BYTES = 4;
 
-/** A meta record as stored. */
+/** Meta record as it is stored. */
 interface StoredMeta extends StoreMeta {
-  /** Names of the masters behind sentinels, if there are several: their order determines which of them has a shard. */
+  /** Names of the masters behind sentinels, if there are several. Their order determines which master holds a shard. */
   readonly masters?: readonly string[];
-  /** Heads are being written, or were when that process ended: another process continues with the same record. */
+  /** True while the heads are being written. If that process dies, another process continues with the same record. */
   readonly isBeingCreated?: true;
 }
 
-/** The meta record of a store in Redis, and the check that the store is still there. */
+/** Access to a store's meta record in Redis, and the check that the store is still there. */
 export class RedisMeta implements MetaStore {
-  /**
-   * The store that this process has read or created; undefined before that. Every later connection must find the same
-   * store.
-   */
+  /** Store that this process has read or created; undefined before. Every later connection must find the same store. */
   private known: StoreMeta | undefined = undefined;
 
   constructor(
     private readonly router: Router,
     private readonly keys: Keys,
     private readonly durability: Durability,
-    /** The store's address, for people. */
+    /** Human-readable address of the store. */
     private readonly address: string,
     /** Names of the masters, as in the meta record. */
     private readonly names: readonly string[],
@@ -48,7 +45,7 @@ export class RedisMeta implements MetaStore {
     return this.router.masters;
   }
 
-  /** Also throws when the server cannot be reached or must not be used. */
+  /** Also throws if the server cannot be reached or must not be used. */
   async maybeRead(): Promise<StoreMeta | undefined> {
     this.known = await this.peek();
     return this.known;
@@ -77,7 +74,7 @@ export class RedisMeta implements MetaStore {
       const before = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
       const meta = before === null ? undefined : this.maybeWhole(before);
       if (before === null || meta === undefined) throw new FormatError('the store has no meta record');
-      // An earlier try may have written it without a replica's confirmation: write it again.
+      // An earlier attempt may have written the record without a replica's confirmation, so write it again.
       if (meta.archiveId !== expected && meta.archiveId !== archiveId) return meta;
       const replaced = withArchive(meta, archiveId);
       const after = this.encoded(replaced);
@@ -110,8 +107,8 @@ export class RedisMeta implements MetaStore {
   }
 
   /**
-   * Throws when another server has taken this address: one without a store, with another store, or with this store
-   * during a restore. Lost entries may be appended again once the restore is complete, not before.
+   * Throws if another server has taken over this address, and it has no store, another store, or this store during a
+   * restore. Lost entries may be appended again only after the restore is complete.
    */
   async checkStore(client: Redis, master: Master): Promise<void> {
     const { known, masters } = this;
@@ -122,10 +119,7 @@ export class RedisMeta implements MetaStore {
     if ((await masters.home()) !== master) await this.checkHome(known);
   }
 
-  /**
-   * The shards of each master, for a store that has been read or created; without a store, the home has the first
-   * shard.
-   */
+  /** Shards by master, for a store that has been read or created. Without a store, the home has the first shard. */
   async shardsByMaster(): Promise<Map<Master, number[]>> {
     const byMaster = new Map<Master, number[]>();
     for (let shard = 0; shard < (this.known?.shards ?? 1); shard++) {
@@ -137,7 +131,7 @@ export class RedisMeta implements MetaStore {
     return byMaster;
   }
 
-  /** Undefined while the store is being created. */
+  /** Decodes the record; undefined while the store is being created. */
   private maybeWhole(bytes: Buffer): StoreMeta | undefined {
     const found = decodeAnyMeta(bytes) as StoredMeta;
     if (found.isBeingCreated) return undefined;
@@ -160,7 +154,7 @@ export class RedisMeta implements MetaStore {
     }
   }
 
-  /** Checks the home; an unavailable home is no evidence against the other masters. */
+  /** Checks the home. If the home is unavailable, that proves nothing against the other masters. */
   private async checkHome(known: StoreMeta): Promise<void> {
     const home = await this.masters.home();
     await home.appends
@@ -170,7 +164,7 @@ export class RedisMeta implements MetaStore {
       });
   }
 
-  /** Checks that this master still has heads: a master without any of its heads has come back empty. */
+  /** Checks that this master still has heads. A master that has lost all its heads has come back empty. */
   private async checkHeads(client: Redis, master: Master, storeId: string): Promise<void> {
     const mine = (await this.shardsByMaster()).get(master) ?? [];
     const found = await Promise.all(mine.map((shard) => hasKey(client, this.keys.head(shard))));
@@ -196,8 +190,8 @@ export class RedisMeta implements MetaStore {
   }
 
   /**
-   * Creates a store in several calls, because one call cannot write to several slots. Another process that finds the
-   * record incomplete writes the same heads.
+   * Creates a store in several calls, because one call cannot write to several slots. If another process finds the
+   * record incomplete, it writes the same heads.
    */
   private async createInSteps(meta: StoreMeta): Promise<boolean> {
     const { keys, durability } = this;
@@ -218,7 +212,7 @@ export class RedisMeta implements MetaStore {
     return true;
   }
 
-  /** The record of a creation that another process has begun. */
+  /** Finds the record of a creation that another process has begun. */
   private async findBegun(): Promise<StoreMeta | undefined> {
     const bytes = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
     if (bytes === null) return undefined;
@@ -242,7 +236,9 @@ export class RedisMeta implements MetaStore {
     });
   }
 
-  /** Marks the store incomplete first, so that no process starts on its remains. */
+  /**
+   * Discards a store in several calls. Marks it incomplete first, so that no process can start on what is left of it.
+   */
   private async discardInSteps(meta: StoreMeta, heads: readonly Head[]): Promise<boolean> {
     const { durability, keys, router } = this;
     this.known = { ...meta, incomplete: true };
@@ -278,7 +274,7 @@ export class RedisMeta implements MetaStore {
   }
 }
 
-/** False also if the key is not on this server. */
+/** Returns false if the key does not exist or is not on this server. */
 async function hasKey(client: Redis, key: string): Promise<boolean> {
   try {
     return (await client.getBuffer(key)) !== null;

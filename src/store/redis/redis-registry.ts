@@ -18,7 +18,7 @@ type Flat = readonly string[];
 
 const VERSION_BYTES = 8;
 
-/** The membership registry of a cluster in the Redis of its store, beside the meta record. */
+/** A cluster's membership registry, in the store's Redis next to the meta record. */
 export class RedisRegistry implements MembershipRegistry {
   constructor(
     private readonly router: Router,

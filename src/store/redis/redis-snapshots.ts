@@ -8,8 +8,8 @@ import type { Router } from './router.js';
 import { ROOM_FUNCTION_NAME, SNAPSHOT_FUNCTION_NAME } from './snapshot-function.js';
 
 /**
- * Entries removed in one call, during which Redis does nothing else: 1 ms for entries of 64 KiB. A node of a stream is
- * removed as a whole, and has 100 entries unless Redis is configured otherwise (`stream-node-max-entries`).
+ * Number of entries removed per call, during which Redis does nothing else: 1 ms with entries of 64 KiB. A stream node
+ * is removed as a whole, and has 100 entries by default (`stream-node-max-entries`).
  */
 const ENTRIES_PER_CALL = 200;
 const REFUSED = 0;
@@ -26,13 +26,13 @@ const FUNCTION_OF = {
 } as const;
 type Call = readonly [verb: keyof typeof FUNCTION_OF, ...args: Argument[]];
 
-/** The newest snapshot that this process has begun for a shard, and the chunks sent of it. */
+/** The newest snapshot that this process has begun for a shard, and its chunks sent so far. */
 interface Written {
   readonly id: string;
   readonly chunks: Set<number>;
 }
 
-/** The snapshots of a store in Redis, on a connection without appends. */
+/** The snapshots of a store in Redis. They use a connection without appends. */
 export class RedisSnapshots implements SnapshotStore {
   private readonly written = new Map<number, Written>();
 

@@ -19,16 +19,17 @@ import { parseInfo, replicasOnline, ServerCheck } from './server-check.js';
 
 export interface RedisStoreOptions {
   readonly address: RedisAddress;
-  /** Prefix of all key names, so that several stores fit in one database. */
+  /** Prefix of all key names, so that one database can hold several stores. */
   readonly prefix: string;
   readonly durability: Durability;
-  /** True: the server's settings are not checked. */
+  /** True if the server's settings are not checked. */
   readonly trustConfig: boolean;
   /**
-   * True: nothing is written. Any server with the store is acceptable, even a replica, as is a user who may only read.
+   * True if nothing is written. Any server with the store is then acceptable, even a replica, and the user may be
+   * read-only.
    */
   readonly isReadOnly?: boolean;
-  /** How often the server's settings are rechecked while a connection lasts. */
+  /** Interval at which the server's settings are rechecked while a connection lasts. */
   readonly recheckMs?: number;
 }
 
@@ -112,8 +113,8 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Requires answers to wait for a replica or a peer: a former master may answer a former owner, and an answer that no
-   * replica had would be lost.
+   * Requires answers to wait for a replica or a peer. A former master may still confirm a former owner's writes, and a
+   * write that no replica has would be lost.
    */
   async mayBeShared(): Promise<void> {
     if (this.durability.type === 'peers' || waitsFor(this.durability) > 0) return;
@@ -127,7 +128,7 @@ export class RedisStore implements Store {
     });
   }
 
-  /** Sums the masters: the store is full when its first master is. */
+  /** Combines the sizes of all masters: the store is full when its first master is full. */
   async room(): Promise<StoreRoom> {
     const rooms = await this.ofEach(roomOf);
     const free = rooms.flatMap(({ freeBytes }) => (freeBytes === undefined ? [] : [freeBytes]));
@@ -177,7 +178,7 @@ export class RedisStore implements Store {
   }
 }
 
-/** Sentence about settings that the check of a new connection could not see; empty if it saw all. */
+/** Sentence about settings that the check of a new connection could not see; empty if it saw all of them. */
 async function unseenOf(master: Master): Promise<string> {
   await master.appends.use(async () => {});
   return master.unseen.length === 0 ? '' : `this user may not see ${master.unseen.join(', ')}`;

@@ -60,10 +60,10 @@ export class RedisWal implements Wal {
   }
 
   /**
-   * Fences logs of several masters, which no single call can address. The owner of the first log shall have all. The
-   * first log is fenced before the others, and its head is checked again between reading another head and fencing it. A
-   * later owner either has fenced the first log by then, or comes after this fence too. Of two owners, the later one
-   * gets all logs, and the other a `FencedError`.
+   * Fences logs on several masters, which no single call can address. The owner that gets the first log must get all of
+   * them. The first log is fenced first, and its head is checked again between reading another head and fencing it. A
+   * later owner has therefore either fenced the first log before that check, or fences every log after this fence. If
+   * two owners compete, the later one gets all logs and the other one a `FencedError`.
    */
   private async fenceLed([lead = 0, ...others]: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
     const first = await again(async () => (await this.fenceSome([lead], seal, async () => {}))[0]);
@@ -80,7 +80,7 @@ export class RedisWal implements Wal {
     });
   }
 
-  /** Fences the logs whose owner has not appended meanwhile. */
+  /** Fences the logs whose owners have not appended meanwhile. */
   private async fenceSome(
     shards: readonly number[],
     seal: MakeFence,
@@ -109,8 +109,8 @@ export class RedisWal implements Wal {
   }
 
   /**
-   * Throws a `RecoveryError` when the shard has no head. When the whole store is gone, throws an error that makes the
-   * caller wait for it.
+   * Current head. Throws a `RecoveryError` if the shard has none. If the whole store is gone, throws an error that
+   * makes the caller wait for it.
    */
   async head(shard: number): Promise<Head> {
     const { keys, router } = this;
@@ -132,7 +132,7 @@ export class RedisWal implements Wal {
 }
 
 /**
- * Repeats until there is a result. An owner appends about once a millisecond, and an attempt takes a fraction of one.
+ * Repeats until there is a result. An owner appends about once a millisecond, and an attempt takes a fraction of that.
  */
 async function again<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (let attempts = 1; attempts <= FENCE_ATTEMPTS_MAX; attempts++) {

@@ -10,8 +10,8 @@ const TIMEOUT_MS = 2000;
 const LOCKED_OUT = /NOAUTH|WRONGPASS|NOPERM/;
 
 /**
- * Faults that a failover to one of this master's replicas would reveal, with the replica's name. Users are not
- * replicated: a user created on the master alone locks walletd out when a replica takes over.
+ * Faults that a failover to one of this master's replicas would expose, each with the replica's name. Users are not
+ * replicated: if a user exists only on the master, walletd cannot log in after a replica takes over.
  */
 export async function replicaAlerts(
   master: Redis,
@@ -28,8 +28,8 @@ export async function replicaAlerts(
 }
 
 /**
- * Alerts for a cluster, which fails over by itself: whether its masters have a replica to fail over to, and one that
- * has all answers.
+ * Alerts for a cluster, which fails over by itself: whether each master has a replica to fail over to, and a replica
+ * with all answers.
  */
 export async function failoverAlerts(client: Redis, master: string, durability: Durability): Promise<string[]> {
   const online = replicasOnline(parseInfo(await client.info('replication')));
@@ -46,7 +46,7 @@ async function alertOf(at: RedisOptions, keys: Keys, serverCheck: ServerCheck): 
   const connection = new RedisConnection(at, async () => {}, TIMEOUT_MS);
   const replica = `the replica ${at.host}:${at.port}`;
   try {
-    // In a cluster, the redirect comes from a server that has authenticated the user.
+    // In a cluster, the redirect proves that the server has authenticated the user.
     await connection.use(async (client) => {
       await client.getBuffer(keys.meta).catch((error: unknown) => {
         if (parseRedirect(error) === undefined) throw error;

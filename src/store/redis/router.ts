@@ -8,11 +8,11 @@ import { explain } from './server-error.js';
 const REDIRECTS_MAX = 10;
 const AGAIN_MS = 50;
 
-/** Sends commands about one shard, or about the store, to its master, and follows redirects. */
+/** Sends commands about a shard or the store to the right master, and follows redirects. */
 export class Router {
   constructor(readonly masters: Masters) {}
 
-  /** `run` must first send one command with keys: the command may be redirected. */
+  /** `run` must first send one command with keys, because only such a command can be redirected. */
   async onShard<T>(shard: number, use: 'appends' | 'reads', run: (client: Redis) => Promise<T>): Promise<T> {
     return await this.on(() => this.masters.of(shard), use, run);
   }

@@ -6,7 +6,7 @@ import { type Durability, waitsFor } from './durability.js';
 
 const VERSION_MIN = 7;
 const SYNCED_VERSION_MIN = [7, 2] as const;
-/** Maximum wait for a rewrite; then a start is refused, and a running server tries again. */
+/** Maximum wait for a rewrite. After that, walletd refuses to start; if it is already running, it tries again. */
 const REWRITE_WAIT_MS = 10_000;
 const REWRITE_POLL_MS = 200;
 
@@ -18,7 +18,10 @@ interface Rule {
   readonly why: string;
 }
 
-/** Read with INFO, which shows no password. CONFIG GET shows all settings and cannot be granted for some alone. */
+/**
+ * Settings in INFO, which shows no passwords. CONFIG GET cannot be granted for single settings, so it would show them
+ * all.
+ */
 const ALWAYS: readonly (Rule & { readonly valueIn: (info: Info) => string | undefined })[] = [
   {
     setting: 'maxmemory-policy',
@@ -48,22 +51,22 @@ const OS: readonly Rule[] = [
 ];
 
 /**
- * Checks the properties that walletd relies on, at the start and at each new connection: a failover may have led to
- * another server.
+ * Checks the server properties that walletd relies on, at startup and for each new connection: after a failover the
+ * connection may lead to a different server.
  */
 export class ServerCheck {
-  /** The server that was last seen with a complete append-only file. */
+  /** Server that last had a complete append-only file. */
   private whole: string | undefined = undefined;
   private hidden: readonly string[] = [];
 
   constructor(
     private readonly durability: Durability,
     private readonly trustConfig: boolean,
-    /** Whether the address is that of a Redis Cluster. */
+    /** True if the address is that of a Redis Cluster. */
     private readonly isCluster: boolean,
   ) {}
 
-  /** Settings that the last check could not judge, because the user may not CONFIG GET. */
+  /** Settings that the last check could not see, because the user may not run CONFIG GET. */
   get unseen(): readonly string[] {
     return this.hidden;
   }
@@ -77,7 +80,7 @@ export class ServerCheck {
     try {
       this.hidden = await this.checkSettings(client, info);
     } catch (error) {
-      // The server may have no append-only file, and must then begin one.
+      // The server may lack an append-only file. If so, it has to create a new one.
       if (error instanceof ServerRefused) this.whole = undefined;
       throw error;
     }
@@ -85,7 +88,9 @@ export class ServerCheck {
     this.whole = serverOf(info);
   }
 
-  /** Why this replica's settings would be refused after a failover to it, as far as the user may see them. */
+  /**
+   * Reason why walletd would refuse this replica's settings after a failover to it, as far as the user can see them.
+   */
   async findReplicaFault(client: Redis): Promise<string | undefined> {
     if (this.trustConfig) return undefined;
     try {
@@ -97,7 +102,7 @@ export class ServerCheck {
     }
   }
 
-  /** Resolves with the names of the settings that the user may not see. */
+  /** Resolves with the names of the settings that the user cannot see. */
   private async checkSettings(client: Redis, info: Info): Promise<readonly string[]> {
     const rules = isSynced(this.durability) ? FSYNC : OS;
     for (const rule of ALWAYS) judge(rule, rule.valueIn(info));
@@ -109,16 +114,16 @@ function isSynced({ type }: Durability): boolean {
   return type !== 'os' && type !== 'replicas';
 }
 
-/** Identifies a process of Redis for as long as it has not been a replica. */
+/** Identifies a Redis process, for as long as it has not become a replica. */
 function serverOf(info: Info): string {
   return `${info.get('run_id')} ${info.get('master_replid')}`;
 }
 
 /**
- * Waits until the server's append-only file is complete. Redis begins a file after `CONFIG SET appendonly yes` and
- * after each full copy of a master, and has it once the first rewrite is done. Writes answered before are lost with its
- * process. Until then a rewrite is running or scheduled. An ordinary rewrite looks the same, so a server that already
- * had its file is not checked.
+ * Waits until the server's append-only file is complete. Redis begins a file after `CONFIG SET appendonly yes`, and
+ * after each full copy from a master. The file is complete after its first rewrite; writes answered before then are
+ * lost if the process dies. Until then a rewrite is running or scheduled. An ordinary rewrite looks the same, so a
+ * server that already had its file is not checked.
  */
 async function waitForFile(client: Redis, first: ReadonlyMap<string, string>): Promise<void> {
   const endMs = performance.now() + REWRITE_WAIT_MS;
@@ -177,7 +182,7 @@ function checkMode(info: Info, isCluster: boolean): void {
   );
 }
 
-/** Resolves with the names of the settings that this user may not see. */
+/** Resolves with the names of the settings that the user cannot see. */
 async function checkConfig(client: Redis, rules: readonly Rule[]): Promise<readonly string[]> {
   const unseen: string[] = [];
   for (const rule of rules) {
@@ -198,7 +203,7 @@ function judge(rule: Rule, value = 'unknown'): void {
   );
 }
 
-/** Undefined if the user may not ask. */
+/** Reads a setting; undefined if the user may not run CONFIG GET. */
 async function findConfig(client: Redis, setting: string): Promise<readonly string[] | undefined> {
   try {
     return (await client.config('GET', setting)) as string[];
@@ -211,8 +216,8 @@ async function findConfig(client: Redis, setting: string): Promise<readonly stri
 }
 
 /**
- * The error for a store that would be created on unseen settings: a user who may not see them can serve a store, but
- * not create one.
+ * Error for creating a store while settings are hidden. A user that cannot see them can serve a store, but not create
+ * one.
  */
 export function hiddenSettings(why: string): ServerRefused {
   return new ServerRefused(
@@ -221,7 +226,7 @@ export function hiddenSettings(why: string): ServerRefused {
   );
 }
 
-/** Fields of an INFO answer, by name. */
+/** Parses the answer to INFO into fields by name. */
 export function parseInfo(text: string): Map<string, string> {
   const pairs = text.split('\r\n').map((line) => line.split(/:(.*)/s).slice(0, 2));
   return new Map(pairs.filter((pair): pair is [string, string] => pair.length === 2));

@@ -3,7 +3,7 @@ import { StoreFullError } from '../../base/store-full-error.js';
 
 const FULL = /^OOM/;
 
-/** Errors of Redis when it refuses a command, and what a person can do about them. */
+/** Errors with which Redis refuses a command, and what an operator can do about each. */
 const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [FULL, 'Redis is at its memory limit and wrote nothing: raise maxmemory'],
   [/^READONLY/, 'this Redis has become a read-only replica and wrote nothing: waiting for the new master'],
@@ -41,16 +41,16 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/Function not found/, 'the function of walletd is missing in Redis: it is loaded again at the next connection'],
 ];
 
-/** The server is down or not ready: another try may succeed. */
+/** The server is down or not ready; a retry may succeed. */
 const OUTAGE =
   /^((ERR )?max number of clients reached|LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|TRYAGAIN|Connection is closed|Stream isn't writeable|Command timed out|connect E|read E|write E|getaddrinfo )/;
 const SENTINELS_AWAY = /^All sentinels are unreachable/;
-/** Errors that persist: a server of the wrong kind, or refused credentials. */
+/** Errors that persist: the server is of the wrong kind, or refuses the credentials. */
 const NOT_AWAY = /NOAUTH|WRONGPASS|NOPERM|unknown command|No such master|Protocol error/;
 
 /**
- * Puts a sentence for people, if there is one, before the server's own words. Returns an `OutageError` when another try
- * may find the server, and a `StoreFullError` when it has no memory left.
+ * Puts a human-readable sentence, if there is one, before the server's message. Returns an `OutageError` if a retry may
+ * reach the server, and a `StoreFullError` if it is out of memory.
  */
 export function explain(error: Error): Error {
   const words = sentenceOf(error);

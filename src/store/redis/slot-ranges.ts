@@ -10,7 +10,7 @@ export interface SlotRange {
 const UNKNOWN_HOST = '?';
 
 /**
- * Parses the answer of `CLUSTER SLOTS`: a list of [first, last, [host, port, ...], ...replicas]. A server without a
+ * Parses the answer to `CLUSTER SLOTS`: a list of [first, last, [host, port, ...], ...replicas]. A server without a
  * host is at `asked`.
  */
 export function slotRangesOf(reply: unknown, asked: string): SlotRange[] {

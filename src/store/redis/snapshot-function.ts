@@ -1,25 +1,25 @@
 /**
- * Writes to the snapshots of one shard, and removals that free memory, as two functions of Redis. Each runs only when
- * the newest entry of the log is by the calling owner. Deletions also require that the kept snapshots exist. A full
- * Redis still runs the second function: otherwise an unfinished snapshot would keep the log from growing.
+ * Two Redis functions for one shard's snapshots: one for writes, and one for removals, which free memory. Each runs
+ * only if the calling owner appended the log's newest entry. Deletions also require that the kept snapshots exist. A
+ * full Redis still runs the second function; otherwise an unfinished snapshot would block appends.
  *
  *   keys   head, manifests of the shard, and the object of the command: chunks of the snapshot, or log
  *   args   command, nonce (8 bytes), number of kept snapshots, id and manifest of each, then
  *            begin     id                                       (these three: the first function)
  *            chunk     id, index, bytes
- *            publish   id, manifest, least number of chunks
+ *            publish   id, manifest, minimum number of chunks
  *            delete    id                                       (these two: the second one)
  *            trim      epoch and sequence of the first entry to keep, maximum number of entries to remove
  *   reply  0 refused, 1 done, 2 done and there is more to trim
  *
- * A manifest is empty while its snapshot is unfinished. A failover can lose chunks but keep the manifest, so the number
- * of chunks is compared before the manifest completes the snapshot.
+ * A manifest is empty while its snapshot is unfinished. A failover can lose chunks but keep the manifest, so the
+ * function compares the number of chunks before the manifest completes the snapshot.
  *
- * With `~`, XTRIM removes only whole nodes of the stream: it never rewrites a node, and leaves up to a node too much.
- * It removes no node with more entries than the limit, as after `stream-node-max-entries` was raised; XTRIM is then
- * called with a larger limit. Ids are compared by sequence as well, so that an epoch that the log never had removes
- * nothing. A deletion that finds nothing rewrites the head unchanged: WAIT waits for the last write of its connection,
- * so there has to be one.
+ * With `~`, XTRIM removes only whole stream nodes: it never rewrites a node, and may leave up to one node too many. It
+ * never removes a node with more entries than the limit, as after `stream-node-max-entries` was raised; the function
+ * then calls XTRIM with a larger limit. Ids are also compared by sequence, so that an epoch that the log never had
+ * removes nothing. If a deletion finds nothing, the function rewrites the head unchanged, because WAIT needs a write on
+ * its own connection to wait for.
  */
 export const SNAPSHOT_FUNCTION_NAME = 'walletd_snapshot_3';
 export const ROOM_FUNCTION_NAME = 'walletd_room_3';
