@@ -11,21 +11,21 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import type { SpareTime } from './spare-time.js';
 
 const TURN_MS = 20;
-/** Slice for merging the key filter of an archive: the longest wait it causes. */
+/** Slice for merging an archive's key filter, and therefore the longest delay that a merge causes. */
 const SLICE_MS = 1;
-/** A pass over all players takes this share of the time that rounds stay in memory. */
+/** Time of one pass over all players, as a share of the time that rounds stay in memory. */
 const PASS_SHARE = 1 / 8;
 const PASS_MIN_MS = 10;
-/** Players that one query examines at most. */
+/** Maximum number of players that one query examines. */
 const PLAYERS_MAX = 2000;
-/** Rounds that one archive write contains, about. */
+/** Approximate number of rounds in one archive write. */
 const ROUNDS_MAX = 500;
-/** Rounds that leave memory in one event-loop turn: some hundred microseconds. */
+/** Number of rounds that leave memory in one event-loop turn, which takes a few hundred microseconds. */
 const ROUNDS_PER_TURN = 32;
 const NOBODY: Replier<Answer> = { reply() {} };
 const START: ArchivablePlace = { position: 0, rounds: 0 };
 const SWEEP_MS = 60_000;
-/** Time between two saves of the key filter. */
+/** Interval between saves of the key filter. */
 const SAVE_MS = 600_000;
 
 export interface ArchiverDeps {
@@ -34,21 +34,21 @@ export interface ArchiverDeps {
   readonly spareTime: SpareTime;
   /** How long a closed round stays in memory after its last change. */
   readonly memoryMs: number;
-  /** Drops all days of the archive before this one. */
+  /** Drops all archive days before this one. */
   readonly dropBefore: (day: number) => Promise<void>;
   /**
-   * Rounds last changed before this moment may be dropped, as far as this thread knows. Undefined: nothing may be
+   * Rounds last changed before this time may be dropped, as far as this thread knows. Undefined if nothing may be
    * dropped.
    */
   readonly expiredBeforeMs: (serverMs: number | undefined) => number | undefined;
-  /** Clock of the archive's server; undefined without one. Rejects during an outage. */
+  /** Clock of the archive's server; undefined if it has none. Rejects during an outage. */
   readonly serverMs: () => Promise<number | undefined>;
 }
 
 interface Member {
   readonly shard: Shard;
   readonly archive: ShardArchive;
-  /** Players due for examination. */
+  /** Number of players due for examination. */
   due: number;
   place: ArchivablePlace;
   isBusy: boolean;
@@ -63,8 +63,8 @@ interface Leaving {
 }
 
 /**
- * Moves closed rounds from memory into the archive, player by player. Durable rounds are put into the archive; once
- * that write is durable too, the shard drops them from memory, unless they have changed.
+ * Moves closed rounds from memory into the archive, player by player. Durable rounds are put into the archive. After
+ * that write is durable, the shard drops the rounds from memory, unless they have changed.
  */
 export class Archiver {
   private readonly members: readonly Member[];
@@ -103,8 +103,8 @@ export class Archiver {
   }
 
   /**
-   * All days before this moment are dropped from the archive, which accepts none of their rounds any more. Memory
-   * forgets older rounds only: else a pending put would bring a forgotten round back, beside new rounds with its ids.
+   * The archive has dropped all days before this time and no longer accepts their rounds. Memory may forget only older
+   * rounds. Otherwise a pending put could bring a forgotten round back, next to new rounds with its ids.
    */
   get droppedBeforeMs(): number {
     return this.members.length === 0 ? Number.POSITIVE_INFINITY : this.keptSinceMs;
@@ -117,7 +117,7 @@ export class Archiver {
     this.lastMs = nowMs;
     for (const member of this.members) {
       const { playerCount } = member.shard;
-      // At least one player a second, even in a shard with few players.
+      // At least one player per second, even in a shard with few players.
       const due = member.due + Math.max((playerCount * elapsedMs) / this.passMs, elapsedMs / 1000);
       member.due = Math.min(due, playerCount);
       if (member.due >= 1 && !member.isBusy) void this.move(member);
@@ -126,7 +126,7 @@ export class Archiver {
     for (const { archive } of this.members) while (archive.work() && this.deps.clock.monotonicMs() < endMs);
   }
 
-  /** Examines the due players and moves their archivable rounds: many rounds share one durable write. */
+  /** Examines the due players and moves their archivable rounds. Many rounds share one durable write. */
   private async move(member: Member): Promise<void> {
     member.isBusy = true;
     while (member.due >= 1) {
@@ -137,7 +137,7 @@ export class Archiver {
     member.isBusy = false;
   }
 
-  /** Archivable rounds of the due players, all durable. Undefined while the shard does not serve. */
+  /** Archivable rounds of the due players, all durable. Undefined if the shard does not serve. */
   private async leaving(member: Member): Promise<Leaving | undefined> {
     const { shard } = member;
     const nonce = shard.source?.head.nonce;
@@ -155,7 +155,7 @@ export class Archiver {
       players.push(...scanned.players);
       for (const player of scanned.players) rounds += player.rounds.length;
     }
-    // The returned rounds have left memory before the next query.
+    // The returned rounds leave memory before the next query, so it starts at round 0 again.
     member.place = { ...member.place, rounds: 0 };
     return { nonce, beforeMs, players };
   }
@@ -164,21 +164,24 @@ export class Archiver {
     const { spareTime } = this.deps;
     // Another node may have owned the shard meanwhile, and this node may own it again, with the same wallets.
     const isSameOwner = () => nonce !== undefined && shard.source?.head.nonce === nonce;
-    // Rounds that the other owner has archived would be newer than these.
+    // If the other owner has archived these rounds, its versions are newer.
     if (!isSameOwner()) return;
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
     const put = await spareTime.run(() => archive.put(lsn, players));
     for (let next = 0; next < put.players.length; ) {
-      // The other owner's clock may have been behind: its changes may look older than they are.
+      // The other owner's clock may have been behind, so its changes may look older than they are.
       if (!isSameOwner()) return;
       next = await spareTime.run(() => dropFrom(shard, put, next, beforeMs));
     }
   }
 
-  /** Drops expired days for good, including days that other nodes wrote. An outage of the archive delays it. */
+  /**
+   * Drops expired days for good, including days that other nodes wrote. If the archive is unavailable, a later sweep
+   * drops them.
+   */
   private async sweep(): Promise<void> {
     await Promise.all(this.members.map(({ archive }) => archive.check()));
-    // An archive that is behind the log may be the wrong one: the right one would keep its days.
+    // An archive that is behind the log may be the wrong archive, and the right one would keep its days.
     if (this.members.some(({ archive }) => archive.measures.isBehind)) return;
     if (this.deps.expiredBeforeMs(undefined) === undefined) return;
     let serverMs: number | undefined;
@@ -189,13 +192,13 @@ export class Archiver {
     }
     const beforeMs = this.deps.expiredBeforeMs(serverMs);
     if (beforeMs === undefined) return;
-    // A day's slice holds rounds changed until the end of that day.
+    // The partition of a day contains rounds that changed until the end of that day.
     const day = dayOf(beforeMs - DAY_MS);
     try {
       await this.deps.dropBefore(day);
     } catch {
-      // Keep the keys: keys without their day would let a forgotten round come back beside a new one with its ids. The
-      // next sweep tries again.
+      // Keep the keys. If they were removed while the day still exists, a forgotten round could come back next to a new
+      // one with its ids. The next sweep tries again.
       return;
     }
     this.keptSinceMs = Math.max(this.keptSinceMs, day * DAY_MS);
@@ -203,7 +206,7 @@ export class Archiver {
   }
 }
 
-/** Runs the query. Undefined while the shard does not serve. */
+/** Runs the query. Undefined if the shard does not serve. */
 async function scan(
   shard: Shard,
   query: Extract<Query, { type: 'list-archivable' }>,
@@ -214,7 +217,7 @@ async function scan(
   return result.type === 'archivable' ? result : undefined;
 }
 
-/** Drops some archived rounds from memory, beginning with the player at index `from`; returns the next index. */
+/** Drops some archived rounds from memory, beginning with the player at index `from`. Returns the next index. */
 function dropFrom(shard: Shard, { players, mark }: Put, from: number, beforeMs: number): number {
   let next = from;
   for (let gone = 0; gone < ROUNDS_PER_TURN && next < players.length; next++) {

@@ -6,15 +6,15 @@ const JUMP_MS = 60_000;
 const REST_MS = 3_600_000;
 
 /**
- * Decides whether the wall clock can be trusted to expire data. It cannot for an hour after a start or a jump, which
- * gives people and programs time to correct the clock.
+ * Decides whether the wall clock can be trusted to expire data. It is not trusted for an hour after a start or a clock
+ * jump, so that an operator or NTP has time to correct it.
  */
 export class ClockWatch {
-  /** Wall clock minus monotonic clock: constant unless the wall clock is set. */
+  /** Wall clock minus monotonic clock. Constant unless the wall clock is set. */
   private offsetMs: number;
   private trustedFromMs: number;
 
-  /** `clock`: the machine's own, uncorrected. */
+  /** `clock` is the machine's own clock, without corrections. */
   constructor(
     private readonly clock: Clock,
     private readonly log: Logger,
@@ -23,7 +23,7 @@ export class ClockWatch {
     this.trustedFromMs = clock.monotonicMs() + REST_MS;
   }
 
-  /** Call regularly: a jump is noticed between two calls. */
+  /** Must be called regularly, because a jump is detected by comparing two calls. */
   isTrusted(): boolean {
     const { clock, log } = this;
     const offsetMs = offsetOf(clock);

@@ -6,12 +6,12 @@ import type { Endpoint } from '../wallet/command.js';
 
 /*
  * Column layout for callbacks and replies between threads; bodies stay text. Copying parsed objects takes 5 us per
- * callback, this layout 0.5 us. Bytes would be as fast, but lie outside the heap, and V8 would collect the whole heap
- * more often because of them.
+ * callback, and this layout takes 0.5 us. Byte arrays would be as fast, but they live outside the heap, so V8 would run
+ * full garbage collections more often.
  */
 
 export interface CallbackColumns {
-  /** Id of the first callback; the other ids are consecutive. */
+  /** Id of the first callback. The other ids are consecutive. */
   readonly firstId: number;
   readonly endpoints: readonly Endpoint[];
   readonly texts: readonly string[];
@@ -36,7 +36,7 @@ function isTraced(callback: SentCallback): boolean {
   return callback.isTraced;
 }
 
-/** Callback `i`, on the receiving side. */
+/** Reads callback `i` on the receiving side. */
 export function callbackAt({ endpoints, texts, deadlinesMs, traced }: CallbackColumns, i: number): SentCallback {
   return {
     endpoint: endpoints[i] as Endpoint,
@@ -49,13 +49,13 @@ export function callbackAt({ endpoints, texts, deadlinesMs, traced }: CallbackCo
 /** Replies that are sent together. */
 export class ReplyColumns {
   readonly ids: number[] = [];
-  /** Undefined for an accepted callback; the next three columns are valid for accepted callbacks only. */
+  /** Undefined for an accepted callback. The next three columns are valid only for accepted callbacks. */
   readonly failures: (CallbackFailure | undefined)[] = [];
   readonly befores: Units[] = [];
   readonly afters: Units[] = [];
   readonly areRepeats: boolean[] = [];
   readonly bodies: string[] = [];
-  /** Turn times of the traced callbacks, and their indexes. */
+  /** Turn times of the traced callbacks. `traced` holds their indexes. */
   readonly turns: TurnTimes[] = [];
   readonly traced: number[] = [];
 
@@ -74,7 +74,7 @@ export class ReplyColumns {
   }
 }
 
-/** Reply `i`, on the receiving side. */
+/** Reads reply `i` on the receiving side. */
 export function replyAt(columns: ReplyColumns, i: number): CallbackReply {
   const reply = untracedReplyAt(columns, i);
   return columns.traced.length === 0 ? reply : { ...reply, turn: columns.turns[columns.traced.indexOf(i)] };

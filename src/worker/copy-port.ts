@@ -2,7 +2,7 @@ import type { Copy, CopyOutcome, PutCopies } from '../shard/log/copies.js';
 import type { EncodedEntry } from '../shard/log/wal.js';
 import type { FromWorker, Port } from './protocol.js';
 
-/** Sends a worker's copies to other nodes through the main thread, which has the links. */
+/** Sends a worker's copies to other nodes through the main thread, which has the connections. */
 export class CopyPort {
   private readonly waiting = new Map<number, (outcomes: readonly CopyOutcome[]) => void>();
   private nextId = 1;
@@ -31,7 +31,7 @@ export function withBuffers(entries: readonly EncodedEntry[]): readonly EncodedE
   return entries.map(withBuffer);
 }
 
-/** Restores Buffers, which arrive from another thread as plain byte arrays. */
+/** Restores the Buffer, because Buffers from another thread arrive as plain byte arrays. */
 export function withBuffer({ head, bytes }: EncodedEntry): EncodedEntry {
   return { head, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }

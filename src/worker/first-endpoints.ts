@@ -2,32 +2,34 @@ import { type HashKey, keyedHash } from '../base/keyed-hash.js';
 import { ENDPOINTS } from '../callback/callbacks.js';
 import type { Endpoint } from '../wallet/command.js';
 
-/** A generation accepts bodies for this fraction of the window. */
+/** Each generation accepts bodies for one part of the window; the window has this many parts. */
 const WINDOW_PARTS = 8;
-/** Generations that the window spans, the newest and the oldest only in part, plus one spare. */
+/**
+ * Maximum number of generations: those that the window spans (the newest and the oldest only in part), plus a spare.
+ */
 const GENERATIONS_MAX = WINDOW_PARTS + 2;
-/** Half of a generation's slots stay free, and a slot has 9 bytes: 2.25 MiB at most. */
+/** Half of a generation's slots stay free, and a slot takes 9 bytes, so a generation takes at most 2.25 MiB. */
 const GENERATION_BODIES_MAX = 131_072;
 const SLOTS_MIN = 1024;
 const SCRATCH_BYTES_MIN = 4096;
 
 export interface FirstEndpointsMeasures {
   readonly bodies: number;
-  /** How far back the memory reaches, in ms: less than the window after a start, or after the memory was full. */
+  /** Period that the memory covers, in ms. Shorter than the window after a start, or after the memory was full. */
   readonly spanMs: number;
 }
 
 /**
- * Remembers the endpoint that each body was first sent to, for as long as its signature can be used. The platform signs
- * the body and the time, but not the path. An attacker who has captured a request could send it to another endpoint,
- * where the same fields mean something else.
+ * Remembers the endpoint that each body was first sent to, for as long as its signature is valid. The platform signs
+ * the body and the time, but not the path. An attacker who captured a request could send it to a different endpoint,
+ * where the same fields have a different meaning.
  *
- * Bodies are identified by a keyed hash of 64 bits. A thread remembers at least its last 1,179,648 bodies of the
- * window, in at most 23 MiB. The memory belongs to the thread: after a crash, a restart or a move of the shard it
+ * Bodies are identified by a keyed 64-bit hash. A thread remembers at least its last 1,179,648 bodies within the
+ * window, in at most 23 MiB. The memory belongs to the thread: after a crash, a restart or a move of the shard, it
  * starts empty.
  */
 export class FirstEndpoints {
-  /** Oldest first. */
+  /** Generations, oldest first. */
   private readonly generations: Generation[] = [];
   private scratch = Buffer.allocUnsafe(SCRATCH_BYTES_MIN);
   private readonly upper = new Uint32Array(1);
@@ -35,11 +37,11 @@ export class FirstEndpoints {
   constructor(
     private readonly windowMs: number,
     private readonly key: HashKey,
-    /** Earlier bodies are not remembered. On the clock of the `nowMs` that `first` gets. */
+    /** Bodies from before this time are not remembered. Uses the same clock as the `nowMs` that `first` receives. */
     private reachesToMs: number,
   ) {}
 
-  /** Endpoint that this body was first sent to: `endpoint` itself, or another one. */
+  /** Endpoint that this body was first sent to. Returns `endpoint` if the body is new. */
   first(endpoint: Endpoint, body: string, nowMs: number): Endpoint {
     const byteLength = this.write(body);
     const low = keyedHash(this.key, 0, 0, this.scratch, 0, byteLength, this.upper);
@@ -83,7 +85,7 @@ export class FirstEndpoints {
       this.generations.shift();
       this.reachesToMs = Math.max(this.reachesToMs, this.generations[0]?.beganMs ?? nowMs);
     }
-    // Traffic hardly differs between generations: starting at the previous size avoids growing.
+    // Traffic is similar from one generation to the next, so starting at the previous size avoids growing.
     const next = new Generation(nowMs, newest?.slots ?? SLOTS_MIN);
     this.generations.push(next);
     return next;
@@ -95,7 +97,7 @@ class Generation {
   bodies = 0;
   private lows: Uint32Array;
   private highs: Uint32Array;
-  /** 0: the slot is free. */
+  /** Endpoint number of each slot; 0 if the slot is free. */
   private endpoints: Uint8Array;
 
   constructor(
@@ -129,7 +131,7 @@ class Generation {
     this.endpoints[slot] = endpoint;
   }
 
-  /** Slot of the hash, or the free slot for it. */
+  /** Slot of the hash, or the free slot where it belongs. */
   private slotOf(low: number, high: number): number {
     const mask = this.slots - 1;
     let slot = low & mask;

@@ -5,16 +5,17 @@ import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Endpoint } from '../wallet/command.js';
 
 /**
- * Called when another process took a shard over. `head`: the end of the shard's log; `takenBy`: for people. A single
- * process must end and not fight back; among nodes that share the shards it has given up this shard only.
+ * Called when another process has taken a shard over. `head` is the end of the shard's log, and `takenBy` names the new
+ * owner in messages. A single process must exit and not take the shard back. A node that shares the shards gives up
+ * only this one.
  */
 export type OnFenced = (shard: number, takenBy: string, head: Head) => void;
 
-/** Observes a host, in addition to its shards. */
+/** Observes a host and its shards. */
 export interface HostObserver extends ShardObserver, ArchiveObserver {
   snapshotEnded(result: SnapshotResult): void;
   /** A body that was first sent to `first` arrived at `endpoint`, and was refused. */
   replayed(first: Endpoint, endpoint: Endpoint): void;
-  /** Another owner has the shard's log. `nowMs`: monotonic clock. */
+  /** The shard's log has a different owner. `nowMs` is a monotonic time. */
   fenced(shard: number, nowMs: number): void;
 }

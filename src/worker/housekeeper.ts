@@ -2,27 +2,30 @@ import type { Clock } from '../base/clock.js';
 import type { Cancel, Timers } from '../base/timers.js';
 import type { Shard } from '../shard/shard.js';
 
-/** Length of a slice: the longest wait it causes. All slices together take at most a twentieth of the thread's time. */
+/**
+ * Length of a slice, and therefore the longest delay that one causes. All slices together take at most 5 % of the
+ * thread's time.
+ */
 const SLICE_MS = 1;
 const TURN_MS = 20;
-/** Turns that fit into one slice while few players are due, so that an idle thread is woken less often. */
+/** Number of turns that share one slice while few players are due, so that an idle thread wakes up less often. */
 const TURNS_AT_LEISURE = 5;
 
 /**
- * Keeps the memory of a thread's shards small: hibernates idle wallets and frees sparse pages, in slices between
+ * Limits the memory that a thread's shards use. Hibernates idle wallets and frees sparse pages, in slices between
  * callbacks.
  */
 export class Housekeeper {
   private stopLeisure: Cancel = () => {};
-  /** Set while one slice is too short for the due players: each turn then has its own slice. */
+  /** Set while one slice is too short for the due players. Each turn then has its own slice. */
   private stopHaste: Cancel | undefined = undefined;
-  /** Consecutive hasty turns that had time left over. */
+  /** Number of consecutive turns with their own slice that had time left over. */
   private easyTurns = 0;
   private turn = 0;
-  /** By shard: players due for examination. */
+  /** By shard: number of players due for examination. */
   private readonly due: number[];
 
-  /** `idleMs`: a wallet that is idle for this long is hibernated, after twice as long at the latest. */
+  /** A wallet that has been idle for `idleMs` is hibernated, at the latest after twice that time. */
   constructor(
     private readonly shards: readonly Shard[],
     private readonly idleMs: number,
@@ -59,12 +62,15 @@ export class Housekeeper {
     this.stopHaste = undefined;
   }
 
-  /** One turn, for one shard; the shards take turns. False when time ran out before the due players did. */
+  /**
+   * Runs one turn for one shard; the shards take turns. Returns false if time ran out before all due players were
+   * examined.
+   */
   private keep(endMs: number): boolean {
     const index = this.turn++ % this.shards.length;
     const shard = this.shards[index] as Shard;
     const sinceMs = TURN_MS * this.shards.length;
-    // Cap the backlog at one pass over the players.
+    // Cap the backlog at one pass over all players.
     let due = Math.min((this.due[index] as number) + (shard.playerCount * sinceMs) / this.idleMs, shard.playerCount);
     while (due >= 1 && this.clock.monotonicMs() < endMs) {
       shard.hibernateNext();

@@ -4,15 +4,15 @@ import type { Logger } from '../base/logger.js';
 import { type Cancel, systemTimers } from '../base/timers.js';
 
 /**
- * Shares of the record limit and of the usable heap: above FULL nothing new is opened, below FREE it is again. The
- * remaining record space is for closing open rounds.
+ * Shares of the record limit and of the usable heap. Above FULL nothing new is opened, until usage falls below FREE.
+ * The remaining record space is for closing open rounds.
  */
 const RECORDS_FULL_SHARE = 0.9;
 const RECORDS_FREE_SHARE = 0.88;
 const RECORDS_HALF_SHARE = 0.5;
 const FULL_SHARE = 0.75;
 const FREE_SHARE = 0.7;
-/** Above this share the heap counts as full regardless of garbage: V8 would have collected the garbage by now. */
+/** Above this share the heap counts as full, even if much of it is garbage: V8 would already have collected garbage. */
 const HARD_SHARE = 0.95;
 const SAMPLE_MS = 100;
 /** Pause between two lines of the log: a thread at its limit goes to and fro. */
@@ -27,16 +27,16 @@ export interface MemoryLimits {
 }
 
 /**
- * Watches this thread's records and heap. Used heap bytes alone say little, because V8 keeps garbage until it needs the
- * space. The measure is therefore the size after the last major collection.
+ * Monitors this thread's records and heap. The used heap size alone says little, because V8 keeps garbage until it
+ * needs the space. The guard therefore uses the size after the last major garbage collection.
  *
- * The usable heap is the limit without the two halves of the young generation. When the old generation leaves no space
- * for them, V8 does nothing but collect the whole heap. It ends the process when four collections in a row took most of
- * the time and left more than 0.8 of the limit in use.
+ * The usable heap is the limit minus both halves of the young generation. If the old generation leaves no space for
+ * them, V8 runs full garbage collections continuously. V8 ends the process after four collections in a row that took
+ * most of the time and left more than 0.8 of the limit in use.
  */
 export class MemoryGuard {
   isFull = false;
-  /** Records are half full: rounds that can leave memory do so at once. */
+  /** True if the records are half full. Rounds that can leave memory then leave at once. */
   isHalfFull = false;
   private liveBytes = 0;
   private readonly roomBytes: number;
@@ -69,7 +69,7 @@ export class MemoryGuard {
     return this.limits.heapMaxBytes;
   }
 
-  /** `recordBytes`: bytes of the records in use. */
+  /** `recordBytes` returns the number of bytes that records use. */
   watch(recordBytes: () => number): void {
     this.recordBytes = recordBytes;
   }
@@ -107,7 +107,7 @@ export class MemoryGuard {
   }
 }
 
-/** Bytes used by all heap spaces except the young generation. */
+/** Number of bytes used by all heap spaces except the young generation. */
 function oldBytes(): number {
   let bytes = 0;
   for (const space of getHeapSpaceStatistics()) {

@@ -8,8 +8,8 @@ export interface OutgoingResults {
 }
 
 /**
- * `replies` and `results` are undefined when there are none. `readyMs`: since when they may leave; one time stands for
- * all.
+ * `replies` and `results` are undefined if there are none. `readyMs` is the time since which they may be sent; all of
+ * them share one time.
  */
 export type SendReplies = (
   replies: ReplyColumns | undefined,
@@ -18,7 +18,8 @@ export type SendReplies = (
 ) => void;
 
 /**
- * Collects replies: those of one group commit are added in one synchronous run, and leave in one message at its end.
+ * Collects replies. The replies of one group commit are added in one synchronous run, and are sent in one message at
+ * its end.
  */
 export class OutgoingReplies {
   private ids: number[] = [];

@@ -1,6 +1,9 @@
 import { hashString } from '../base/hash.js';
 
-/** Shard of a player. Stable for the life of a store: the hash and the number of shards are in its meta record. */
+/**
+ * Shard of a player. It never changes during the store's lifetime, because the meta record fixes the hash and the
+ * number of shards.
+ */
 export function shardOf(username: string, shardCount: number): number {
   return hashString(username) % shardCount;
 }

@@ -46,7 +46,7 @@ export type ToWorker =
 interface Durable {
   /** Newest durable entry of each shard: it covers everything that this message answers. */
   readonly durable: readonly (readonly [shard: number, lsn: Lsn])[];
-  /** Since when the answers may leave. They are added in one synchronous run, so one time stands for all. */
+  /** Time since which the answers may be sent. They are added in one synchronous run, so they share one time. */
   readonly readyMs: number | undefined;
 }
 
@@ -55,14 +55,17 @@ export type FromWorker =
   | { readonly type: 'open-failed'; readonly message: string }
   | (Durable & { readonly type: 'replies'; readonly replies: ReplyColumns })
   | (Durable & { readonly type: 'results'; readonly ids: readonly number[]; readonly results: readonly WireResult[] })
-  /** The main thread only guesses the player of a callback; the worker returns a wrong guess with the right shard. */
+  /**
+   * The main thread only guesses a callback's player. After a wrong guess the worker returns the callback with the
+   * right shard.
+   */
   | {
       readonly type: 'misplaced-callback';
       readonly id: number;
       readonly shard: number;
       readonly callback: SentCallback;
     }
-  /** Metrics are in every tenth status. */
+  /** Only every tenth status contains metrics. */
   | {
       readonly type: 'status';
       readonly shards: readonly ShardStatus[];
@@ -76,7 +79,7 @@ export type FromWorker =
   | { readonly type: 'copy'; readonly id: number; readonly copies: readonly Copy[] }
   | { readonly type: 'orphans-kept' };
 
-/** The half of a MessagePort that both sides need. */
+/** The part of a MessagePort that both sides need. */
 export interface Port<Sent> {
   postMessage(message: Sent): void;
 }

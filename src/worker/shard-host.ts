@@ -47,28 +47,28 @@ import { TurnWatch } from './turn-watch.js';
 /** Measures of one shard of this host. */
 export interface HostMeasures extends ShardMeasures {
   readonly snapshot: NewestSnapshot | undefined;
-  /** Undefined without an archive. */
+  /** Undefined if there is no archive. */
   readonly archive: ArchiveMeasures | undefined;
 }
 
 export interface HostDeps {
   readonly codec: CallbackCodec;
-  /** Number of shards in the store; this thread may have fewer. */
+  /** Number of shards in the store. This thread may have fewer. */
   readonly shardCount: number;
-  /** Whether nodes share the shards: this node then starts without any, and keeps running when it loses one. */
+  /** True if nodes share the shards. This node then starts without shards, and keeps running when it loses one. */
   readonly isShared: boolean;
-  /** Throws a `RecoveryError` when the store is not the one that the process was started on. */
+  /** Throws a `RecoveryError` if the store is not the one that the process was started with. */
   readonly checkStore: () => Promise<void>;
-  /** Metrics from these measures and from the thread's counters. */
+  /** Creates metrics from these measures and from the thread's counters. */
   readonly metrics: (shards: readonly HostMeasures[], firstEndpoints: FirstEndpointsMeasures) => readonly Metric[];
   readonly onClose: () => Promise<void>;
   readonly wal: Wal;
-  /** Copies entries to another node before they count as durable; undefined: the log alone is enough. */
+  /** Copies entries to another node before they count as durable. Undefined if the log alone is enough. */
   readonly putCopies: PutCopies | undefined;
   readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
   readonly snapshotFormat: SnapshotFormat;
-  /** Table sizes, also used by `snapshotFormat`; undefined: sizes for many players. */
+  /** Table sizes, which `snapshotFormat` also uses. If undefined, the sizes suit many players. */
   readonly tableSizes?: TableSizes;
   /** See `Shards.allowFormat`. */
   readonly allowFormat: (format: number) => void;
@@ -88,41 +88,41 @@ export interface HostDeps {
   readonly memory: { readonly isFull: boolean; readonly isHalfFull: boolean };
   readonly observer: HostObserver;
   readonly owner: Owner;
-  /** 8 random hexadecimal digits, unique to this process, with which the nonce of each of its fences begins. */
+  /** Prefix of the nonce of each of its fences: 8 random hexadecimal digits, unique to this process. */
   readonly ownerTag: string;
   readonly newNonce: () => string;
   /** See `TakeOverDeps`. */
   readonly isClockConfirmed?: (nowMs: number) => boolean;
   readonly onFenced: OnFenced;
-  /** Writes entries that the log has lost for good to a file; resolves to its path. */
+  /** Writes entries that the log has lost for good to a file. Resolves with its path. */
   readonly writeOrphans: (shard: number, entries: readonly EncodedEntry[]) => Promise<string>;
-  /** How long this thread has waited for events since it began. */
+  /** Time that this thread has waited for events since it started. */
   readonly loopIdleMs: () => number;
-  /** A wallet that is idle for this long is hibernated. */
+  /** Idle time after which a wallet is hibernated. */
   readonly idleMs: number;
-  /** How long a body stays bound to the endpoint that it was first sent to. */
+  /** Time for which a body stays bound to the endpoint that it was first sent to. */
   readonly replayWindowMs: number;
-  /** Archive for closed rounds; undefined: all rounds stay in memory. */
+  /** Archive for closed rounds. If undefined, all rounds stay in memory. */
   readonly archive: Archive | undefined;
-  /** File that saves the archive's key filter for the next start; undefined when the archive is on this machine. */
+  /** File that saves the archive's key filter for the next start. Undefined if the archive is on this machine. */
   readonly names: KeyFile | undefined;
-  /** How long closed rounds stay in memory before they are archived. */
+  /** Time that closed rounds stay in memory before they are archived. */
   readonly memoryMs: number;
-  /** Whether callbacks can be traced. */
+  /** True if callbacks can be traced. */
   readonly isTracing: boolean;
-  /** Bytes of durable entries kept per shard, for a store that can lose them. */
+  /** Number of bytes of durable entries kept per shard, for a store that can lose entries. */
   readonly recentBytesMax: number;
 }
 
 const SWEEP_MS = 1000;
-/** The sweeps reach every player about once an hour. */
+/** The sweeps visit every player about once an hour. */
 const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
-/** Time limit at shutdown: without the saved file the next start reads the whole key filter from the archive. */
+/** Time limit at shutdown. Without the saved file, the next start has to read the whole key filter from the archive. */
 const SAVE_KEY_FILTER_MS = 1000;
 const SNAPSHOT_ATTEMPTS = 5;
 
-/** Shards of one thread: routes requests, schedules appends and sweeps. The observer does the counting. */
+/** Shards of one thread. Routes requests, and schedules appends and sweeps. The observer does the counting. */
 export class ShardHost implements ThreadShards {
   private readonly shards = new Map<number, Shard>();
   private readonly snapshots: SnapshotQueue;
@@ -132,15 +132,15 @@ export class ShardHost implements ThreadShards {
   private readonly turns: TurnWatch | undefined;
   private readonly firstEndpoints: FirstEndpoints;
   private stopSweeping: Cancel = () => {};
-  /** Steady clock, which logs and wallets use. */
+  /** Steady clock, which the logs and wallets use. */
   private readonly clock: Clock;
   private readonly clockWatch: ClockWatch;
-  /** Confirmed time; undefined until the process sets it. Nothing is dropped or forgotten before. */
+  /** Confirmed time; undefined until the process sets it. Nothing is dropped or forgotten before that. */
   private confirmed: ConfirmedTime | undefined = undefined;
   private readonly housekeeper: Housekeeper;
   private readonly archives: ReadonlyMap<number, ShardArchive>;
   private readonly archiver: Archiver;
-  /** True after all shards have recovered once. */
+  /** True after all shards have recovered for the first time. */
   private hasBegun = false;
 
   constructor(
@@ -189,7 +189,7 @@ export class ShardHost implements ThreadShards {
     this.restarts = new ShardRestarts(this.shards, {
       ...deps,
       hasArchive,
-      // Restart budgets count real time; logs use the steady clock.
+      // Restart budgets count real time, and logs use the steady clock.
       realClock: deps.clock,
       clock,
       delay: delayed,
@@ -259,9 +259,10 @@ export class ShardHost implements ThreadShards {
   }
 
   /**
-   * Starts a thread that replaces one that died. It takes shards over from this process only; a shard that got another
-   * owner meanwhile stays with that owner. `acknowledged`: newest entries whose answers have left this process. Rejects
-   * when a log ends before them, because the lost entries cannot be restored. Waits out an outage.
+   * Starts a thread that replaces a dead one. It takes shards over only from this process; a shard that has a different
+   * owner meanwhile stays with that owner. `acknowledged` holds the newest entries whose answers have left this
+   * process. Rejects if a log ends before them, because the lost entries cannot be restored. Waits until an outage
+   * ends.
    */
   async resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
     await this.restarts.resume(acknowledged);
@@ -322,7 +323,7 @@ export class ShardHost implements ThreadShards {
     const { endpoint, text, deadlineMs, isTraced } = callback;
     const { codec, shardCount } = this.deps;
     const request = codec.read(endpoint, text);
-    // Keep only these fields in the waiting replier, and not the whole request.
+    // Keep only these fields in the waiting replier, not the whole request.
     const { id, productId, currency, username, command } = request;
     if (command === undefined) {
       replier.reply(codec.malformed(request, request.refusal));
@@ -347,7 +348,7 @@ export class ShardHost implements ThreadShards {
     return undefined;
   }
 
-  /** True for a body that was first sent to another endpoint. */
+  /** True if the body was first sent to a different endpoint. */
   private isReplayed(endpoint: Endpoint, text: string): boolean {
     const first = this.firstEndpoints.first(endpoint, text, this.deps.clock.monotonicMs());
     if (first === endpoint) return false;
@@ -394,7 +395,7 @@ export class ShardHost implements ThreadShards {
   }
 
   measures(): HostMeasures[] {
-    // Another node's shards are measured there.
+    // Shards that are on another node are measured there.
     const here = [...this.shards.values()].filter(({ state }) => state !== 'away');
     return here.map((shard) => {
       const archive = this.archives.get(shard.id)?.measures;
@@ -421,7 +422,7 @@ export class ShardHost implements ThreadShards {
     return this.snapshots.takeAll(pace);
   }
 
-  /** Bytes of the records in use. */
+  /** Number of bytes that records use. */
   get recordBytes(): number {
     let bytes = 0;
     for (const shard of this.shards.values()) bytes += shard.recordBytes.used;
@@ -465,7 +466,7 @@ export class ShardHost implements ThreadShards {
   }
 
   private sweep(): void {
-    // Read the clock even without new entries: a clock jump is accepted only after it has been observed for a while.
+    // Read the clock even if there are no new entries, because a clock jump is accepted only after repeated readings.
     this.clock.now();
     for (const shard of this.shards.values()) {
       shard.confirmOwnership();
@@ -488,7 +489,7 @@ export class ShardHost implements ThreadShards {
     else this.archives.get(id)?.follow(left);
   }
 
-  /** Moment before which data is expired; undefined while nothing may be dropped or forgotten. */
+  /** Data from before this time is expired. Undefined if nothing may be dropped or forgotten. */
   private expiredBeforeMs(serverMs: number | undefined): number | undefined {
     if (!this.clockWatch.isTrusted()) return undefined;
     return expiredBeforeMs(this.clock.now(), this.deps.rules.retentionMs, this.confirmed, serverMs);

@@ -22,20 +22,22 @@ export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax
 /** Polling interval for the logs of followed shards. */
 const FOLLOW_MS = 50;
 /**
- * A log without news for this many rounds is quiet: it is polled in every third round only, together with the other
- * quiet logs.
+ * A log without new entries for this many rounds is quiet. Quiet logs are polled together, in every third round only.
  */
 const QUIET_ROUNDS = 20;
 const QUIET_EVERY = 3;
-/** Maximum number of shards loaded from snapshots at the same time; the others queue. */
+/** Maximum number of shards loaded from snapshots at the same time. Other shards wait in a queue. */
 const RECOVERING_MAX = 2;
 /**
- * Pause between two 2 ms slices of a load for which no callback waits: two such loads take half of the thread's time.
- * Without pauses, answers took seconds during a rolling restart with a million players whose nodes shared two cores.
+ * Pause between two 2 ms slices of a load that no callback waits for. Two such loads take half of the thread's time.
+ * Without pauses, answers took seconds during a rolling restart with a million players and nodes that shared two cores.
  */
 const REST_MS = 6;
 
-/** Time between two evictions of followed shards for lack of memory: the effect of one is measured before the next. */
+/**
+ * Time between two evictions of followed shards for lack of memory. The effect of an eviction is measured before the
+ * next one.
+ */
 const EVICTION_PAUSE_MS = 2000;
 
 const DONE: MoveResult = { type: 'done' };
@@ -46,11 +48,11 @@ export class ShardMoves {
   private stopFollowing: Cancel = () => {};
   private isReading = false;
   private round = 0;
-  /** Round in which each log last had news. */
+  /** Round in which each log last had new entries. */
   private readonly newsAt = new Map<number, number>();
   /** Loads in progress, from `away` to `following`. */
   private readonly warming = new Map<number, Promise<MoveResult>>();
-  /** Number of shards being loaded from a snapshot; the others wait in `queue`. */
+  /** Number of shards being loaded from a snapshot. Other shards wait in `queue`. */
   private recovering = 0;
   private readonly queue: { readonly shard: number; readonly begin: () => void }[] = [];
   /** Loading shards that callbacks wait for. */
@@ -76,7 +78,7 @@ export class ShardMoves {
     for (const cancel of this.handovers.values()) cancel();
   }
 
-  /** Does not reject. */
+  /** Never rejects. */
   async move(move: Move): Promise<MoveResult> {
     const shard = must(this.shards.get(move.shard), 'a move is asked of the thread that may have the shard');
     try {
@@ -134,7 +136,7 @@ export class ShardMoves {
 
   private async warm(shard: Shard): Promise<MoveResult> {
     if (shard.state !== 'away') return DONE;
-    // A shard whose server does not answer must not take a loading slot from the others.
+    // A shard whose server does not answer must not occupy a loading slot.
     await this.deps.wal.head(shard.id);
     if (this.recovering < RECOVERING_MAX) this.recovering++;
     else await new Promise<void>((begin) => this.queue.push({ shard: shard.id, begin }));
@@ -171,7 +173,7 @@ export class ShardMoves {
       this.deps.onRecovered(shard.id, recovered);
       return { type: 'taken', head: recovered.head };
     } catch (error) {
-      // The entries read so far do not lead to the log's present content; a snapshot may.
+      // The entries read so far do not lead to the log's present content, but a snapshot may.
       if (
         isPermanent(error) &&
         !(error instanceof FencedError || error instanceof MissingEntryError || error instanceof OverdueError) &&
@@ -199,7 +201,7 @@ export class ShardMoves {
     this.endHandover(shard);
     const reached = shard.tryReached();
     if (reached !== undefined) shard.follow(new Follower(shard.id, reached));
-    // The shard has resumed: its next append finds the other owner's fence, if there is one.
+    // The shard has resumed. Its next append finds the new owner's fence, if there is one.
     else shard.confirmOwnership();
     return DONE;
   }
@@ -220,7 +222,7 @@ export class ShardMoves {
     this.handovers.delete(id);
   }
 
-  /** Polls all followed logs once; rounds do not overlap. */
+  /** Polls all followed logs once. Rounds never overlap. */
   private async readOn(): Promise<void> {
     if (this.isReading) return;
     this.isReading = true;
@@ -236,7 +238,7 @@ export class ShardMoves {
     return !isQuiet || this.round % QUIET_EVERY === 0;
   }
 
-  /** Frees memory for served shards: unloads the largest shard that is only followed. */
+  /** Frees memory for served shards by unloading the largest followed shard. */
   private makeRoom(following: readonly Shard[]): void {
     const spare = following.filter(({ id }) => !this.taking.has(id));
     const [largest] = spare.sort((a, b) => b.recordBytes.all - a.recordBytes.all);

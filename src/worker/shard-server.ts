@@ -13,7 +13,7 @@ import type { Move, ThreadShards } from './shards.js';
 const STATUS_MS = 100;
 const STATUSES_PER_METRICS = 10;
 
-/** Worker's end of the thread protocol: passes requests to the shards of this thread, and results back. */
+/** Worker's end of the thread protocol. Passes requests to this thread's shards, and returns the results. */
 export class ShardServer {
   private readonly outgoing = new OutgoingReplies((...outgoing) => this.send(...outgoing));
   private timer: NodeJS.Timeout | undefined = undefined;
@@ -25,7 +25,10 @@ export class ShardServer {
     private readonly onClose: () => Promise<void>,
   ) {}
 
-  /** Without fences this thread replaces one that died after acknowledging the entries in `acknowledged`. */
+  /**
+   * Starts the shards. Without fences, this thread replaces one that died after acknowledging the entries in
+   * `acknowledged`.
+   */
   async start(fences: readonly Takeover[] | undefined, acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
     try {
       await (fences === undefined
@@ -109,8 +112,8 @@ export class ShardServer {
   }
 
   /**
-   * Moves the shard. Sends the status before the result, because the main thread acts on the status once the result is
-   * known.
+   * Moves the shard. Sends the status before the result, because the main thread uses the status as soon as it has the
+   * result.
    */
   private async move(id: number, move: Move): Promise<void> {
     const result = await this.shards.move(

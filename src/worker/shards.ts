@@ -20,15 +20,15 @@ export interface ShardStatus {
   readonly waiting: number;
   /** Newest durable entry. */
   readonly head: Head | undefined;
-  /** Log time: upper bound of all entry timestamps; 0 before the log was read. Milliseconds since 1970. */
+  /** Log time: upper bound of all entry timestamps, in ms since 1970. 0 until the log has been read. */
   readonly timeMs: number;
-  /** How long the oldest pending append has waited; 0 without one. Milliseconds. */
+  /** Time that the oldest pending append has waited, in ms. 0 if none is pending. */
   readonly pendingAppendMs: number;
-  /** Why the shard is stopped. */
+  /** Reason why the shard is stopped. */
   readonly reason: string | undefined;
   /**
-   * The archive's key filter is unknown here, and the archive does not answer: while serving, the shard accepts no new
-   * bet.
+   * True if the archive's key filter is unknown here and the archive does not answer. A serving shard then accepts no
+   * new bets.
    */
   readonly lacksNames: boolean;
 }
@@ -55,65 +55,68 @@ export type Move =
     };
 
 /**
- * A paused shard resumes after this long without a new owner. Resuming while the new owner is fencing costs more than
- * waiting. With 150 ms, many handovers of a rolling restart ended like that on busy nodes and disks.
+ * A paused shard resumes after this time if there is no new owner. Resuming while the new owner is fencing costs more
+ * than waiting longer. With 150 ms, many handovers in a rolling restart failed this way on busy nodes and disks.
  */
 export const HANDOVER_MS = 400;
 
 export type MoveResult =
   | { readonly type: 'done' }
-  /** Paused: every acknowledged entry is in the log up to `head`. */
+  /** The shard is paused. Every acknowledged entry is in the log up to `head`. */
   | { readonly type: 'still'; readonly head: Head }
-  /** Serving since the fence `head`. */
+  /** The shard has served since the fence `head`. */
   | { readonly type: 'taken'; readonly head: Head }
-  /** Not taken: the log lacks acknowledged entries, and this node does not have them either. */
+  /** The shard was not taken, because the log lacks acknowledged entries and this node does not have them either. */
   | { readonly type: 'short'; readonly head: Head }
-  /** Not taken: the log has this head. */
+  /** The shard was not taken, because the log has this head instead. */
   | { readonly type: 'conflict'; readonly head: Head }
   | { readonly type: 'failed'; readonly reason: string; readonly isPermanent: boolean };
 
 /** Shards of a process, in its own thread or in workers. */
 export interface Shards {
   /**
-   * Recovers all shards, which have been taken over. A shard whose log cannot be continued is stopped and reports why.
+   * Recovers all shards, which have already been taken over. A shard whose log cannot be continued stops and reports
+   * the reason.
    */
   start(fences: readonly Takeover[]): Promise<void>;
   /**
-   * Executes a command. The replier is called once. A command that has not begun by `deadlineMs` (monotonic clock) does
-   * not begin.
+   * Executes a command. The replier is called exactly once. A command that has not started by `deadlineMs` (monotonic
+   * clock) never starts.
    */
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
   /**
    * Parses a callback, executes its command in the player's shard, and writes the answer; otherwise like `execute`. The
-   * text is not kept after it has been parsed.
+   * text is released after parsing.
    */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void;
   status(): readonly ShardStatus[];
-  /** Metrics of all threads, each metric once per thread. Worker metrics are at most a second old. */
+  /** Metrics of all threads, each metric once per thread. Workers' metrics are at most a second old. */
   metrics(): readonly Metric[];
-  /** Resolves to true when no request waits any more, or to false after `timeoutMs`. */
+  /** Resolves with true when no requests are pending, or with false after `timeoutMs`. */
   drain(timeoutMs: number): Promise<boolean>;
   /** Takes a snapshot of each serving shard that has changed. */
   takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]>;
-  /** Does not reject. */
+  /** Never rejects. */
   move(move: Move): Promise<MoveResult>;
-  /** Allows events and snapshots of this format from now on: every node that shares the store reads them. */
+  /** Allows events and snapshots of this format from now on, because every node that shares the store can read them. */
   allowFormat(format: number): void;
-  /** Sets confirmed time: irreversible acts of all threads count from it, and wait for the first one. */
+  /**
+   * Sets the confirmed time. Irreversible actions in all threads use it, and wait until it is set for the first time.
+   */
   confirmTime(confirmed: ConfirmedTime): void;
-  /** True while nothing new is opened or followed for lack of memory. */
+  /** True if no shard opens or follows anything new because memory is short. */
   readonly isMemoryFull: boolean;
-  /** Saves entries that only this process still has, after another process has taken over. */
+  /** Saves entries that only this process still has, after another process took over. */
   keepOrphans(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Shards of one thread, which can also replace a thread that died; see `ShardHost.resume`. */
+/** Shards of one thread, which can also replace a dead thread; see `ShardHost.resume`. */
 export interface ThreadShards extends Shards {
   resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void>;
   /** Newest durable entry of each shard. */
   durable(): readonly (readonly [shard: number, lsn: Lsn])[];
-  /** Like `carryOut`, but does not execute a callback for another thread's shard: returns that shard. */
+  /** Like `carryOut`, but does not execute a callback for another thread's shard; returns that shard instead. */
   tryCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined;
 }

@@ -22,15 +22,15 @@ export interface SnapshotQueueDeps {
   readonly observer: { snapshotEnded(result: SnapshotResult): void };
 }
 
-/** Pause after a failed snapshot, whatever is due: the next one would mostly fail, too. */
+/** Pause after a failed snapshot, even if others are due, because the next one would probably fail as well. */
 const REST_MS = 10_000;
 const END_MS = 500;
 
-/** Snapshots of one thread's shards, one after the other: when due, or on demand. */
+/** Takes snapshots of one thread's shards, one at a time, when they are due or on demand. */
 export class SnapshotQueue {
   private last: Promise<unknown> = Promise.resolve();
   private isTaking = false;
-  /** When each shard was recovered or its last snapshot attempted. Monotonic clock. */
+  /** Time when each shard was recovered or its last snapshot was attempted, on the monotonic clock. */
   private readonly triedMs = new Map<number, number>();
   private readonly pausedUntilMs = new Map<number, number>();
 
@@ -39,19 +39,19 @@ export class SnapshotQueue {
     private readonly deps: SnapshotQueueDeps,
   ) {}
 
-  /** Notes that a shard serves (again), with the snapshots in its log. */
+  /** Records that a shard serves (again), and the snapshots in its log. */
   recovered(shard: number, { marks, damaged, snapshotMs }: Recovered): void {
     this.deps.snapshotter.recovered(shard, marks, damaged, snapshotMs);
     this.triedMs.set(shard, this.deps.clock.monotonicMs());
   }
 
-  /** Notes a shard that came from another node, which may have taken newer snapshots. */
+  /** Records a shard that came from another node, which may have taken newer snapshots. */
   async takenOver(shard: number, recovered: Recovered): Promise<void> {
     this.recovered(shard, recovered);
     const manifest = await this.deps.snapshotter.findNewest(shard).catch(() => undefined);
     if (manifest === undefined) return;
     this.recovered(shard, { ...recovered, marks: manifest.marks, snapshotMs: manifest.timeMs });
-    // Count from the snapshot's age: a shard that moves now and then would otherwise never get one.
+    // Count from the snapshot's age. Otherwise a shard that moves often would never get a new snapshot.
     const { clock } = this.deps;
     this.triedMs.set(shard, clock.monotonicMs() - Math.max(0, clock.now() - manifest.timeMs));
   }
@@ -66,7 +66,8 @@ export class SnapshotQueue {
     const shards = [...this.shards.values()].filter(({ isElsewhere }) => !isElsewhere);
     if (!Number.isFinite(pace.deadlineMs)) return await this.queued(shards, pace);
     if (memory.isFull) {
-      // Without pauses V8 collects such a heap all the time, and may end the process. The log has everything.
+      // When the heap is this full, snapshots without pauses would make V8 collect garbage continuously, and V8 may end
+      // the process. The log has all the data.
       log.warn({ code: 'urgent-snapshots-skipped' }, 'memory is nearly full, skipped urgent snapshots');
       return [];
     }
@@ -77,7 +78,8 @@ export class SnapshotQueue {
   }
 
   /**
-   * Takes all due snapshots in one batch: the first shard alone would be due again before the others had their turn.
+   * Takes all due snapshots in one batch. If they were taken singly, the first shard would be due again before the
+   * others had their turn.
    */
   takeDue(): void {
     if (this.isTaking) return;
@@ -91,7 +93,7 @@ export class SnapshotQueue {
   }
 
   /**
-   * Ends the snapshot in progress at its next step, before the store is closed. Does not wait long for an unreachable
+   * Stops the snapshot in progress at its next step, before the store is closed. Does not wait long for an unreachable
    * store.
    */
   async close(): Promise<void> {

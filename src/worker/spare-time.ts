@@ -1,28 +1,28 @@
 import type { Timers } from '../base/timers.js';
 
-/** Share of the thread's time reserved for callbacks; idle time beyond it is spare. */
+/** Share of the thread's time reserved for callbacks. Idle time beyond it is spare. */
 const RESERVED_SHARE = 0.15;
-/** Minimum share, even on a thread that is never idle. */
+/** Minimum share for spare work, even on a thread that is never idle. */
 const LEAST_SHARE = 0.01;
 const URGENT_SHARE = 0.5;
-/** Maximum saved-up budget: otherwise a quiet night would save up time for one long interruption. */
+/** Maximum saved-up budget. Without it, many idle hours would save up time for one long interruption. */
 const BUDGET_MAX_MS = 10;
 
 export interface SpareTimeDeps {
   readonly monotonicMs: () => number;
-  /** How long the thread has waited for events since it began. */
+  /** Time that the thread has waited for events since it started. */
   readonly loopIdleMs: () => number;
   readonly defer: Timers['defer'];
-  /** True when the waiting work has waited too long. */
+  /** True if the waiting work has waited too long. */
   readonly isUrgent: () => boolean;
 }
 
 /**
- * Runs work that can wait, in pieces of a fraction of a millisecond, in a thread's idle time minus a reserve.
+ * Runs deferrable work in a thread's idle time minus a reserve, in pieces of a fraction of a millisecond.
  *
- * A piece runs after an append has started because no further request came, and now and then regardless. Polling for
- * idle moments in every turn would keep the event loop from sleeping. The loop then wakes for every single request, and
- * a callback took half as long again.
+ * A piece runs after an append that started because no further request came, and occasionally in any case. Polling for
+ * idle time in every turn would keep the event loop from sleeping. The loop would then wake up for every single
+ * request, and a callback took 50 % longer.
  */
 export class SpareTime {
   private readonly waiting: (() => void)[] = [];
@@ -42,7 +42,7 @@ export class SpareTime {
     return new Promise((resolve) => this.waiting.push(() => resolve(work())));
   }
 
-  /** Call regularly. */
+  /** Adds idle time to the budget. Must be called regularly. */
   earn(): void {
     const { monotonicMs, loopIdleMs, isUrgent } = this.deps;
     const elapsedMs = monotonicMs() - this.earnedMs;
@@ -56,7 +56,7 @@ export class SpareTime {
     this.offer();
   }
 
-  /** Runs a waiting piece; called when the thread has nothing else to do. */
+  /** Runs a waiting piece. Called when the thread has nothing else to do. */
   offer(): void {
     if (this.budgetMs <= 0) return;
     const work = this.waiting.shift();
@@ -66,7 +66,7 @@ export class SpareTime {
     const tookMs = this.deps.monotonicMs() - startedMs;
     this.budgetMs -= tookMs;
     this.spentMs += tookMs;
-    // A thread that gets requests in every turn is never offered idle time.
+    // A thread that gets requests in every turn is never idle, so nothing else would call `offer`.
     if (this.deps.isUrgent()) this.deps.defer(() => this.offer());
   }
 }

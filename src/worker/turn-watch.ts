@@ -12,7 +12,7 @@ export class TurnWatch implements ShardObserver {
     this.turns.set(command, undefined);
   }
 
-  /** Undefined when the command had no turn. */
+  /** Returns and removes the turn times; undefined if the command had no turn. */
   take(command: Command): TurnTimes | undefined {
     const times = this.turns.get(command);
     this.turns.delete(command);

@@ -10,11 +10,11 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import { shardOf } from './placement.js';
 import type { Shards } from './shards.js';
 
-/** Whether a new bet can be accepted, and why not. */
+/** Whether a new bet can be accepted, and if not, why. */
 export type Readiness = 'ready' | 'starting' | 'archive-unknown';
 
 /**
- * All wallets of this process, in any shard: the interface that the operator's listener uses. Callers name players;
+ * All wallets of this process, in any shard. The operators' listener uses this interface. Callers name players, and
  * this class finds their shards.
  */
 export class WalletService {
@@ -24,7 +24,7 @@ export class WalletService {
    */
   isServing = false;
   private snapshotting: Promise<unknown> = Promise.resolve();
-  /** Next round of snapshots, shared by all callers since the running round began. */
+  /** The next round of snapshots, shared by all calls since the running round began. */
   private nextSnapshots: Promise<readonly SnapshotResult[]> | undefined = undefined;
 
   constructor(
@@ -32,7 +32,7 @@ export class WalletService {
     readonly shardCount: number,
     private readonly clock: Clock,
     private readonly deadlineMs: number,
-    /** Among nodes that share the shards: whether this node is connected to the cluster. */
+    /** True if this node is connected to the cluster; used only if nodes share the shards. */
     private readonly isConnected: () => boolean = () => true,
   ) {}
 
@@ -40,14 +40,14 @@ export class WalletService {
     return this.readiness === 'ready';
   }
 
-  /** `archive-unknown`: a shard lacks its archive's key filter, and the archive does not answer. */
+  /** `archive-unknown` means that a shard lacks its archive's key filter and the archive does not answer. */
   get readiness(): Readiness {
     if (!this.isServing || !this.isConnected()) return 'starting';
     const isUnknown = this.shards.status().some(({ state, lacksNames }) => state === 'serving' && lacksNames);
     return isUnknown ? 'archive-unknown' : 'ready';
   }
 
-  /** Resolves by the deadline; `not-durable-in-time` then means that the outcome is unknown. */
+  /** Executes a command and resolves by the deadline. With `not-durable-in-time` the outcome is unknown. */
   async operate(command: OperatorCommand): Promise<Answer> {
     return await this.inTime<Answer>((replier) => {
       this.shards.execute(this.shardOf(command.username), command, this.deadline(), replier);
@@ -65,7 +65,8 @@ export class WalletService {
   }
 
   /**
-   * Runs one round at a time. Calls during a round share the next one: the running round may lack the latest changes.
+   * Runs one round of snapshots at a time. Calls during a round share the next one, because the running round may lack
+   * the latest changes.
    */
   takeSnapshots(): Promise<readonly SnapshotResult[]> {
     this.nextSnapshots ??= this.snapshotting
@@ -79,7 +80,7 @@ export class WalletService {
     return this.nextSnapshots;
   }
 
-  /** Status for people: the LSN is enough of a head. */
+  /** Human-readable status, in which the LSN alone stands for the head. */
   status(): readonly object[] {
     return this.shards.status().map(({ shard, state, players, waiting, head, reason }) => ({
       shard,

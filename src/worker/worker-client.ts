@@ -20,13 +20,13 @@ import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from '
 import type { Move, MoveResult, ShardStatus } from './shards.js';
 
 export interface WorkerEvents {
-  /** All shards of the worker serve. */
+  /** All of the worker's shards serve. */
   onOpened(): void;
   readonly onFenced: OnFenced;
-  /** The worker has returned a callback for a shard that it does not have. */
+  /** The worker returned a callback for a shard that it does not have. */
   onMisplaced(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void;
   readonly putCopies: PutCopies;
-  /** The thread has ended unexpectedly. */
+  /** The thread ended unexpectedly. */
   onDied(error: Error): void;
 }
 
@@ -38,16 +38,16 @@ const SILENCE_MAX_SECONDS = 10;
 const WAITING_MAX = 100_000;
 
 /**
- * Main thread's end of the protocol with one worker. When the worker dies, every waiting replier is asked to retry: the
- * outcome is unknown, and a repeat finds out.
+ * Main thread's end of the protocol with one worker. When the worker dies, every pending replier answers with a request
+ * to retry: the outcome is unknown, and a repeat of the callback reveals it.
  */
 export class WorkerClient {
   status: readonly ShardStatus[] = [];
   isMemoryFull = false;
-  /** Metrics as of the worker's last message. */
+  /** Metrics from the worker's last message that contained any. */
   metrics: readonly Metric[] = [];
   private readonly waiting = new Map<number, Replier<WireResult>>();
-  /** Repliers waiting for callbacks; the callback's text is not kept. */
+  /** Repliers of pending callbacks. The callbacks' texts are not kept. */
   private readonly callbacks = new Map<number, Replier<CallbackReply>>();
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: Error) => void } | undefined = undefined;
@@ -57,10 +57,10 @@ export class WorkerClient {
   private readonly onSnapshots: ((results: readonly SnapshotResult[] | undefined) => void)[] = [];
   private readonly moves = new Map<number, (result: MoveResult) => void>();
   private readonly exited: Promise<void>;
-  /** Set once the shards serve, because the worker then sends its status ten times a second. */
+  /** Set when the shards serve, because from then on the worker sends its status ten times a second. */
   private watchdog: Watchdog | undefined = undefined;
   private requests: WireRequest[] = [];
-  /** Callbacks of this turn: the newest of `callbacks`, so that their ids are consecutive. */
+  /** Callbacks of this turn. They are the newest in `callbacks`, so their ids are consecutive. */
   private newCallbacks: SentCallback[] = [];
   private isScheduled = false;
   private nextId = 1;
@@ -72,7 +72,7 @@ export class WorkerClient {
   constructor(
     private readonly worker: Worker,
     private readonly events: WorkerEvents,
-    /** Newest entries whose answers have arrived, by shard; worker slots keep them across restarts. */
+    /** By shard: newest entry whose answers have arrived. The worker slot keeps this map across restarts. */
     private readonly acknowledged: Map<number, Lsn>,
     private readonly log: Logger,
   ) {
@@ -93,12 +93,12 @@ export class WorkerClient {
     });
   }
 
-  /** Resolves when all shards of the worker serve. */
+  /** Resolves when all of the worker's shards serve. */
   open(): Promise<void> {
     return this.opened;
   }
 
-  /** Submits a callback. Callbacks and requests of one event-loop turn travel in one message each. */
+  /** Submits a callback. The callbacks of one event-loop turn travel in one message, and so do its requests. */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
     if (this.busy !== undefined) {
       replier.reply({ answer: this.busy, body: '' });
@@ -120,7 +120,7 @@ export class WorkerClient {
     this.schedule();
   }
 
-  /** Why the worker accepts nothing now; undefined when it does. */
+  /** Reason why the worker accepts nothing now; undefined if it accepts requests. */
   private get busy(): BusyAnswer | undefined {
     if (this.hasEnded) return STARTING;
     return this.waiting.size + this.callbacks.size >= WAITING_MAX ? OVERLOADED : undefined;
@@ -137,7 +137,7 @@ export class WorkerClient {
     return isEmpty && this.waiting.size + this.callbacks.size === 0;
   }
 
-  /** Undefined when the thread has ended. */
+  /** Undefined if the thread has ended. */
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[] | undefined> {
     if (this.hasEnded) return undefined;
     return await new Promise((resolve) => {
@@ -181,7 +181,7 @@ export class WorkerClient {
     clearTimeout(timer);
   }
 
-  /** Counters that stay in the sums after the worker has ended; gauges are dropped. */
+  /** Removes and returns the counters that stay in the totals after the worker ended. Gauges are dropped. */
   takeCounters(): Metric[] {
     const counted = lastingMetrics(this.metrics);
     this.metrics = [];
@@ -239,9 +239,9 @@ export class WorkerClient {
         this.metrics = message.metrics ?? this.metrics;
         return;
       case 'shards-opened':
-        // Termination is reported like any other end of the thread.
+        // A termination is reported like any other end of the thread.
         this.watchdog = new Watchdog(SILENCE_MAX_SECONDS, () => void this.worker.terminate());
-        // Call this before resolving: the thread may have ended already, and its exit event would then be handled
+        // Call this before resolving. The thread may have ended already, and its exit event would otherwise be handled
         // first.
         this.events.onOpened();
         this.settleOpened?.resolve();
@@ -299,7 +299,7 @@ export class WorkerClient {
   }
 }
 
-/** Removes and returns the entry: a second reply with the same id finds none. */
+/** Removes and returns the entry, so that a second reply with the same id finds none. */
 function take<T>(waiting: Map<number, T>, id: number): T | undefined {
   const one = waiting.get(id);
   waiting.delete(id);

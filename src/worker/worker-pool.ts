@@ -29,7 +29,7 @@ export interface PoolDeps {
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * Starts a thread for these shards. Without fences the thread replaces one that died after acknowledging the entries
+   * Starts a thread for these shards. Without fences, the thread replaces one that died after acknowledging the entries
    * in `acknowledged`.
    */
   readonly spawn: (
@@ -39,39 +39,41 @@ export interface PoolDeps {
     acknowledged: ReadonlyMap<number, Lsn>,
   ) => Worker;
   readonly onFenced: OnFenced;
-  /** Copies entries of all threads to other nodes, when answers wait for copies. */
+  /** Copies entries of all threads to other nodes, if answers wait for copies. */
   readonly putCopies: PutCopies;
-  /** Whether nodes share the shards: threads then start without any, and the least loaded one gets the next shard. */
+  /**
+   * True if nodes share the shards. Threads then start without shards, and each shard goes to the least loaded thread.
+   */
   readonly isShared: boolean;
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
 }
 
-/** Moves that place a shard in a thread. */
+/** Moves that assign a shard to a thread. */
 const PLACED_FOR: ReadonlySet<Move['type']> = new Set(['follow', 'bring', 'take']);
 
 /**
- * A worker's place in the pool, kept across restarts of its thread. While the thread does not serve, its state
- * overrides the shards' states.
+ * A worker's place in the pool, which outlives its thread. While the thread does not serve, the slot's state overrides
+ * the shards' states.
  */
 interface WorkerSlot {
   readonly worker: number;
   /** All shards that the thread may have. */
   readonly shards: readonly number[];
-  /** Newest entry of each shard whose answers have arrived. */
+  /** By shard: newest entry whose answers have arrived. */
   readonly acknowledged: Map<number, Lsn>;
   client: WorkerClient | undefined;
   state: ShardState;
-  /** Why the worker is stopped. */
+  /** Reason why the worker is stopped. */
   reason: string | undefined;
   readonly restarts: RestartBudget;
-  /** Counters of its threads that have died. */
+  /** Counters of the slot's dead threads. */
   counted: readonly Metric[];
 }
 
 const THREAD_ENDED = 'its thread has ended';
 const NOT_HERE: MoveResult = { type: 'failed', reason: 'it is not on this node', isPermanent: false };
 const NO_THREADS: MoveResult = { type: 'failed', reason: THREAD_ENDED, isPermanent: false };
-/** Status fields of a shard that no thread has reported. */
+/** Placeholder status fields for a shard on which no thread has reported. */
 const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'timeMs' | 'pendingAppendMs' | 'lacksNames'> = {
   players: 0,
   waiting: 0,
@@ -83,15 +85,18 @@ const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'timeMs' | 'pe
 
 /**
  * Shards on worker threads. A worker that dies is restarted and recovers its shards while the others serve. A worker
- * that dies twice in a minute stays dead, and its shards stay stopped.
+ * that dies twice within a minute stays dead, and its shards stay stopped.
  */
 export class WorkerPool implements Shards {
   private readonly slots: WorkerSlot[];
-  /** Newest format that threads may write, also for threads that start later; undefined: the format they start with. */
+  /**
+   * Newest format that threads may write, including threads that start later. If undefined, threads keep the format
+   * that they start with.
+   */
   private format: number | undefined = undefined;
-  /** Confirmed time, also for threads that start later. */
+  /** Confirmed time, which threads that start later also receive. */
   private confirmed: ConfirmedTime | undefined = undefined;
-  /** Slot of each shard; a shard of another node has none. */
+  /** Slot of each shard. A shard on another node has none. */
   private readonly byShard = new Map<number, WorkerSlot>();
 
   constructor(
@@ -126,7 +131,8 @@ export class WorkerPool implements Shards {
   }
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
-    // A single worker has all shards. A wrong guess makes the callback travel twice.
+    // A single worker has all shards, so no guess is needed. With several, a wrong guess sends the callback to a second
+    // worker.
     const [only, second] = this.slots;
     const slot = second === undefined ? only : this.byShard.get(shardOf(guessUsername(callback.text), this.shardCount));
     if (slot?.state === 'serving') slot.client?.carryOut(callback, replier);
@@ -148,7 +154,7 @@ export class WorkerPool implements Shards {
     });
   }
 
-  /** Status of a shard in no thread: without threads, this process cannot serve it. */
+  /** Status of a shard in no thread. If there are no threads, this process cannot serve it. */
   private get elsewhere(): Pick<ShardStatus, 'state' | 'reason'> {
     if (this.hasThreads) return { state: 'away', reason: undefined };
     return { state: 'stopped', reason: this.slots[0]?.reason };
@@ -168,7 +174,7 @@ export class WorkerPool implements Shards {
 
   async drain(timeoutMs: number): Promise<boolean> {
     const endMs = this.deps.clock.monotonicMs() + timeoutMs;
-    // A callback returned by one worker goes to another, which may already have been empty.
+    // A callback that one worker returned goes to another one, which may already have been drained.
     for (let leftMs = timeoutMs; leftMs > 0; leftMs = endMs - this.deps.clock.monotonicMs()) {
       const drained = await Promise.all(this.slots.map(({ client }) => client?.drain(leftMs) ?? true));
       if (drained.every(Boolean)) return true;
@@ -198,7 +204,7 @@ export class WorkerPool implements Shards {
     return result ?? { type: 'failed', reason, isPermanent: false };
   }
 
-  /** Places the shard in the thread with the fewest shards. */
+  /** Assigns the shard to the thread with the fewest shards. */
   private place(shard: number): WorkerSlot {
     const serving = this.slots.filter(({ state }) => state === 'serving');
     const [emptiest] = (serving.length > 0 ? serving : this.slots).toSorted(
@@ -244,7 +250,9 @@ export class WorkerPool implements Shards {
     else replier.reply({ answer: busyIn(slot), body: '' });
   }
 
-  /** Parses the callback here: a worker that does not serve cannot report a wrong guess or a malformed callback. */
+  /**
+   * Parses the callback here, because a worker that does not serve cannot report a wrong guess or a malformed callback.
+   */
   private forwardParsed(callback: SentCallback, replier: Replier<CallbackReply>): void {
     const address = this.deps.codec.addressOf(callback.endpoint, callback.text);
     if ('username' in address) this.forward(callback, shardOf(address.username, this.shardCount), replier);
@@ -279,7 +287,7 @@ export class WorkerPool implements Shards {
   private async fenced(...fenced: Parameters<OnFenced>): Promise<void> {
     const [shard] = fenced;
     if (this.deps.isShared) this.byShard.delete(shard);
-    // An owner that takes one shard takes all, including shards of workers that have not noticed yet.
+    // An owner that takes one shard takes all shards, including those of workers that have not noticed yet.
     else await this.keepOrphans();
     this.deps.onFenced(...fenced);
   }
@@ -288,7 +296,7 @@ export class WorkerPool implements Shards {
     const { worker } = slot;
     const shards = this.shardsOf(slot);
     const at = { worker, shards, error: error.stack ?? error.message };
-    // The shards may come back on another thread, or another node.
+    // The shards may come back on a different thread or node.
     if (this.deps.isShared) for (const shard of shards) this.byShard.delete(shard);
     slot.counted = mergeMetrics([...slot.counted, ...(slot.client?.takeCounters() ?? [])]);
     if (!slot.restarts.failed(this.deps.clock.monotonicMs())) {
