@@ -2,11 +2,11 @@ import type { MemberRecord } from './table.js';
 
 type ArchiveId = MemberRecord['archiveId'];
 
-/** Archive id of a node whose archive did not answer at its start and is not yet named by the store. */
+/** Archive id of a node whose archive did not answer at startup and whose store does not name it yet. */
 export const UNSEEN_ARCHIVE = '';
 
 /**
- * Whether rounds archived by one node are unknown to the other. False when either node does not report an archive id.
+ * True if rounds that one node archived are unknown to the other. False if either node does not report an archive id.
  */
 export function isOtherArchive(one: ArchiveId, other: ArchiveId): boolean {
   if (one === other || one === undefined || other === undefined) return false;
@@ -15,7 +15,7 @@ export function isOtherArchive(one: ArchiveId, other: ArchiveId): boolean {
 }
 
 /**
- * The archive that the cluster's logs may rely on: `before`, else one that a member has. Undefined when none is known.
+ * The archive that the cluster's logs may rely on: `before`, or else one that a member has. Undefined if none is known.
  */
 export function archiveOf(told: Iterable<ArchiveId>, before: string | undefined): string | undefined {
   if (before !== undefined && before !== UNSEEN_ARCHIVE) return before;

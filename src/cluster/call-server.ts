@@ -9,7 +9,7 @@ import type { PeerLinks } from './peer-protocol.js';
 import type { LocalShards } from './routed.js';
 
 /**
- * Executes requests from peers on this node. A request for a shard that is not here is answered `moved`, never
+ * Executes requests from peers on this node. A request for a shard on a different node is answered `moved`, never
  * forwarded.
  */
 export class CallServer {

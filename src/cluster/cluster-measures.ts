@@ -1,8 +1,8 @@
 import type { NodeState } from './cluster-status.js';
 
-/** State of the cluster as one node sees it. */
+/** State of the cluster, as one node sees it. */
 export interface ClusterMeasures {
-  /** Members by state, including this one. */
+  /** Number of members by state, including this one. */
   readonly members: Readonly<Record<NodeState, number>>;
   /** Names of members that disappeared without announcing it and have not come back. */
   readonly missing: readonly string[];
@@ -12,14 +12,14 @@ export interface ClusterMeasures {
   readonly seesTable: boolean;
   /** Shards without a known owner. */
   readonly unowned: number;
-  /** Shards that should have a follower but have none in the assignment. */
+  /** Number of shards that should have a follower but have none in the assignment. */
   readonly unfollowed: number;
-  /** Shards that this node follows: how many entries it lacks, and for how long. */
+  /** Shards that this node follows: how many entries each one lacks, and for how long. */
   readonly following: readonly { readonly shard: number; readonly entriesBehind: number; readonly behindMs: number }[];
-  /** Requests that wait until a node serves their shard. */
+  /** Number of requests that wait until a node serves their shard. */
   readonly parked: number;
   readonly forwarded: number;
   readonly resent: number;
-  /** How far this machine's clock is behind the median of all members, in ms. */
+  /** How far this machine's clock is behind the median of all members' clocks, in ms. */
   readonly clockBehindMs: number;
 }

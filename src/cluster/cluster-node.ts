@@ -33,9 +33,9 @@ import { Told } from './told.js';
 import { Watch } from './watch.js';
 
 export interface ClusterNodeDeps {
-  /** 8 hexadecimal digits that identify this process in the membership registry and in every nonce. */
+  /** Tag of this process in the membership registry and in every nonce: 8 hexadecimal digits. */
   readonly tag: string;
-  /** Fields of the member record that stay the same while the process runs. */
+  /** Fields of the member record that do not change while the process runs. */
   readonly about: Omit<
     MemberRecord,
     'port' | 'holdsCopies' | 'isLeaving' | 'isFull' | 'hasRoom' | 'isTimeWrong' | 'unreachable'
@@ -52,51 +52,53 @@ export interface ClusterNodeDeps {
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
   /** Newest acknowledged entry of each shard, from this node's record file. */
   readonly acknowledged: ReadonlyMap<number, Position>;
-  /** Maximum bytes of one log held for another node; undefined: answers do not wait for other nodes. */
+  /**
+   * Maximum bytes of one log that this node holds for other nodes. Undefined if answers do not wait for other nodes.
+   */
   readonly copyBytesMax: number | undefined;
   readonly parkedMax: number;
   readonly refusesRepeats: boolean;
   readonly observer: OwnershipObserver;
-  /** Called when a process that is no member owns all shards: another process has the store. */
+  /** Called when a process that is not a member owns all shards, and has therefore taken over the store. */
   readonly onForeignOwners: (shard: number, takenBy: string) => void;
-  /** Signed-out console sessions that this node knows. */
+  /** Console sessions that this node knows to be signed out. */
   readonly signedOut: { readonly all: readonly SignedOut[]; note(signedOut: readonly SignedOut[]): void };
   readonly clock: Clock;
-  /** Advances the monotonic clock of this process, in all its threads. */
+  /** Advances this process's monotonic clock, in all its threads. */
   readonly addMissedTime: (ms: number) => void;
   readonly timers: Timers;
   readonly log: Logger;
 }
 
 const TICK_MS = 50;
-/** Two live members without a link for this long cannot reach each other. */
+/** Two live members that have had no link for this long cannot reach each other. */
 const UNREACHABLE_MS = 3000;
-/** A member keeps reporting that it was full for this long, so that shards do not move back and forth. */
+/** A member keeps reporting for this long that it was full, so that shards do not move back and forth. */
 const FULL_MS = 300_000;
 const MOVE_ATTEMPTS = 10;
-/** Question id for a message that expects no answer. */
+/** Question id of a message that expects no answer. */
 const UNASKED = 0;
 const TIME_WARN_MS = 5000;
 const PAUSE_LOG_MS = 10_000;
 const TIME_MAX_MS = 60_000;
 
-/** Reason why an operator's cluster command is refused. */
+/** Reason for refusing an operator's cluster command. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
-/** Clocks and retentions of the other members, which limit irreversible acts. */
+/** Clocks and retentions of the other members, which limit irreversible actions. */
 export interface ClusterWitnesses {
-  /** Wall clocks of the other members, now. */
+  /** Current wall-clock times of the other members. */
   readonly peersMs: readonly number[];
   /** How long each member keeps data; undefined for a member that does not report it. */
   readonly retentionsMs: readonly (number | undefined)[];
 }
 
-/** State of a peer as of its newest heartbeat. */
+/** State of a peer, as of its newest heartbeat. */
 interface Peer {
   readonly seesTable: boolean;
 }
 
-/** This node as a member of the cluster: wires the parts together and routes events between them. */
+/** This node as a member of the cluster. Connects the parts and routes events between them. */
 export class ClusterNode implements PeerEvents {
   readonly router: Router;
   private readonly watch = new Watch();
@@ -112,7 +114,7 @@ export class ClusterNode implements PeerEvents {
   private readonly callServer: CallServer;
   private readonly snapshots: SnapshotRound;
   private readonly links: PeerLinks;
-  /** Undefined when answers do not wait for other nodes. */
+  /** Undefined if answers do not wait for other nodes. */
   private readonly keeper: CopyKeeper | undefined = undefined;
   private readonly copies: PeerCopies;
   private readonly probation = new Probation();
@@ -122,7 +124,7 @@ export class ClusterNode implements PeerEvents {
   private readonly lag = new FollowerLag();
   private readonly history = new MoveHistory();
   private readonly missing = new MissingMembers();
-  /** When the link to a member went down, by tag. */
+  /** By tag: when the link to the member went down. */
   private readonly downSinceMs = new Map<string, number>();
   /** Tags of all members seen since this process started. */
   private readonly everMembers = new Set<string>();
@@ -220,8 +222,8 @@ export class ClusterNode implements PeerEvents {
   }
 
   /**
-   * Listens for peers and joins the cluster; shards are assigned later. Rejects when the node cannot listen, cannot
-   * reach the registry, or cannot read a format that the others may write.
+   * Listens for peers and joins the cluster; shards are assigned later. Rejects if the node cannot listen, cannot reach
+   * the registry, or cannot read a format that the other members may write.
    */
   async start(): Promise<void> {
     const { timers, table, about } = this.deps;
@@ -240,9 +242,9 @@ export class ClusterNode implements PeerEvents {
   }
 
   /**
-   * Whether this node can execute or forward callbacks. The node is a member, an assignment exists, and it has links to
-   * more than half of the others. It also sees the registry, unless no linked peer sees it either. Owning a shard is
-   * not required.
+   * True if this node can execute or forward callbacks. The node must be a member, an assignment must exist, and the
+   * node must have links to more than half of the other members. It must also see the registry, unless no linked peer
+   * sees it either. It does not have to own a shard.
    */
   get isReady(): boolean {
     const { view, seesTable } = this.membership;
@@ -253,14 +255,14 @@ export class ClusterNode implements PeerEvents {
     return others.length === 0 || linked.length * 2 > others.length;
   }
 
-  /** Called when another owner has fenced the shard's log. `takenBy` is a description for people. */
+  /** Called when another owner has fenced the shard's log. `takenBy` is a human-readable description. */
   fenced(shard: number, takenBy: string, head: Head): void {
     this.ownership.fenced(shard, head);
     this.deps.log.warn({ code: 'shard-fenced', shard, takenBy }, 'shard fenced by another owner');
     void this.checkForeignOwners(shard, takenBy, head);
   }
 
-  /** Sets the certificate that new links to peers use. */
+  /** Sets the certificate for new links to peers. */
   setCertificate(certificate: { readonly cert: Buffer; readonly key: Buffer }): void {
     this.links.setCertificate(certificate);
   }
@@ -277,24 +279,24 @@ export class ClusterNode implements PeerEvents {
     this.broadcast({ type: 'out', signedOut });
   }
 
-  /** Sends entries that this node appends to other nodes. Does not reject. */
+  /** Sends the entries that this node appends to other nodes. Never rejects. */
   putCopies(copies: readonly Copy[]): Promise<readonly CopyOutcome[]> {
     return this.copies.put(copies);
   }
 
-  /** The newest entry per shard that any node may have acknowledged, as far as this node has heard. */
+  /** By shard: the newest entry that any node may have acknowledged, as far as this node knows. */
   get acknowledged(): ReadonlyMap<number, Position> {
     return this.told.all;
   }
 
-  /** Clocks and retentions of the other members, for irreversible acts. */
+  /** Clocks and retentions of the other members, for irreversible actions. */
   get witnesses(): ClusterWitnesses {
     const nowMs = this.deps.clock.now();
     const peersMs = this.times.aheadMs.map((aheadMs) => nowMs + aheadMs);
     return { peersMs, retentionsMs: this.retentions.all(this.membership.view) };
   }
 
-  /** Undefined before the registry has answered. */
+  /** Undefined until the registry has answered. */
   get status(): ClusterStatus | undefined {
     const { tag, shardCount, clock } = this.deps;
     const { view, seesTable } = this.membership;
@@ -344,7 +346,7 @@ export class ClusterNode implements PeerEvents {
     };
   }
 
-  /** Drains the named node, or ends its draining, for an operator. Rejects during an outage. */
+  /** Drains the named node, or stops its draining, for an operator. Rejects during an outage. */
   async drain(name: string, isDrained: boolean): Promise<ClusterRefusal | undefined> {
     const tag = this.tagNamed(name);
     if (tag === undefined || !(await this.deps.table.drain(tag, isDrained))) return 'no-such-node';
@@ -352,10 +354,10 @@ export class ClusterNode implements PeerEvents {
     return undefined;
   }
 
-  /** Moves the shard to the named node for an operator. Rejects during an outage. */
+  /** Moves the shard to the named node, for an operator. Rejects during an outage. */
   async moveShard(shard: number, name: string, by: string): Promise<ClusterRefusal | undefined> {
     for (let attempt = 1; attempt <= MOVE_ATTEMPTS; attempt++) {
-      // The view may be 200 ms old, and any change since then makes the registry refuse the assignment.
+      // The view may be 200 ms old. If the registry has changed since then, it refuses the assignment.
       await this.membership.refresh();
       const tag = this.tagNamed(name);
       const { view } = this.membership;
@@ -367,8 +369,8 @@ export class ClusterNode implements PeerEvents {
   }
 
   /**
-   * Hands all shards to other nodes before the process ends, and accepts none. Resolves when no shard is left, when no
-   * node can take one, or after `timeoutMs`.
+   * Hands all shards to other nodes before the process ends, and accepts no new ones. Resolves when no shard is left,
+   * when no node can take one, or after `timeoutMs`.
    */
   async giveAway(timeoutMs: number): Promise<void> {
     const { clock, timers, log } = this.deps;
@@ -385,7 +387,7 @@ export class ClusterNode implements PeerEvents {
     }
   }
 
-  /** Releases every shard that this node still serves, and leaves the cluster. Does not reject. */
+  /** Releases all shards that this node still serves, and leaves the cluster. Never rejects. */
   async leave(): Promise<void> {
     const { log } = this.deps;
     for (const cancel of this.cancels) cancel();
@@ -404,12 +406,15 @@ export class ClusterNode implements PeerEvents {
     return this.ownership.heldCount;
   }
 
-  /** True when no other node can take this node's shards. */
+  /** True if no other node can take this node's shards. */
   get isAlone(): boolean {
     return !this.hasSuccessors();
   }
 
-  /** An ownership record outlives its member, so the owner counts only while this node has a link to it. */
+  /**
+   * True if this node has a link to the shard's owner. An ownership record outlives its member, so the record alone is
+   * not enough.
+   */
   private isServedInSight(shard: number): boolean {
     const owner = this.routes.of(shard);
     return owner !== undefined && (owner === this.deps.tag || this.links.isUp(owner));
@@ -420,7 +425,7 @@ export class ClusterNode implements PeerEvents {
     this.membership.look();
   }
 
-  /** Tag of the member with this name; a live member is preferred when several share the name. */
+  /** Tag of the member with this name. If several members share the name, prefers a live one. */
   private tagNamed(name: string): string | undefined {
     const nowMs = this.deps.clock.monotonicMs();
     const named = [...(this.membership.view?.members ?? [])].filter(([, member]) => member.name === name);
@@ -434,7 +439,7 @@ export class ClusterNode implements PeerEvents {
     return view !== undefined && others.some((tag) => this.takesShards(tag, view));
   }
 
-  /** True for a live member that is not draining and has the same archive as the others. */
+  /** True for a live member that is not draining and has the same archive as the other members. */
   private takesShards(tag: string, { members, drained, plan }: RegistryView): boolean {
     const member = members.get(tag);
     if (member === undefined || member.isLeaving || drained.has(tag)) return false;
@@ -465,7 +470,7 @@ export class ClusterNode implements PeerEvents {
     this.links.keep(peers);
     for (const other of peers.keys()) this.greet(other);
     this.watch.keepOnly(new Set(peers.keys()), this.deps.clock.monotonicMs());
-    // An ownership record outlives its member: ignore records of former members.
+    // Ignore records of former members, because an ownership record outlives its member.
     const claims = [...view.claims].filter(([, claim]) => view.members.has(claim.tag));
     this.routes.claims(claims.map(([shard, claim]) => [shard, claim.tag]));
     if (view.plan !== undefined) this.deps.local.allowFormat(view.plan.format);
@@ -585,7 +590,7 @@ export class ClusterNode implements PeerEvents {
     this.ownership.ownedBy(tag, shard, epoch);
   }
 
-  /** Asks a new member to seal the logs that this node is taking over, as the other members already did. */
+  /** Asks a new member to seal the logs that this node is taking over, as the other members already have. */
   private greet(tag: string): void {
     const { links, keeper, deps } = this;
     if (this.greeted.has(tag) || !this.membership.view?.members.has(tag) || !links.isUp(tag)) return;
@@ -610,7 +615,7 @@ export class ClusterNode implements PeerEvents {
     by: string,
     { shard, sequence }: { readonly shard: number; readonly sequence: number },
   ): readonly EncodedEntry[] | undefined {
-    // Without copies there is nothing to seal.
+    // There is nothing to seal if this node holds no copies.
     return this.keeper === undefined ? [] : this.keeper.seal(shard, by, sequence, this.deps.clock.monotonicMs());
   }
 
@@ -618,13 +623,13 @@ export class ClusterNode implements PeerEvents {
     return this.membership.view?.members.get(tag)?.holdsCopies === true && this.links.isUp(tag);
   }
 
-  /** Followers come first: a follower takes the shard over first, and then already has the entries. */
+  /** Lists followers first: a follower takes over the shard first, and then it already has the entries. */
   private holdersFor(shard: number): readonly string[] {
     const { view } = this.membership;
     const followers = view?.plan?.followers[shard] ?? [];
     const linked = [...(view?.members.keys() ?? [])].filter((tag) => this.canHold(tag));
     const first = shard % Math.max(linked.length, 1);
-    // Shards without followers are spread over all linked members.
+    // Spread shards without followers over all linked members.
     const others = [...linked.slice(first), ...linked.slice(0, first)];
     return [...new Set([...followers.filter((tag) => linked.includes(tag)), ...others])];
   }
@@ -718,7 +723,7 @@ export class ClusterNode implements PeerEvents {
     return unreachable.sort();
   }
 
-  /** Warns once about each member that decides by other rules. */
+  /** Warns once about each member that has different decision rules. */
   private warnOfDifferences({ members }: RegistryView): void {
     const { about, log, tag } = this.deps;
     for (const [other, { name, rulesHash }] of members) {
@@ -729,8 +734,8 @@ export class ClusterNode implements PeerEvents {
   }
 
   /**
-   * Detects a pause of this machine and advances the clock, so that acts begun before the pause expire here as they do
-   * elsewhere.
+   * Detects a pause of this machine and advances the clock. Actions that began before the pause then expire here at the
+   * same time as on other nodes.
    */
   private checkPause(tag: string, theirMs: number): void {
     const { clock, addMissedTime, log } = this.deps;
@@ -740,7 +745,7 @@ export class ClusterNode implements PeerEvents {
     addMissedTime(missedMs);
     this.clocks.forgetAll();
     this.probation.running(clock.monotonicMs());
-    // Heartbeats delayed by the pause reveal it piece by piece.
+    // Heartbeats that the pause delayed reveal its length gradually, so limit how often it is logged.
     if (pausedMs - this.pauseLoggedMs < PAUSE_LOG_MS) return;
     this.pauseLoggedMs = pausedMs;
     log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused, time is put forward');
@@ -759,7 +764,8 @@ export class ClusterNode implements PeerEvents {
   }
 
   /**
-   * Detects that a process outside the cluster has taken all shards: a walletd without a cluster, or another cluster.
+   * Detects that a process outside the cluster has taken all shards: a walletd that is not in a cluster, or a different
+   * cluster.
    */
   private async checkForeignOwners(shard: number, takenBy: string, head: Head): Promise<void> {
     const { shardCount, headOf, onForeignOwners } = this.deps;

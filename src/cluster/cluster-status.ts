@@ -18,7 +18,7 @@ export interface NodeStatus {
   readonly state: NodeState;
   /** True for the node that answers the request. */
   readonly isThis: boolean;
-  /** True when this node has a link to it; always true for this node itself. */
+  /** True if the answering node has a link to it; always true for the answering node itself. */
   readonly isLinked: boolean;
   readonly isFull: boolean;
   /** Number of shards that the node is known to serve. */
@@ -27,7 +27,7 @@ export interface NodeStatus {
 
 export interface ClusterShardStatus {
   readonly shard: number;
-  /** Names of nodes; null: no owner. */
+  /** Names of the shard's owner and of its assigned owner; null if there is none. */
   readonly owner: string | null;
   readonly planned: string | null;
   readonly followers: readonly string[];
@@ -37,11 +37,11 @@ export interface ClusterShardStatus {
 
 export interface ClusterStatus {
   readonly name: string;
-  /** False: the registry has not answered for a while, and this status is as old as its last answer. */
+  /** False if the registry has not answered for a while. This status is then as old as the registry's last answer. */
   readonly seesTable: boolean;
   readonly nodes: readonly NodeStatus[];
   readonly shards: readonly ClusterShardStatus[];
-  /** Reason, author and format of the newest assignment; null: there is none. */
+  /** Reason, author and format of the newest assignment; null if there is none. */
   readonly plan: { readonly why: string; readonly by: string; readonly format: number } | null;
 }
 

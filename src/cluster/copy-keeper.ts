@@ -3,29 +3,29 @@ import { RecentEntries } from '../shard/log/recent-entries.js';
 import type { EncodedEntry } from '../shard/log/wal.js';
 
 /**
- * After asking for seals, a new owner may begin to write its fence for this long. The fence then arrives within some
- * seconds, or never.
+ * Maximum time between a new owner's request for seals and its attempt to write the fence. The fence then arrives
+ * within a few seconds, or never.
  */
 export const SEAL_USED_MS = 1000;
 const SEALED_MS = 5000;
 
 interface Seal {
-  /** Tag of the node that takes the log over. */
+  /** Tag of the node that takes over the log. */
   readonly by: string;
   readonly untilMs: number;
 }
 
-/** Newest entries of logs that other nodes write, kept for a node that takes one of them over. */
+/** Newest entries of logs that other nodes write, kept for a node that takes over one of these logs. */
 export class CopyKeeper {
   private readonly kept = new Map<number, RecentEntries>();
   private readonly seals = new Map<number, Seal>();
-  /** The newest epoch that each log is known to have been served in. */
+  /** By shard: the newest epoch in which the log is known to have been served. */
   private readonly owned = new Map<number, number>();
 
-  /** `bytesMax`: of each log. */
+  /** `bytesMax` applies to each log. */
   constructor(private readonly bytesMax: number) {}
 
-  /** Stores a copy. `none`: another node is taking over, or has taken over, the log of the owner `from`. */
+  /** Stores a copy. Returns `none` if another node has taken over the log of the owner `from`, or is doing so. */
   put({ shard, base, entries, isWhole }: Copy, from: string, nowMs: number): CopyOutcome {
     const kept = this.kept.get(shard);
     const newest = entries.at(-1)?.head ?? base;
@@ -34,16 +34,17 @@ export class CopyKeeper {
     const missing = kept?.findAfter(base)?.length === 0;
     if (!missing && !isWhole) return 'gap';
     const into = missing && kept !== undefined ? kept : new RecentEntries(base, this.bytesMax);
-    // A frame of the link is as long as all that came with it, and would stay as long as any of that.
+    // Copy the bytes: a received frame is one large buffer, and any entry that points into it would keep all of it in
+    // memory.
     for (const { head, bytes } of entries) into.add({ head, bytes: Buffer.from(bytes) });
     this.kept.set(shard, into);
     return 'held';
   }
 
   /**
-   * Entries held here behind `sequence`, for a node that is about to fence the log. For a while the seal stops every
-   * other node from adding entries, and so from acknowledging them, and from fencing the log. Undefined while another
-   * node has the seal.
+   * Returns the entries held here after `sequence`, for a node that is about to fence the log. For a while, the seal
+   * stops every other node from fencing the log, and from adding entries and therefore from acknowledging them.
+   * Undefined while another node has the seal.
    */
   seal(shard: number, by: string, sequence: number, nowMs: number): readonly EncodedEntry[] | undefined {
     if (this.isSealed(shard, by, nowMs)) return undefined;
@@ -67,9 +68,10 @@ export class CopyKeeper {
   }
 
   /**
-   * Records that the member `by` serves the log in this epoch: entries from an earlier owner are refused for good. A
-   * failover can lose the fence against that owner, and the store then lets it append. A late message about an older
-   * epoch is ignored; it says nothing about the epoch that its member is about to begin.
+   * Records that the member `by` serves the log in this epoch. Entries from earlier owners are refused from then on.
+   * This matters because a failover can lose the fence against an earlier owner, and the store then lets that owner
+   * append. A late message about an older epoch is ignored, because it says nothing about an epoch that its member is
+   * about to begin.
    */
   ownedSince(shard: number, epoch: number, by: string): void {
     if (epoch < this.oldestEpoch(shard)) return;
@@ -81,7 +83,7 @@ export class CopyKeeper {
     return Math.max(this.owned.get(shard) ?? 0, this.kept.get(shard)?.newest.lsn.epoch ?? 0);
   }
 
-  /** Whether another node is taking the log over. */
+  /** True if another node is taking over the log. */
   private isSealed(shard: number, tag: string, nowMs: number): boolean {
     const seal = this.seals.get(shard);
     return seal !== undefined && nowMs < seal.untilMs && seal.by !== tag;

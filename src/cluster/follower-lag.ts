@@ -7,12 +7,12 @@ interface Lag {
   readonly behindMs: number;
 }
 
-/** How far the standby shards of this node are behind the newest acknowledged entries. */
+/** How far the shards that this node follows are behind the newest acknowledged entries. */
 export class FollowerLag {
-  /** Per shard: since when the follower has been behind, and which sequence it must reach to have caught up. */
+  /** By shard: since when the follower has been behind, and the sequence at which it has caught up. */
   private readonly behind = new Map<number, { readonly sinceMs: number; readonly sequence: number }>();
 
-  /** Call regularly: the times are as exact as the calls are frequent. */
+  /** Must be called regularly. The resolution of the times is the interval between calls. */
   of(shards: readonly ShardStatus[], told: Told, nowMs: number): Lag[] {
     const lags: Lag[] = [];
     for (const { shard, state, head } of shards) {
@@ -23,7 +23,7 @@ export class FollowerLag {
         continue;
       }
       const known = this.behind.get(shard);
-      // A follower that has reached the recorded sequence has caught up; anything it lacks now starts a new lag.
+      // A follower that has reached the recorded sequence has caught up. If it lacks entries now, a new lag starts.
       if (at >= (known?.sequence ?? 0)) this.behind.delete(shard);
       if (toldTo > at && !this.behind.has(shard)) this.behind.set(shard, { sinceMs: nowMs, sequence: toldTo });
       const sinceMs = this.behind.get(shard)?.sinceMs ?? nowMs;

@@ -35,17 +35,17 @@ const COMMANDS: { readonly [Type in OperatorCommand['type']]: true } = {
   'restore-rounds': true,
 };
 
-/** False for a callback of an endpoint that only a newer walletd knows. */
+/** False for a callback endpoint that only a newer walletd knows. */
 export function isKnownEndpoint(endpoint: string): boolean {
   return (ENDPOINTS as readonly string[]).includes(endpoint);
 }
 
-/** False for an answer with a failure that only a newer walletd knows. */
+/** False for a failure that only a newer walletd knows. */
 export function isKnownAnswer(answer: { readonly type: string; readonly failure?: string }): boolean {
   return answer.type !== 'failed' || Object.hasOwn(FAILURES, answer.failure ?? '');
 }
 
-/** False for a request that only a newer walletd knows: no shard may see a type that it cannot handle. */
+/** False for a request that only a newer walletd knows. A shard must never receive a type that it cannot handle. */
 export function isKnown(request: WireRequest): boolean {
   return 'command' in request
     ? Object.hasOwn(COMMANDS, request.command.type)

@@ -12,7 +12,7 @@ export interface MembershipDeps {
   /** Current record of this member. */
   readonly record: () => MemberRecord;
   readonly onView: (view: RegistryView) => void;
-  /** Called when other members have removed this one as dead, and may have taken its shards. */
+  /** Called when other members have removed this member as dead, and may have taken its shards. */
   readonly onGone: () => void;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -20,15 +20,15 @@ export interface MembershipDeps {
 }
 
 export const BEAT_MS = 200;
-/** The registry is read this often while a member is suspected dead. */
+/** Interval between reads of the registry while a member is suspected dead. */
 const HASTE_MS = 50;
-/** Minimum time between two writes of this member's record. */
+/** Minimum interval between two writes of this member's record. */
 const RECORD_MS = 1000;
-/** After this long without an answer the registry counts as unseen. */
+/** The registry counts as out of sight after this time without an answer. */
 const SEEN_MS = 5000;
 
 /**
- * This node's membership: joins the registry, writes heartbeats, and reads changes. Joins again when the registry was
+ * This node's membership. Joins the registry, writes heartbeats, and reads changes. Joins again if the registry was
  * lost.
  */
 export class Membership {
@@ -38,7 +38,7 @@ export class Membership {
   private beats = 0;
   private askedMs = Number.NEGATIVE_INFINITY;
   private asking: Promise<void> | undefined = undefined;
-  /** A peer has announced a change. */
+  /** True after a peer has announced a change. */
   private isHasty = false;
   private written = '';
   private writtenMs = Number.NEGATIVE_INFINITY;
@@ -48,19 +48,19 @@ export class Membership {
 
   constructor(private readonly deps: MembershipDeps) {}
 
-  /** Rejects when the registry cannot be reached. */
+  /** Joins the registry. Rejects if the registry cannot be reached. */
   async join(): Promise<void> {
     await this.write();
     await this.ask();
     this.stopTicking = this.deps.timers.every(HASTE_MS, () => this.tick());
   }
 
-  /** Whether the registry has answered within the last 5 s. */
+  /** True if the registry has answered within the last 5 s. */
   get seesTable(): boolean {
     return this.deps.clock.monotonicMs() - this.seenMs < SEEN_MS;
   }
 
-  /** Resolves after a new read of the registry, begun after this call. */
+  /** Reads the registry. Resolves after a read that began after this call. */
   async refresh(): Promise<void> {
     await this.asking;
     await (this.asking ?? this.ask());
@@ -114,7 +114,7 @@ export class Membership {
     return this.asking;
   }
 
-  /** Does not reject. */
+  /** Never rejects. */
   private async askOnce(): Promise<void> {
     const { clock, watch, log, table, tag } = this.deps;
     this.isHasty = false;
@@ -127,7 +127,8 @@ export class Membership {
       this.seenMs = nowMs;
       if (answer.type === 'gone') {
         log.warn({ code: 'node-suspected-dead' }, 'this node was suspected dead, rejoining');
-        // Confirm ownership first: a write can succeed although it reports failure, and the others react to it at once.
+        // Confirm ownership first: the write can succeed although it reports failure, and the other members react to it
+        // at once.
         this.deps.onGone();
         await this.write();
         this.isHasty = true;

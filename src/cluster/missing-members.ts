@@ -1,14 +1,14 @@
 import type { RegistryView } from './table.js';
 
-/** Limit of reported names. A cluster with more missing members has worse problems than this list. */
+/** Maximum number of reported names. If more members are missing, the cluster has worse problems than this list. */
 const MISSING_MAX = 100;
 
 /**
- * Names of members that disappeared without announcing that they leave, and have not come back. A node that died or
- * hangs is missing; a node that was stopped or drained is not. A restarted node comes back under its name.
+ * Names of members that disappeared without announcing that they leave, and that have not come back. A node that died
+ * or hangs is missing. A node that was stopped or drained is not. A restarted node comes back under its name.
  */
 export class MissingMembers {
-  /** By name: whether the member's last record said that it leaves. */
+  /** By name: whether the member's last record announced that it leaves. */
   private known = new Map<string, boolean>();
   private readonly names = new Set<string>();
 
@@ -16,7 +16,10 @@ export class MissingMembers {
     return [...this.names].sort();
   }
 
-  /** Call with each view of the registry, and from time to time: a dead member may stay in the registry. */
+  /**
+   * Must be called with each view of the registry, and also periodically, because a dead member may stay in the
+   * registry.
+   */
   look({ members }: Pick<RegistryView, 'members'>, isGone: (tag: string) => boolean): void {
     const present = new Map<string, boolean>();
     for (const [tag, { name, isLeaving }] of members) if (!isGone(tag)) present.set(name, isLeaving === true);

@@ -1,18 +1,18 @@
 import type { Claim, Plan, RegistryView } from './table.js';
 
-/** A shard that went from one node to another. */
+/** A shard's move from one node to another. */
 export interface Move {
   readonly shard: number;
-  /** Names of nodes; null: no known owner. */
+  /** Name of the former owner; null if it is not known. */
   readonly from: string | null;
   readonly to: string;
   /** Epoch in which the new owner serves the log. */
   readonly epoch: number;
-  /** When this node saw the new owner serve it, in ms since 1970. */
+  /** Time when this node saw that the new owner served the shard, in ms since 1970. */
   readonly timeMs: number;
-  /** Time since the assignment changed, in ms; null when the change was not seen. */
+  /** Time since the assignment changed, in ms; null if this node did not see the change. */
   readonly tookMs: number | null;
-  /** Reason and author of that assignment; null as above. */
+  /** Reason and author of that assignment; null if this node did not see the change. */
   readonly why: string | null;
   readonly by: string | null;
 }
@@ -22,7 +22,10 @@ interface Owner {
   readonly claim: Claim;
 }
 
-/** Assigned owner of a shard, and since when; undefined: since before this process looked. */
+/**
+ * Assigned owner of a shard, and since when. The time is undefined if it is from before this process first read the
+ * registry.
+ */
 interface Planned extends Pick<Plan, 'why' | 'by'> {
   readonly tag: string;
   readonly sinceMs: number | undefined;
@@ -31,8 +34,8 @@ interface Planned extends Pick<Plan, 'why' | 'by'> {
 const MOVES_MAX = 500;
 
 /**
- * Newest moves that this member has seen in the registry since it joined, for people. The history is kept in memory
- * only.
+ * Human-readable history of the newest moves that this member has seen in the registry since it joined. It is kept only
+ * in memory.
  */
 export class MoveHistory {
   private readonly moves: Move[] = [];
@@ -40,12 +43,12 @@ export class MoveHistory {
   private readonly planned = new Map<number, Planned>();
   private hasBegun = false;
 
-  /** Newest first. */
+  /** All moves, newest first. */
   get all(): readonly Move[] {
     return this.moves.toReversed();
   }
 
-  /** Records changes in the registry. Takes wall-clock times, because people compare them. */
+  /** Records changes in the registry. Takes wall-clock times, which operators can compare between nodes. */
   note(view: RegistryView, nowMs: number): void {
     this.notePlan(view.plan, nowMs);
     for (const [shard, claim] of view.claims) this.noteClaim(shard, claim, view, nowMs);

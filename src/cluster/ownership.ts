@@ -14,11 +14,11 @@ import type { Claim, RegistryView } from './table.js';
 import type { Told } from './told.js';
 import { STUCK_MS, type Watch } from './watch.js';
 
-/** Outcomes of takeovers and handovers, for metrics. */
+/** Receives the outcomes of takeovers and handovers, for metrics. */
 export interface OwnershipObserver {
-  /** This node took the shard over, `tookMs` after it began. */
+  /** This node took over the shard within `tookMs`. */
   taken(shard: number, how: 'handed-over' | 'taken', tookMs: number): void;
-  /** This node paused the shard for `pausedMs`; `isHanded`: the new owner has it now. */
+  /** This node paused the shard for `pausedMs`. `isHanded` is true if the new owner has it now. */
   paused(shard: number, pausedMs: number, isHanded: boolean): void;
 }
 
@@ -28,26 +28,28 @@ export interface OwnershipDeps {
   readonly local: Pick<Shards, 'move' | 'status' | 'isMemoryFull'>;
   readonly watch: Watch;
   readonly told: Told;
-  /** Undefined before the registry has answered. */
+  /** Undefined until the registry has answered. */
   readonly view: () => RegistryView | undefined;
   readonly isLinked: (tag: string) => boolean;
   readonly send: (tag: string, message: PeerMessage) => boolean;
   readonly broadcast: (message: PeerMessage) => void;
   /** Append queue of the shard. Shards with the same queue are on one server; see `Wal.appendQueueOf`. */
   readonly appendQueueOf: (shard: number) => number;
-  /** Reads the current head of the shard's log; rejects during an outage. */
+  /** Reads the current head of the shard's log. Rejects during an outage. */
   readonly headOf: (shard: number) => Promise<Head>;
-  /** Converts a time of this node's monotonic clock to a peer's; undefined before the peer's first heartbeat. */
+  /**
+   * Converts a time on this node's monotonic clock to a time on a peer's. Undefined before the peer's first heartbeat.
+   */
   readonly toTheirClock: (tag: string, ourMs: number) => number | undefined;
   readonly claim: (shard: number, claim: Claim) => Promise<void>;
   readonly release: (shard: number, claim: Claim) => Promise<void>;
-  /** Copies of a log that is about to be fenced, behind `sequence`. */
+  /** Copies of the entries after `sequence`, for a log that is about to be fenced. */
   readonly copiesOf: (shard: number, sequence: number) => Promise<Gathered>;
   /** Withdraws the seals of a log that this node does not fence after all. */
   readonly unseal: (shard: number) => void;
-  /** Whether some nodes hold copies, and seal those of a log that is about to be fenced. */
+  /** True if nodes hold copies, and therefore seal a log that is about to be fenced. */
   readonly hasSeals: () => boolean;
-  /** False while this node's clock cannot be trusted; the node then takes no shards. */
+  /** False if this node's clock cannot be trusted. The node then takes no shards. */
   readonly isClockSane: () => boolean;
   /** Called when this node begins to serve a shard (with its epoch) or stops serving it. */
   readonly onServed: (shard: number, epoch: number | undefined) => void;
@@ -60,23 +62,23 @@ export interface OwnershipDeps {
 /** This node's state for one shard. */
 interface ReplicaState {
   readonly shard: number;
-  /** An action for this shard is running. */
+  /** True while an action for this shard is running. */
   isBusy: boolean;
-  /** How the shard is being loaded; undefined when it is not. */
+  /** How the shard is being loaded; undefined if it is not being loaded. */
   reading: 'follow' | 'bring' | undefined;
-  /** When the last handover ended without its new owner taking the shard. */
+  /** When the last handover ended without the new owner taking the shard. */
   keptMs: number;
-  /** Since when this node could take the shard; undefined while it could not. */
+  /** Since when this node could take the shard; undefined if it cannot. */
   readySinceMs: number | undefined;
-  /** Since when this node leaves the shard to a live owner because the archive's key filter is unknown here. */
+  /** Since when this node leaves the shard to a live owner because it does not have the archive's key filter. */
   namelessSinceMs: number | undefined;
-  /** Since when this node should take the shard but the log does not answer; undefined while it answers. */
+  /** Since when this node should take the shard but the log does not answer; undefined if the log answers. */
   unseenSinceMs: number | undefined;
   /** Since when the log has lacked acknowledged entries. */
   shortSinceMs: number | undefined;
   /** Since when the takeover has waited for a silent node that may hold copies. */
   uncopiedSinceMs: number | undefined;
-  /** Consecutive failures to continue the log: it may have been trimmed meanwhile, or be under repair. */
+  /** Number of consecutive failures to continue the log, which may have been trimmed meanwhile or be under repair. */
   failures: number;
   /** Since when the new owner has been alive but without a link to this node. */
   newOwnerUnlinkedSinceMs: number | undefined;
@@ -88,9 +90,9 @@ interface ReplicaState {
   lookedMs: number;
   /** When a handover was last requested. */
   wantedMs: number;
-  /** Called when a peer announces that it serves the shard since this epoch. */
+  /** Called when a peer announces that it has served the shard since this epoch. */
   onOwn: ((tag: string, epoch: number) => void) | undefined;
-  /** The last logged problem; not logged again. */
+  /** Last problem that was logged. It is not logged again. */
   problem: string | undefined;
 }
 
@@ -98,30 +100,33 @@ type Take = Extract<Move, { readonly type: 'take' }>;
 
 /** Number of leading hexadecimal digits of a nonce that identify its process. */
 const TAG_LENGTH = 8;
-/** Maximum number of entries that the new owner may still lack; it reads them while the old owner is paused. */
+/** Maximum number of entries that the new owner may still lack. It reads them while the old owner is paused. */
 const LAG_MAX = 64;
 const HANDOVERS_MAX = 2;
 /** An append that takes this long shows that its server is slow. */
 const WAITING_MS = 500;
-/** Validity of a handover offer. Afterwards the old owner resumes, which the log or the copies show. */
+/** Validity of a handover offer. After that the old owner resumes, and the log or the copies reveal it. */
 const OFFER_MS = 500;
 const WANT_MS = 200;
 /**
- * After a failed handover the owner serves this long before the next pause; otherwise the shard would be paused most of
- * the time.
+ * Minimum time that an owner serves after a failed handover, before the next pause. Without this, the shard would be
+ * paused most of the time.
  */
 const KEPT_MS = 1000;
 const LOOK_MS = 50;
-/** Time for an owner that lost its log's tail in a failover to append it again. */
+/** Time in which an owner that lost the end of its log in a failover can append it again. */
 const SHORT_WAIT_MS = 5000;
-/** A live but silent holder of copies is not waited for any longer: a log loses its end only in a failover. */
+/**
+ * Maximum wait for a live but silent holder of copies. It may be skipped after that, because a log loses its end only
+ * in a failover.
+ */
 const UNCOPIED_MS = 3000;
 const FAILURES_MAX = 4;
-/** An archive that answers delivers its key filter sooner than this. */
+/** Maximum wait for the key filter. An archive that answers delivers it sooner. */
 const NAMELESS_MS = 3000;
-/** Stands for a time once the problem has been logged. */
+/** Replaces the start time of a problem that has been logged. */
 const LOGGED = Number.NEGATIVE_INFINITY;
-/** After its thread ends, a shard is left to its followers for this long. */
+/** Time for which a shard is left to its followers after its thread ends. */
 const LOST_MS = 3000;
 const PERMANENT_REST_MS = 1500;
 
@@ -166,7 +171,7 @@ export class Ownership {
     return this.deps.local.status().filter(({ state }) => state === 'serving' || state === 'handing').length;
   }
 
-  /** Runs after every change and periodically. Without an assignment nothing happens. */
+  /** Must be called after every change and periodically. Without an assignment it does nothing. */
   tick(): void {
     const view = this.deps.view();
     if (view === undefined || this.hasEnded) return;
@@ -197,7 +202,7 @@ export class Ownership {
     void this.handOver(replicaState, by);
   }
 
-  /** Handles a handover offer: the owner has stopped at `head`, and this node may take the shard before `untilMs`. */
+  /** Handles a handover offer. The owner has stopped at `head`, and this node may take the shard before `untilMs`. */
   offered(shard: number, head: Head, untilMs: number): void {
     const replicaState = this.replicaStates[shard];
     if (replicaState === undefined || replicaState.isBusy || this.roleIn(shard, this.deps.view()) !== 'owner') return;
@@ -205,8 +210,8 @@ export class Ownership {
   }
 
   /**
-   * Takes an offered shard. The old owner has acknowledged nothing beyond the offer, but resumes when the fence is
-   * slow. Entries that it then acknowledges must not be held by a node that this node did not ask for its copies.
+   * Takes an offered shard. The old owner has acknowledged nothing beyond the offer, but it resumes if the fence is
+   * slow. Entries that it acknowledges after that must not be on a node that this node has not asked for copies.
    */
   private async takeOffered(replicaState: ReplicaState, head: Head, untilMs: number): Promise<void> {
     const { clock, hasSeals, copiesOf, unseal } = this.deps;
@@ -216,24 +221,24 @@ export class Ownership {
     const isOver = () => clock.monotonicMs() >= untilMs;
     if (isOver()) return;
     const gathered = await copiesOf(replicaState.shard, behind);
-    // An unused seal would hold up the owner.
+    // An unused seal would block the owner.
     if (gathered === 'sealed' || gathered.isSilent || isOver()) unseal(replicaState.shard);
     else await this.fence(replicaState, { ...offer, copies: gathered.copies });
   }
 
-  /** Handles a peer's announcement that it serves the shard since the fence of this epoch. */
+  /** Handles a peer's announcement that it has served the shard since the fence of this epoch. */
   ownedBy(tag: string, shard: number, epoch: number): void {
     const replicaState = this.replicaStates[shard];
     if (replicaState === undefined) return;
     replicaState.onOwn?.(tag, epoch);
     const mine = this.served.get(shard);
     if (mine === undefined || mine >= epoch || replicaState.isBusy) return;
-    // Do not confirm with the log: after a failover that lost the other owner's fence, the log would still name this
-    // node.
+    // Do not confirm ownership with the log. After a failover that lost the other owner's fence, the log would still
+    // name this node.
     void this.move({ type: 'abandon', shard });
   }
 
-  /** Handles a conflict found by an append: the log has another owner. */
+  /** Handles a conflict that an append found: the log has another owner. */
   fenced(shard: number, head: Head): void {
     this.deps.watch.headSeen(shard, head, this.deps.clock.monotonicMs());
     this.setServed(shard, undefined);
@@ -244,13 +249,13 @@ export class Ownership {
     for (const shard of this.served.keys()) void this.move({ type: 'confirm', shard });
   }
 
-  /** Releases all served shards to their next owners, and takes none any more. */
+  /** Releases all served shards to their next owners, and takes no new ones. */
   async end(): Promise<void> {
     this.hasEnded = true;
     await Promise.all([...this.served.keys()].map((shard) => this.releaseNow(this.replicaState(shard))));
   }
 
-  /** Shards that this node serves or should take and whose logs do not answer. */
+  /** Shards that this node serves or should take, and whose logs do not answer. */
   stuck(): number[] {
     const nowMs = this.deps.clock.monotonicMs();
     return this.deps.local.status().flatMap(({ shard, pendingAppendMs }) => {
@@ -269,7 +274,7 @@ export class Ownership {
     });
   }
 
-  /** Shards whose thread on this node has just ended: a follower can serve them sooner than this node. */
+  /** Shards whose thread on this node has just ended. A follower can serve them sooner than this node. */
   lost(): number[] {
     const nowMs = this.deps.clock.monotonicMs();
     return this.replicaStates.flatMap((replicaState) => (this.isLost(replicaState, nowMs) ? [replicaState.shard] : []));
@@ -282,8 +287,8 @@ export class Ownership {
   }
 
   /**
-   * Whether this node could serve the shard, regardless of its current owner. The log must answer, and no append to the
-   * same server may be waiting. All of them wait when that server or its replicas are slow.
+   * True if this node could serve the shard, regardless of its current owner. The log must answer, and no append to the
+   * same server may be waiting. If that server or its replicas are slow, all of the server's shards are affected.
    */
   reaches(shard: number): boolean {
     const { watch, clock, local, appendQueueOf } = this.deps;
@@ -311,7 +316,7 @@ export class Ownership {
     return this.replicaStates[shard] as ReplicaState;
   }
 
-  /** Picks up changes that the shard made on its own: it may have failed and recovered, or be gone with its thread. */
+  /** Handles changes that the shard made on its own. It may have failed and recovered, or its thread may have ended. */
   private noteStatus({ shard, state, head }: ShardStatus): void {
     if (head !== undefined && state === 'serving') this.deps.told.note(shard, head);
     const epoch = state === 'serving' ? head?.lsn.epoch : undefined;
@@ -329,11 +334,11 @@ export class Ownership {
     this.released.delete(shard);
     onServed(shard, epoch);
     broadcast({ type: 'own', shard, epoch });
-    // A lost record is written again by `reclaim`.
+    // If this record is lost, `reclaim` writes it again.
     claim(shard, { epoch, tag }).catch(() => {});
   }
 
-  /** Reads the head early when the owner may be dead: knowing already that the log is idle saves time. */
+  /** Reads the head early if the owner may be dead, because knowing that the log is idle saves time later. */
   private lookAhead(replicaState: ReplicaState, { claims }: RegistryView, nowMs: number): void {
     const { shard } = replicaState;
     const { watch, tag } = this.deps;
@@ -348,7 +353,7 @@ export class Ownership {
     return view?.plan?.followers[shard]?.includes(tag) ? 'follower' : 'none';
   }
 
-  /** Whether this node should serve the shard and is loading it without problems so far. */
+  /** True if this node should serve the shard and is loading it without problems so far. */
   private isLoadingOwn({ shard, state }: ShardStatus, view: RegistryView): boolean {
     return state === 'away' && this.replicaState(shard).problem === undefined && this.roleIn(shard, view) === 'owner';
   }
@@ -382,7 +387,7 @@ export class Ownership {
     };
   }
 
-  /** Notes how long the shard stays with a live owner, which can take new bets while this node cannot. */
+  /** Records how long the shard has stayed with a live owner, which can take new bets while this node cannot. */
   private noteNames(replicaState: ReplicaState, isLeft: boolean, nowMs: number): void {
     const sinceMs = replicaState.namelessSinceMs;
     replicaState.namelessSinceMs = isLeft ? (sinceMs ?? nowMs) : undefined;
@@ -394,7 +399,7 @@ export class Ownership {
     );
   }
 
-  /** Whether the log has moved since the shard was stopped here. */
+  /** True if the log has changed since the shard was stopped here. */
   private hasMoved(replicaState: ReplicaState, { state }: ShardStatus): boolean {
     const head = this.deps.watch.headOf(replicaState.shard);
     replicaState.stoppedAt = state === 'stopped' ? (replicaState.stoppedAt ?? head) : undefined;
@@ -451,7 +456,7 @@ export class Ownership {
     }
   }
 
-  /** Runs one action at a time per shard, and looks for the next one at once. */
+  /** Runs one action at a time per shard. When it ends, starts the next one at once. */
   private async busily(replicaState: ReplicaState, run: () => Promise<void>): Promise<void> {
     replicaState.isBusy = true;
     try {
@@ -485,18 +490,18 @@ export class Ownership {
     if (head !== undefined) this.deps.send(tagOf(head), { type: 'want', shard, sequence });
   }
 
-  /** Sequence up to which the shard's log is loaded here; 0: not loaded. */
+  /** Sequence up to which the shard's log is loaded here; 0 if it is not loaded. */
   private readUpTo(shard: number): number {
     return this.deps.local.status()[shard]?.head?.lsn.sequence ?? 0;
   }
 
   private async change({ shard }: ReplicaState, type: 'resume' | 'leave'): Promise<void> {
     const result = await this.move({ type, shard });
-    // The thread has ended: without a pause this action would repeat endlessly and block all others.
+    // The thread has ended. Without a pause, this action would repeat endlessly and block all others.
     if (result.type === 'failed') await delay(this.deps.timers, WANT_MS);
   }
 
-  /** Whether callbacks wait for this shard: this node should serve it, and no live owner does. */
+  /** True if callbacks wait for this shard: this node should serve it, and no live owner serves it. */
   private isAwaited({ shard }: ReplicaState): boolean {
     const { tag, watch, clock } = this.deps;
     const view = this.deps.view();
@@ -506,7 +511,7 @@ export class Ownership {
     return watch.isGone(owner, clock.monotonicMs()) || watch.isStuck(owner, shard);
   }
 
-  /** Ends the throttling of a load whose shard has just lost its owner. */
+  /** Stops throttling a load whose shard has just lost its owner. */
   private hurry(replicaState: ReplicaState): void {
     replicaState.reading = 'bring';
     void this.move({ type: 'bring', shard: replicaState.shard });
@@ -534,7 +539,8 @@ export class Ownership {
       return;
     }
     replicaState.uncopiedSinceMs = undefined;
-    // Without seals the log alone decides who may acknowledge entries: a slow log is fenced like any other.
+    // Without seals, the log alone decides which node may acknowledge entries. A slow log is then fenced like any
+    // other.
     const untilMs = this.deps.hasSeals() ? startedMs + SEAL_USED_MS : Number.POSITIVE_INFINITY;
     await this.fence(replicaState, { over, copies, untilMs, behind, how: 'taken' });
   }
@@ -576,7 +582,7 @@ export class Ownership {
   }
 
   /**
-   * Copies of the log. Undefined while the takeover should wait for a node that may hold entries that the log has lost.
+   * Copies of the log. Undefined if the takeover should wait for a node that may hold entries that the log has lost.
    */
   private async maybeCopies(
     replicaState: ReplicaState,
@@ -595,8 +601,8 @@ export class Ownership {
   }
 
   /**
-   * Waits for the node that acknowledged more entries: it may be alive and append them again. Stops the shard after
-   * `SHORT_WAIT_MS`.
+   * Waits for the node that acknowledged more entries, because it may be alive and append them again. Stops the shard
+   * after `SHORT_WAIT_MS`.
    */
   private async noteShort(replicaState: ReplicaState, head: Head): Promise<void> {
     const { clock, told } = this.deps;
@@ -636,7 +642,7 @@ export class Ownership {
     await delay(this.deps.timers, isPermanent ? PERMANENT_REST_MS : WANT_MS);
   }
 
-  /** Pauses the shard at its current head, and lets the new owner fence exactly that head. */
+  /** Pauses the shard at its current head, and lets the new owner fence exactly this head. */
   private async handOver(replicaState: ReplicaState, to: string): Promise<void> {
     const { shard } = replicaState;
     const { clock, observer, timers } = this.deps;
@@ -678,8 +684,7 @@ export class Ownership {
     await this.busily(replicaState, async () => {
       this.setServed(shard, undefined);
       const paused = await this.move({ type: 'pause', shard });
-      // A shard that has waited this long for its log may wait for ever when no other node can be reached to hold a
-      // copy.
+      // A shard that has waited this long for its log may wait forever if no other node can be reached to hold a copy.
       const otherwise = this.stuck().includes(shard) ? 'abandon' : 'resume';
       const type = paused.type === 'still' ? 'release' : otherwise;
       await this.move({ type, shard });
@@ -705,7 +710,7 @@ export class Ownership {
   }
 }
 
-/** Tag of the owner that wrote this head: every nonce begins with it. */
+/** Tag of the owner that wrote this head. Every nonce begins with its owner's tag. */
 export function tagOf({ nonce }: Head): string {
   return nonce.slice(0, TAG_LENGTH);
 }

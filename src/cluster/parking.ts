@@ -2,13 +2,13 @@ import { OVERLOADED, TOO_LATE } from '../shard/request.js';
 import type { Routed } from './routed.js';
 
 /**
- * Requests for shards without a known owner, earliest deadline first. Deadlines keep the order of arrival, even for a
- * request that a node has refused meanwhile.
+ * Requests for shards without a known owner, earliest deadline first. Ordering by deadline preserves the order of
+ * arrival, even for a request that a node has refused meanwhile.
  */
 export class Parking {
   private readonly byShard = new Map<number, Routed[]>();
 
-  /** `spaces`: maximum number of parked requests per shard. */
+  /** `spaces` is the maximum number of parked requests per shard. */
   constructor(private readonly spaces: number) {}
 
   get length(): number {
@@ -27,10 +27,10 @@ export class Parking {
     waiting.splice(placeOf(routed, waiting), 0, routed);
   }
 
-  /** Sends parked requests. When `trySend` returns false, the requests behind that one wait too. */
+  /** Sends parked requests. If `trySend` returns false for a request, the requests after it wait as well. */
   flush(nowMs: number, trySend: (routed: Routed) => boolean): void {
     for (const [shard, waiting] of [...this.byShard]) {
-      // A request that is refused at once is parked again during this loop, ahead of the rest, and waits for the next
+      // A request that is refused at once is parked again during this loop, before the rest, and waits for the next
       // flush.
       this.byShard.delete(shard);
       let gone = 0;
@@ -45,7 +45,7 @@ export class Parking {
   }
 }
 
-/** Position behind all requests with the same or an earlier deadline. */
+/** Position after all requests with the same or an earlier deadline. */
 function placeOf({ deadlineMs }: Routed, waiting: readonly Routed[]): number {
   let [least, most] = [0, waiting.length];
   while (least < most) {

@@ -1,15 +1,15 @@
-/** A shorter pause counts as a busy machine. */
+/** Shorter pauses are put down to a busy machine and ignored. */
 export const PAUSE_MIN_MS = 500;
-/** The first heartbeats of a link may be late, and then make the peer's clock look behind. */
+/** Number of heartbeats that may be late on a new link. Late heartbeats make the peer's clock look behind. */
 const FIRST_PULSES = 5;
 /**
- * Maximum rate at which the estimate of a peer's clock may rise; real clocks drift far less. Heartbeats that were held
- * back during a pause arrive together after it, each showing a little more of the pause.
+ * Maximum rate at which the estimate of a peer's clock may rise; real clocks drift far less. Heartbeats that a pause
+ * held back arrive together after it, and each one reveals a little more of the pause.
  */
 const DRIFT = 0.01;
-/** After this many heartbeats behind (30 s) the peer itself was paused and has not noticed. */
+/** After this many heartbeats behind (30 s), the peer itself was paused and has not noticed. */
 const BEHIND_PULSES = 150;
-/** After this many heartbeats ahead, while other peers are not, the reason is not a pause of this machine. */
+/** After this many heartbeats ahead, while no other peers are ahead, the cause is not a pause of this machine. */
 const AHEAD_PULSES = 25;
 
 /** Maximum number of remembered peers, including processes that have ended. */
@@ -17,27 +17,30 @@ const KEPT_MAX = 256;
 
 interface Seen {
   /**
-   * Peer's clock minus ours, in ms: from the latest heartbeat, and the highest trusted value. A late heartbeat gives a
-   * lower value.
+   * Peer's clock minus ours, in ms: `latest` is from the latest heartbeat, and `most` is the highest trusted value. A
+   * late heartbeat gives a lower value.
    */
   latest: number;
   most: number;
   pulses: number;
   heardMs: number;
   isUp: boolean;
-  /** Consecutive heartbeats that differed from `most` by at least `PAUSE_MIN_MS`. */
+  /** Number of consecutive heartbeats that differed from `most` by at least `PAUSE_MIN_MS`. */
   apart: number;
 }
 
 /**
- * Detects a pause of this machine. A suspended or restored machine stops its monotonic clock and does not notice:
- * leases, seals and deadlines would count from before the pause. The peers' clocks have gone on. When most peers are
- * ahead by more than ever before, this machine has missed time.
+ * Detects a pause of this machine. On a machine that was suspended or restored, the monotonic clock stops unnoticed, so
+ * leases, seals and deadlines would last too long. The peers' clocks have continued meanwhile. If most peers are
+ * further ahead than ever before, this machine has missed time.
  */
 export class PauseWatch {
   private readonly seen = new Map<string, Seen>();
 
-  /** Handles a heartbeat. Returns how many ms this machine's monotonic clock has missed and must be advanced by. */
+  /**
+   * Handles a heartbeat. Returns the number of ms that this machine's monotonic clock has missed and must be advanced
+   * by.
+   */
   heard(tag: string, clockMs: number, nowMs: number): number {
     const latest = clockMs - nowMs;
     const seen = this.seen.get(tag) ?? { latest, most: latest, pulses: 0, heardMs: nowMs, isUp: true, apart: 0 };
@@ -57,12 +60,15 @@ export class PauseWatch {
     return this.missedMs();
   }
 
-  /** Keeps the estimate of the peer's clock: peers drop the link to a paused machine and open a new one afterwards. */
+  /**
+   * Keeps the estimate of the peer's clock, because peers drop the link to a paused machine and open a new one
+   * afterwards.
+   */
   linkLost(tag: string): void {
     const seen = this.seen.get(tag);
     if (seen === undefined) return;
     seen.isUp = false;
-    // Evict the peer that lost its link first.
+    // Move the peer to the end of the map: the peer that lost its link first is evicted first.
     this.seen.delete(tag);
     this.seen.set(tag, seen);
     for (const [other, { isUp }] of this.seen) {
@@ -78,7 +84,7 @@ export class PauseWatch {
     seen.apart = 0;
   }
 
-  /** The smallest jump, when more than half of the peers show one; else 0. */
+  /** Returns the smallest jump if more than half of the peers show one; otherwise 0. */
   private missedMs(): number {
     const all = [...this.seen.values()].filter(({ isUp }) => isUp);
     const jumps = all.map(({ latest, most }) => latest - most).filter((ms) => ms >= PAUSE_MIN_MS);

@@ -12,15 +12,15 @@ import { type Refusal, type Routed, RoutedCallback, type RoutedRequest, refusalO
 export interface PeerCallsDeps {
   readonly clocks: PeerClocks;
   readonly timers: Timers;
-  /** False without a link. */
+  /** Returns false if there is no link. */
   readonly send: (message: PeerMessage) => boolean;
-  /** Called when the peer did not execute the request, or may not have. */
+  /** Called when the peer did not execute the request, or may not have executed it. */
   readonly onRefused: (routed: Routed, refusal: Refusal) => void;
 }
 
 /** Maximum number of unanswered requests to one peer. */
 const WAITING_MAX = 100_000;
-/** Limits of one message, in callbacks and in characters: the peer has other work too. */
+/** Limits of one message, in callbacks and in characters, so that one message does not occupy the peer for long. */
 const PER_MESSAGE = 256;
 const MESSAGE_LENGTH = 1_000_000;
 
@@ -28,7 +28,7 @@ const MESSAGE_LENGTH = 1_000_000;
 export class PeerCalls {
   private readonly callbacks = new Map<number, RoutedCallback>();
   private readonly requests = new Map<number, RoutedRequest>();
-  /** Callbacks of this turn: the newest of `callbacks`, so that their ids are consecutive. */
+  /** Callbacks of this turn. They are the newest in `callbacks`, so their ids are consecutive. */
   private newCallbacks: RoutedCallback[] = [];
   private newRequests: WireRequest[] = [];
   private isScheduled = false;
@@ -44,7 +44,7 @@ export class PeerCalls {
     return this.callbacks.size + this.requests.size;
   }
 
-  /** False when the request cannot be sent now. */
+  /** Returns false if the request cannot be sent now. */
   trySend(routed: Routed): boolean {
     const { clocks, timers } = this.deps;
     const deadlineMs = clocks.toTheirs(this.tag, routed.deadlineMs);
@@ -62,7 +62,7 @@ export class PeerCalls {
     return true;
   }
 
-  /** `nowMs`: this node's monotonic clock. */
+  /** `nowMs` is a time on this node's monotonic clock. */
   replied(replies: ReplyColumns, nowMs: number): void {
     for (const [i, id] of replies.ids.entries()) {
       const routed = take(this.callbacks, id);
@@ -87,7 +87,7 @@ export class PeerCalls {
     }
   }
 
-  /** Refuses all unanswered requests as unsure: the peer may or may not have executed them. */
+  /** Refuses all unanswered requests as unsure, because the peer may have executed them. */
   lost(): void {
     const all = [...this.callbacks.values(), ...this.requests.values()];
     this.callbacks.clear();
@@ -98,8 +98,8 @@ export class PeerCalls {
   }
 
   /**
-   * Answers requests past their deadline, whose senders no longer wait. A request that was sent elsewhere before can be
-   * older than those ahead of it.
+   * Answers requests past their deadline, because their senders no longer wait. A request that was sent to another node
+   * first may be older than those ahead of it.
    */
   dropLate(nowMs: number): void {
     for (const waiting of [this.callbacks, this.requests] as readonly Map<number, Routed>[]) {

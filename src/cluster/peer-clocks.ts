@@ -1,9 +1,9 @@
 /**
  * Monotonic clocks of peers, estimated from their heartbeats. A heartbeat takes time to arrive, so the peer's clock is
- * at least this estimate. A converted deadline expires early by that delay, and never late.
+ * at least at this estimate. Because of that delay, a converted deadline may expire early, but never late.
  */
 export class PeerClocks {
-  /** Peer's clock minus ours, by tag. */
+  /** By tag: the peer's clock minus ours. */
   private readonly ahead = new Map<string, number>();
 
   heard(tag: string, clockMs: number, nowMs: number): void {

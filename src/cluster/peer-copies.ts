@@ -4,12 +4,12 @@ import type { EncodedEntry } from '../shard/log/wal.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { PeerQuestions } from './peer-questions.js';
 
-/** After this time a silent holder may or may not have the entries; the next attempt asks another one. */
+/** After this time it is unknown whether a silent holder has the entries. The next attempt asks a different one. */
 const PUT_MS = 300;
 const SEAL_MS = 500;
 
 export interface PeerCopiesDeps {
-  /** Whether the member has a link and holds copies. */
+  /** True if the member has a link and holds copies. */
   readonly canHold: (tag: string) => boolean;
   /** Members that can hold the shard's log, best first. */
   readonly candidates: (shard: number) => readonly string[];
@@ -18,14 +18,14 @@ export interface PeerCopiesDeps {
 }
 
 /**
- * Entries of a log that other members hold, in order per member. `isSilent`: a live member does not answer. `sealed`:
- * another node is about to fence the log.
+ * Entries of a log that other members hold, in order per member. `isSilent` is true if a live member did not answer.
+ * `sealed` means that another node is about to fence the log.
  */
 export type Gathered = { readonly copies: readonly (readonly EncodedEntry[])[]; readonly isSilent: boolean } | 'sealed';
 
-/** Sends peers the entries that this node appends, and asks them for the entries of other owners. */
+/** Sends the entries that this node appends to peers, and asks peers for other owners' entries. */
 export class PeerCopies {
-  /** Holder of each shard's log. */
+  /** By shard: the member that holds copies of its log. */
   private readonly holders = new Map<number, string>();
   private readonly puts: PeerQuestions<readonly CopyOutcome[]>;
   private readonly seals: PeerQuestions<readonly EncodedEntry[] | 'sealed'>;
@@ -36,7 +36,7 @@ export class PeerCopies {
     this.seals = new PeerQuestions(send, timers);
   }
 
-  /** Does not reject. */
+  /** Sends the copies to their holders. Never rejects. */
   async put(copies: readonly Copy[]): Promise<readonly CopyOutcome[]> {
     const byHolder = new Map<string, number[]>();
     for (const [i, { shard }] of copies.entries()) {
@@ -52,7 +52,7 @@ export class PeerCopies {
   }
 
   /**
-   * Entries of a log that these peers hold behind `sequence`. For a while only this node can add entries to the log.
+   * Entries of a log that these peers hold after `sequence`. For a while, only this node can add entries to the log.
    */
   async sealAt(peers: readonly string[], shard: number, sequence: number): Promise<Gathered> {
     const answers = await Promise.all(
@@ -92,7 +92,7 @@ export class PeerCopies {
     }
   }
 
-  /** The holder stays the same as long as it answers: a new holder begins with nothing. */
+  /** Keeps the same holder as long as it answers, because a new holder starts with nothing. */
   private maybeHolder(shard: number): string | undefined {
     const holder = this.holders.get(shard);
     if (holder !== undefined && this.deps.canHold(holder)) return holder;

@@ -11,8 +11,8 @@ export interface Serving {
 }
 
 /**
- * Heartbeat over a link, with the facts that peers need to forward callbacks or take shards over. Times are the
- * sender's.
+ * Heartbeat over a link, with the facts that peers need to forward callbacks or take over shards. Times are on the
+ * sender's clocks.
  */
 export interface LinkHeartbeat {
   readonly type: 'pulse';
@@ -21,31 +21,31 @@ export interface LinkHeartbeat {
   readonly nowMs: number;
   readonly serving: readonly Serving[];
   /**
-   * Shards that the sender serves or should take but cannot: their logs have not answered for a while, or memory is
-   * full.
+   * Shards that the sender serves or should take but cannot, because their logs have not answered for a while or its
+   * memory is full.
    */
   readonly stuck: readonly number[];
-  /** Whether the registry has answered the sender lately. */
+  /** True if the registry has answered the sender recently. */
   readonly seesTable: boolean;
 }
 
 /**
- * Messages between members. Each may be lost or arrive twice: only the registry and the logs decide.
+ * Messages between members. Any message may be lost or arrive twice, because only the registry and the logs decide.
  *
  *   `pulse`    heartbeat, every 200 ms
  *   `calls`    callbacks for the receiver's shards; deadlines are on the receiver's clock. Answered by `replies`
- *   `asks`     operators' commands and queries, likewise. Answered by `results`
+ *   `asks`     operators' commands and queries; deadlines as in `calls`. Answered by `results`
  *   `want`     handover request: I am the assigned owner, and have read the log up to `sequence`
- *   `take`     handover offer: I am paused, and acknowledged nothing behind `head`. Fence exactly this head before `untilMs` on the
+ *   `take`     handover offer: I am paused, and acknowledged nothing after `head`. Fence exactly this head before `untilMs` on the
  *              receiver's clock
- *   `own`      I serve the shard since the fence of this epoch
+ *   `own`      I have served the shard since the fence of this epoch
  *   `look`     the registry has changed
  *   `snap`     take snapshots of the shards that you serve. Answered by `snapped`
  *   `copy`     hold these entries of the logs that I write. Answered by `copied`
- *   `seal`     I am about to fence this log: accept entries from no other node, and send me those you hold behind `sequence`.
+ *   `seal`     I am about to fence this log: accept entries from no other node, and send me those you hold after `sequence`.
  *              Answered by `sealed`, without entries while another node is about to fence the log
  *   `unseal`   I do not fence the log after all, and no fence of mine is on its way
- *   `known`    hello: from now on I ask you, too, before I fence a log; seals for pending fences have been sent to you
+ *   `known`    hello: from now on I also ask you before I fence a log; you have been sent the seals of pending fences
  *   `out`      these console sessions have been signed out
  */
 export type PeerMessage =
@@ -68,7 +68,7 @@ export type PeerMessage =
   | { readonly type: 'known' }
   | { readonly type: 'out'; readonly signedOut: readonly SignedOut[] };
 
-/** Signed-out console sessions of an operator: see src/admin/console/signed-out-sessions.ts. */
+/** An operator's signed-out console sessions; see src/admin/console/signed-out-sessions.ts. */
 export interface SignedOut {
   readonly name: string;
   readonly untilMs: number;
@@ -83,20 +83,20 @@ export interface PeerAddress {
 export interface PeerEvents {
   onMessage(tag: string, message: PeerMessage): void;
   onUp(tag: string): void;
-  /** The link is down; messages in transit may or may not have arrived. */
+  /** The link is down. Messages in transit may or may not have arrived. */
   onDown(tag: string): void;
-  /** No process listens at the member's address, or another process does. */
+  /** No process listens at the member's address, or a different process does. */
   onRefused(tag: string): void;
 }
 
-/** Links between members: one per pair, kept up by both ends. */
+/** Links between members: one per pair, maintained by both ends. */
 export interface PeerLinks {
-  /** Resolves to the port. Rejects when the node cannot listen there. */
+  /** Resolves with the port. Rejects if the node cannot listen there. */
   listen(): Promise<number>;
   /** Keeps links to exactly these members. */
   keep(peers: ReadonlyMap<string, PeerAddress>): void;
   isUp(tag: string): boolean;
-  /** False without a link. */
+  /** Returns false if there is no link. */
   send(tag: string, message: PeerMessage): boolean;
   /** Sets the certificate for new links. */
   setCertificate(certificate: { readonly cert: Buffer; readonly key: Buffer }): void;

@@ -6,7 +6,7 @@ interface Question<T> {
   readonly answer: (answer: T | undefined) => void;
 }
 
-/** Questions to peers. Each has an id and gets one answer or none. */
+/** Questions to peers. Each question has an id and gets at most one answer. */
 export class PeerQuestions<T> {
   private readonly waiting = new Map<number, Question<T>>();
   private nextId = 1;
@@ -16,7 +16,7 @@ export class PeerQuestions<T> {
     private readonly timers: Timers,
   ) {}
 
-  /** Undefined without an answer in time, or when the link is lost first. */
+  /** Asks the peer. Undefined if there is no answer in time, or the link is lost first. */
   async ask(tag: string, waitMs: number, messageOf: (id: number) => PeerMessage): Promise<T | undefined> {
     const id = this.nextId++;
     let cancel: Cancel = () => {};

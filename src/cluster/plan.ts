@@ -14,18 +14,18 @@ export interface PlanInput {
   readonly shards: number;
   /** Live members. */
   readonly members: readonly PlanMember[];
-  /** Known current owner of a shard. */
+  /** Current owner of a shard, if known. */
   readonly ownerOf: (shard: number) => string | undefined;
   readonly before: Owners | undefined;
-  /** Wanted followers per shard, if there are enough members. */
+  /** Desired number of followers per shard, if there are enough members. */
   readonly followers: number;
-  /** No member or owner has changed for a while: a shard may move for balance alone. */
+  /** True if no member or owner has changed for a while. A shard may then move for balance alone. */
   readonly isCalm: boolean;
   /** Shards whose owners cannot reach the logs. */
   readonly stuck: ReadonlySet<number>;
   /** Shards whose assigned owner has no memory for them or cannot reach their logs. */
   readonly refused: ReadonlySet<number>;
-  /** Id of the archive that logs may rely on; undefined when none is known. */
+  /** Id of the archive that logs may rely on; undefined if none is known. */
   readonly archiveId: string | undefined;
 }
 
@@ -34,10 +34,10 @@ export const NOBODY = '';
 /**
  * Assigns an owner and followers to each shard.
  *
- * A live member keeps its shards. A shard without an owner goes to a follower, else to the least loaded member with
- * memory for it. Members that have had free memory for a while come first. Draining members keep shards only when no
- * other member is alive. A member gets nothing when it lacks the archive that logs rely on, or has another one. At most
- * one shard moves for balance at a time. Without members no shard has an owner.
+ * A live member keeps its shards. A shard without an owner goes to a follower, or else to the least loaded member with
+ * memory for it. Members that have had free memory for a while come first. A draining member keeps shards only if no
+ * other member is alive. A member without the archive that logs rely on, or with a different archive, gets no shards.
+ * At most one shard at a time moves for balance. Without members, shards have no owner.
  */
 export function makePlan(input: PlanInput): Owners {
   const { shards, before, stuck, refused, archiveId } = input;
@@ -67,7 +67,7 @@ export function makePlan(input: PlanInput): Owners {
     const roomy = others.filter(({ isFull }) => !isFull);
     const roomyAgain = others.filter(({ hasRoom }) => hasRoom);
     const candidates = [followers, roomy, roomyAgain].find(({ length }) => length > 0) ?? [];
-    // No other candidate: the former owner may reach its log again, or have memory again.
+    // There is no other candidate. The former owner may reach its log again, or have memory again.
     const mayTryAgain = (tag: string | undefined) => isHost(tag) && (tag === former || suits(tag));
     const owner = least(candidates, shard, load) ?? [former, refusing].find(mayTryAgain);
     owners[shard] = owner ?? NOBODY;
@@ -87,9 +87,9 @@ function hostsOf({ members, shards, ownerOf, archiveId }: PlanInput): readonly P
 }
 
 /**
- * Members to exclude because of missing links. Of two members that cannot reach each other, the one that misses more
- * members is excluded. In a tie it is the one that serves nothing, then the one with the greater tag. A report by one
- * of the two is enough: a newcomer may not have noticed yet.
+ * Members to exclude because of missing links. Of two members that cannot reach each other, the one with more missing
+ * links is excluded. In a tie, it is the one that serves nothing, and otherwise the one with the greater tag. A report
+ * by one of the two is enough, because a newcomer may not have noticed yet.
  */
 function cutOffOf(members: readonly PlanMember[], isServing: (tag: string) => boolean): Set<string> {
   const missed = new Map(members.map(({ tag }) => [tag, new Set<string>()]));
@@ -108,7 +108,7 @@ function cutOffOf(members: readonly PlanMember[], isServing: (tag: string) => bo
   return cutOff;
 }
 
-/** The least loaded of these members; a hash of name and shard breaks ties. */
+/** The least loaded of these members. A hash of name and shard breaks ties. */
 function least(members: readonly PlanMember[], shard: number, load: ReadonlyMap<string, number>): string | undefined {
   const rank = ({ tag, name }: PlanMember) => [load.get(tag) ?? 0, hashString(`${name} ${shard}`), tag] as const;
   return members.map((member) => rank(member)).sort(compareRanks)[0]?.[2];
@@ -119,8 +119,8 @@ function compareRanks(a: readonly [number, number, string], b: readonly [number,
 }
 
 /**
- * Moves one shard from the most to the least loaded member if their loads differ by at least two. A shard that is
- * already followed there goes first.
+ * Moves one shard from the most loaded to the least loaded member, if their loads differ by at least two. Prefers a
+ * shard that the least loaded member already follows.
  */
 function balance(
   owners: string[],
@@ -139,8 +139,8 @@ function balance(
 }
 
 /**
- * Keeps existing followers where possible, and spreads the remaining shards over members, preferring a zone other than
- * the owner's.
+ * Keeps existing followers where possible, and distributes the remaining shards over members, preferably in a different
+ * zone from the owner's.
  */
 function followersOf(
   owners: readonly string[],

@@ -7,7 +7,7 @@ import type { Plan, RegistryView } from './table.js';
 import type { Watch } from './watch.js';
 
 export interface PlannerSettings {
-  /** Wanted followers per shard, if there are enough members. */
+  /** Desired number of followers per shard, if there are enough members. */
   readonly followers: number;
   /** Number of members that the first assignment waits for. */
   readonly expect: number;
@@ -19,9 +19,9 @@ export interface PlannerDeps {
   readonly shardCount: number;
   readonly settings: PlannerSettings;
   readonly watch: Watch;
-  /** Whether this node could serve the shard. */
+  /** True if this node could serve the shard. */
   readonly reaches: (shard: number) => boolean;
-  /** False when another member has changed the registry meanwhile. */
+  /** Returns false if another member has changed the registry meanwhile. */
   readonly putPlan: (version: string, plan: Plan, gone: readonly string[]) => Promise<boolean>;
   /** Called after an attempt to write an assignment. */
   readonly onPlan: () => void;
@@ -31,7 +31,9 @@ export interface PlannerDeps {
 
 /** Delay per rank, so that members with the same view do not all propose an assignment. */
 const RANK_MS = 100;
-/** The first member must not load every shard while others start or rejoin. */
+/**
+ * Wait before the first assignment, so that the first member does not load every shard while others start or rejoin.
+ */
 const SETTLE_MS = 2000;
 const EXPECT_MS = 60_000;
 /** Members must stay the same for this long before a shard moves for balance alone. */
@@ -39,35 +41,35 @@ const CALM_MS = 10_000;
 /** Time in which a follower can serve its shard, whether or not its memory is full. */
 const REFUSED_MS = 5000;
 /**
- * All members must read a format for this long before it is written: a member that is rolled back must not meet the new
- * format.
+ * All members must be able to read a format for this long before it is written, so that a member that is rolled back
+ * does not meet the new format.
  */
 const FORMAT_CALM_MS = 600_000;
 
-/** A new assignment, and dead members to remove with it. */
+/** A new assignment, and the dead members to remove with it. */
 interface Proposal {
   readonly plan: Plan;
   readonly gone: readonly string[];
 }
 
 /**
- * Keeps the assignment in the registry in line with the live members. Every member runs a planner. The member with the
- * lowest tag acts first, and the others then find nothing to change.
+ * Keeps the assignment in the registry up to date with the live members. Every member runs a planner. The member with
+ * the lowest tag acts first, and the others then find nothing to change.
  */
 export class Planner {
   private readonly startedMs: number;
   private proposedMs: number | undefined = undefined;
   private isWriting = false;
-  /** Tags of the live members, joined, and since when they have been the same. */
+  /** Tags of the live members, joined. `livingSinceMs` is the time since which they have been the same. */
   private living = '';
   private livingSinceMs: number;
-  /** Since when there has been no assignment; undefined while there is one. */
+  /** Since when there has been no assignment; undefined if there is one. */
   private planlessSinceMs: number | undefined = undefined;
-  /** True once this member has seen an assigned owner alive: the first-start wait no longer applies. */
+  /** True once this member has seen an assigned owner alive. The wait at the first start then no longer applies. */
   private hasSeenOwner = false;
-  /** Per shard: the assigned owner that is not serving yet, and since when. */
+  /** By shard: the assigned owner that is not serving yet, and since when. */
   private readonly unserved = new Map<number, { readonly owner: string; readonly sinceMs: number }>();
-  /** Newest format that all members read, and since when. */
+  /** Newest format that all members can read, and since when. */
   private format = 0;
   private formatSinceMs: number;
 
@@ -77,7 +79,7 @@ export class Planner {
     this.formatSinceMs = this.startedMs;
   }
 
-  /** `lost`: shards of this node whose thread has ended. */
+  /** `lost` lists shards of this node whose thread has ended. */
   tick(view: RegistryView, lost: readonly number[]): void {
     const nowMs = this.deps.clock.monotonicMs();
     const members = this.membersIn(view, nowMs);
@@ -93,7 +95,7 @@ export class Planner {
     void this.write(view, proposal);
   }
 
-  /** Assigns the shard to a member for an operator. False when the registry has changed meanwhile. */
+  /** Assigns the shard to a member, for an operator. Returns false if the registry has changed meanwhile. */
   async moveShard(view: RegistryView, shard: number, to: string, by: string): Promise<boolean> {
     const { plan } = view;
     if (plan === undefined) return false;
@@ -153,13 +155,13 @@ export class Planner {
     const living = new Set(members.map(({ tag }) => tag));
     this.hasSeenOwner ||= plan?.owners.some((owner) => owner === tag || watch.hasLived(owner)) === true;
     this.planlessSinceMs = plan === undefined ? (this.planlessSinceMs ?? nowMs) : undefined;
-    // A lost registry refills within this time: members and owners write their records again.
+    // A lost registry refills within this time, because members and owners write their records again.
     if (this.hasSeenOwner && nowMs - (this.planlessSinceMs ?? Number.NEGATIVE_INFINITY) < SETTLE_MS) return undefined;
     if (!this.hasSeenOwner && !this.mayBegin(members, nowMs)) return undefined;
     const gone = [...view.members.keys()].filter((tag) => !living.has(tag));
     const [stuck, refused] = [this.stuckShards(view, lost), this.refusedShards(view, nowMs)];
     const before = this.hasSeenOwner && plan?.owners.length === shardCount ? plan : undefined;
-    // After a full restart the old archive may have been accepted as lost and replaced.
+    // During a full restart an operator may have replaced the archive and accepted the loss of the old one.
     const archiveId = archiveOf(
       members.map((member) => member.archiveId),
       before?.archiveId,
@@ -190,7 +192,7 @@ export class Planner {
   }
 
   /**
-   * Whether the first assignment, or the one after a full restart, may be made: once every registered member is known
+   * True if the first assignment, or the one after a full restart, may be made. Every registered member must be known
    * to be alive or dead.
    */
   private mayBegin(members: readonly PlanMember[], nowMs: number): boolean {
@@ -207,7 +209,7 @@ export class Planner {
     return plan.owners.every((owner, shard) => claims.get(shard)?.tag === owner);
   }
 
-  /** Shards whose owners cannot reach the logs while this node can, plus `lost`. */
+  /** Shards whose owners cannot reach the logs although this node can, plus `lost`. */
   private stuckShards({ claims }: RegistryView, lost: readonly number[]): Set<number> {
     const { watch, tag, shardCount, reaches } = this.deps;
     const stuck = new Set<number>(lost);
@@ -220,7 +222,7 @@ export class Planner {
     return stuck;
   }
 
-  /** Shards whose assigned owner has no memory or cannot reach the log; retrying there would not help. */
+  /** Shards whose assigned owner has no memory for them or cannot reach the log. Retrying there would not help. */
   private refusedShards({ plan, claims, members }: RegistryView, nowMs: number): Set<number> {
     const { watch, reaches } = this.deps;
     const refused = new Set<number>();
@@ -272,7 +274,7 @@ function isSame(a: Owners, b: Owners): boolean {
   );
 }
 
-/** Reason for a new assignment, for people. */
+/** Human-readable reason for a new assignment. */
 function whyOf(
   { plan, members, drained }: RegistryView,
   gone: readonly string[],

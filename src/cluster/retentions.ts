@@ -1,12 +1,12 @@
 import type { RegistryView } from './table.js';
 
 /**
- * How long the members keep data. A member that is down still wants its data kept. Its number counts until a member of
- * the same name reports another number, or this process ends. A member that reports no number counts only while it is
- * in the registry: a replaced older walletd must not stop forgetting for good.
+ * How long the members keep data. A member that is down still needs its data kept. Its number counts until a member of
+ * the same name reports a different number, or this process ends. A member that reports no number counts only while it
+ * is in the registry. Otherwise an older walletd, once replaced, would prevent forgetting for good.
  */
 export class Retentions {
-  /** By name, since nodes get a new tag with each start. */
+  /** By name, because nodes get a new tag at each start. */
   private readonly byName = new Map<string, number>();
 
   viewed({ members }: RegistryView): void {
@@ -16,8 +16,8 @@ export class Retentions {
   }
 
   /**
-   * Retention per member name. Undefined for a member that reports none, and the only element before the registry has
-   * answered.
+   * Retention per member name. Undefined for a member that reports none. Until the registry has answered, undefined is
+   * the only element.
    */
   all(view: RegistryView | undefined): readonly (number | undefined)[] {
     if (view === undefined) return [undefined];

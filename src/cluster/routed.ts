@@ -10,7 +10,7 @@ import type { Shards } from '../worker/shards.js';
 /** Shards on this node. Requests for other shards are answered `moved`. */
 export type LocalShards = Pick<Shards, 'carryOut' | 'execute' | 'ask'>;
 
-/** `moved`: not executed. `unsure`: perhaps executed. */
+/** `moved` means not executed, and `unsure` means possibly executed. */
 export type Refusal = 'moved' | 'unsure';
 
 /** Handles requests that a node has refused. */
@@ -23,7 +23,7 @@ export interface Rerouter {
 export interface Routed {
   shard: number;
   readonly deadlineMs: number;
-  /** A node may have executed the request: another attempt may be a repeat. */
+  /** True if a node may have executed the request. A further attempt may then be a repeat. */
   isDoubtful: boolean;
   carryOutHere(local: LocalShards): void;
   answerBusy(answer: BusyAnswer): void;
@@ -33,7 +33,7 @@ export class RoutedCallback implements Routed, Replier<CallbackReply> {
   isDoubtful = false;
 
   constructor(
-    /** A guess, until the text has been parsed. */
+    /** A guess until the text has been parsed. */
     public shard: number,
     readonly callback: SentCallback,
     readonly replier: AnswerOnce<CallbackReply>,
@@ -95,7 +95,7 @@ export class RoutedRequest implements Routed, Replier<WireResult> {
   }
 }
 
-/** Undefined for every answer that goes to the sender. */
+/** Undefined for an answer that goes to the sender. */
 export function refusalOf(answer: { readonly type: string; readonly failure?: unknown }): Refusal | undefined {
   if (answer.type !== 'failed') return undefined;
   return answer.failure === 'moved' || answer.failure === 'unsure' ? answer.failure : undefined;

@@ -35,8 +35,8 @@ export interface RouterDeps {
   /** Maximum number of parked requests per shard. */
   readonly parkedMax: number;
   /**
-   * The platform's repeats are refused, so a request that may have been executed is not sent again: its sender has not
-   * repeated it.
+   * True if repeats from the platform are refused. A request that may have been executed is then not resent, because it
+   * would be refused as a repeat that its sender never sent.
    */
   readonly refusesRepeats: boolean;
 }
@@ -44,8 +44,9 @@ export interface RouterDeps {
 const TICK_MS = 50;
 
 /**
- * Routes callbacks and operators' requests to the node that serves their shard, wherever they arrive. A request that was surely not
- * executed is sent again. So is one that may have been executed: it then counts as a repeat, and gets the first answer.
+ * Routes callbacks and operators' requests to the node that serves their shard, whichever node they arrive at. A
+ * request that was certainly not executed is sent again. A request that may have been executed is also sent again: if
+ * it was executed, it counts as a repeat and gets the first answer.
  *
  *   here ── moved ──┐            ┌── link lost, unsure: may have been executed
  *   peer ── moved ──┴─> route ─<─┘
@@ -57,7 +58,7 @@ export class Router implements LocalShards, Rerouter {
   readonly log: Logger;
   private readonly stopTicking: Cancel;
   private isFlushing = false;
-  /** Requests forwarded to a peer, and attempts that had to be repeated. */
+  /** Number of requests forwarded to a peer, and number of attempts that had to be repeated. */
   forwarded = 0;
   resent = 0;
 
@@ -124,14 +125,15 @@ export class Router implements LocalShards, Rerouter {
 
   private route(routed: Routed): void {
     if (this.tryDeliver(routed)) return;
-    // A node that gets a wrongly guessed callback corrects the guess; here no node did, so parse the text.
+    // A node that gets a wrongly guessed callback corrects the guess. This callback has reached no node, so parse its
+    // text here.
     if (routed instanceof RoutedCallback && this.settled(routed)) return;
     this.parking.park(routed);
   }
 
   /**
-   * Parses the callback. True when it was answered as malformed, or turned out to belong to another shard and could be
-   * delivered.
+   * Parses the callback. Returns true if it was answered as malformed, or if it belongs to a different shard and could
+   * be delivered.
    */
   private settled(routed: RoutedCallback): boolean {
     const { endpoint, text } = routed.callback;
@@ -167,7 +169,8 @@ export class Router implements LocalShards, Rerouter {
     } else if (routed.isDoubtful && this.deps.refusesRepeats) {
       routed.answerBusy(UNSURE);
     } else if (!(routed instanceof RoutedCallback && this.settled(routed))) {
-      // The node that refused may still be listed as the owner for a moment: park until that is clear.
+      // The node that refused the request may still be listed as the owner for a moment. Park the request until the
+      // owner is known.
       this.parking.park(routed);
     }
   }

@@ -1,10 +1,10 @@
 /**
- * Owner of each shard, from the owners' announcements. A heartbeat lists all shards that a member serves; `own` names
- * one that it has just opened. When two members claim a shard, the higher epoch wins. Until any member speaks, the
- * registry's ownership records are used.
+ * Owner of each shard, according to the owners' announcements. A heartbeat lists all shards that a member serves, and
+ * `own` names a shard that the member has just opened. If two members claim a shard, the higher epoch wins. The
+ * registry's ownership records apply until members announce their shards.
  */
 export class Routes {
-  /** Announced epochs, by tag, then by shard. */
+  /** Announced epochs, by tag and shard. */
   private readonly said = new Map<string, Map<number, number>>();
   private readonly claimed = new Map<number, string>();
   /** Cache of the result, computed on demand. */
@@ -23,7 +23,7 @@ export class Routes {
     this.known.clear();
   }
 
-  /** The member has said that it does not serve the shard. */
+  /** Records that the member does not serve the shard. */
   denied(tag: string, shard: number): void {
     this.said.get(tag)?.delete(shard);
     if (this.claimed.get(shard) === tag) this.claimed.delete(shard);
@@ -41,7 +41,7 @@ export class Routes {
     this.known.clear();
   }
 
-  /** Owner of the shard; undefined while none is known. */
+  /** Owner of the shard; undefined if none is known. */
   of(shard: number): string | undefined {
     if (!this.known.has(shard)) this.known.set(shard, this.find(shard));
     return this.known.get(shard);
@@ -55,7 +55,7 @@ export class Routes {
       if (epoch !== undefined && epoch > bestEpoch) [best, bestEpoch] = [tag, epoch];
     }
     const claimed = this.claimed.get(shard);
-    // A member that has announced its shards without this one does not serve it, whatever the registry says.
+    // A member that has announced its shards without this one does not serve it, whatever the registry contains.
     return best ?? (claimed !== undefined && !this.said.has(claimed) ? claimed : undefined);
   }
 }

@@ -3,7 +3,7 @@ import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { PeerQuestions } from './peer-questions.js';
 
-/** A peer whose snapshots take longer is not waited for, but still takes them. */
+/** Maximum wait for a peer's snapshots. A slower peer still takes them. */
 const WAIT_MS = 300_000;
 
 /** Takes snapshots of the shards of all members. */
@@ -18,7 +18,7 @@ export class SnapshotRound {
     this.questions = new PeerQuestions(send, timers);
   }
 
-  /** `peers`: tags of linked members. A peer whose link is lost meanwhile contributes no results. */
+  /** `peers` are the tags of linked members. A peer whose link is lost meanwhile contributes no results. */
   async take(peers: readonly string[]): Promise<readonly SnapshotResult[]> {
     const there = peers.map((tag) => this.questions.ask(tag, WAIT_MS, (id) => ({ type: 'snap', id })));
     const results = await Promise.all([this.takeHere(), ...there]);

@@ -1,6 +1,6 @@
 import type { ShardState } from '../shard/shard.js';
 
-/** This node's part in the assignment, for one shard. */
+/** This node's role for one shard in the assignment. */
 export type Role = 'owner' | 'follower' | 'none';
 
 /**
@@ -15,16 +15,21 @@ export type Holder = 'unknown' | 'nobody' | 'me' | 'alive' | 'stuck' | 'gone';
 export interface ShardFacts {
   readonly role: Role;
   readonly local: ShardState;
-  /** This node is loading shards that it should serve. */
+  /** True if this node is loading shards that it should serve. */
   readonly bringsOwn: boolean;
   readonly holder: Holder;
-  /** The head has not moved for a while. */
+  /** True if the head has not moved for a while. */
   readonly isStill: boolean;
-  /** This node could not take new bets: the archive's key filter is unknown here, and the archive does not answer. */
+  /**
+   * True if this node could not accept new bets, because it does not have the archive's key filter and the archive does
+   * not answer.
+   */
   readonly lacksNames: boolean;
   /** How long this node has been able to take the shard. */
   readonly readyForMs: number;
-  /** The log has grown since the shard was stopped here: an operator has repaired it, or another node owns it. */
+  /**
+   * True if the log has grown since the shard was stopped here: an operator has repaired it, or another node owns it.
+   */
   readonly hasMoved: boolean;
   /** How long the new owner has been alive without a link to this node. */
   readonly newOwnerUnlinkedForMs: number;
@@ -44,19 +49,25 @@ export interface ShardFacts {
  */
 export type Step = 'follow' | 'look' | 'take' | 'want' | 'force' | 'resume' | 'release' | 'leave';
 
-/** An owner that has not handed over after this long is fenced. */
+/** An owner that has not handed over the shard after this time is fenced. */
 const FORCE_MS = 5000;
-/** After this long without a link, the shard is released in the registry, where the new owner finds it. */
+/**
+ * After this time without a link, the old owner releases the shard in the registry, where the new owner sees the
+ * release.
+ */
 const NEW_OWNER_UNLINKED_MS = 400;
 
-/** The next action for a shard; undefined: none. Called repeatedly, so no single result matters. */
+/**
+ * The next action for a shard; undefined if there is none. The function is called repeatedly, so no single result is
+ * critical.
+ */
 export function nextStep(facts: ShardFacts): Step | undefined {
   switch (facts.role) {
     case 'owner':
       return asOwner(facts);
     case 'follower':
       if (facts.local !== 'away') return asFormerOwner(facts);
-      // After a full restart, owners load first: callbacks wait for owners, and for no follower.
+      // After a full restart, owners load first, because callbacks wait for owners but not for followers.
       return facts.bringsOwn ? undefined : 'follow';
     case 'none':
       return facts.local === 'following' ? 'leave' : asFormerOwner(facts);
@@ -76,7 +87,7 @@ function asOwner({ local, holder, isStill, lacksNames, readyForMs, hasMoved }: S
     case 'stuck':
       return isStill ? 'take' : 'look';
     case 'alive':
-      // Meanwhile the owner can take new bets, which this node could not.
+      // Leave the shard to its owner for now: it can accept new bets, and this node could not.
       if (lacksNames) return 'look';
       return readyForMs >= FORCE_MS ? 'force' : 'want';
     case 'unknown':

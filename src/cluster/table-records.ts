@@ -1,6 +1,6 @@
 import type { MemberRecord, Plan } from './table.js';
 
-/** Values of fields that an older walletd does not write. */
+/** Defaults for fields that an older walletd does not write. */
 const UNSAID_OF_MEMBER: Omit<MemberRecord, 'name' | 'host' | 'port' | 'version' | 'format'> = {
   zone: '',
   rulesHash: '',

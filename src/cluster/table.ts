@@ -1,58 +1,61 @@
 /** Record of a member in the registry. */
 export interface MemberRecord {
-  /** Node name: survives restarts, for people. */
+  /** Human-readable node name, which survives restarts. */
   readonly name: string;
   /** Address at which peers reach the member. */
   readonly host: string;
   readonly port: number;
-  /** Availability zone; empty: none. Followers are placed outside the owner's zone if possible. */
+  /** Availability zone; empty if there is none. Followers are placed outside the owner's zone if possible. */
   readonly zone: string;
   readonly version: string;
-  /** Newest stored format that the member reads. */
+  /** Newest stored format that the member can read. */
   readonly format: number;
-  /** Hash of the decision rules; a difference is logged as a warning. */
+  /** Hash of the decision rules. If members differ, a warning is logged. */
   readonly rulesHash: string;
-  /** The member holds copies for others, and others hold copies for it (`peers:1`). */
+  /** True if the member holds copies for other members, and they hold copies for it (`peers:1`). */
   readonly holdsCopies: boolean;
-  /** The member hands its shards over and gets none, because its process is about to end. */
+  /** True if the member hands its shards over and gets no new ones, because its process is about to end. */
   readonly isLeaving: boolean;
-  /** The member has no memory for another shard, or had none a while ago. */
+  /** True if the member has no memory for another shard, or had none a while ago. */
   readonly isFull: boolean;
-  /** The member has memory for another shard now. An older walletd does not report it. */
+  /** True if the member has memory for another shard now. An older walletd does not report it. */
   readonly hasRoom: boolean;
-  /** The member's clock differs from most others: it takes no shard until an operator sets the clock. */
+  /**
+   * True if the member's clock differs from most others. The member then takes no shards until an operator sets the
+   * clock.
+   */
   readonly isTimeWrong: boolean;
   /** How long the member keeps closed rounds and ids. Undefined for an older walletd, which does not report it. */
   readonly retentionMs: number | undefined;
   /**
-   * Id of the member's archive; null: no archive; empty: the archive has not answered yet. Undefined for an older
-   * walletd, which does not report it.
+   * Id of the member's archive. Null if it has no archive, and empty if the archive has not answered yet. Undefined for
+   * an older walletd, which does not report it.
    */
   readonly archiveId: string | null | undefined;
-  /** Tags of live members that this member has no link to. */
+  /** Tags of live members to which this member has no link. */
   readonly unreachable: readonly string[];
 }
 
-/** Shard assignment: which member should serve each shard. The logs decide which member actually does. */
+/** Shard assignment: which member should serve each shard. The logs decide which member actually serves it. */
 export interface Plan {
-  /** By shard: the owner's tag; empty when no member can own it. */
+  /** By shard: the owner's tag; empty if no member can own the shard. */
   readonly owners: readonly string[];
   /** By shard: tags of the followers. */
   readonly followers: readonly (readonly string[])[];
-  /** Shards that an operator has placed: they do not move for balance. */
+  /** Shards that an operator has placed. They do not move for balance. */
   readonly pinned: readonly number[];
-  /** Newest stored format that may be written: all members read it. Never lowered. */
+  /** Newest stored format that may be written, because all members can read it. It is never lowered. */
   readonly format: number;
-  /** Id of the archive that logs may rely on, as in `MemberRecord`; undefined: no member has reported one. */
+  /** Id of the archive that logs may rely on, as in `MemberRecord`; undefined if no member has reported one. */
   readonly archiveId: string | undefined;
-  /** Reason and author, for people. */
+  /** Reason and author, in human-readable form. */
   readonly why: string;
   readonly by: string;
 }
 
 /**
- * Ownership record: the member serves the shard since its fence of this epoch. With an empty tag the shard has been
- * released.
+ * Ownership record: the member has served the shard since its fence of this epoch. An empty tag means that the shard
+ * has been released.
  */
 export interface Claim {
   readonly epoch: number;
@@ -60,7 +63,7 @@ export interface Claim {
 }
 
 export interface RegistryView {
-  /** Changes with every change of the registry except heartbeats. Compared for equality only. */
+  /** Changes with every change of the registry except heartbeats. It is only compared for equality. */
   readonly version: string;
   /** By tag. */
   readonly members: ReadonlyMap<string, MemberRecord>;
@@ -72,31 +75,34 @@ export interface RegistryView {
   readonly claims: ReadonlyMap<number, Claim>;
 }
 
-/** Heartbeat counters by tag; any change is a sign of life. */
+/** Heartbeat counters by tag. Any change is a sign of life. */
 export type HeartbeatCounters = ReadonlyMap<string, string>;
 
 export type HeartbeatAnswer =
-  /** The caller is not a member, or not any more. */
+  /** The caller is not a member, or is no longer one. */
   | { readonly type: 'gone' }
-  /** `view`: undefined while nothing has changed. */
+  /** `view` is undefined if nothing has changed. */
   | { readonly type: 'member'; readonly beats: HeartbeatCounters; readonly view: RegistryView | undefined };
 
 /**
- * Membership registry of a cluster. Soft state: lost records are written again, and no acknowledgement depends on it.
- * All calls reject during an outage.
+ * Membership registry of a cluster. It is soft state: lost records are written again, and no acknowledgement depends on
+ * it. All calls reject during an outage.
  */
 export interface MembershipRegistry {
-  /** Writes the member's record, or replaces it. */
+  /** Writes or replaces the member's record. */
   join(tag: string, record: MemberRecord): Promise<void>;
-  /** Writes a heartbeat and reads changes. `known`: version of the caller's view. */
+  /** Writes a heartbeat and reads changes. `known` is the version of the caller's view. */
   beat(tag: string, beat: string, known: string): Promise<HeartbeatAnswer>;
-  /** Writes an assignment, and removes the dead members `gone`. False when the registry has changed since `version`. */
+  /**
+   * Writes an assignment, and removes the dead members `gone`. Returns false if the registry has changed since
+   * `version`.
+   */
   putPlan(version: string, plan: Plan, gone: readonly string[]): Promise<boolean>;
-  /** Writes an ownership record. A higher epoch wins. */
+  /** Writes an ownership record. The higher epoch wins. */
   claim(shard: number, claim: Claim): Promise<void>;
-  /** Releases the caller's ownership record: the caller appends nothing more. */
+  /** Releases the caller's ownership record. The caller must append nothing more. */
   release(shard: number, claim: Claim): Promise<void>;
-  /** Drains a member, or ends its draining, for an operator. False when there is no such member. */
+  /** Drains a member, or stops its draining, for an operator. Returns false if there is no such member. */
   drain(tag: string, isDrained: boolean): Promise<boolean>;
   leave(tag: string): Promise<void>;
   /** Reads the registry without being a member. */

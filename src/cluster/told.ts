@@ -1,20 +1,20 @@
 import type { Head, Position } from '../shard/log/wal.js';
 
 /**
- * Newest entry of each shard that any member may have acknowledged, as far as this member has heard. A log that ends
- * before it has lost entries.
+ * By shard: the newest entry that any member may have acknowledged, as far as this member knows. A log that ends before
+ * that entry has lost entries.
  */
 export class Told {
   private readonly byShard: Map<number, Position>;
 
-  /** `before`: positions from this node's record file. */
+  /** `before` contains positions from this node's record file. */
   constructor(before: ReadonlyMap<number, Position>) {
     this.byShard = new Map(before);
   }
 
   note(shard: number, head: Head): void {
     const known = this.byShard.get(shard);
-    // Sequences continue across epochs.
+    // Sequences continue across epochs, so they can be compared alone.
     if (known === undefined || head.lsn.sequence >= known.lsn.sequence) this.byShard.set(shard, head);
   }
 

@@ -1,20 +1,20 @@
 import { type Head, isSameHead } from '../shard/log/wal.js';
 import type { HeartbeatCounters } from './table.js';
 
-/** A member whose heartbeat and link are silent for this long is suspected dead. */
+/** A member whose heartbeat and link have been silent for this long is suspected dead. */
 const SILENT_MS = 1000;
-/** Number of unchanged reads that the silence needs. */
+/** Number of unchanged reads that count as silence. */
 const SILENT_READS = 4;
-/** The same limits for a member whose address refuses connections. */
+/** The corresponding limits for a member whose address refuses connections. */
 const REFUSED_MS = 400;
 const REFUSED_READS = 2;
-/** A member that is silent for this long is watched more closely. */
+/** A member that has been silent for this long is monitored more closely. */
 const SUSPECT_MS = 500;
 /** A log whose head has not moved for this long is idle. */
 const QUIET_MS = 300;
-/** An owner whose appends wait this long cannot reach the log. */
+/** An owner whose appends have waited this long cannot reach the log. */
 export const STUCK_MS = 1500;
-/** A head read longer ago than this does not show that the log can be reached. */
+/** A head that was read longer ago than this does not prove that the log can be reached. */
 const REACHED_MS = 500;
 
 /** Time in which a former owner that reaches the log again has reported it. */
@@ -24,14 +24,14 @@ interface SeenHeartbeat {
   readonly beat: string;
   readonly sinceMs: number;
   readonly reads: number;
-  /** The counter has changed since this member began to watch. */
+  /** True if the counter has changed since this member began to monitor it. */
   readonly hasMoved: boolean;
 }
 
 /** State of the link to a member. */
 interface SeenLink {
   readonly heardMs: number;
-  /** No process listens at the member's address, or another process does. */
+  /** True if no process listens at the member's address, or a different process does. */
   readonly isRefused: boolean;
 }
 
@@ -44,15 +44,15 @@ interface SeenHead {
 }
 
 /**
- * Failure detector. Judges the other members by this member's own clock alone, and only for time in which it could have
- * seen them. A member is suspected dead when neither heartbeat nor link shows life. Its shards may be taken when their
- * logs are idle, too.
+ * Failure detector. It judges the other members only by this member's own clock, and only for times when this member
+ * could have seen them. A member is suspected dead if neither its heartbeat nor its link shows life. Its shards may be
+ * taken if their logs are idle as well.
  */
 export class Watch {
   private readonly beats = new Map<string, SeenHeartbeat>();
   private readonly links = new Map<string, SeenLink>();
   private readonly heads = new Map<number, SeenHead>();
-  /** By tag: shards whose logs the member reports that it cannot reach. */
+  /** By tag: the shards whose logs the member says it cannot reach. */
   private readonly stuck = new Map<string, ReadonlySet<number>>();
 
   heartbeatsRead(beats: HeartbeatCounters, nowMs: number): void {
@@ -64,7 +64,7 @@ export class Watch {
     for (const tag of this.beats.keys()) if (!beats.has(tag)) this.beats.delete(tag);
   }
 
-  /** The registry did not answer: the silence of members and logs begins anew. */
+  /** The registry did not answer, so the silence of members and logs is timed from now on. */
   registrySilent(nowMs: number): void {
     for (const [tag, seen] of this.beats) this.beats.set(tag, { ...seen, sinceMs: nowMs, reads: 0 });
     for (const [shard, seen] of this.heads) this.heads.set(shard, { ...seen, sinceMs: nowMs });
@@ -99,17 +99,19 @@ export class Watch {
     this.heads.delete(shard);
   }
 
-  /** Newest head read; undefined since the last read failed. */
+  /** Newest head that was read; undefined if the last read failed. */
   headOf(shard: number): Head | undefined {
     return this.heads.get(shard)?.head;
   }
 
-  /** Whether the log answers this node. */
+  /** True if the log answers this node. */
   isReached(shard: number, nowMs: number): boolean {
     return nowMs - (this.heads.get(shard)?.seenMs ?? Number.NEGATIVE_INFINITY) < REACHED_MS;
   }
 
-  /** Whether the log has answered for a while: after an outage other members reach it a little later. */
+  /**
+   * True if the log has answered for a while. After an outage, other members may reach it a little later than this one.
+   */
   isReachedSteadily(shard: number, nowMs: number): boolean {
     return this.isReached(shard, nowMs) && nowMs - (this.heads.get(shard)?.reachedMs ?? nowMs) >= STEADY_MS;
   }
@@ -119,17 +121,17 @@ export class Watch {
     return seen !== undefined && seen.seenMs - seen.sinceMs >= QUIET_MS && this.isReached(shard, nowMs);
   }
 
-  /** Whether the member has shown life since this member began to watch. */
+  /** True if the member has shown life since this member began to monitor it. */
   hasLived(tag: string): boolean {
     return this.beats.get(tag)?.hasMoved === true || this.heardMs(tag) > Number.NEGATIVE_INFINITY;
   }
 
-  /** Tags heard over a link within the last second, members or not. */
+  /** Tags heard over a link within the last second, including those of non-members. */
   heardLately(nowMs: number): readonly string[] {
     return [...this.links.keys()].filter((tag) => this.isHeard(tag, nowMs));
   }
 
-  /** Whether the member may be dead. */
+  /** True if the member may be dead. */
   isSuspect(tag: string, nowMs: number): boolean {
     return this.isRefused(tag) || nowMs - this.heardMs(tag) >= SUSPECT_MS;
   }
@@ -138,7 +140,7 @@ export class Watch {
     return this.stuck.get(tag)?.has(shard) === true;
   }
 
-  /** Whether a member shows no sign of life; a silent one without a heartbeat entry has left. */
+  /** True if the member shows no sign of life. A silent member without a heartbeat entry has left. */
   isGone(tag: string, nowMs: number): boolean {
     const beat = this.beats.get(tag);
     if (beat === undefined) return this.isRefused(tag) || !this.isHeard(tag, nowMs);
@@ -147,7 +149,7 @@ export class Watch {
     return silentMs >= SILENT_MS && beat.reads >= SILENT_READS && !this.isHeard(tag, nowMs);
   }
 
-  /** Whether the link has been heard within the last second. */
+  /** True if the link has been heard within the last second. */
   private isHeard(tag: string, nowMs: number): boolean {
     return nowMs - this.heardMs(tag) < SILENT_MS;
   }

@@ -6,7 +6,9 @@ const KEY_BYTES = 32;
 const TAG_BYTES = 16;
 const COUNTER_BYTES = 6;
 
-/** Error for a frame without the peer's authentication tag, or at another position than the peer sent it. */
+/**
+ * Error for a frame that lacks the peer's authentication tag, or that is not at the position at which the peer sent it.
+ */
 export class ForgedFrame extends Error {
   override readonly name = 'ForgedFrame';
 }
@@ -14,21 +16,22 @@ export class ForgedFrame extends Error {
 /** Encrypts and decrypts the frames of one link, in both directions. */
 export interface Channel {
   encrypt(plain: Buffer): Buffer;
-  /** Throws a `ForgedFrame`; afterwards nothing on the link can be trusted. */
+  /** Throws a `ForgedFrame`. After that, nothing on the link can be trusted. */
   decrypt(frame: Buffer): Buffer;
 }
 
 /**
- * AES-256-GCM with a key per direction and a counter per frame. The counter is not sent: a frame that is missing,
- * repeated or out of order fails to decrypt. HMAC-SHA-256 would cost the same (5 us for a frame of 1000 bytes, both
- * ends) and hide nothing.
+ * AES-256-GCM with a key per direction and a counter per frame. The counter is not transmitted, so a frame that is
+ * missing, repeated or out of order fails to decrypt. HMAC-SHA-256 would cost the same (5 us for a frame of 1000 bytes,
+ * both ends together) without hiding the content.
  */
 export class EncryptedChannel implements Channel {
   private readonly outgoing: Direction;
   private readonly incoming: Direction;
 
   /**
-   * `greetings`: the bytes of both hellos, the listener's first. The keys are derived from the secret and both hellos.
+   * `greetings` are the bytes of both hellos, the listener's first. The keys are derived from the secret and both
+   * hellos.
    */
   constructor(secret: string, side: Side, greetings: readonly Buffer[]) {
     const salt = Buffer.concat(greetings);
@@ -60,14 +63,14 @@ export class EncryptedChannel implements Channel {
   }
 }
 
-/** One direction of a link. A key never uses a counter twice. */
+/** One direction of a link. A key never uses a counter value twice. */
 class Direction {
   private readonly counter = Buffer.alloc(12);
   private count = 0;
 
   constructor(readonly key: Buffer) {}
 
-  /** Valid until the next call. */
+  /** Returns the next counter value, in a buffer that is valid until the next call. */
   nextCounter(): Buffer {
     this.counter.writeUIntBE(this.count++, this.counter.length - COUNTER_BYTES, COUNTER_BYTES);
     return this.counter;

@@ -5,12 +5,12 @@ import { OldHandshake } from './old-handshake.js';
 import type { Side } from './side.js';
 
 /**
- * Version of the link protocol. Raised when members send messages that an older version would misread. Both ends send
- * the newest version that they speak. The keys of a link are derived from these bytes, so a relay between them cannot
- * lower the version.
+ * Version of the link protocol. It is raised when members send messages that an older version would misread. Each end
+ * sends the newest version that it supports. The keys of a link are derived from these bytes, so a relay between the
+ * ends cannot lower the version.
  */
 export const WIRE = 2;
-/** Path of the WebSocket request by members that wait for the listener's hello. Members of WIRE 1 request `/`. */
+/** Path of the WebSocket request for members that wait for the listener's hello. Members with WIRE 1 request `/`. */
 export const LINK_PATH = '/2';
 
 const NONCE_BYTES = 32;
@@ -22,16 +22,16 @@ interface DiallingMember extends Member {
 }
 
 /**
- * Both ends prove that they know the secret before any message is read. An unknown process learns nothing but the version.
+ * Both ends prove that they know the secret before any message is read. An unknown process learns only the version.
  *
  *   dialling end                                       listening end
  *                                                 <──  version, nonce
  *   version, nonce, encrypted {member, dialled}   ──>
  *                                                 <──  encrypted {member}
  *
- * The keys are derived from the secret and both hellos, so the first encrypted frame is a proof for this link alone. The
- * listener proves nothing before the dialling end has. An unknown process that dials two members gets no proof from one
- * to show to the other.
+ * The keys are derived from the secret and both hellos, so the first encrypted frame is a proof for this link alone.
+ * The listener proves nothing until the dialling end has proved that it knows the secret. An unknown process that dials
+ * two members therefore gets no proof from one that it could show to the other.
  */
 export function newHandshake(deps: LinkDeps, dialled: string | undefined): Handshake {
   return dialled === undefined ? new Listening(deps) : new Dialling(deps, dialled);
@@ -92,7 +92,7 @@ function newHello(): Buffer {
   return Buffer.concat([Buffer.from([WIRE]), randomBytes(NONCE_BYTES)]);
 }
 
-/** Throws when this end does not speak the version. */
+/** Throws if this end does not support the version. */
 function helloOf(frame: Buffer, isBytes: boolean): Buffer {
   const wire = frame[0];
   if (!isBytes || frame.length < HELLO_BYTES) throw new Error('it does not greet as a node of walletd does');

@@ -6,7 +6,7 @@ export interface LinkDeps {
   readonly storeId: string;
   readonly tag: string;
   readonly secret: string;
-  /** Whether the registry lists a member with this tag. */
+  /** True if the registry lists a member with this tag. */
   readonly isMember: (tag: string) => boolean;
 }
 
@@ -16,25 +16,25 @@ export type Frame = Buffer | string;
 export interface Proven {
   readonly tag: string;
   readonly channel: Channel;
-  /** The peer runs the previous release, and its frames are not authenticated. */
+  /** True if the peer runs the previous release, in which frames are not authenticated. */
   readonly isOld: boolean;
 }
 
-/** Result of one frame from the other end. */
+/** Result of handling one frame from the other end. */
 export interface Heard {
   readonly send: readonly Frame[];
-  /** `send` contains the dialling end's proof, which a peer with another secret rejects. */
+  /** `send` contains the dialling end's proof, which a peer with a different secret rejects. */
   readonly hasProved?: true;
   /** The handshake has succeeded. */
   readonly proven?: Proven;
-  /** The handshake has ended without a link; the reason is for people. */
+  /** The handshake has ended without a link, for this human-readable reason. */
   readonly refusal?: string;
 }
 
 export interface Handshake {
-  /** Frames that this end sends first, unasked. */
+  /** Frames that this end sends first, before it receives any. */
   readonly greeting: readonly Frame[];
-  /** Handles one frame. Throws when the frame does not come from a member. */
+  /** Handles one frame. Throws if the frame does not come from a member. */
   hear(frame: Buffer, isBytes: boolean): Heard;
 }
 
@@ -44,7 +44,7 @@ export interface Member {
   readonly tag: string;
 }
 
-/** Reason to refuse a peer that knows the secret, for people; undefined to accept. */
+/** Human-readable reason to refuse a peer that knows the secret; undefined to accept it. */
 export function refusalOf(theirs: Member, { storeId, tag }: LinkDeps): string | undefined {
   if (!TAG.test(theirs.tag)) return 'it does not greet as a node of walletd does';
   if (theirs.storeId !== storeId) return `it serves another store, ${theirs.storeId}`;

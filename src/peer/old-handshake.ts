@@ -7,21 +7,22 @@ import type { Side } from './side.js';
 export const OLD_WIRE = 1;
 const NONCE_BYTES = 16;
 
-/** WIRE 1 leaves frames as they are: a relay can change them. */
+/** WIRE 1 leaves frames unprotected, so a relay can change them. */
 const PLAIN_CHANNEL: Channel = { encrypt: (plain) => plain, decrypt: (frame) => frame };
 
 /**
- * Handshake with a member of the previous release, during an upgrade. WIRE 1 authenticates no frame. The
- * listener proves nothing before the dialling end has.
+ * Handshake with a member that runs the previous release, during an upgrade. WIRE 1 does not authenticate frames. The
+ * listener proves nothing until the dialling end has proved that it knows the secret.
  *
  *   dialling end                            listening end
  *   hello {wire, storeId, tag, nonce}  ──>  <──  hello
  *   proof "…"                          ──>
  *                                      <──  proof "…"
  *
- * An end of WIRE 2 sends its WIRE 1 hello only after the other end's. Two ends of WIRE 2 therefore never get a link of
- * WIRE 1, whatever a relay sends. The hello that a relay invents for one end is not the hello that the other end's proof
- * covers. A listener also requires a hello that names the store and a member: unknown processes learn nothing.
+ * An end with WIRE 2 sends its WIRE 1 hello only after receiving the other end's. Two ends with WIRE 2 therefore never
+ * get a WIRE 1 link, whatever a relay sends: the hello that a relay invents for one end is not the hello that the other
+ * end's proof covers. A listener also requires a hello that names the store and a member, so unknown processes learn
+ * nothing.
  */
 export class OldHandshake implements Handshake {
   readonly greeting = [];

@@ -6,14 +6,14 @@ export interface OldHello {
   readonly wire: number;
   readonly storeId: string;
   readonly tag: string;
-  /** 16 random bytes, in hexadecimal digits. */
+  /** 16 random bytes, as hexadecimal digits. */
   readonly nonce: string;
 }
 
 const TAG = /^[0-9a-f]{8}$/;
 const NONCE = /^[0-9a-f]{32}$/;
 
-/** Parses a hello; undefined when the text is none. Throws what `JSON.parse` throws. */
+/** Parses a hello; undefined if the text is not a hello. Throws if the text is not JSON. */
 export function parseHello(text: string): OldHello | undefined {
   const { wire, storeId, tag, nonce } = JSON.parse(text) as Partial<OldHello>;
   const isOne =
@@ -26,13 +26,15 @@ export function parseHello(text: string): OldHello | undefined {
   return isOne ? { wire, storeId, tag, nonce } : undefined;
 }
 
-/** Proof of `mine`, on this side, to `theirs`. It differs for every sender and every link. */
+/**
+ * Proof of the hello `mine`, sent by this side to the sender of `theirs`. It differs for every sender and every link.
+ */
 export function proofOf(secret: string, side: Side, mine: OldHello, theirs: OldHello): string {
   const about = JSON.stringify([side, mine.storeId, mine.tag, mine.nonce, theirs.tag, theirs.nonce]);
   return createHmac('sha256', secret).update(about).digest('hex');
 }
 
-/** Whether this is the proof of `theirs`, on that side, to `mine`. */
+/** True if this is the proof of the hello `theirs`, from that side, to the sender of `mine`. */
 export function isProof(proof: string, secret: string, side: Side, mine: OldHello, theirs: OldHello): boolean {
   const expected = Buffer.from(proofOf(secret, side, theirs, mine));
   const given = Buffer.from(proof);

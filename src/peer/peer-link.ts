@@ -8,21 +8,22 @@ import type { Frame, Handshake, Heard, Proven } from './handshake.js';
 const HELLO_MS = 2000;
 const HELLO_BYTES_MAX = 1024;
 /**
- * A peer sends at least five messages a second. TCP itself reports a dead or disconnected machine only after minutes.
+ * Interval between checks for silence. A peer sends at least five messages a second. TCP alone would report a dead or
+ * disconnected machine only after minutes.
  */
 const LOOK_MS = 1000;
 const SILENT_LOOKS_MAX = 3;
 const CLOSED = 'the connection was closed';
-/** A peer that does not read this many bytes counts as disconnected. */
+/** A peer that leaves this many bytes unread counts as disconnected. */
 const BUFFERED_MAX = 64 * 1024 * 1024;
 
 export interface LinkEvents {
   /** The peer has proved that it is a member. */
   onOpen(link: PeerLink, peer: Proven): void;
   onMessage(tag: string, message: PeerMessage): void;
-  /** A frame on an open link was not made by the peer: a relay between the ends made it. */
+  /** The peer did not make a frame that arrived on an open link, so a relay between the ends made it. */
   onForged(tag: string): void;
-  /** `tag`: the peer's tag once it has proved to be a member. `reason` is for people. */
+  /** `tag` is the peer's tag once the peer has proved that it is a member. `reason` is human-readable. */
   onClose(link: PeerLink, tag: string | undefined, reason: string): void;
 }
 
@@ -32,7 +33,7 @@ export class PeerLink {
   private peer: Proven | undefined = undefined;
   private reason = CLOSED;
   private hasEnded = false;
-  /** Consecutive looks without any frame since the previous look. */
+  /** Number of consecutive checks since the last frame arrived. */
   private silentLooks = 0;
   private timer: NodeJS.Timeout;
 
@@ -55,7 +56,7 @@ export class PeerLink {
     else socket.on('open', () => this.sendAll(handshake.greeting));
   }
 
-  /** False when the message cannot be sent. */
+  /** Returns false if the message cannot be sent. */
   send(message: PeerMessage): boolean {
     if (this.peer === undefined || this.hasEnded || this.socket.readyState !== this.socket.OPEN) return false;
     if (this.socket.bufferedAmount > BUFFERED_MAX) {
@@ -96,7 +97,7 @@ export class PeerLink {
     if (refusal !== undefined) {
       this.reason = refusal;
       this.hasEnded = true;
-      // The peer reads the last frame and closes; the timer ends the connection if the peer does not.
+      // The peer reads the last frame and closes the connection. If it does not, the timer ends the connection.
       this.socket.close();
     } else if (proven !== undefined) {
       this.reason = CLOSED;
@@ -119,7 +120,7 @@ export class PeerLink {
     this.events.onMessage(tag, message);
   }
 
-  /** Ends a silent link. Counts looks instead of time: a pause of this thread costs one look at most. */
+  /** Ends a silent link. Counts checks instead of time, so that a pause of this thread costs at most one check. */
   private look(): void {
     if (this.silentLooks++ >= SILENT_LOOKS_MAX) this.end('it does not say anything any more');
   }

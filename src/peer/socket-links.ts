@@ -14,13 +14,13 @@ import { OldHandshake } from './old-handshake.js';
 import { PeerLink } from './peer-link.js';
 
 const REDIAL_MS = 100;
-/** A dead machine answers no packet at all. */
+/** Timeout for dialling, because a dead machine does not answer any packet. */
 const DIAL_MAX_MS = 500;
-/** Covers a callback of the greatest allowed `limits.bodyBytesMax`, with some margin. */
+/** Large enough for a callback at the maximum `limits.bodyBytesMax`, with some margin. */
 const FRAME_BYTES_MAX = 32 * 1024 * 1024;
-/** Limits for connections whose peer has not yet proved to be a member. */
+/** Limits for connections whose peer has not yet proved that it is a member. */
 const UNPROVEN_LIMITS = { connectionsMax: 64, perAddressMax: 32 };
-/** Bytes that such a connection may send: a WebSocket request and its hello. */
+/** Maximum bytes that such a connection may send: a WebSocket request and its hello. */
 const UNPROVEN_BYTES_MAX = 16 * 1024;
 
 const LISTENER_TLS = { ciphers: TLS_CIPHERS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, requestCert: true };
@@ -28,7 +28,10 @@ const LISTENER_TLS = { ciphers: TLS_CIPHERS, handshakeTimeout: HANDSHAKE_TIMEOUT
 const OLD_PEER = 'peer of an older release, frames are not authenticated until it is upgraded';
 const FORGED = 'forged frame between two nodes, link closed';
 
-/** PEM. Each end shows its certificate, and accepts any certificate signed by one of these authorities. */
+/**
+ * Certificates in PEM. Each end shows its certificate, and accepts any certificate that one of these authorities
+ * signed.
+ */
 export interface PeerTls {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -36,7 +39,7 @@ export interface PeerTls {
 }
 
 export interface SocketLinksDeps extends Omit<LinkDeps, 'isMember'> {
-  /** Undefined: plain WebSockets. */
+  /** If undefined, links are plain WebSockets. */
   readonly tls: PeerTls | undefined;
   readonly counts: ConnectionCounts;
   readonly log: Logger;
@@ -47,7 +50,7 @@ interface Dialled {
   readonly tag: string;
   readonly address: PeerAddress;
   timer: NodeJS.Timeout | undefined;
-  /** Last logged problem; the same one is not logged again. */
+  /** Last problem that was logged. It is not logged again. */
   trouble: string | undefined;
 }
 
@@ -56,7 +59,7 @@ export class SocketLinks implements PeerLinks {
   private readonly links = new Map<string, PeerLink>();
   private readonly dialled = new Map<string, Dialled>();
   private peers: ReadonlyMap<string, PeerAddress> = new Map();
-  /** Peers that should dial this node and do not; their addresses are probed. */
+  /** Peers that should dial this node but do not. Their addresses are probed. */
   private readonly probedAddresses = new Set<string>();
   /** Links that have not completed the handshake. */
   private readonly strangers = new Set<PeerLink>();
@@ -152,7 +155,7 @@ export class SocketLinks implements PeerLinks {
       handshakeTimeout: DIAL_MAX_MS,
       maxPayload: FRAME_BYTES_MAX,
       perMessageDeflate: false,
-      // Nodes are identified by the secret and a private authority, because their addresses change.
+      // The secret and a private authority identify nodes, because their addresses change.
       ...(tls !== undefined && { ...tls, checkServerIdentity: () => false }),
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -202,7 +205,8 @@ export class SocketLinks implements PeerLinks {
   }
 
   /**
-   * A frame is delivered only when complete, so limit the bytes: an unknown process must not fill the memory before.
+   * Limits the bytes received. Frames are delivered only once complete, so without a limit an unknown process could
+   * fill memory with an unfinished frame.
    */
   private limit(link: PeerLink, stream: Socket): void {
     const look = () => {
@@ -242,8 +246,8 @@ export class SocketLinks implements PeerLinks {
   }
 
   /**
-   * False for a dial that a newer one replaced. A member can leave and return while it is dialled, and two dials would
-   * keep ending each other's links.
+   * False if a newer dial has replaced this one. A member can leave and return while it is being dialled, and two dials
+   * would keep ending each other's links.
    */
   private isWanted(dialled: Dialled): boolean {
     return this.dialled.get(dialled.tag) === dialled;

@@ -56,7 +56,7 @@ interface Member {
 
 /** Archivable rounds of some players, as one query found them. */
 interface Leaving {
-  /** Nonce of the shard's newest fence at that time. */
+  /** Nonce of the shard's newest fence at the time of the query. */
   readonly nonce: string | undefined;
   readonly beforeMs: number;
   readonly players: readonly ArchivablePlayer[];

@@ -21,7 +21,7 @@ const SAY_MS = 10_000;
 /** Limits of one thread, in bytes. */
 export interface MemoryLimits {
   readonly heapMaxBytes: number;
-  /** V8's semi-space. */
+  /** Size of V8's semi-space. */
   readonly youngBytes: number;
   readonly recordsMaxBytes: number;
 }

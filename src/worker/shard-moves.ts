@@ -196,7 +196,7 @@ export class ShardMoves {
       : { type: 'still', head };
   }
 
-  /** Another owner has fenced the paused shard: keep its wallets and follow the new owner. */
+  /** Another owner has fenced the paused shard. Keeps its wallets and follows the new owner. */
   private release(shard: Shard): MoveResult {
     this.endHandover(shard);
     const reached = shard.tryReached();
