@@ -44,9 +44,9 @@ export interface RouterDeps {
 const TICK_MS = 50;
 
 /**
- * Routes callbacks and operators' requests to the node that serves their shard, whichever node they arrive at. A
- * request that was certainly not executed is sent again. A request that may have been executed is also sent again: if
- * it was executed, it counts as a repeat and gets the first answer.
+ * Routes callbacks and operators' requests from any node to the node that serves their shard. A request that was
+ * certainly not executed is sent again. A request that may have been executed is also sent again: if it was executed,
+ * it counts as a repeat and gets the first answer.
  *
  *   here ── moved ──┐            ┌── link lost, unsure: may have been executed
  *   peer ── moved ──┴─> route ─<─┘

@@ -19,8 +19,8 @@ export type Readiness = 'ready' | 'starting' | 'archive-unknown';
  */
 export class WalletService {
   /**
-   * True from the first recovery of every shard until the shutdown begins: a single shard that stops does not take the
-   * node out.
+   * True from the first recovery of all shards until shutdown begins. It stays true if a single shard stops, so that
+   * the node keeps receiving traffic.
    */
   isServing = false;
   private snapshotting: Promise<unknown> = Promise.resolve();
