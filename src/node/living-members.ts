@@ -1,15 +1,19 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isOutage } from '../base/outage-error.js';
 import type { MemberRecord, MembershipRegistry } from '../cluster/table.js';
 import { Watch } from '../cluster/watch.js';
 
 /** Half of the interval between two heartbeats of a member. */
 const LOOK_MS = 100;
 const CONNECT_MS = 500;
+/** A store that was opened may be busy for a moment: a start does not end because of that. */
+const OUTAGE_MAX_MS = 10_000;
 
 /**
  * Members that pass the filter and are alive, because their heartbeats advance. Peers detect a dead member in the same
- * way, see `Watch`. Empty when the store has no membership registry. Rejects when the registry cannot be read.
+ * way, see `Watch`. Empty when the store has no membership registry. Rejects when the registry cannot be read for ten
+ * seconds.
  */
 export async function livingMembers(
   table: MembershipRegistry | undefined,
@@ -19,7 +23,7 @@ export async function livingMembers(
   const watch = new Watch();
   const called = new Set<string>();
   for (;;) {
-    const { beats, view } = await table.read();
+    const { beats, view } = await readWithRetry(table);
     const nowMs = performance.now();
     watch.heartbeatsRead(beats, nowMs);
     // Members may have joined meanwhile.
@@ -35,6 +39,16 @@ export async function livingMembers(
       return asked.filter(([tag]) => watch.hasLived(tag)).map(([, member]) => member);
     }
     await delay(LOOK_MS);
+  }
+}
+
+async function readWithRetry(table: MembershipRegistry): Promise<Awaited<ReturnType<MembershipRegistry['read']>>> {
+  for (const endMs = performance.now() + OUTAGE_MAX_MS; ; await delay(LOOK_MS)) {
+    try {
+      return await table.read();
+    } catch (error) {
+      if (!isOutage(error) || performance.now() >= endMs) throw error;
+    }
   }
 }
 
