@@ -107,7 +107,7 @@ export class Authentication {
     if (known === undefined) throw this.wrongToken(visitorAddress, token, 'no operator has this token');
     const cookie = this.sessions.begin(known.name);
     const session = this.sessions.maybeRead(cookie) as Session;
-    this.log.info({ by: { name: known.name, address: visitorAddress } }, 'an operator signed in to the console');
+    this.log.info({ by: { name: known.name, address: visitorAddress } }, 'operator signed in to the console');
     return { setCookie: this.cookie.set(request, cookie), visitor: visitorOf(session) };
   }
 
@@ -118,7 +118,7 @@ export class Authentication {
     if (session !== undefined) {
       this.signedOut.add(session.name, session.id, session.endsMs);
       const by = { name: session.name, address: visitorAddressOf(request) };
-      this.log.info({ by }, 'an operator signed out of the console');
+      this.log.info({ by }, 'operator signed out of the console');
     }
     return this.cookie.clear(request);
   }

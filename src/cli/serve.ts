@@ -91,14 +91,14 @@ async function serve(options: ServeOptions): Promise<void> {
     } catch (error) {
       log.error(
         { code: 'settings-not-reloaded', error: (error as Error).message },
-        'caller settings cannot be reloaded, keeping the former ones',
+        'cannot reload caller settings, keeping the current ones',
       );
     }
   };
   process.on('SIGHUP', readAgain);
   // By default Node opens its inspector on this signal. Through the inspector, any user who may send the signal could
   // read keys and move money.
-  process.on('SIGUSR1', () => log.warn({ code: 'inspector-refused' }, 'signal to open the inspector ignored'));
+  process.on('SIGUSR1', () => log.warn({ code: 'inspector-refused' }, 'ignored a signal to open the inspector'));
   try {
     // Load the node module late: it takes a third of a second, which neither invalid settings nor the help should have
     // to wait for.

@@ -379,7 +379,10 @@ export class ClusterNode implements PeerEvents {
     await this.membership
       .tell()
       .catch((error) =>
-        log.warn({ code: 'leave-not-announced', error: messageOf(error) }, 'leave of this node cannot be announced'),
+        log.warn(
+          { code: 'leave-not-announced', error: messageOf(error) },
+          'cannot announce the departure of this node',
+        ),
       );
     this.lookAll();
     while (this.ownership.heldCount > 0 && this.hasSuccessors() && clock.monotonicMs() < endMs) {
@@ -395,7 +398,10 @@ export class ClusterNode implements PeerEvents {
     await this.membership
       .leave()
       .catch((error) =>
-        log.warn({ code: 'leave-not-recorded', error: messageOf(error) }, 'membership registry cannot be left'),
+        log.warn(
+          { code: 'leave-not-recorded', error: messageOf(error) },
+          'cannot remove this node from the membership registry',
+        ),
       );
     this.broadcast({ type: 'look' });
     this.router.close();
@@ -729,7 +735,7 @@ export class ClusterNode implements PeerEvents {
     for (const [other, { name, rulesHash }] of members) {
       if (other === tag || rulesHash === about.rulesHash || this.warned.has(other)) continue;
       this.warned.add(other);
-      log.warn({ code: 'rules-differ', node: name }, 'node has other rules, it may decide callbacks differently');
+      log.warn({ code: 'rules-differ', node: name }, 'node has different rules, may decide callbacks differently');
     }
   }
 
@@ -748,7 +754,7 @@ export class ClusterNode implements PeerEvents {
     // Heartbeats that the pause delayed reveal its length gradually, so limit how often it is logged.
     if (pausedMs - this.pauseLoggedMs < PAUSE_LOG_MS) return;
     this.pauseLoggedMs = pausedMs;
-    log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused, time is put forward');
+    log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused, adding the missed time');
   }
 
   private checkTime(): void {
@@ -757,7 +763,7 @@ export class ClusterNode implements PeerEvents {
     if (isWrong && !this.isTimeWrong) {
       this.deps.log.warn(
         { code: 'clock-differs', behindMs: Math.round(behindMs) },
-        'clock of this machine differs from those of the other nodes',
+        "this machine's clock differs from the clocks of the other nodes",
       );
     }
     this.isTimeWrong = isWrong;

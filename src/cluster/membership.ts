@@ -122,7 +122,7 @@ export class Membership {
     try {
       const answer = await table.beat(tag, String(++this.beats), this.view?.version ?? '');
       const nowMs = clock.monotonicMs();
-      if (this.problem !== undefined) log.info({}, 'the table of the cluster answers again');
+      if (this.problem !== undefined) log.info({}, 'membership registry answers again');
       this.problem = undefined;
       this.seenMs = nowMs;
       if (answer.type === 'gone') {

@@ -395,7 +395,7 @@ export class Ownership {
     replicaState.namelessSinceMs = LOGGED;
     this.deps.log.warn(
       { code: 'shard-left-to-owner', shard: replicaState.shard },
-      'archive cannot name its rounds, shard stays with its owner',
+      'archive does not answer, shard stays with its owner',
     );
   }
 
@@ -561,7 +561,7 @@ export class Ownership {
         replicaState.failures = 0;
         this.setServed(shard, result.head.lsn.epoch);
         observer.taken(shard, how, tookMs);
-        log.info({ shard, epoch: result.head.lsn.epoch, how, tookMs: Math.round(tookMs) }, 'shard taken');
+        log.info({ shard, epoch: result.head.lsn.epoch, how, tookMs: Math.round(tookMs) }, 'shard taken over');
         return;
       }
       case 'conflict':
@@ -634,10 +634,7 @@ export class Ownership {
       return;
     }
     if (replicaState.problem !== reason)
-      this.deps.log.warn(
-        { code: 'shard-move-failed', shard, reason },
-        'shard cannot be loaded or taken over, will retry',
-      );
+      this.deps.log.warn({ code: 'shard-move-failed', shard, reason }, 'cannot load or take over a shard, will retry');
     replicaState.problem = reason;
     await delay(this.deps.timers, isPermanent ? PERMANENT_REST_MS : WANT_MS);
   }
@@ -693,7 +690,7 @@ export class Ownership {
       await this.writeReleased(shard, epoch).catch((error) => {
         log.warn(
           { code: 'release-not-recorded', shard, error: messageOf(error) },
-          'release of a shard cannot be recorded yet',
+          'cannot record the release of a shard yet',
         );
       });
     });

@@ -38,7 +38,7 @@ interface Serving {
 }
 
 const UNREAD =
-  'connection ended before a request: HTTP/1.0, TLS on a plain port, or a check by TCP; later ones are counted';
+  'connection closed before a request (HTTP/1.0, TLS on a plain port, or a TCP check), later ones are counted';
 
 /** Characters of an unknown path that the log shows. */
 const PATH_SHOWN_MAX = 200;

@@ -53,7 +53,7 @@ export class Certificates {
 
   warn(log: Logger): void {
     for (const concern of this.concerns())
-      log.warn({ code: 'certificate-ends', concern }, 'certificate ends soon or has ended');
+      log.warn({ code: 'certificate-ends', concern }, 'certificate expires soon or has expired');
   }
 
   /**
@@ -68,11 +68,11 @@ export class Certificates {
         serve[listener](tls);
         this.served[listener] = tls;
         const { certificateFile, endsMs } = tls;
-        log.info({ certificateFile, ends: new Date(endsMs).toISOString() }, 'a certificate was read again');
+        log.info({ certificateFile, ends: new Date(endsMs).toISOString() }, 'certificate reloaded');
       } catch (error) {
         log.error(
           { code: 'certificate-not-reloaded', error: messageOf(error) },
-          'certificate reload failed, keeping the former one',
+          'certificate reload failed, keeping the current one',
         );
       }
     }

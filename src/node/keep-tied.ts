@@ -32,7 +32,7 @@ export function keepTied(deps: KeepTiedDeps): Cancel {
     isLooking = true;
     look(deps)
       // During an outage the state of the record is unknown.
-      .catch((error: unknown) => deps.log.debug({ error: messageOf(error) }, 'cannot look at the meta record'))
+      .catch((error: unknown) => deps.log.debug({ error: messageOf(error) }, 'cannot read the meta record'))
       .finally(() => {
         isLooking = false;
       });
@@ -49,6 +49,6 @@ async function look({ storeId, archiveId, meta, findServed, headOf, ownerTag, lo
   if (named.archiveId !== mine) return;
   log.warn(
     { code: 'archive-tied-again', archiveId: mine, restored: found.archiveId },
-    'restored store tied again to the archive in use',
+    'restored store linked to the archive in use again',
   );
 }

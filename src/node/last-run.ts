@@ -61,7 +61,7 @@ export class LastRun {
     } catch (error) {
       this.log.warn(
         { code: 'run-not-recorded', path: this.path, error: messageOf(error) },
-        'run of this process cannot be recorded',
+        'cannot record the run of this process',
       );
     }
   }

@@ -49,7 +49,7 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
   const connectionsMax = affordableConnections(limits.connectionsMax);
   if (connectionsMax < limits.connectionsMax) {
     const at = { connectionsMax, connectionsWanted: limits.connectionsMax, todo: 'raise `ulimit -n`' };
-    log.warn({ code: 'connections-lowered', ...at }, 'limits.connectionsMax lowered to the limit of open files');
+    log.warn({ code: 'connections-lowered', ...at }, 'limits.connectionsMax lowered to the open-file limit');
   }
   return new CallbackServer(
     {

@@ -122,7 +122,7 @@ function logProblems(log: Logger): void {
     const nowMs = systemClock.monotonicMs();
     if (nowMs - saidMs < SAY_MS) return;
     saidMs = nowMs;
-    log.warn({ code: 'traces-not-sent', error: String(message) }, 'traces cannot be sent');
+    log.warn({ code: 'traces-not-sent', error: String(message) }, 'cannot send traces');
   };
   const ignore = () => {};
   diag.setLogger({ error: say, warn: ignore, info: ignore, debug: ignore, verbose: ignore });

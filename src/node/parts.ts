@@ -150,7 +150,7 @@ async function makeOtherParts(
   const heapMaxBytes = effectiveHeapMaxBytes(settings);
   const share = memoryShare(settings);
   if (heapMaxBytes < share.heapMaxBytes) {
-    log.warn({ code: 'heap-too-small', heapMaxBytes }, 'heap is smaller than memory.maxBytes asks for');
+    log.warn({ code: 'heap-too-small', heapMaxBytes }, 'heap is too small for memory.maxBytes');
   }
   const tracer = await openTracer(process.env, log);
   const identity = newIdentity(systemClock.now());
@@ -167,7 +167,10 @@ async function makeOtherParts(
   const { meta } = opened;
   const decisions = decisionsOf(settings, meta);
   if (decisions < DECISIONS_OF_TODAY) {
-    log.info({ decisions, newest: DECISIONS_OF_TODAY }, 'this store keeps earlier decisions: see decisions.version');
+    log.info(
+      { decisions, newest: DECISIONS_OF_TODAY },
+      'store keeps an earlier decisions version, see decisions.version',
+    );
   }
   const clock = new SteadyClock(systemClock);
   const thread: ShardThreadSettings = {
@@ -330,7 +333,7 @@ async function withArchive(opened: OpenStore, settings: Settings, log: Logger): 
     const archive = await findArchive(settings, opened.meta);
     if (archive?.away === undefined) return { ...opened, meta: await tieArchive(settings, opened, log) };
     const { name, away } = archive;
-    log.warn({ code: 'archive-away', archive: name, error: away }, 'archive does not answer at the start');
+    log.warn({ code: 'archive-away', archive: name, error: away }, 'archive does not answer at startup');
     return opened;
   } catch (error) {
     await opened.store.close();

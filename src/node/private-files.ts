@@ -20,10 +20,11 @@ export function keepPrivate(storeFolder: string | undefined, nodeFolder: string,
     for (const path of repaired) chmodSync(path, statSync(path).mode & 0o777 & ~OTHERS);
   } catch (error) {
     // An unusable folder is refused with its own error when it is opened.
-    log.warn({ code: 'files-not-private', error: messageOf(error) }, 'store files cannot be made private');
+    log.warn({ code: 'files-not-private', error: messageOf(error) }, 'cannot restrict the permissions of store files');
     return;
   }
-  if (repaired.length > 0) log.info({ paths: repaired.length, first: repaired[0] }, 'files made private to this user');
+  if (repaired.length > 0)
+    log.info({ paths: repaired.length, first: repaired[0] }, 'file permissions restricted to this user');
 }
 
 /**

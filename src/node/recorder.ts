@@ -50,7 +50,7 @@ export class Recorder {
       const message = messageOf(error);
       const at = { code: 'acknowledged-not-recorded', path: this.record.path, error: message };
       // A write is tried every second and logged once.
-      if (message !== this.problem) this.log.warn(at, 'acknowledged positions cannot be recorded');
+      if (message !== this.problem) this.log.warn(at, 'cannot record acknowledged positions');
       this.problem = message;
     }
   }

@@ -28,7 +28,7 @@ export class SignedOutRecord {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       this.log.warn(
         { code: 'sign-outs-unreadable', path: this.path, error: messageOf(error) },
-        'sign-outs before this start cannot be read',
+        'cannot read the recorded sign-outs',
       );
       return [];
     }
@@ -44,7 +44,7 @@ export class SignedOutRecord {
     } catch (error) {
       this.log.warn(
         { code: 'sign-out-not-kept', path: this.path, error: messageOf(error) },
-        'sign-out cannot be recorded',
+        'cannot record a sign-out',
       );
     }
   }

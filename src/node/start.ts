@@ -116,7 +116,7 @@ async function takeStoreOver({ log, identity, opened, settings }: Parts): Promis
     attemptsMax: ATTEMPTS_AT_START,
   }).catch(asStoreProblem('take over', name));
   const epochs = fences.map(({ entry }) => entry.head.lsn.epoch);
-  log.info({ store: name, shards: fences.length, epoch: Math.max(...epochs) }, 'fenced: the store is ours');
+  log.info({ store: name, shards: fences.length, epoch: Math.max(...epochs) }, 'store fenced, this process owns it');
   return { fences, foundMs };
 }
 
@@ -162,7 +162,7 @@ export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void
   const listeners = describeListeners(settings, { callbackPort, adminPort, healthPort: health?.port });
   for (const listener of listeners) log.info(listener, 'listener open');
   for (const { code, says, todo } of handWarnings(settings)) {
-    log.warn({ code, why: says, todo }, 'money by hand is not safeguarded');
+    log.warn({ code, why: says, todo }, 'money by hand has no safeguards');
   }
   log.info(
     {

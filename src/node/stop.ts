@@ -48,11 +48,10 @@ export async function stopParts(parts: Parts): Promise<boolean> {
   await tracer?.close();
   await health?.close();
   const tookMs = Math.round(systemClock.monotonicMs() - startedMs);
-  if (isAnswered) log.info({ tookMs }, 'stopped, every pending request was answered');
+  if (isAnswered) log.info({ tookMs }, 'stopped, all pending requests answered');
   else if (drained)
-    log.warn({ code: 'stop-cut-requests', tookMs }, 'stopped, requests still being received were cut off');
-  else
-    log.warn({ code: 'stop-outcomes-unknown', tookMs }, 'stopped without an answer of the store, outcomes are unknown');
+    log.warn({ code: 'stop-cut-requests', tookMs }, 'stopped, cut off requests that were still arriving');
+  else log.warn({ code: 'stop-outcomes-unknown', tookMs }, 'stopped before the store answered, outcomes are unknown');
   return drained;
 }
 
@@ -66,7 +65,7 @@ async function giveAway({ settings, callbacks, log }: Parts, cluster: ClusterNod
   callbacks.closeGently();
   await cluster.giveAway(endMs - startedMs);
   const tookMs = Math.round(systemClock.monotonicMs() - startedMs);
-  log.info({ tookMs, left: cluster.heldCount, isAlone: cluster.isAlone }, 'shards given away');
+  log.info({ tookMs, left: cluster.heldCount, isAlone: cluster.isAlone }, 'drain finished');
   if (cluster.isAlone) return;
   const noticedMs = Math.min(startedMs + NOTICED_MS, endMs);
   while (systemClock.monotonicMs() < noticedMs || (callbacks.connections > 0 && systemClock.monotonicMs() < endMs)) {

@@ -37,7 +37,7 @@ export class StoreWatch implements StoreNews {
 
   answered(shard: number, server: string | undefined, nowMs: number): void {
     if (!this.failing.delete(shard) || this.failing.size > 0) return;
-    this.log.info({ awayMs: Math.round(nowMs - this.sinceMs), server }, 'the store answers again');
+    this.log.info({ awayMs: Math.round(nowMs - this.sinceMs), server }, 'store answers again');
   }
 
   /** Forgets the shards of a thread that has ended: its successor finds out the outcomes of their appends. */

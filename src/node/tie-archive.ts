@@ -35,7 +35,7 @@ export function writingTieOf(
   const write = async (archiveId: string) => {
     const named = await store.meta.replaceArchive(undefined, archiveId);
     if (named.archiveId === archiveId) {
-      log.info({ archive: placeOfArchive(settings), archiveId, storeId: meta.storeId }, 'store tied to its archive');
+      log.info({ archive: placeOfArchive(settings), archiveId, storeId: meta.storeId }, 'store linked to its archive');
     }
     return named.archiveId;
   };

@@ -142,7 +142,7 @@ export class TimeKeeper {
     } catch (error) {
       const message = messageOf(error);
       if (message !== this.problem) {
-        log.warn({ code: 'time-record-failed', error: message }, 'confirmed time cannot be recorded');
+        log.warn({ code: 'time-record-failed', error: message }, 'cannot record the confirmed time');
       }
       this.problem = message;
     }

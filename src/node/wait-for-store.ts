@@ -24,7 +24,7 @@ export async function waitForStore<T>(open: () => Promise<T>, { waitMs, clock, l
   for (;;) {
     try {
       const opened = await open();
-      if (saidMs > 0) log.info({ waitedMs: Math.round(clock.monotonicMs() - startedMs) }, 'the store is there');
+      if (saidMs > 0) log.info({ waitedMs: Math.round(clock.monotonicMs() - startedMs) }, 'store is available');
       return opened;
     } catch (error) {
       const nowMs = clock.monotonicMs();

@@ -106,7 +106,10 @@ export class WalletNode {
     admin.setTokens(tokens);
     verifier.setTokens(settings.admin);
     const operators = tokens.map(({ name }) => name);
-    log.info({ callers: describeCallers(settings), signedByKey, operators }, 'who may call was read again');
+    log.info(
+      { callers: describeCallers(settings), signedByKey, operators },
+      'allowed callers and operator tokens reloaded',
+    );
   }
 
   private look(): void {

@@ -25,8 +25,8 @@ const UNPROVEN_BYTES_MAX = 16 * 1024;
 
 const LISTENER_TLS = { ciphers: TLS_CIPHERS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, requestCert: true };
 
-const OLD_PEER = 'peer of an older release, frames are not authenticated until it is upgraded';
-const FORGED = 'forged frame between two nodes, link closed';
+const OLD_PEER = 'peer runs an older release, its frames are not authenticated';
+const FORGED = 'received a forged frame, link closed';
 
 /**
  * Certificates in PEM. Each end shows its certificate, and accepts any certificate that one of these authorities
@@ -262,11 +262,11 @@ export class SocketLinks implements PeerLinks {
     if (this.isClosed) return;
     const at = { peer: dialled?.tag ?? tag, reason };
     if (dialled === undefined || !this.isWanted(dialled)) {
-      this.deps.log.debug(at, 'a link has ended');
+      this.deps.log.debug(at, 'link closed');
       if (tag !== undefined && tag > this.deps.tag) this.probeAddress(tag);
       return;
     }
-    if (dialled.trouble !== reason) this.deps.log.info(at, 'no link to another node: trying again');
+    if (dialled.trouble !== reason) this.deps.log.info(at, 'cannot link to another node, will retry');
     dialled.trouble = reason;
     dialled.timer = setTimeout(() => this.redial(dialled), REDIAL_MS).unref();
   }

@@ -585,7 +585,7 @@ export class Shard implements FlushMember, Carrier {
       };
       const reason = "the log's head is not ours, and no newer owner's: shard stopped; its log needs a person";
       this.stop(reason);
-      this.deps.log.error(at, 'log has a foreign head, shard stopped');
+      this.deps.log.error(at, 'log diverged, shard stopped');
       this.deps.onDiverged(this);
     }
   }

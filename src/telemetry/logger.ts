@@ -39,9 +39,9 @@ export function setLogLevel(logger: LevelLogger, level: string): void {
   const change = { from: logger.level, to: level };
   // Logged while info lines are visible: before they are turned off, or after they are turned on.
   const isVisible = logger.isLevelEnabled('info');
-  if (isVisible) logger.info(change, 'log.level has changed');
+  if (isVisible) logger.info(change, 'log.level changed');
   logger.level = level;
-  if (!isVisible) logger.info(change, 'log.level has changed');
+  if (!isVisible) logger.info(change, 'log.level changed');
   setEnvironmentData(LEVEL, level);
   const channel = new BroadcastChannel(LEVEL);
   channel.postMessage(level);

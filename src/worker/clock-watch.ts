@@ -33,7 +33,7 @@ export class ClockWatch {
       this.trustedFromMs = clock.monotonicMs() + REST_MS;
       log.warn(
         { code: 'clock-jumped', jumpMs: Math.round(jumpMs) },
-        'clock of this machine jumped, nothing is forgotten for an hour',
+        "this machine's clock jumped, retention paused for an hour",
       );
     }
     return clock.monotonicMs() >= this.trustedFromMs;

@@ -52,14 +52,14 @@ export class OrphanKeeper {
       const path = await this.deps.writeOrphans(shard.id, orphans);
       log.error(
         { code: 'orphans-kept', shard: shard.id, entries: orphans.length, path },
-        'acknowledged entries lost or unchecked in the log, kept in a file',
+        'acknowledged entries lost or unverified, kept in a file',
       );
     } catch (error) {
       const bytes = orphans.map((entry) => entry.bytes.toString('base64'));
       const { message } = error as Error;
       log.error(
         { code: 'orphans-not-kept', shard: shard.id, error: message, bytes },
-        'acknowledged entries lost or unchecked in the log, no file can keep them',
+        'acknowledged entries lost or unverified, cannot be kept in a file',
       );
     }
   }

@@ -245,10 +245,7 @@ export class ShardMoves {
     const nowMs = this.deps.clock.monotonicMs();
     if (largest === undefined || nowMs - this.madeRoomMs < EVICTION_PAUSE_MS) return;
     this.madeRoomMs = nowMs;
-    this.deps.log.warn(
-      { code: 'standby-dropped', shard: largest.id },
-      'memory is nearly full, unloaded the standby copy of a shard',
-    );
+    this.deps.log.warn({ code: 'standby-dropped', shard: largest.id }, 'memory is nearly full, unloaded a follower');
     largest.leave();
   }
 
@@ -261,7 +258,7 @@ export class ShardMoves {
       if (!isPermanent(error) || shard.maybeFollower !== follower) return;
       this.deps.log.warn(
         { code: 'standby-restarted', shard: shard.id, reason: messageOf(error) },
-        'standby cannot follow the log, loading it anew',
+        'follower cannot follow the log, reloading the shard',
       );
       shard.leave();
     }

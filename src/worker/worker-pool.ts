@@ -308,7 +308,7 @@ export class WorkerPool implements Shards {
       );
     } else if (slot.state === 'serving') {
       slot.state = 'starting';
-      this.deps.log.error({ code: 'worker-died', ...at }, 'worker died, starting it again');
+      this.deps.log.error({ code: 'worker-died', ...at }, 'worker died, restarting it');
       void this.restart(slot);
     }
   }
@@ -317,7 +317,7 @@ export class WorkerPool implements Shards {
     const { worker, shards } = slot;
     try {
       await this.open(slot, undefined);
-      if (slot.state === 'serving') this.deps.log.info({ worker, shards }, 'worker is back');
+      if (slot.state === 'serving') this.deps.log.info({ worker, shards }, 'worker restarted');
     } catch (error) {
       const { message } = error as Error;
       slot.state = 'stopped';

@@ -412,7 +412,7 @@ test('pipelined requests are not carried out, and none counts as pending forever
   } finally {
     await node.close();
   }
-  assert.ok(node.logLines.some(({ message }) => message === 'stopped, every pending request was answered'));
+  assert.ok(node.logLines.some(({ message }) => message === 'stopped, all pending requests answered'));
 });
 
 test('non-HTTP data is answered in the same form as other mistakes', async () => {

@@ -110,8 +110,8 @@ describe('sessions of the console', () => {
     const by = { name: 'anna', address: '198.51.100.7' };
     const told = lines().slice(before);
     assert.deepEqual(told, [
-      { level: 'info', message: 'an operator signed in to the console', by },
-      { level: 'info', message: 'an operator signed out of the console', by },
+      { level: 'info', message: 'operator signed in to the console', by },
+      { level: 'info', message: 'operator signed out of the console', by },
     ]);
     const text = JSON.stringify(node.logLines);
     assert.ok(!text.includes(ANNA) && !text.includes(cookie.slice(cookie.indexOf('=') + 1)));

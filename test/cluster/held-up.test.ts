@@ -126,7 +126,7 @@ test('a shard fenced by a node that cannot serve it counts as unowned everywhere
     const { owner: serving, planned } = cluster.status?.shards[shard] ?? {};
     assert.equal(cluster.measures().unowned, 1);
     assert.equal(serving, null);
-    const said = world.lines.filter((line) => line.includes(`${planned} warn shard cannot be loaded or taken over`));
+    const said = world.lines.filter((line) => line.includes(`${planned} warn cannot load or take over a shard`));
     assert.ok(said.some((line) => line.includes('it cannot be opened')));
   }
 });

@@ -101,7 +101,7 @@ replay(8, 'a certificate ends soon, and is replaced without a restart', async (s
     copyFileSync(next.keyFile, old.keyFile);
   });
   await night.run();
-  await walletd.waitFor(({ msg }) => msg === 'a certificate was read again');
+  await walletd.waitFor(({ msg }) => msg === 'certificate reloaded');
   assert.doesNotMatch(await night.run(), /certificate of callbacks ends in/);
   night.end();
   assert.equal(machine.walletd, walletd);

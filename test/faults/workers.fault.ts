@@ -64,7 +64,7 @@ fault('shards of a dead worker return, but not after two deaths a minute', async
   const killedMs = performance.now();
   await kill(node, 'deadly-1');
   const backMs = await until('the shards of the worker serve again', () => {
-    return node.log.includes('worker is back') && firstAnswerOf(load, isDoomed, performance.now() - 50);
+    return node.log.includes('worker restarted') && firstAnswerOf(load, isDoomed, performance.now() - 50);
   });
   await delay(300);
   await load.stop();

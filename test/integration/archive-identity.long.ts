@@ -21,7 +21,9 @@ async function serve(env: Record<string, string>, work: (walletd: WalletdProcess
   const walletd = await WalletdProcess.start({ WALLETD_SHARDS: '2', WALLETD_WORKERS: '0', ...env });
   await work(walletd);
   assert.equal(await walletd.end('SIGTERM'), 0);
-  return walletd.log.filter(({ msg }) => msg === 'store tied to its archive').map(({ archiveId }) => String(archiveId));
+  return walletd.log
+    .filter(({ msg }) => msg === 'store linked to its archive')
+    .map(({ archiveId }) => String(archiveId));
 }
 
 /** `serve` and `serve --check` are refused alike, before any takeover. */
@@ -31,7 +33,7 @@ function isRefused(env: Record<string, string>, ...parts: readonly (string | Reg
     assert.equal(status, 1, `${args}: ${stdout}`);
     for (const part of parts)
       assert.ok(typeof part === 'string' ? stderr.includes(part) : part.test(stderr), `${part} in ${stderr}`);
-    assert.doesNotMatch(stdout, /fenced: the store is ours/);
+    assert.doesNotMatch(stdout, /store fenced, this process owns it/);
   }
 }
 

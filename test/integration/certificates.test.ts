@@ -69,7 +69,7 @@ test('after SIGHUP new connections get the new certificate; open ones go on', as
   for (const [n, name] of ['first.test', 'second.test', 'third.test'].entries()) {
     if (n > 0) {
       put(n);
-      await readAgain('a certificate was read again', 2);
+      await readAgain('certificate reloaded', 2);
     }
     for (const [i, url] of urls.entries()) {
       for (const servername of ['', name, 'first.test', 'unknown.test']) {

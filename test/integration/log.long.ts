@@ -17,16 +17,16 @@ test('starts, recoveries, snapshots, fences, stops and refusals are logged; call
     for (let i = 0; i < 20; i++) await client.post('placeBets', bet('ann', `b${i}`));
     client.close();
     await (await fetch(`${first.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
-    assert.equal(lines('fenced: the store is ours').length, 1);
+    assert.equal(lines('store fenced, this process owns it').length, 1);
     assert.equal(lines('shard recovered').length, SHARDS);
     assert.equal(lines('walletd is ready').length, 1);
     assert.equal(lines('snapshot taken').length, 1);
     const atRest = [
       'store created',
-      'store tied to its archive',
-      'money by hand is not safeguarded',
+      'store linked to its archive',
+      'money by hand has no safeguards',
       'listener open',
-      'fenced: the store is ours',
+      'store fenced, this process owns it',
       'shard recovered',
       'walletd is ready',
       'import ended',

@@ -7,7 +7,7 @@ import { WalletdProcess } from '../support/walletd-process.js';
 
 const FIRST = 'first-token-of-anna';
 const SECOND = 'second-token-of-anna';
-const READ_AGAIN = 'who may call was read again';
+const READ_AGAIN = 'allowed callers and operator tokens reloaded';
 
 test('SIGHUP revokes a token and its sessions; a bad file changes nothing', async (t) => {
   const folder = makeTempFolder();

@@ -28,7 +28,7 @@ test('store and node files are private under any umask', () =>
     chmodSync(before, 0o644);
     const second = await WalletdProcess.start(env, OPEN_UMASK);
     assert.deepEqual(openToOthers(data), []);
-    const line = second.log.find(({ msg }) => msg === 'files made private to this user');
+    const line = second.log.find(({ msg }) => msg === 'file permissions restricted to this user');
     assert.deepEqual([line?.paths, line?.first], [2, data]);
     await second.end('SIGTERM');
   }));

@@ -10,7 +10,7 @@ import { WalletdProcess } from '../support/walletd-process.js';
 
 const ROTATIONS = 5;
 const SENDERS = 16;
-const READ_AGAIN = 'who may call was read again';
+const READ_AGAIN = 'allowed callers and operator tokens reloaded';
 
 /** Starts a walletd whose keys are in a file, and a platform that signs with its current key. */
 async function withSigned(
@@ -161,7 +161,7 @@ test('log level and callback logging are reloaded', async () => {
   write({ callbacks: 'none' });
   const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder.path}/data`, WALLETD_CONFIG: file });
   const client = new PlatformClient(walletd.callbackUrl, 0);
-  const changed = () => walletd.log.filter(({ msg }) => msg === 'log.level has changed').map(({ to }) => to);
+  const changed = () => walletd.log.filter(({ msg }) => msg === 'log.level changed').map(({ to }) => to);
   try {
     await client.post('placeBets', bet('nobody', 'unseen'));
     for (const level of ['warn', 'info']) {

@@ -124,10 +124,10 @@ test('an outage is logged once at its beginning and once at its end', async () =
   assert.ok(!(await Promise.all(players.map(deposit))).some(Boolean));
   await redis.start();
   for (const username of players) await until(`${username} is answered`, () => deposit(username));
-  await walletd.waitFor(({ msg }) => msg === 'the store answers again');
+  await walletd.waitFor(({ msg }) => msg === 'store answers again');
   assert.equal(await walletd.end('SIGTERM'), 0);
   const begun = walletd.log.filter(({ code, awayMs }) => code === 'append-failed' && awayMs === 0);
-  const ended = walletd.log.filter(({ msg }) => msg === 'the store answers again');
+  const ended = walletd.log.filter(({ msg }) => msg === 'store answers again');
   assert.deepEqual([begun.length, ended.length], [1, 1]);
   assert.match(String(ended[0]?.server), new RegExp(`:${redis.port}$`));
   await redis.destroy();

@@ -22,7 +22,7 @@ test('an outage of several shards logs one first and one last line', () => {
   watch.answered(0, SERVER, 5000);
   assert.deepEqual(lines, [
     ['append failed, will retry', { code: 'append-failed', shards: [0], error: AWAY, awayMs: 0 }],
-    ['the store answers again', { awayMs: 3500, server: SERVER }],
+    ['store answers again', { awayMs: 3500, server: SERVER }],
   ]);
 });
 
@@ -48,5 +48,5 @@ test("an outage ends with the last shard's outcome; ended threads do not count",
   assert.equal(lines.length, 1);
   watch.forget([1]);
   watch.answered(2, SERVER, 200);
-  assert.deepEqual(lines[1], ['the store answers again', { awayMs: 200, server: SERVER }]);
+  assert.deepEqual(lines[1], ['store answers again', { awayMs: 200, server: SERVER }]);
 });

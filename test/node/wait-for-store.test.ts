@@ -26,7 +26,7 @@ test('a store that is away is awaited, with a line every few seconds', async () 
     return 'the store';
   };
   assert.equal(await waitForStore(open, { waitMs: 60_000, clock: ticking(), log }), 'the store');
-  assert.deepEqual(lines, ['store-awaited', 'store-awaited', 'the store is there']);
+  assert.deepEqual(lines, ['store-awaited', 'store-awaited', 'store is available']);
 });
 
 test("the wait ends after its time with the store's error", async () => {

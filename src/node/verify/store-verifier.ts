@@ -70,8 +70,8 @@ export class StoreVerifier implements VerifyService {
     this.last = { ...begun, endedMs, result };
     const tookMs = endedMs - begun.startedMs;
     if (result.type === 'failed')
-      this.deps.log.warn({ code: 'verify-failed', reason: result.reason, tookMs }, 'verification of the store failed');
-    else this.deps.log.info({ found: result.summary.found, tookMs }, 'the store was verified');
+      this.deps.log.warn({ code: 'verify-failed', reason: result.reason, tookMs }, 'store verification failed');
+    else this.deps.log.info({ found: result.summary.found, tookMs }, 'store verified');
   }
 
   private task(): Omit<VerifyTask, 'isDeep'> {

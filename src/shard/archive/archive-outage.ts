@@ -86,7 +86,7 @@ export class ArchiveOutage {
   }
 
   private answered(): void {
-    if (this.code !== undefined) this.deps.log.info({ shard: this.shard }, 'the archive is back');
+    if (this.code !== undefined) this.deps.log.info({ shard: this.shard }, 'archive answers again');
     this.code = undefined;
   }
 
@@ -104,6 +104,6 @@ export class ArchiveOutage {
   private warn(code: OutageCode, error: unknown): void {
     const at = { code, shard: this.shard, error: messageOf(error) };
     if (code === 'archive-away') this.deps.log.warn(at, 'archive does not answer, lookups wait');
-    else this.deps.log.error(at, 'archive is older than the log or another one, lookups wait');
+    else this.deps.log.error(at, 'archive is older than the log or a different one, lookups wait');
   }
 }

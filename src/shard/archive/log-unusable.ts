@@ -7,6 +7,6 @@ export function logUnusable(log: Logger, shard: number, player: number, error: u
   const { day, round } = error instanceof DamagedRecordError ? error.place : {};
   log.error(
     { code: 'archive-record-unusable', shard, day, player, round, error: messageOf(error) },
-    'archived record is unusable, requests that need it are refused',
+    'archived record is unusable, refusing requests that need it',
   );
 }

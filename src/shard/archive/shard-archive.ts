@@ -241,7 +241,7 @@ export class ShardArchive {
     } catch (error) {
       deps.log.warn(
         { code: 'archive-names-file-unusable', shard, error: messageOf(error) },
-        'file of archived names is unusable, reading them from the archive',
+        'key filter file is unusable, rebuilding it from the archive',
       );
       return undefined;
     }
@@ -287,7 +287,7 @@ export class ShardArchive {
       } catch (error) {
         deps.log.warn(
           { code: 'archive-names-file-not-written', shard, error: messageOf(error) },
-          'file of archived names cannot be written',
+          'cannot write the key filter file',
         );
       }
     });
@@ -357,7 +357,7 @@ export class ShardArchive {
   private cannotBeUsed(): undefined {
     this.deps.log.warn(
       { code: 'archive-names-reread', shard: this.shard },
-      'saved names of the archive are damaged or old, reading all of them again',
+      'saved key filter is damaged or outdated, rebuilding it from the archive',
     );
     return undefined;
   }
@@ -366,7 +366,7 @@ export class ShardArchive {
     const { shard, deps } = this;
     deps.log.warn(
       { code: 'archive-names-skipped', shard, firstDay: days.first, lastDay: days.last, error: messageOf(error) },
-      'set of archived names cannot be built, looking these days up in the archive',
+      'cannot build part of the key filter, looking its days up in the archive',
     );
   }
 
@@ -409,7 +409,7 @@ export class ShardArchive {
       this.known.discard([...parts].flatMap(([number, part]) => (part === undefined ? [number] : [])));
       this.deps.log.warn(
         { code: 'archive-names-not-saved', shard: this.shard, error: messageOf(error) },
-        'names of the archive cannot be saved',
+        'cannot save the key filter',
       );
     }
   }

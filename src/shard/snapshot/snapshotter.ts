@@ -139,7 +139,7 @@ export class Snapshotter {
         await this.retire(shard.id, begun.first.head.nonce).catch((error: Error) => {
           this.deps.log.warn(
             { code: 'cleanup-failed', shard: shard.id, reason: error.message },
-            'old snapshots and log cannot be deleted',
+            'cannot delete old snapshots and log entries',
           );
         });
       }
