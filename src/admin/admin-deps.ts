@@ -13,17 +13,17 @@ import type { Moment, Overview } from './console/overview.js';
 import type { SignedOutSessions } from './console/signed-out-sessions.js';
 import type { StoreSearcher } from './store-searcher.js';
 
-/** An operation with the operator who asks for it. */
+/** A command with the operator who sent it. */
 export type SignedCommand = OperationCommand & { readonly by: Operator };
 
-/** Owner of the wallets. */
+/** Service that executes operator commands on the wallets. */
 export interface OperatorService {
   readonly shardCount: number;
   operate(command: SignedCommand): Promise<Answer>;
   ask(question: PlayerQuery): Promise<QueryResult | BusyAnswer>;
   askShard(shard: number, question: Query): Promise<QueryResult | BusyAnswer>;
   readonly readiness: 'ready' | 'starting' | 'archive-unknown';
-  /** One result for each shard that serves. */
+  /** One result per shard that serves. */
   takeSnapshots(): Promise<readonly object[]>;
   status(): readonly object[];
 }
@@ -31,7 +31,7 @@ export interface OperatorService {
 /** Reasons why the cluster refuses a request. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
-/** A shard's transfer between nodes: see src/cluster/move-history.ts. */
+/** Transfer of a shard between nodes; see src/cluster/move-history.ts. */
 export interface ShardMove {
   readonly shard: number;
   readonly from: string | null;
@@ -43,47 +43,47 @@ export interface ShardMove {
   readonly by: string | null;
 }
 
-/** The nodes that share the shards. Promises reject during an outage. */
+/** Cluster commands and state. Promises reject during a store outage. */
 export interface ClusterService {
-  /** JSON; undefined before the membership registry has answered. */
+  /** JSON; undefined until the membership registry has responded. */
   readonly status: object | undefined;
   /** Transfers of shards between nodes, newest first. */
   readonly moves: readonly ShardMove[];
-  /** Drains the node, or lets it have shards again. */
+  /** Drains the node, or makes it eligible for shards again. */
   drain(node: string, isDrained: boolean): Promise<ClusterRefusal | undefined>;
-  /** Transfers the shard to the node; `by` is for people. */
+  /** Transfers the shard to the node. `by` is a human-readable originator. */
   moveShard(shard: number, node: string, by: string): Promise<ClusterRefusal | undefined>;
 }
 
 export interface VerifyBegun {
   readonly startedMs: number;
   readonly by: Operator;
-  /** True: begins with the oldest entry. */
+  /** True if the verification begins at the oldest entry. */
   readonly isDeep: boolean;
 }
 
-/** Result of a verification of the store. */
+/** Result of a store verification. */
 export interface VerifySummary {
   readonly entries: number;
   readonly events: number;
   readonly players: number;
   readonly snapshots: number;
   /**
-   * Players whose balance in the log was compared with the served balance, and players whose balance had changed
-   * meanwhile.
+   * Players whose logged balance was compared with the served balance, and players whose balance changed during the
+   * comparison.
    */
   readonly compared: number;
   readonly movedOn: number;
-  /** Accepted losses, a sentence each. */
+  /** Losses that an operator has accepted, one sentence each. */
   readonly accepted: readonly string[];
-  /** First rows of all `currencies`; sums are decimal text. */
+  /** First rows of all `currencies`; sums are decimal strings. */
   readonly books: readonly {
     readonly currency: string;
     readonly players: number;
     readonly sums: Readonly<Record<'opening' | LedgerKind | 'balances' | 'difference', string>>;
   }[];
   readonly currencies: number;
-  /** Number of errors; `findings` holds the first ones of each type. */
+  /** Number of errors found; `findings` contains the first ones of each type. */
   readonly found: number;
   readonly findings: readonly { readonly type: string; readonly message: string }[];
 }
@@ -97,44 +97,45 @@ export interface VerifyEnded extends VerifyBegun {
   readonly result: VerifyResult;
 }
 
-/** Verifies the whole store, one verification at a time. */
+/** Verifies the whole store; only one verification runs at a time. */
 export interface VerifyService {
   /**
-   * Undefined: no verification runs. `done` of `total` log entries are verified; both are 0 while the total is unknown.
+   * Undefined if no verification is running. `done` of `total` log entries have been verified; both are 0 until the
+   * total is known.
    */
   readonly running: (VerifyBegun & { readonly done: number; readonly total: number }) | undefined;
   readonly last: VerifyEnded | undefined;
-  /** False: one already runs. */
+  /** Returns false if a verification is already running. */
   begin(by: Operator, isDeep: boolean): boolean;
 }
 
 export type Role = 'read' | 'operate';
 
-/** Operator that the token identifies. `read` may look at everything; `operate` may also change it. */
+/** Operator identified by a token. `read` may read everything; `operate` may also make changes. */
 export interface OperatorToken {
   readonly name: string;
   readonly role: Role;
   readonly token: string;
 }
 
-/** Interfaces for outside monitoring. */
+/** Interfaces for external monitoring. */
 export interface Observability {
-  /** Prometheus' text format, with its content type. */
+  /** Prometheus text format, with its content type. */
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
-  /** OpenAPI document of both listeners, with the paths and schemas of this one. */
+  /** OpenAPI document of both listeners, including the given paths and schemas of this one. */
   readonly openapi: (paths: object, schemas: object) => object;
 }
 
-/** Live data of the console. */
+/** Live data for the console. */
 export interface OverviewSource {
-  /** Called when the first viewer arrives: the first `take` counts from here. */
+  /** Called when the first viewer arrives. The first `take` covers the time since this call. */
   begin(): void;
-  /** Current state, and the activity since the last call. */
+  /** Current state, and activity since the previous call. */
   take(): Overview;
   lastHour(): readonly Moment[];
 }
 
-/** A snapshot in the store: see src/tools/snapshots/snapshot-overview.ts. */
+/** Snapshot in the store; see src/tools/snapshots/snapshot-overview.ts. */
 export interface KeptSnapshot {
   readonly shard: number;
   readonly id: string;
@@ -150,13 +151,13 @@ export interface KeptSnapshot {
 
 /** Settings in force on a node. */
 export interface SettingsInForce {
-  /** Null when the node is alone. */
+  /** Null if the node has no cluster. */
   readonly node: string | null;
   readonly settings: readonly {
     readonly setting: string;
-    /** JSON value; null: unset. Secrets are hidden. */
+    /** JSON value; null if unset. Secrets are redacted. */
     readonly value: unknown;
-    /** Source: `default`, a variable or a file. */
+    /** Source: `default`, an environment variable or a file. */
     readonly from: string;
     readonly meaning: string;
   }[];
@@ -170,25 +171,25 @@ export interface Certificate {
 
 export interface AdminSettings {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Empty: every program on this machine may operate. */
+  /** If empty, every program on this machine may operate. */
   readonly tokens: readonly OperatorToken[];
-  /** Undefined: plain HTTP. */
+  /** Undefined for plain HTTP. */
   readonly tls: Certificate | undefined;
-  /** Id of the store that all answers come from, so that tools can compare stores. */
+  /** ID of the store behind all answers, so that tools can compare stores. */
   readonly storeId: string;
-  /** Ids of the stores that this store was restored from. */
+  /** IDs of the stores that this store was restored from. */
   readonly restoredFrom: readonly string[];
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
   readonly handMaxima: HandMaxima;
   readonly importLinesMax: number;
-  /** Time that a connection stays open after an answer. */
+  /** How long an idle connection stays open after an answer. */
   readonly idleMs: number;
 }
 
-/** Reasons why a request is refused before it is read. */
+/** Reasons for refusing a request before it is read. */
 export type TokenRefusal =
   | 'no token'
   | 'wrong token'
@@ -200,10 +201,10 @@ export type TokenRefusal =
 
 /** Observes the operator API. */
 export interface AdminObserver {
-  /** `route` as in the OpenAPI document, `GET /v1/players/{username}`; `other` for an unknown route. */
+  /** `route` as in the OpenAPI document, for example `GET /v1/players/{username}`; `other` for an unknown route. */
   answered(route: string, status: number | 'aborted'): void;
   refused(reason: TokenRefusal): void;
-  /** An operation would have moved more money by hand than this limit allows. */
+  /** An operation was refused because it would have exceeded this limit on manual money movements. */
   limited(limit: HandLimit): void;
 }
 
@@ -211,13 +212,13 @@ export interface AdminDeps {
   readonly settings: AdminSettings;
   readonly service: OperatorService;
   readonly searcher: StoreSearcher;
-  /** Undefined when this node is alone. */
+  /** Undefined if this node has no cluster. */
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;
   readonly overview: OverviewSource;
   readonly verifier: VerifyService;
   readonly settingsInForce: () => SettingsInForce;
-  /** Rejects during an outage. */
+  /** Rejects during a store outage. */
   readonly keptSnapshots: () => Promise<readonly KeptSnapshot[]>;
   readonly observer: AdminObserver;
   readonly signedOut: SignedOutSessions;

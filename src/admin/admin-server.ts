@@ -42,27 +42,27 @@ import { validatorOf } from './validation.js';
 import { verifyRoutes } from './verify.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** A username of 256 characters of four bytes, each byte written as %xx. */
+/** A username of 256 four-byte characters, each byte encoded as %xx. */
 const PARAM_LENGTH_MAX = 256 * 4 * 3;
-/** Time limits in ms; a test shortens them. */
+/** Time limits in ms; tests shorten them. */
 export const TIMES = {
-  /** For headers, and for the handshake before them. */
+  /** For the headers, including the TLS handshake before them. */
   headers: 10_000,
-  /** For a whole body; an import may take longer while data keeps arriving. */
+  /** For a complete body. An import may take longer while data keeps arriving. */
   body: 60_000,
-  /** For a whole request. No limit: an import may take hours, and `body` ends other requests. */
+  /** For a complete request. Disabled, because an import may take hours; `body` limits all other requests. */
   request: 0,
   /**
-   * For a connection without a byte in either direction: a client that reads no answers would occupy a connection
-   * forever.
+   * For a connection with no traffic in either direction. Without this limit, a client that does not read its answers
+   * would occupy a connection forever.
    */
   silence: 30_000,
   /** Interval at which Node checks connections against `headers` and `request`. */
   check: 1000,
 };
-/** One address gets half of the connections: a proxy may need all of its half. */
+/** One address may use half of the connections, because a proxy may need that many. */
 const CONNECTION_LIMITS = { connectionsMax: 1000, perAddressMax: 500 };
-/** Errors of Node's parser that have their own HTTP status. */
+/** Node parser errors that have their own HTTP status. */
 const UNREADABLE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 const RETRY_AFTER_SECONDS = '1';
 const NO_JSON = unsupportedMediaType('JSON with Content-Type: application/json');
@@ -71,31 +71,31 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Method and path, as in the OpenAPI document. */
     route?: string;
-    /** True: no token is needed, for the console's page and the question who is signed in. */
+    /** True if no token is needed, as for the console's page and its sign-in check. */
     isOpen?: true;
   }
   interface FastifyRequest {
-    /** Undefined on health routes, which need no token. */
+    /** Undefined for health routes, which need no token. */
     operator: Operator;
     /** For open routes that show more to callers with read access. */
     isKnown(): boolean;
   }
 }
 
-/** The operator's own listener: players, transactions, health, and the console. */
+/** The operators' listener: players, transactions, health and the console. */
 export class AdminServer {
   private readonly app: FastifyInstance;
   private readonly feed: LiveFeed;
   private readonly authentication: Authentication;
   private readonly draining = new AbortController();
-  /** By connection, the answer to its newest request until the whole answer has been sent. */
+  /** Per connection, the answer to its newest request, until that answer has been sent completely. */
   private readonly asking = new Map<Socket, ServerResponse>();
 
   constructor(private readonly deps: AdminDeps) {
     const routes = this.routes();
     this.feed = new LiveFeed(deps.overview);
     const authentication = new Authentication(deps.settings, deps.clock, deps.log, deps.observer, deps.signedOut);
-    // A page that reconnects without its session has to sign in.
+    // Closes the feed so that pages reconnect. A page whose session has ended must then sign in.
     deps.signedOut.onNews(() => this.feed.close());
     this.authentication = authentication;
     const { tls } = deps.settings;
@@ -121,7 +121,7 @@ export class AdminServer {
             },
           }),
       clientErrorHandler: refuseUnreadable,
-      // An invalid percent-encoding in the path reaches no route and no error handler.
+      // A path with invalid percent-encoding reaches no route and no error handler.
       frameworkErrors: (error, request, reply) =>
         this.sendProblem(
           (reply as FastifyReply).headers(protection),
@@ -130,7 +130,7 @@ export class AdminServer {
     });
     this.parseJson();
     new ServerGuard(this.app.server, CONNECTION_LIMITS, deps.counts);
-    // An answer that waits behind another one gets no event when its connection ends.
+    // If an answer is queued behind an earlier one, Node does not notify it when the connection ends.
     this.app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       socket.once('close', () => this.asking.delete(socket));
     });
@@ -143,15 +143,15 @@ export class AdminServer {
     });
     this.app.addHook('onRequest', async (request, reply) => {
       const { socket } = request.raw;
-      // Node reads and keeps everything that a client sends ahead. Behind an answer that takes minutes, that would have
-      // no limit. Node also processes everything that arrived in one piece, even after the first request in it ended
-      // the connection.
+      // Node reads and buffers every request that a client pipelines. Behind an answer that takes minutes, the buffer
+      // would grow without limit. Node also processes everything that arrived in one chunk, even after the first
+      // request in it closed the connection.
       if (socket.destroyed || this.asking.get(socket)?.writableEnded === false) {
         socket.destroy();
         throw badRequest('ask again when you are answered');
       }
       this.asking.set(socket, reply.raw);
-      // `onResponse` would not do: it is not called when the client has gone.
+      // `onResponse` is not suitable, because it is not called when the client disconnects.
       reply.raw.once('close', () => {
         if (this.asking.get(socket) === reply.raw) this.asking.delete(socket);
         const { config } = request.routeOptions;
@@ -159,12 +159,13 @@ export class AdminServer {
       });
       reply.headers(protection);
       if (announcesBody(request.raw) && !isImport(request)) limitBody(request.raw, reply.raw, TIMES.body);
-      // Health is open to every monitor and reveals nothing about players; nor does the console's empty page.
+      // Health is open to every monitor and reveals nothing about players. The console's empty page reveals nothing
+      // either.
       if (request.routeOptions.config.isOpen) return;
       request.operator = authentication.operatorOf(request);
       if (this.draining.signal.aborted) throw new Problem(503, 'the server is shutting down', 'shutting-down');
     });
-    // A client that is answered before its body has arrived could go on sending it, and occupy the connection.
+    // If a client is answered before its body has arrived, it could keep sending the body and occupy the connection.
     this.app.addHook('onSend', async ({ raw }, reply) => {
       if (announcesBody(raw) && !raw.complete) reply.header('Connection', 'close');
     });
@@ -177,7 +178,7 @@ export class AdminServer {
     addServerProof(this.app, authentication);
   }
 
-  /** Starts to listen; resolves to the port. Rejects on failure. */
+  /** Starts listening and resolves to the port. Rejects on failure. */
   async listen(): Promise<number> {
     const { host, port } = this.deps.settings;
     await this.app.listen({ host, port }).catch((error: Error) => {
@@ -186,28 +187,31 @@ export class AdminServer {
     return this.port;
   }
 
-  /** Port, while the server listens. */
+  /** Port while the server is listening. */
   get port(): number {
     return (this.app.server.address() as AddressInfo).port;
   }
 
-  /** Sets the certificate of new connections; open connections keep theirs. Only for a listener with TLS. */
+  /** Sets the certificate for new connections; open connections keep theirs. Only for a listener with TLS. */
   setCertificate({ certificate, key }: Certificate): void {
     (this.app.server as unknown as Server).setSecureContext({ cert: certificate, key, ciphers: TLS_CIPHERS });
   }
 
-  /** Sets the tokens from the next request on. Closes the live feed, so that pages reconnect and authenticate again. */
+  /**
+   * Sets the tokens that are valid from the next request on. Closes the live feed, so that pages reconnect and
+   * authenticate again.
+   */
   setTokens(tokens: readonly OperatorToken[]): void {
     this.authentication.setTokens(tokens);
     this.feed.close();
   }
 
-  /** Number of requests that wait for their answer. */
+  /** Number of requests waiting for an answer. */
   get inFlight(): number {
     return this.asking.size;
   }
 
-  /** Refuses all further requests except health. */
+  /** Refuses all further requests except health checks. */
   drain(): void {
     this.draining.abort();
     this.feed.close();
@@ -219,8 +223,8 @@ export class AdminServer {
   }
 
   /**
-   * Parses JSON. Rejects invalid UTF-8: its bytes would all become the same character, and two ids one. Routes judge a
-   * request without a body themselves.
+   * Parses JSON. Rejects invalid UTF-8, because all invalid bytes would decode to the same character and different IDs
+   * could become equal. Routes handle a request without a body themselves.
    */
   private parseJson(): void {
     const parse = this.app.getDefaultJsonParser('error', 'error');
@@ -268,7 +272,7 @@ export class AdminServer {
     if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
     if (problem.status === 429) reply.header('Retry-After', String(THROTTLE_SECONDS));
     if (problem.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
-    // Sent as text: for an Error the framework would choose its own format.
+    // Sent as text, because the framework would format an Error in its own way.
     reply.send(toJson(problem));
   }
 }
@@ -290,7 +294,7 @@ function isImport({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.url?.endsWith(':import') === true;
 }
 
-/** Answers data that is not HTTP, which reaches no route and no error handler. */
+/** Responds to data that is not HTTP, which reaches no route and no error handler. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -306,6 +310,7 @@ function refuseUnreadable(error: Error & { code?: string }, socket: Socket): voi
     'Connection: close',
     ...Object.entries(UNCACHED).map((header) => header.join(': ')),
   ];
-  // Not left half open: a client that does not close its side would occupy the connection forever.
+  // Destroy the socket rather than leave it half-open: a client that does not close its side would occupy the
+  // connection forever.
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

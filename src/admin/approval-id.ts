@@ -1,12 +1,12 @@
 import type { Answer } from '../wallet/decision.js';
 import { Problem } from './problem.js';
 
-/** Encodes a request in a path: player and operation, which are unique only together. */
+/** Encodes a pending request in a path. Player and operation are only unique together. */
 export function approvalId(username: string, id: string): string {
   return `${encode(username)}.${encode(id)}`;
 }
 
-/** Throws a `Problem` when the text is no approval id. */
+/** Throws a `Problem` if the text is not an approval ID. */
 export function mustReadApprovalId(text: string): { readonly username: string; readonly id: string } {
   const [username = '', id = '', ...others] = text.split('.').map((part) => Buffer.from(part, 'base64url').toString());
   if (username === '' || id === '' || others.length > 0 || approvalId(username, id) !== text) {
@@ -15,7 +15,7 @@ export function mustReadApprovalId(text: string): { readonly username: string; r
   return { username, id };
 }
 
-/** True when the money waits until another operator approves. */
+/** True if the money movement is waiting for another operator's approval. */
 export function isWaiting(answer: Answer): boolean {
   return answer.type === 'failed' && answer.failure === 'approval-pending';
 }

@@ -18,12 +18,12 @@ import { problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { cursor, exactly, list, ref } from './schemas.js';
 
-/** On nodes of an older walletd each scan goes through all players. */
+/** Limits concurrent scans, because a scan on a node with an older walletd visits all players. */
 const SCANS_MAX = 4;
 const PATH = '/v1/approvals';
 const WAITING = { by: undefined, type: 'request', username: undefined, fromMs: 0 } as const;
 
-/** Routes for money that waits until an operator other than the asker approves or refuses it. */
+/** Routes for money movements that wait until a second operator approves or refuses them. */
 export function approvalRoutes(
   { service, settings, clock }: AdminDeps,
   byHand: MoneyByHand,
@@ -61,7 +61,7 @@ export function approvalRoutes(
       handle: async ({ params: { id: approval }, operator: by }) => {
         const { username, id } = mustReadApprovalId(approval);
         const asked = await findOperation(service, username, id);
-        // Also needed because an older node does not know the command.
+        // An older node does not know the command, so this can be undefined.
         if (asked === undefined) throw problemOf('approval-not-found');
         const answer = await service.operate({ type: `${verb}-request`, username, id, by });
         if (answer.type === 'failed') throw problemOf(answer.failure);

@@ -1,6 +1,6 @@
 import { Problem } from './problem.js';
 
-/** Limits concurrent runs to `most` and throws a `Problem` beyond that. `what`: noun in the plural. */
+/** Limits concurrent runs to `most` and throws a `Problem` beyond that. `what` is a plural noun. */
 export function atOnce(most: number, what: string): <T>(run: () => Promise<T>) => Promise<T> {
   let count = 0;
   return async (run) => {

@@ -12,12 +12,12 @@ import { operationBody } from './operations.js';
 import { type Route, route } from './route.js';
 import { cursor, exactly, list, ref } from './schemas.js';
 
-/** Each scan goes through all players, between the callbacks. */
+/** Limits concurrent scans, because each one visits all players, between callbacks. */
 const SCANS_MAX = 2;
 const NAME_LENGTH_MAX = 64;
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
-/** Operators' actions on all players. A scan ends when its client has gone. */
+/** Operator actions on all players. A scan ends when its client disconnects. */
 export function auditRoute(
   { service, settings }: AdminDeps,
   isWanted: (request: FastifyRequest['raw']) => boolean,
@@ -52,7 +52,7 @@ export function auditRoute(
       const { by, type, username, fromMillis: fromMs = 0, beforeMillis: beforeMs = FOREVER, limit = 0 } = query;
       const after = cursorOf(query.before, isPlace);
       return await inTurn(async () => {
-        // With many players the answer can take long, and the silence must not end the connection.
+        // With many players, the answer may take long. The silence must not end the connection.
         reply.raw.on('timeout', () => {});
         const wanted = { by, type, username, fromMs, beforeMs };
         const { items, next } = await listOperations(service, wanted, after, limit, () => isWanted(raw));

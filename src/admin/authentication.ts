@@ -13,24 +13,24 @@ import type { SignedOutSessions } from './console/signed-out-sessions.js';
 import { Problem } from './problem.js';
 import { TokenThrottle } from './token-throttle.js';
 
-/** Methods that `read` may use: every other method changes something. */
+/** Methods allowed for `read`; every other method changes something. */
 const READING_METHODS = ['GET', 'HEAD'];
-/** Operator's name when no token is set and only this machine can ask. */
+/** Operator name when no token is set and only this machine can send requests. */
 const LOCAL_NAME = 'local';
 const IPV4_IN_IPV6 = '::ffff:';
 const CURE = 'without admin.token only programs and browsers of this machine may ask (docs/proxies.md)';
-/** `none`: a person has typed the address or opened a bookmark. */
+/** `none` means that the user typed the address or opened a bookmark. */
 const OWN_SITES: readonly unknown[] = [undefined, 'same-origin', 'none'];
 const LOOPBACK = /^(127\.|::1$)/;
 const ADDRESS_LENGTH_MAX = 64;
 const ASK_WITH_TOKEN = 'send Authorization: Bearer with the token of an operator';
 const CSRF_HEADER = 'x-walletd-csrf';
 
-/** User of the console. */
+/** Console user. */
 export interface Visitor {
   readonly name: string;
   readonly role: Role;
-  /** Must accompany requests that change something; null without a session that could be misused. */
+  /** Required in requests that change something; null if there is no session that could be misused. */
   readonly csrf: string | null;
 }
 
@@ -39,7 +39,7 @@ interface KnownToken extends Omit<OperatorToken, 'token'> {
   readonly proof: TokenProof;
 }
 
-/** Recognizes operators by their tokens, and users of the console by their sessions. */
+/** Identifies operators by their tokens and console users by their sessions. */
 export class Authentication {
   private tokens: readonly KnownToken[] = [];
   private sessions: Sessions;
@@ -62,7 +62,7 @@ export class Authentication {
     this.refusals = new RefusalLog(log, { code: 'operator-api-refused', message: 'operator API requests refused' });
   }
 
-  /** Makes these tokens valid from the next request on, with the sessions begun with them. */
+  /** Makes these tokens, and the sessions begun with them, valid from the next request on. */
   setTokens(tokens: readonly OperatorToken[]): Sessions {
     this.tokens = tokens.map(({ name, role, token }) => {
       return { name, role, hash: hashOf(token), proof: new TokenProof(token) };
@@ -71,7 +71,9 @@ export class Authentication {
     return this.sessions;
   }
 
-  /** Operator who asks. Throws a `Problem` for an unknown caller, or a role that does not allow the request. */
+  /**
+   * Operator who sent the request. Throws a `Problem` if the caller is unknown or the role does not allow the request.
+   */
   operatorOf(request: FastifyRequest): Operator {
     const address = addressOf(request);
     if (this.tokens.length === 0) return this.local(request, address);
@@ -85,7 +87,7 @@ export class Authentication {
     return { name, address };
   }
 
-  /** Whether the caller has read access. A request without credentials is no attempt and leaves no trace. */
+  /** Whether the caller has read access. A request without credentials does not count as a failed attempt. */
   isKnown(request: FastifyRequest): boolean {
     if (this.tokens.length === 0) return findForeignHeader(request) === undefined;
     if (request.headers.authorization === undefined && this.cookie.of(request) === undefined) return false;
@@ -98,7 +100,10 @@ export class Authentication {
     }
   }
 
-  /** Begins a session for a caller with a valid token; returns its cookie as a header. Throws a `Problem` otherwise. */
+  /**
+   * Begins a session for a caller with a valid token, and returns the header that sets its cookie. Throws a `Problem`
+   * for any other caller.
+   */
   signIn(request: FastifyRequest, token: string): { readonly setCookie: string; readonly visitor: Visitor } {
     this.mustBeOwnPage(request);
     const visitorAddress = visitorAddressOf(request);
@@ -111,7 +116,7 @@ export class Authentication {
     return { setCookie: this.cookie.set(request, cookie), visitor: visitorOf(session) };
   }
 
-  /** Ends the session on all nodes; returns the header that removes its cookie. */
+  /** Ends the session on all nodes, and returns the header that removes its cookie. */
   signOut(request: FastifyRequest): string {
     this.mustBeOwnPage(request);
     const session = this.sessions.maybeRead(this.cookie.of(request) ?? '');
@@ -123,10 +128,10 @@ export class Authentication {
     return this.cookie.clear(request);
   }
 
-  /** Undefined when the user has to sign in first. */
+  /** Undefined if the user must sign in first. */
   findVisitor(request: FastifyRequest): Visitor | undefined {
     if (this.tokens.length === 0) {
-      // Not 401: there is nothing to sign in with.
+      // 403 rather than 401, because no credentials exist that could be used to sign in.
       const { name } = this.local(request, addressOf(request), 403);
       return { name, role: 'operate', csrf: null };
     }
@@ -135,8 +140,8 @@ export class Authentication {
   }
 
   /**
-   * Proves to a caller who has proved knowledge of a token that this server knows it too. Throws a `Problem` for any
-   * other caller.
+   * Proves to the caller that this server knows a token, after the caller has proved that it knows the token. Throws a
+   * `Problem` for any other caller.
    */
   prove(
     request: FastifyRequest,
@@ -159,7 +164,7 @@ export class Authentication {
       this.refuse('no token', () => address);
       throw new Problem(401, ASK_WITH_TOKEN, 'unauthorized');
     }
-    // Checked after the token, so that programs behind the same address as a guesser keep working.
+    // Throttled only after the token check, so that programs that share an address with a guesser keep working.
     const visitorAddress = visitorAddressOf(request);
     this.mustBeOpenFor(visitorAddress);
     throw this.wrongToken(visitorAddress, given, ASK_WITH_TOKEN);
@@ -192,9 +197,9 @@ export class Authentication {
   }
 
   /**
-   * A web site can make a browser on this machine send requests, even under the site's own name pointed at 127.0.0.1. A
-   * proxy on this machine forwards requests of any client. Headers reveal both, unless a proxy is configured to add
-   * none.
+   * A web page can make a browser on this machine send requests, even under the site's own name if that name resolves
+   * to 127.0.0.1. A proxy on this machine forwards requests from any client. Headers reveal both, unless a proxy is
+   * configured to add none.
    */
   private local(request: FastifyRequest, address: string, refusedWith: 401 | 403 = 401): Operator {
     const header = findForeignHeader(request);
@@ -210,13 +215,16 @@ export class Authentication {
     throw new Problem(403, 'this was sent by a page of another site', 'forbidden');
   }
 
-  /** `sentence` is for the log: one of few. */
+  /** `sentence` is for the log and must come from a small fixed set. */
   private refuse(reason: TokenRefusal, from: () => string, sentence: string = reason): void {
     this.refusals.note(sentence, from);
     this.observer.refused(reason);
   }
 
-  /** Compares with all tokens, by hashes of equal length: the time reveals nothing about any token. */
+  /**
+   * Compares the given token with all tokens, using hashes of equal length, so that the time reveals nothing about any
+   * token.
+   */
   private find(given: string): Omit<OperatorToken, 'token'> | undefined {
     const hash = hashOf(given);
     let found: Omit<OperatorToken, 'token'> | undefined;
@@ -227,7 +235,7 @@ export class Authentication {
 
 const visitorOf = ({ name, role, csrf }: Session): Visitor => ({ name, role, csrf });
 
-/** Lower-case name of a header that shows that neither a program nor the console on this machine sent the request. */
+/** Lower-case name of a header that proves the request did not come from a program or the console on this machine. */
 function findForeignHeader(request: FastifyRequest): string | undefined {
   const { headers } = request;
   if (!isLoopbackHost(headers.host ?? '')) return 'host';
@@ -236,7 +244,7 @@ function findForeignHeader(request: FastifyRequest): string | undefined {
   return Object.keys(headers).find((name) => carrierOf(name) === 'proxy');
 }
 
-/** Browsers name the page that sends a request; other programs do not. */
+/** Browsers state the origin of the page that sends a request; other programs do not. */
 function isOwnOrigin({ headers: { host = '', origin } }: FastifyRequest): boolean {
   return origin === undefined || origin.replace(/^https?:\/\//, '') === host;
 }
@@ -245,13 +253,15 @@ function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** The other end of the connection; unknown when the connection is gone. */
+/** Remote address of the connection; unknown if the connection is closed. */
 function addressOf(request: FastifyRequest): string {
   const address = request.socket.remoteAddress ?? 'unknown';
   return address.startsWith(IPV4_IN_IPV6) ? address.slice(IPV4_IN_IPV6.length) : address;
 }
 
-/** Behind a proxy on this machine, the address that the proxy saw: the last one, which a visitor cannot forge. */
+/**
+ * Behind a proxy on this machine, the address that the proxy saw: the last one listed, which a visitor cannot forge.
+ */
 function visitorAddressOf(request: FastifyRequest): string {
   const address = addressOf(request);
   const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').at(-1)?.trim();

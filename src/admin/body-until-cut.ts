@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** Early end of an incomplete body. The message is a sentence for the sender. */
+/** A body ended early and is incomplete. The message is a sentence for the sender. */
 export class BodyCut extends Error {
   override readonly name = 'BodyCut';
 }
 
 /**
- * Chunks of a body that may take hours while data keeps arriving. The server's `connectionTimeout` ends a silent body,
- * but not while our side is the slow one. Throws a `BodyCut` when the body stops or `stopping` is aborted. The
- * connection stays open, so that the answer can report the progress.
+ * Yields the chunks of a body that may take hours while data keeps arriving. The server's `connectionTimeout` ends a
+ * silent body, but not while our side is the slow one. Throws a `BodyCut` if the body stops arriving or `stopping` is
+ * aborted. The connection stays open, so that the answer can report the progress.
  */
 export async function* bodyUntilCut(
   body: Readable,
@@ -25,11 +25,11 @@ export async function* bodyUntilCut(
   isCut.catch(() => {});
   const onSilence = () => {
     if (isReading) cut('nothing came for too long');
-    // A client that does not read its answer would occupy the connection forever.
+    // A client that does not read its answer would otherwise occupy the connection forever.
     else if (response.writableNeedDrain) response.destroy();
   };
   const onStop = () => cut('the server is shutting down');
-  // Without a listener the server would destroy the connection.
+  // Without this listener, the server would destroy the connection.
   request.on('timeout', onSilence);
   response.on('timeout', onSilence);
   stopping.addEventListener('abort', onStop, { once: true });
@@ -38,7 +38,7 @@ export async function* bodyUntilCut(
     const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
     for (;;) {
       const coming = chunks.next();
-      // After a cut the pending read has no other handler.
+      // After a cut, nothing else handles a rejection of the pending read.
       coming.catch(() => {});
       isReading = true;
       const next = await Promise.race([coming, isCut]);

@@ -21,7 +21,7 @@ const REFUSALS: Readonly<Record<ClusterRefusal, (node: string) => Problem>> = {
     new Problem(409, 'the plan has changed meanwhile: look, and ask again', 'table-has-changed'),
 };
 
-/** Routes for the nodes that share the shards: their state, and commands for them. */
+/** Routes for the cluster's nodes: their state, and commands for them. */
 export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
   const draining = (verb: 'drain' | 'undrain', operationId: string, summary: string) =>
     route('POST', `/v1/cluster/nodes/{node}/${verb}`, {

@@ -1,11 +1,11 @@
 import { badRequest } from './problem.js';
 
-/** Encodes a cursor, which is opaque to its reader: JSON in base64url. */
+/** Encodes a cursor that is opaque to clients: JSON in base64url. */
 export function encodeCursor(cursor: object): string {
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
-/** Undefined for the first page. Throws a `Problem` when the text is no cursor of such a list. */
+/** Undefined for the first page. Throws a `Problem` if the text is not a cursor of this kind of list. */
 export function cursorOf<T>(
   text: string | undefined,
   isCursor: (value: unknown) => value is T,
@@ -16,7 +16,7 @@ export function cursorOf<T>(
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     if (isCursor(value)) return value;
   } catch {
-    // Falls through to the same error.
+    // Malformed text gets the same error as a cursor with the wrong shape.
   }
   throw badRequest(`${name} must be the \`next\` of an earlier page`);
 }

@@ -5,20 +5,20 @@ import { OPEN_SINCE } from '../wallet/query.js';
 import { RESERVED_ID_PREFIX, UNDO_ATTEMPTS_MAX, UNDOABLES, type Undone } from '../wallet/undo-id.js';
 
 /**
- * Fields of requests. `message` is the answer to a value that does not fit; `validation.ts` checks `codePoints`,
- * `wellFormed` and `wholeNumber`.
+ * Request fields. `message` is the answer to an invalid value; `validation.ts` implements `codePoints`, `wellFormed`
+ * and `wholeNumber`.
  */
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 1000;
 
-/** A lone surrogate has no UTF-8 form: two ids that differ in one would become the same id in the log. */
+/** A lone surrogate has no UTF-8 encoding, so two IDs that differ only in lone surrogates would be equal in the log. */
 export const id = string({
   codePoints: [1, ID_LENGTH_MAX],
   wellFormed: true,
   message: `must be a string of 1 to ${ID_LENGTH_MAX} characters`,
 });
 
-/** Id of an operation. Ids in walletd's own format are refused: a request with such an id could block an undo. */
+/** Operation ID. IDs in walletd's own format are rejected, because a request with such an ID could block an undo. */
 export const operationId = string({
   codePoints: [1, ID_LENGTH_MAX],
   wellFormed: true,
@@ -57,13 +57,13 @@ export const currency = string({
     'must be a code of 3 to 10 capital letters or digits, such as THB; the first letter may be small, as in mBTC',
 });
 
-/** Range and decimals depend on the currency: see `mustUnits`. */
+/** The range and the number of decimals depend on the currency; see `mustUnits`. */
 export const amount = number({
   description: 'In whole currency, exact to its last decimal.',
   message: 'must be a number, such as 1234.56: without quotes, and with nothing between thousands',
 });
 
-/** Passed to the platform when a game starts: some products take at most 20 characters. No answer shows it again. */
+/** Passed to the platform when a game starts; some products accept at most 20 characters. No answer returns it. */
 export const sessionToken = string({
   codePoints: [1, ID_LENGTH_MAX],
   wellFormed: true,
@@ -80,7 +80,7 @@ export const endMillis = integer({
 
 export const flag = boolean({ default: false, message: 'must be true or false' });
 
-/** A whole number in a query string or path, where all values are text. */
+/** Whole number in a query string or path, where all values are text. */
 export function wholeNumber(least: number, most: number, absent: number, description: string): Schema<number> {
   const message = `must be a whole number from ${least} to ${most}`;
   return { wholeNumber: [least, most], default: absent, description, message };

@@ -10,21 +10,24 @@ import { Problem, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { exactly, list, ref } from './schemas.js';
 
-/** A request looks at this many names, in turns of 10,000: 0.1 s of a shard's time at most, between the callbacks. */
+/**
+ * A request examines at most this many turns of 10,000 names each. That takes at most 0.1 s of a shard's time, between
+ * callbacks.
+ */
 const TURNS_MAX = 100;
 const SEARCHES_MAX = 4;
 const PREFIX_LENGTH_MAX = 1024;
 
-/** Position of the next player to look at. */
+/** Position of the next player to examine. */
 interface Place {
   readonly shard: number;
   readonly from: number;
 }
 
 /**
- * Finds players by the beginning of their names, shard by shard in the order of their creation. That order needs
- * neither an index nor memory, and a position in it stays valid while players are created. Sorted by name, each page
- * would have to look at all players.
+ * Finds players by name prefix, shard by shard in creation order. This order needs no index and no memory, and a
+ * position in it stays valid while players are created. Sorting by name would require a scan of all players for every
+ * page.
  */
 export function findPlayersRoute(
   { service, settings }: AdminDeps,

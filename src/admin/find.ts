@@ -12,15 +12,15 @@ import type { SearchLine, StoreSearch } from './store-searcher.js';
 
 const PLACES = ['memory', 'archive', 'log'] as const;
 const HITS_MAX = 1000;
-/** Each search goes through all players, between the callbacks. */
+/** Limits concurrent searches, because each one visits all players, between callbacks. */
 const SEARCHES_MAX = 4;
 /** Interval of progress lines. */
 const TELL_MS = 500;
 
 /**
- * Finds the player and record with an id when the player is unknown. This process searches memory between the
- * callbacks; a separate process reads archive and log. Hits are sent at once, line by line; a search ends when its
- * client goes.
+ * Finds the player and record for an ID whose player is unknown. This process searches memory between callbacks; a
+ * separate process reads the archive and the log. Hits are streamed line by line as they are found. A search ends when
+ * its client disconnects.
  */
 export function findRoute(
   { service, searcher, clock, log }: AdminDeps,
@@ -71,7 +71,7 @@ export function findRoute(
     for (let shard = 0; shard < service.shardCount; shard++) {
       for (let from: number | undefined = 0; from !== undefined; ) {
         if (!isWanted()) throw new Error('the server is shutting down');
-        // One more than is sent, to learn whether there are more.
+        // Request one more than needed to learn whether there are more.
         const result = await service.askShard(shard, { type: 'find-id', id, from, limit: left + 1 });
         if (result.type === 'failed') {
           notes.push(`shard ${shard} was not looked through: ${FAILURES[result.failure].sentence}`);

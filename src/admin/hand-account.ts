@@ -3,18 +3,18 @@ import type { HandUse } from '../wallet/hand-limits.js';
 
 const MINUTE_MS = 60_000;
 
-/** `asked`: the operation waits for another operator. */
+/** `asked` means that the operation is waiting for another operator's approval. */
 export type HandOutcome = 'moved' | 'asked' | 'nothing';
 
 /**
- * Money that one operator has moved on one UTC day, and the number of operations in the last minute. Pending operations
- * count.
+ * Money that one operator moved on one UTC day, and that operator's number of operations in the last minute. Pending
+ * operations count.
  */
 export class HandAccount {
-  /** Sums of completed operations by currency. */
+  /** Totals of completed operations, by currency. */
   private done = new Map<string, bigint>();
   private readonly onItsWay = new Map<string, bigint>();
-  /** Monotonic times, oldest first. No longer than the limit per minute: operations beyond it are refused. */
+  /** Monotonic times, oldest first. Never longer than the per-minute limit, because further operations are refused. */
   private readonly times: number[] = [];
 
   constructor(readonly day: number) {}
@@ -39,8 +39,8 @@ export class HandAccount {
   }
 
   /**
-   * Takes over the sums that the wallets remember. An operation that was pending meanwhile may count twice until the
-   * next load, and none is missed.
+   * Loads the totals that the wallets remember. An operation that was pending during the load may count twice until the
+   * next load, but none is missed.
    */
   async load(read: () => Promise<ReadonlyMap<string, bigint>>): Promise<void> {
     const before = new Map(this.done);

@@ -24,7 +24,7 @@ import { validatorOf } from './validation.js';
 export const LINES_TYPES = ['application/x-ndjson', 'application/jsonl'];
 export const NO_LINES = unsupportedMediaType('newline-delimited JSON with Content-Type: application/x-ndjson');
 const LINE_BYTES_MAX = 16 * 1024;
-/** Concurrent lines: enough to fill log entries, too few to fill a mailbox. */
+/** Lines in progress at once: enough to fill log entries, but too few to fill a mailbox. */
 const LINES_AT_ONCE = 512;
 const BUSY_RETRIES_MAX = 100;
 const BUSY_RETRY_MS = 20;
@@ -37,14 +37,14 @@ export type ImportDeps = Pick<AdminDeps, 'clock' | 'log'> & {
 type MoneyMover = Pick<MoneyByHand, 'move'>;
 type SignedImport = Extract<SignedCommand, { type: 'import-player' }>;
 
-/** Reason why a line cannot be carried out, with the parts that could be read. */
+/** Why a line cannot be imported, with the fields that could be read. */
 interface UnusableLine {
   readonly reason: string;
   readonly id?: string;
   readonly username?: string;
 }
 
-/** A non-blank line and its number in the body. */
+/** Non-blank line and its line number in the body. */
 interface ReadLine {
   readonly lineNumber: number;
   readonly read: SignedImport | UnusableLine;
@@ -55,15 +55,15 @@ type Result = { readonly result: 'created' | 'skipped' } | { readonly result: 'r
 const line = object(
   { id: operationId, username: id, currency, balance: amount },
   {},
-  // A line may come unchanged from another system's export.
+  // Allows unknown fields, so that lines exported from another system can be sent unchanged.
   { additionalProperties: true },
 );
 const validateLine = validatorOf(line, 'the line');
 
 /**
- * Creates players with their opening balances from newline-delimited JSON. Answers with a line for each: created,
- * skipped (the same line came before) or refused (with the reason). A last line has the sums, and says so when lines
- * are missing. The same import may be repeated.
+ * Creates players with their opening balances from newline-delimited JSON. Answers with one line for each: created,
+ * skipped (an earlier line was identical) or refused (with the reason). The last line contains totals, and says if
+ * lines are missing. The same import may be repeated.
  */
 export function importRoute(deps: ImportDeps, byHand: MoneyMover, stopping: AbortSignal): Route {
   return route<object, object, unknown>('POST', '/v1/players:import', {
@@ -110,7 +110,7 @@ async function* report(
   yield `${JSON.stringify(cut === undefined ? sums : { ...sums, lines, cut })}\n`;
 }
 
-/** Answers to some lines, as text and by result, and the number of the last line. */
+/** Answers to a batch of lines, as text and counted by result, and the last line number. */
 interface Answers {
   readonly text: string;
   readonly results: readonly Result['result'][];
@@ -143,7 +143,7 @@ async function* answers(
   }
 }
 
-/** `count`: number of non-blank lines read so far, this one included. */
+/** `count` is the number of non-blank lines read so far, including this one. */
 function readLine(
   line: Buffer | undefined,
   count: number,
@@ -200,7 +200,7 @@ function namesIn(value: unknown): Pick<UnusableLine, 'id' | 'username'> {
   return { ...(typeof id === 'string' && { id }), ...(typeof username === 'string' && { username }) };
 }
 
-/** Retries while a shard is busy, since an import is never urgent; gives up after `BUSY_RETRIES_MAX` retries. */
+/** Retries while a shard is busy, because an import is never urgent. Gives up after `BUSY_RETRIES_MAX` retries. */
 async function executeWithRetry(command: SignedImport, byHand: MoneyMover): Promise<Result> {
   for (let attempt = 0; ; attempt++) {
     const answer = await moveOpening(command, byHand);
@@ -215,7 +215,7 @@ async function executeWithRetry(command: SignedImport, byHand: MoneyMover): Prom
   }
 }
 
-/** A line beyond a limit of its operator is refused like any other. */
+/** A line that exceeds one of its operator's limits is refused like any other invalid line. */
 async function moveOpening(command: SignedImport, byHand: MoneyMover): Promise<Answer | Problem> {
   const { currency, balance: amount } = command;
   try {
@@ -226,7 +226,7 @@ async function moveOpening(command: SignedImport, byHand: MoneyMover): Promise<A
   }
 }
 
-/** Lines without their newline; undefined stands for a line that is too long. */
+/** Lines without their newline; undefined marks a line that is too long. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
   let parts: Buffer[] = [];
   let length = 0;

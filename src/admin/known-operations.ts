@@ -4,12 +4,10 @@ import type { OperatorService } from './admin-deps.js';
 import { Problem, problemOf } from './problem.js';
 
 const PAGE = 1000;
-/** A limit above the finds of any turn of a scan. */
+/** Limit that exceeds the number of hits in any turn of a scan. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/**
- * Scans the memory of all players, and yields operations in no order. Each turn yields the first `limit` of its own.
- */
+/** Scans all players in memory and yields their operations unsorted. Each turn yields its first `limit` operations. */
 export async function* scanOperations(
   service: OperatorService,
   wanted: WantedOperations,
@@ -29,7 +27,7 @@ export async function* scanOperations(
   }
 }
 
-/** A page of operators' actions on players, newest first, and the position at which the next page continues. */
+/** One page of operator actions on players, newest first, and the position where the next page starts. */
 export async function listOperations(
   service: OperatorService,
   wanted: WantedOperations,
@@ -38,7 +36,7 @@ export async function listOperations(
   isWanted: () => boolean,
 ): Promise<{ readonly items: readonly AuditItem[]; readonly next: AuditPlace | undefined }> {
   let found: readonly AuditItem[] = [];
-  // One more, to learn whether there are more.
+  // Request one more than needed to learn whether there are more.
   for await (const items of scanOperations(service, wanted, after, limit + 1, isWanted)) {
     if (items.length > 0) found = firstOf([...found, ...items], limit + 1);
   }
@@ -46,7 +44,7 @@ export async function listOperations(
   return { items, next: found.length > limit ? items.at(-1)?.place : undefined };
 }
 
-/** Operation with this id that the player's wallet remembers. */
+/** Operation with this ID in the player's wallet, if the wallet still remembers it. */
 export async function findOperation(
   service: OperatorService,
   username: string,

@@ -8,20 +8,20 @@ import { HandAccount, type HandOutcome, sizeOf } from './hand-account.js';
 import { findOperation, scanOperations } from './known-operations.js';
 import { Problem } from './problem.js';
 
-/** In a cluster other nodes move money too: their operations are read again at this interval. */
+/** In a cluster, other nodes move money as well. Their operations are reloaded at this interval. */
 const OTHERS_MS = 60_000;
 const SETTING = 'money.byHand';
-/** Failures after which the money may still have moved. */
+/** Failures after which the money may nevertheless have moved. */
 const UNCERTAIN: readonly Failure[] = ['unsure', 'not-durable-in-time'];
 
 function outcomeOf(answer: Answer): HandOutcome {
   if (answer.type === 'accepted') return answer.isRepeat ? 'nothing' : 'moved';
-  // A request counts as an operation of the minute. Its money counts when it moves.
+  // A request counts as an operation in the minute's limit. Its money counts only when it moves.
   if (answer.failure === 'approval-pending') return 'asked';
   return UNCERTAIN.includes(answer.failure) ? 'moved' : 'nothing';
 }
 
-/** A command that moves money, with the amount. */
+/** Command that moves money, with its amount. */
 export interface HandMovement {
   readonly command: Extract<SignedCommand, { readonly id: string }>;
   readonly currency: string;
@@ -34,7 +34,7 @@ interface Loaded {
   readMs: number;
 }
 
-/** Carries out money movements while their operator stays within the limits. */
+/** Executes money movements while their operator stays within the limits. */
 export class MoneyByHand {
   private readonly limits: HandLimits;
   private readonly accounts = new Map<string, Loaded>();
@@ -44,8 +44,8 @@ export class MoneyByHand {
   }
 
   /**
-   * Throws a `Problem` when the movement breaks a limit. A repeat moves nothing, so it gets its first answer even
-   * beyond all limits. `isCounted`: counts as an operation of the minute; lines of an import do not.
+   * Throws a `Problem` if the movement exceeds a limit. A repeat moves nothing, so it gets its first answer even beyond
+   * all limits. `isCounted` counts the movement toward the per-minute limit; import lines are not counted.
    */
   async move({ command, currency, amount }: HandMovement, isCounted = true): Promise<Answer> {
     const { service, clock } = this.deps;
@@ -71,10 +71,12 @@ export class MoneyByHand {
     }
   }
 
-  /** Counts a request approved by another operator toward the asker's day, even beyond the day's limit. */
+  /**
+   * Counts a request that another operator approved toward the requester's daily total, even beyond the daily limit.
+   */
   noteApproved(name: string, currency: string, amount: Units): void {
     const account = this.accounts.get(name)?.account;
-    // An account that is read later finds the operation in the wallet.
+    // If the account is loaded later, it will find this operation in the wallet.
     if (account?.day !== dayOf(this.deps.clock.now())) return;
     account.begin(currency, amount, undefined);
     account.end(currency, amount, undefined, 'moved');
@@ -96,7 +98,7 @@ export class MoneyByHand {
     try {
       await loaded.ready;
     } catch (error) {
-      // The next request reads again.
+      // On failure, the next request loads the account again.
       if (this.accounts.get(name) === loaded) this.accounts.delete(name);
       throw error;
     }

@@ -2,28 +2,28 @@ import { LosslessNumber, stringify } from 'lossless-json';
 import { type AmountLimits, formatSum, formatUnits, type ScaleTable, tryUnits, type Units } from '../wallet/amount.js';
 import { badRequest } from './problem.js';
 
-/** The amount as a JSON number, digit for digit: doubles cannot hold the largest amounts. */
+/** Amount as a JSON number with all its digits, because doubles cannot represent the largest amounts exactly. */
 export function money(scales: ScaleTable, currency: string, units: Units): LosslessNumber {
   return new LosslessNumber(formatUnits(units, scales.of(currency)));
 }
 
-/** Like `money`, for a sum. */
+/** Like `money`, for a total. */
 export function sum(scales: ScaleTable, currency: string, units: bigint): LosslessNumber {
   return new LosslessNumber(formatSum(units, scales.of(currency)));
 }
 
-/** JSON text with such numbers written out. */
+/** JSON text in which such numbers keep all their digits. */
 export function toJson(value: unknown): string {
   return stringify(value) as string;
 }
 
-/** Rules for reading amounts in a request's body. */
+/** Rules for parsing amounts in a request body. */
 export interface AmountRules {
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
 }
 
-/** Like `mustUnits`, for a correction: a negative amount takes money, and 0 is invalid. */
+/** Like `mustUnits`, for a correction: a negative amount takes money from the player, and 0 is invalid. */
 export function mustSignedUnits(rules: AmountRules, currency: string, value: unknown): Units {
   const scale = rules.scales.of(currency);
   const amountMax = rules.amountLimits.of(currency);
@@ -36,7 +36,7 @@ export function mustSignedUnits(rules: AmountRules, currency: string, value: unk
   return (value as number) < 0 ? -units : units;
 }
 
-/** Throws a `Problem`, which calls the value `name`, when `value` is not an amount of the currency. */
+/** Throws a `Problem` that refers to the value as `name` if `value` is not an amount in the currency. */
 export function mustUnits(rules: AmountRules, currency: string, value: unknown, name = 'amount'): Units {
   const scale = rules.scales.of(currency);
   const amountMax = rules.amountLimits.of(currency);

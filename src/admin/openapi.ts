@@ -2,7 +2,7 @@ import { asPublished, type ObjectSchema, type Properties } from '../base/json-sc
 import type { Route } from './route.js';
 import { problemSchema } from './schemas.js';
 
-/** Documentation of an answer with a JSON body. */
+/** OpenAPI description of an answer with a JSON body. */
 export function answer(description: string, schema: object, type = 'application/json'): object {
   return { description, content: { [type]: { schema } } };
 }
@@ -19,10 +19,10 @@ const PROBLEMS: Readonly<Record<number, string>> = {
   500: 'A fault of ours',
   503: 'Not now: it may be repeated',
 };
-/** Problems that every operation with a token can have. */
+/** Problems that can occur in every operation with a token. */
 const ALWAYS = [401, 429, 500, 503];
 
-/** Operations of the operator API as OpenAPI paths, with the schemas that check requests. */
+/** The operator API's operations as OpenAPI paths, with the same schemas that validate requests. */
 export function operatorPaths(routes: readonly Route[]): Record<string, Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {

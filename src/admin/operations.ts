@@ -10,7 +10,7 @@ import { noSuchPlayer, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { cursor, exactly, list, ref } from './schemas.js';
 
-/** Audit trail of a player, page by page. */
+/** A player's audit trail, page by page. */
 export function operationsRoute({ service, settings }: AdminDeps): Route {
   return route('GET', '/v1/players/{username}/operations', {
     operationId: 'listOperations',
@@ -32,7 +32,7 @@ export function operationsRoute({ service, settings }: AdminDeps): Route {
   });
 }
 
-/** JSON with amounts in whole currency. */
+/** JSON with amounts in whole currency units. */
 export function operationBody(scales: ScaleTable, operation: OperationView, currency: string): object {
   const { type, id, amount, before, after, timeMs, by, reason, approver } = operation;
   const inCurrency = (units: number | undefined) => (units === undefined ? undefined : money(scales, currency, units));

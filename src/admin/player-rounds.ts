@@ -12,7 +12,7 @@ import { type Route, route } from './route.js';
 import { cursor as cursorSchema, exactly, list, ref } from './schemas.js';
 import { isPlayerCursor, transactionBody } from './transactions.js';
 
-/** History of a player's rounds, from memory and archive. */
+/** A player's round history, from memory and the archive. */
 export function playerRoundsRoute({ service, settings }: AdminDeps): Route {
   return route('GET', '/v1/players/{username}/rounds', {
     operationId: 'listRounds',
@@ -60,7 +60,7 @@ function roundsOf(items: readonly TransactionView[], scales: ScaleTable): object
 
 type Told = MessageView & { readonly kind: TransactionView['kind'] | 'round' };
 
-/** Oldest first, while members come newest first. */
+/** Returns messages oldest first, although members are listed newest first. */
 function messagesIn(members: readonly TransactionView[]): Told[] {
   return [...members]
     .reverse()

@@ -170,7 +170,7 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
     endSession,
   ];
 
-  /** Body of a 202: another operator has to approve. */
+  /** Body of a 202 answer: another operator must approve. */
   async function waitingBody({ id, username, currency, amount }: MovementFacts, reply: FastifyReply): Promise<object> {
     const asked = await findOperation(service, username, id);
     if (asked?.request === undefined) throw problemOf('approval-closed');
@@ -206,7 +206,7 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
   }
 }
 
-/** Id of a correction: given, or derived from the id that the correction undoes. `amount`: in decimals, signed. */
+/** ID of a correction: given, or derived from the ID that the correction undoes. `amount` is a signed decimal. */
 function mustCorrectionId({ id, undoes }: { readonly id?: string; readonly undoes?: Undone }, amount: string): string {
   if (undoes === undefined) {
     if (id !== undefined) return id;

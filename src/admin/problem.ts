@@ -2,15 +2,15 @@ import { STATUS_CODES } from 'node:http';
 import { FAILURES } from '../callback/failures.js';
 import type { Failure } from '../wallet/rejection.js';
 
-/** Error answer by RFC 9457. */
+/** Error answer according to RFC 9457. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
   constructor(
     readonly status: number,
-    /** Description of this occurrence, for people. */
+    /** Human-readable description of this occurrence. */
     readonly detail: string,
-    /** Name of the failure, for programs. */
+    /** Machine-readable name of the failure. */
     readonly code: string,
   ) {
     super(detail);
@@ -38,7 +38,7 @@ const OWN_STATUS: Readonly<Partial<Record<Failure, number>>> = {
   'approvals-full': 429,
 };
 
-/** Business failures that the player's state explains are conflicts; every busy failure is 503. */
+/** Business failures caused by the player's state are conflicts. Every busy failure is a 503. */
 export function problemOf(failure: Failure): Problem {
   const { httpStatus, sentence } = FAILURES[failure];
   const status = OWN_STATUS[failure];

@@ -6,7 +6,7 @@ import { exactly, list, ref, text } from './schemas.js';
 const readiness = (...statuses: readonly string[]) =>
   exactly({ status: { enum: statuses }, shards: list(ref('Shard')) });
 
-/** Routes about the process and not about a player: health, metrics and the OpenAPI document. */
+/** Routes about the process rather than a player: health, metrics and the OpenAPI document. */
 export function processRoutes({ service, observability }: AdminDeps, openapi: () => object): Route[] {
   return [
     route('GET', '/livez', {
@@ -45,7 +45,7 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
       responses: { 200: answer('Metrics', text, 'text/plain') },
       handle: async (_request, reply) => {
         const { type, text } = await observability.metrics();
-        // Without this the framework would write the text as a JSON string.
+        // Without this, the framework would encode the text as a JSON string.
         reply.serializer((payload: unknown) => String(payload));
         return reply.type(type).send(text);
       },

@@ -2,35 +2,35 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type NoProperties, type ObjectSchema, object } from '../base/json-schema.js';
 import type { Operator } from '../wallet/state/operation.js';
 
-/** A request that fits the route's schemas. */
+/** Request that has been validated against the route's schemas. */
 export interface AdminRequest<P, Q, B> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
   readonly operator: Operator;
-  /** Whether the caller has read access; for open routes. */
+  /** Whether the caller has read access. Used by open routes. */
   isKnown(): boolean;
   readonly raw: FastifyRequest['raw'];
 }
 
 type Handle<P, Q, B> = (request: AdminRequest<P, Q, B>, reply: FastifyReply) => Promise<unknown>;
 
-/** The OpenAPI part of a route, beside its schemas. */
+/** OpenAPI description of a route, apart from its schemas. */
 export interface RouteDocument {
   readonly operationId: string;
   readonly tag: 'players' | 'transactions' | 'operations' | 'cluster' | 'health';
   readonly summary: string;
   /** By status; see `answer` in openapi.ts. */
   readonly responses: Readonly<Record<number, object>>;
-  /** Statuses of possible problems, beside 401, 429, 500 and 503. */
+  /** Statuses of possible problems, in addition to 401, 429, 500 and 503. */
   readonly problems?: readonly number[];
-  /** True: the route needs no token. */
+  /** True if the route needs no token. */
   readonly isOpen?: true;
-  /** Schema of each line, for a body that is a stream of lines; without it the body is one JSON object. */
+  /** Schema of each line, if the body is a stream of lines. Otherwise the body is one JSON object. */
   readonly lines?: ObjectSchema;
   /**
-   * True: the answer is sent while the work goes on. HEAD is excluded, because it would end before the work and waste
-   * it.
+   * True if the answer is sent while the work is in progress. Such a route has no HEAD, which would end before the work
+   * and waste it.
    */
   readonly isStream?: true;
 }
@@ -42,7 +42,7 @@ export interface Route extends RouteDocument {
   readonly path: string;
   readonly params: ObjectSchema;
   readonly query: ObjectSchema;
-  /** Undefined: the body is ignored. */
+  /** Undefined if the body is ignored. */
   readonly body: ObjectSchema | undefined;
   readonly handle: Handle<never, never, never>;
 }
@@ -65,7 +65,7 @@ export function route<P = NoProperties, Q = NoProperties, B = undefined>(
   return { ...definition, method, path, params, query, body };
 }
 
-/** Registers a route with the framework, which checks requests by the route's schemas. */
+/** Registers a route with the framework, which validates requests against the route's schemas. */
 export function addRoute(
   app: FastifyInstance,
   { method, path, params, query, body, isOpen, isStream, handle }: Route,
@@ -73,7 +73,7 @@ export function addRoute(
   app.route({
     method,
     exposeHeadRoute: isStream !== true,
-    // The framework writes {username} as :username, and a literal colon as two.
+    // The framework writes {username} as :username, and a literal colon as two colons.
     url: path.replace(':', '::').replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { route: `${method} ${path}`, ...(isOpen && { isOpen }) },
     schema: { params, querystring: query, ...(body !== undefined && { body }) },

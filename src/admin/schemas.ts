@@ -5,7 +5,7 @@ import { OPEN_SINCE } from '../wallet/query.js';
 import { OPERATION_TYPES } from '../wallet/state/operation.js';
 import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
-/** Schemas of the operator API's answers, in OpenAPI's terms. A test checks real answers against them. */
+/** Schemas of the operator API's answers, in OpenAPI notation. A test checks real answers against them. */
 export const text = { type: 'string' };
 const amount = { type: 'number', description: 'In whole currency, exact to its last decimal.' };
 const reason = { type: 'string', minLength: 1, maxLength: REASON_LENGTH_MAX };
@@ -16,7 +16,7 @@ const currency = { type: 'string', pattern: CURRENCY.source };
 
 type Properties = Readonly<Record<string, object>>;
 
-/** Object with exactly these properties; only the optional ones may be missing. */
+/** Object with exactly these properties, of which only the optional ones may be absent. */
 export function exactly(properties: Properties, optional: Properties = {}): object {
   return {
     type: 'object',
@@ -68,7 +68,7 @@ const decidedBy = {
   description: 'The other operator, who approved or refused it.',
 };
 
-/** Scope of the ledger totals. */
+/** Period that the ledger totals cover. */
 export const ledgerScope = {
   sinceMillis: {
     oneOf: [millis, { type: 'null', description: 'From the first entry of all.' }],
@@ -78,7 +78,7 @@ export const ledgerScope = {
   shardsLeftOut: { ...count, description: 'Shards that did not answer.' },
 };
 
-/** Progress and end of a search. */
+/** Progress and final lines of a search. */
 const searchEnds = [
   exactly({ type: { const: 'progress' }, done: { type: 'number', minimum: 0, maximum: 1 } }),
   exactly({

@@ -14,7 +14,10 @@ export function mustBegin(searcher: StoreSearcher, query: StoreQuery): StoreSear
   throw new Problem(409, 'this node reads its store for another search: wait for its end', 'search-under-way');
 }
 
-/** Streams each line as JSON as soon as it is found. The search ends with the answer, or when its client goes. */
+/**
+ * Streams each line as JSON as soon as it is found. The search ends when the answer is complete or its client
+ * disconnects.
+ */
 export function sendLines(
   reply: FastifyReply,
   { lines, stop }: StoreSearch,
@@ -22,12 +25,12 @@ export function sendLines(
   log: Logger,
 ): FastifyReply {
   reply.raw.once('close', stop);
-  // A proxy would buffer the answer.
+  // Without this header, a proxy would buffer the answer.
   reply.headers({ 'Content-Type': 'application/x-ndjson', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
   return reply.send(Readable.from(written(lines, bodyOf, log)));
 }
 
-/** The status has already been sent: a later error becomes a line that says how far the search came. */
+/** The status has already been sent, so a later error becomes a line that reports how far the search got. */
 async function* written(
   lines: AsyncIterable<SearchLine>,
   bodyOf: (line: SearchLine) => object,

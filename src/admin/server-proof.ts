@@ -14,7 +14,7 @@ const body = object(
 );
 
 /**
- * Adds the route at which a tool asks for proof that this server knows its token, before it sends the token: see
+ * Adds the route where a tool requests proof that this server knows its token, before it sends the token; see
  * `TokenProof`.
  */
 export function addServerProof(app: FastifyInstance, authentication: Authentication): void {

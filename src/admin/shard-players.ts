@@ -7,13 +7,13 @@ import { Problem, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { exactly, list, ref, text } from './schemas.js';
 
-/** Unpacking this many takes about 2 ms, an acceptable delay for the other shards of an inline thread. */
+/** Unpacking this many takes about 2 ms, which is an acceptable delay for other shards in the same thread. */
 const LIMIT_MAX = 500;
 const FROM_MAX = 2 ** 32;
 const restoredFrom = { ...list(text), description: 'Ids of the stores that it was made from, the first one first.' };
 const SHARD = /^\d{1,4}$/;
 
-/** All players of a shard with version and balance, which `walletd verify` compares. */
+/** All players of a shard with version and balance, for comparison by `walletd verify`. */
 export function shardPlayersRoute({ service, settings }: AdminDeps): Route {
   return route('GET', '/v1/shards/{shard}/players', {
     operationId: 'listShardPlayers',

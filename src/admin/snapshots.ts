@@ -5,7 +5,7 @@ import { Problem } from './problem.js';
 import { type Route, route } from './route.js';
 import { exactly, list, ref } from './schemas.js';
 
-/** Routes to list the kept snapshots and to take one on demand. */
+/** Routes to list the stored snapshots and to take one on demand. */
 export function snapshotRoutes({ service, keptSnapshots }: Pick<AdminDeps, 'service' | 'keptSnapshots'>): Route[] {
   return [
     route('GET', '/v1/snapshots', {
@@ -28,7 +28,7 @@ export function snapshotRoutes({ service, keptSnapshots }: Pick<AdminDeps, 'serv
       responses: { 200: answer('They are there', exactly({ snapshots: list(ref('Snapshot')) })) },
       problems: [400, 403, 413, 415],
       handle: async (_request, reply) => {
-        // Snapshots can take minutes, and the silence must not end the connection.
+        // Snapshots can take minutes. The silence must not end the connection.
         reply.raw.on('timeout', () => {});
         return { snapshots: await service.takeSnapshots() };
       },

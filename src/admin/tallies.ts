@@ -12,12 +12,12 @@ import { exactly, ledgerScope, list, ref } from './schemas.js';
 
 const DAYS_DEFAULT = 7;
 const DAYS_MAX = 35;
-/** Each reading asks all shards. */
+/** Limits concurrent reads, because each one queries every shard. */
 const READS_MAX = 4;
 
-/** Scope of the ledger totals. */
+/** Period that the ledger totals cover. */
 interface Scope {
-  /** Latest start of counting among the shards; null: all shards have counted from their first entry. */
+  /** Latest time at which any shard started counting; null if all shards have counted from their first entry. */
   readonly sinceMillis: number | null;
   readonly isWhole: boolean;
   readonly shardsLeftOut: number;
@@ -53,7 +53,7 @@ export function ledgerRoutes({ service, settings, clock }: AdminDeps): Route[] {
     }),
   ];
 
-  /** Asks one shard after the other, between callbacks. */
+  /** Queries one shard after another, between callbacks. */
   async function read(): Promise<{ scope: Scope; all: readonly LedgerTotalsJson[] }> {
     const all: LedgerTotalsJson[] = [];
     for (let shard = 0; shard < service.shardCount; shard++) {

@@ -6,22 +6,23 @@ const GUESSES_MAX = 10;
 export const THROTTLE_SECONDS = 60;
 const WINDOW_MS = THROTTLE_SECONDS * 1000;
 const ADDRESSES_MAX = 10_000;
-/** Groups of an IPv6 address that identify one customer's network. */
+/** Leading groups of an IPv6 address that identify one customer's network. */
 const V6_GROUPS = 4;
 const DIGEST_LENGTH = 16;
 
 interface Guesses {
-  /** Digests of wrong tokens: a program with an old token sends the same one again and again, and is not guessing. */
+  /** Digests of wrong tokens. A program with an outdated token sends the same one repeatedly and is not guessing. */
   readonly wrong: Set<string>;
   readonly sinceMs: number;
 }
 
 /**
- * Counts different wrong tokens by address, at the sign-in and in calls alike. A guesser is refused for the rest of the
- * minute, and other callers are not. The memory of addresses is bounded and drops the oldest entry.
+ * Counts distinct wrong tokens by address, for sign-ins and API calls combined. A guesser is refused for the rest of
+ * the minute; other callers are not affected. The number of remembered addresses is bounded, and the oldest is dropped
+ * first.
  */
 export class TokenThrottle {
-  /** In order of their start. */
+  /** Ordered by start time. */
   private readonly byAddress = new Map<string, Guesses>();
 
   constructor(private readonly clock: Clock) {}
@@ -34,7 +35,7 @@ export class TokenThrottle {
     return (this.current(placeOf(address))?.wrong.size ?? 0) >= GUESSES_MAX;
   }
 
-  /** `wrong` is the wrong token; only a digest is kept. */
+  /** `wrong` is the wrong token, of which only a digest is kept. */
   noteWrong(address: string, wrong: string): void {
     const place = placeOf(address);
     const digest = createHash('sha256').update(wrong).digest('base64').slice(0, DIGEST_LENGTH);
@@ -57,7 +58,7 @@ export class TokenThrottle {
 
 function placeOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
-  // An IPv6 proxy writes an IPv4 address as ::ffff:192.0.2.1.
+  // A proxy that uses IPv6 writes an IPv4 address as ::ffff:192.0.2.1.
   const parsed = ipaddr.process(address);
   return 'parts' in parsed ? parsed.parts.slice(0, V6_GROUPS).join(':') : parsed.toString();
 }

@@ -13,10 +13,13 @@ import { noSuchPlayer, Problem, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { cursor as cursorSchema, exactly, list, ref } from './schemas.js';
 
-/** Each scan goes through all players, between the callbacks. */
+/** Limits concurrent scans, because each one visits all players, between callbacks. */
 const SCANS_MAX = 4;
 
-/** Routes to read transactions, of one player or of all, page by page. A scan ends when its client has gone. */
+/**
+ * Routes that list transactions, of one player or of all players, page by page. A scan ends when its client
+ * disconnects.
+ */
 export function transactionRoutes(
   { service, settings, clock }: AdminDeps,
   isWanted: (request: FastifyRequest['raw']) => boolean,
@@ -104,7 +107,7 @@ export function transactionRoutes(
   }
 }
 
-/** A transaction in the API's form. */
+/** A transaction in the API's format. */
 export function transactionBody(scales: ScaleTable, item: TransactionView): object {
   const amount = (units: number | undefined) => (units === undefined ? undefined : money(scales, item.currency, units));
   return {

@@ -7,7 +7,7 @@ import { Problem } from './problem.js';
 import { type Route, route } from './route.js';
 import { ref } from './schemas.js';
 
-/** Routes that verify the store like `walletd verify`, on request to the node itself. */
+/** Routes that make the node verify its own store, like `walletd verify`. */
 export function verifyRoutes({ verifier }: Pick<AdminDeps, 'verifier'>): Route[] {
   return [
     route('GET', '/v1/verify', {

@@ -91,7 +91,7 @@ function findTwice(names: readonly string[]): string | undefined {
   return names.find((name, i) => names.indexOf(name) !== i);
 }
 
-/** All tokens of the operator API, `admin.token` among them. */
+/** All operator API tokens, including `admin.token`. */
 export function operatorTokens({ admin }: Settings): Settings['admin']['tokens'] {
   const { token, tokens } = admin;
   return token === null ? tokens : [{ name: 'operator', role: 'operate', token }, ...tokens];

@@ -3,12 +3,12 @@ import { settingsSchema } from './schema.js';
 import { holdsSecret } from './secrets.js';
 import { type Tree, valueAt } from './tree.js';
 
-/** A setting in force. */
+/** Setting in force. */
 export interface SettingInForce {
   readonly setting: string;
-  /** JSON value; null: unset. */
+  /** JSON value; null if unset. */
   readonly value: unknown;
-  /** Source: a variable, a file, or `default`. */
+  /** Source: an environment variable, a file, or `default`. */
   readonly from: string;
 }
 
@@ -18,12 +18,12 @@ interface Described {
 }
 
 const HIDDEN = '(hidden)';
-/** Matches up to the last @: a password may contain an unescaped @. */
+/** Matches up to the last @, because a password may contain an unescaped @. */
 const CREDENTIALS = /(?<=\/\/).*@/;
-/** Settings that a running server applies on SIGHUP: see `WalletNode.readAgain`. */
+/** Settings that a running server reloads on SIGHUP; see `WalletNode.readAgain`. */
 const READ_AGAIN = /^(insecure$|signature\.|allow\.|admin\.token|log\.(?!metricsSeconds$))/;
 
-/** All settings; secrets are hidden. */
+/** All settings, with secrets redacted. */
 export function inForce({ settings, sources }: Loaded): SettingInForce[] {
   const tree = settings as unknown as Tree;
   return [...scalarPaths(tree), ...TABLES].map((setting) => ({
@@ -33,14 +33,14 @@ export function inForce({ settings, sources }: Loaded): SettingInForce[] {
   }));
 }
 
-/** Meaning of a setting, in a sentence or two. */
+/** Meaning of a setting, in one or two sentences. */
 export function meaningOf(setting: string): string {
   let at: Described | undefined = settingsSchema as Described;
   for (const key of setting.split('.')) at = at?.properties?.[key];
   return at?.description ?? '';
 }
 
-/** Settings of a running server: those of its start, except for the ones it has reloaded. */
+/** Settings of a running server: those from startup, plus the ones it has reloaded since. */
 export class RunningSettings {
   private newest: Loaded;
 
@@ -48,7 +48,7 @@ export class RunningSettings {
     this.newest = atStart;
   }
 
-  /** Call this when `fresh` is in force, as far as it can be. */
+  /** Call this when `fresh` is in force, as far as it can be reloaded. */
   noteReload(fresh: Loaded): void {
     this.newest = fresh;
   }
@@ -59,25 +59,27 @@ export class RunningSettings {
   }
 }
 
-/** The address of a store is no secret, but its password is. */
+/** A store's address is not secret, but the password in it is. */
 function shown(setting: string, value: unknown): unknown {
   if (value === null || !holdsSecret(setting)) return value;
   return setting === 'store' ? String(value).replace(CREDENTIALS, `${HIDDEN}@`) : HIDDEN;
 }
 
-/** Address of a store for others to see, without user and password or their placeholder. */
+/** Store address that is safe to show, without user and password or their placeholders. */
 export function withoutCredentials(store: string): string {
   return store.replace(CREDENTIALS, '');
 }
 
-/** A password that is not percent-encoded may contain slashes and @ signs: matches everything up to the last @. */
+/**
+ * A password that is not percent-encoded may contain slashes and @ signs, so this matches everything up to the last @.
+ */
 const AFTER_SCHEME = /([a-z+]+:\/\/)(?!user:password@)[^\s'"]*@/g;
-/** Longer than any of our messages; the running time of `ANY_CREDENTIALS` grows with the square of the length. */
+/** Longer than any of our messages. The running time of `ANY_CREDENTIALS` grows quadratically with the length. */
 const MESSAGE_LENGTH_MAX = 10_000;
-/** Credentials in an address, well-formed or not, except for the placeholder words of our own messages. */
+/** Credentials in an address, well-formed or not. Excludes the placeholders in our own messages. */
 const ANY_CREDENTIALS = /(?!user:password@)(?<![^\s'"/@])[^\s'"/@]*:[^\s'"/@]+@/g;
 
-/** Message for people, without user and password in the addresses that it quotes. */
+/** Human-readable message, with user and password removed from the addresses that it quotes. */
 export function concealed(message: string): string {
   const shown = message.slice(0, MESSAGE_LENGTH_MAX).replace(AFTER_SCHEME, `$1${HIDDEN}@`);
   return shown.replace(ANY_CREDENTIALS, `${HIDDEN}@`);

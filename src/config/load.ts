@@ -12,7 +12,7 @@ import { isTree, type Tree, valueAt } from './tree.js';
 const DEFAULTS_FILE = new URL('../../../config/default.json', import.meta.url);
 const PREFIX = 'WALLETD_';
 const FILE_VARIABLE = 'WALLETD_CONFIG';
-/** Settings that are tables or lists: each has one source as a whole. */
+/** Settings that are tables or lists. Each has a single source. */
 export const TABLES: readonly string[] = [
   ...SECRET_TABLES,
   'money.scales',
@@ -24,7 +24,8 @@ export const TABLES: readonly string[] = [
   'callbacks.aliases',
 ];
 
-// Used once per start: neither a check of the schema (a test does that) nor faster code is worth 50 ms of each start.
+// Runs once per startup. Validating the schema (a test does that) or generating faster code is not worth 50 ms per
+// startup.
 const ajv = new Ajv({
   strict: true,
   allowUnionTypes: true,
@@ -34,21 +35,21 @@ const ajv = new Ajv({
 });
 const validate = ajv.compile<Settings>(settingsSchema);
 
-/** Settings with their sources, a file or a variable; defaults name no source. */
+/** Settings and their sources, each a file or an environment variable. Settings with default values have no source. */
 export interface Loaded {
   readonly settings: Settings;
   readonly sources: Sources;
 }
 
 /**
- * Loads config/default.json, overridden by the file named in WALLETD_CONFIG, overridden by the environment. Does not
- * open the files of the secrets in `unread`. Throws a `ConfigError`.
+ * Loads config/default.json, overridden by the file that WALLETD_CONFIG names, overridden in turn by environment
+ * variables. Does not open the files of the secrets in `unread`. Throws a `ConfigError`.
  */
 export function loadSettings(env: NodeJS.ProcessEnv, unread: readonly string[] = []): Settings {
   return loadWithSources(env, unread).settings;
 }
 
-/** Loads the settings together with the source of each. */
+/** Loads the settings together with their sources. */
 export function loadWithSources(env: NodeJS.ProcessEnv, unread: readonly string[] = []): Loaded {
   const settings = readJson(DEFAULTS_FILE) as Tree;
   const sources: Sources = new Map();
@@ -65,8 +66,8 @@ export function loadWithSources(env: NodeJS.ProcessEnv, unread: readonly string[
 
 /**
  * Settings of a running server, with the callers and operators that `fresh` allows. The listeners keep their addresses.
- * With its own addresses, `fresh` could bind loopback from the next start on and need no keys. This server would
- * meanwhile be open to all. Throws a `ConfigError`.
+ * Checking `fresh` with its own addresses would be unsafe: it could bind loopback from the next start on and thus need
+ * no keys, while this server would be open to everyone. Throws a `ConfigError`.
  */
 export function withCallersOf(running: Settings, { insecure, signature, allow, admin }: Settings): Settings {
   const { token, tokens } = admin;
@@ -75,12 +76,14 @@ export function withCallersOf(running: Settings, { insecure, signature, allow, a
   return settings;
 }
 
-/** Environment variable of a setting: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. */
+/**
+ * Environment variable for a setting. For example, `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE.
+ */
 export function variableOf(path: string): string {
   return PREFIX + path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase();
 }
 
-/** Paths of all settings with a single value. */
+/** Paths of all settings that have a single value. */
 export function scalarPaths(tree: Tree, prefix = ''): string[] {
   return Object.entries(tree).flatMap(([key, value]) => {
     const path = prefix + key;
@@ -92,7 +95,7 @@ export function scalarPaths(tree: Tree, prefix = ''): string[] {
 function mergeEnvironment(settings: Tree, env: NodeJS.ProcessEnv, sources: Sources): void {
   const paths = new Map(scalarPaths(settings).map((path) => [variableOf(path), path]));
   for (const [variable, text] of Object.entries(env)) {
-    // Compose files and the like use an empty variable for "not set".
+    // Compose files and similar tools use an empty variable to mean "not set".
     if (!variable.startsWith(PREFIX) || variable === FILE_VARIABLE || text === undefined || text === '') continue;
     const path = paths.get(variable);
     const table = TABLES.find((one) => variableOf(one) === variable);
@@ -106,7 +109,7 @@ function mergeEnvironment(settings: Tree, env: NodeJS.ProcessEnv, sources: Sourc
 }
 
 /**
- * A value in the environment overrides a file named in a settings file; when both have the same source, the file wins.
+ * A value in the environment overrides a file named in a settings file. If both have the same source, the file wins.
  */
 function readSecret(path: string, filePath: string, settings: Tree, sources: Sources): void {
   const file = valueAt(settings, filePath);
@@ -123,7 +126,7 @@ function setValue(settings: Tree, path: string, value: unknown): void {
   if (isTree(parent)) parent[last] = value;
 }
 
-/** Parses the text of a variable as a number or a boolean where the setting allows one. */
+/** Parses a variable's text as a number or a boolean if the setting allows one. */
 function parse(path: string, text: string): unknown {
   const types = typesOf(path);
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
@@ -141,7 +144,7 @@ function merge(into: Tree, from: unknown, source: string, sources: Sources, pref
   if (!isTree(from)) throw new ConfigError(`${source} must hold a JSON object`);
   for (const [key, value] of Object.entries(from)) {
     const path = prefix + key;
-    // An assignment to this key would be lost silently.
+    // Assigning to this key would silently do nothing.
     if (key === '__proto__') throw new ConfigError(`${path} is not a setting of walletd (from ${source})`);
     const standing = Object.hasOwn(into, key) ? into[key] : undefined;
     if (isTree(standing) && !TABLES.includes(path)) {
@@ -159,7 +162,7 @@ function readJson(file: URL | string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The parser quotes the text around the fault, which may be a secret.
+    // The parser's message quotes the text around the error, which may be a secret.
     const reason = messageOf(error).replace(/,? (?:\.\.\.)?".*$/s, '');
     throw new ConfigError(`${file} is not JSON: ${reason}`);
   }

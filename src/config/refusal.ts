@@ -6,7 +6,7 @@ import { type Tree, valueAt } from './tree.js';
 /** Source of each setting, for error messages. */
 export type Sources = Map<string, string>;
 
-/** One sentence about the first error. The value of a secret is not repeated. */
+/** One sentence about the first error. Never repeats the value of a secret. */
 export function sentence(error: ErrorObject | undefined, settings: Tree, sources: Sources): string {
   if (error === undefined) return 'the settings are not valid';
   const path = error.instancePath.slice(1).replaceAll('/', '.');
@@ -31,7 +31,7 @@ function expectation(error: ErrorObject): string {
   return (error.message ?? 'is not valid').replace(/,null$/, '');
 }
 
-/** A value inside a table has the source of the table. */
+/** A value inside a table has the table's source. */
 function from(path: string, sources: Sources): string {
   for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
     const source = sources.get(at);

@@ -17,8 +17,8 @@ import { STORE_PATTERN } from './store-kinds.js';
 /**
  * Schema of every setting: range and meaning. Defaults are in config/default.json. The environment variable of a
  * setting is its path in capitals: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. Tables and lists
- * (money.scales, money.amountMaxima, money.byHand.amountMaxima, products.list, callbacks.aliases) can only be set in a
- * file. Null means unset: the value follows from other settings or from the machine.
+ * (money.scales, money.amountMaxima, money.byHand.amountMaxima, products.list, callbacks.aliases) can be set only in a
+ * file. Null means unset: the value is derived from other settings or from the machine.
  */
 const MIB = 1024 * 1024;
 
@@ -26,7 +26,7 @@ const group = <P extends Properties>(properties: P) => object(properties, {}, { 
 const text = (description: string) => string({ minLength: 1, description });
 const count = (minimum: number, maximum: number, description: string) => integer({ minimum, maximum, description });
 const option = <const T extends string>(values: readonly T[], description: string) => choice(values, { description });
-/** A text that may be unset. */
+/** Text setting that may be unset. */
 const optionalText = (description: string) => nullable(text(description));
 const tlsFiles = (listener: string) =>
   group({
@@ -40,9 +40,9 @@ const product = object(
   { additionalProperties: false },
 );
 
-/** At least 16 characters that a header can carry. */
+/** At least 16 characters that are valid in an HTTP header. */
 const TOKEN = '^[\\x21-\\x7e]{16,}$';
-/** The name is written into the log, where a lone surrogate would become another character. */
+/** The name is written to the log, where a lone surrogate would become a different character. */
 const OPERATOR_NAME = '^\\P{C}{1,64}$';
 
 const operatorToken = group({

@@ -1,20 +1,20 @@
 /**
- * Kinds of store that the setting `store` can name, with the consequences for other settings. To add a kind, add a row
- * here; the compiler then asks for its driver in node/drivers/drivers.ts.
+ * Kinds of store that the `store` setting can name, with their effects on other settings. To add a kind, add a row
+ * here. The compiler then requires a driver for it in node/drivers/drivers.ts.
  */
 export type StoreKind = 'lmdb' | 'redis';
 
 interface StoreKindSettings {
-  /** Prefixes of the addresses, each with the form that messages show. */
+  /** Address prefixes, each with the form that messages show. */
   readonly addresses: Readonly<Record<string, string>>;
   /**
-   * Name in the refusal of a `durability` other than fsync, for a kind that supports only fsync; undefined when all
+   * For a kind that supports only fsync: its name in the error message for other `durability` values. Undefined if all
    * values are supported.
    */
   readonly fsyncOnly: string | undefined;
-  /** True when several nodes can share its shards. */
+  /** True if several nodes can share the store's shards. */
   readonly isShareable: boolean;
-  /** Default of `init`. */
+  /** Default value of `init`. */
   readonly init: 'auto' | 'never';
 }
 
@@ -23,7 +23,7 @@ const STORE_KINDS: Readonly<Record<StoreKind, StoreKindSettings>> = {
     addresses: { 'lmdb:': 'lmdb:FOLDER' },
     fsyncOnly: 'the embedded store',
     isShareable: false,
-    // Newcomers expect an embedded store to exist.
+    // Newcomers expect an embedded store to be created automatically.
     init: 'auto',
   },
   redis: {
@@ -36,7 +36,7 @@ const STORE_KINDS: Readonly<Record<StoreKind, StoreKindSettings>> = {
     },
     fsyncOnly: undefined,
     isShareable: true,
-    // An empty Redis is more likely a wrong address than a new casino.
+    // An empty Redis is more likely to be a wrong address than a new casino.
     init: 'never',
   },
 };
@@ -47,18 +47,18 @@ const ADDRESSES: Readonly<Record<string, string>> = Object.assign(
   ...Object.values(STORE_KINDS).map(({ addresses }) => addresses),
 );
 
-/** Matches every address of a store. */
+/** Matches every store address. */
 export const STORE_PATTERN = `^(${Object.keys(ADDRESSES).map(escaped).join('|')}).`;
 
 /** `lmdb:FOLDER, redis://…, …` */
 export const STORE_FORMS = listed(Object.values(ADDRESSES));
 
-/** Undefined when the text is no address of a store. */
+/** Undefined if the text is not a store address. */
 export function findStoreKind(address: string): StoreKind | undefined {
   return KINDS.find((kind) => Object.keys(STORE_KINDS[kind].addresses).some((prefix) => address.startsWith(prefix)));
 }
 
-/** Settings that follow from the kind of store; undefined when the text is no address of a store. */
+/** Settings derived from the kind of store; undefined if the text is not a store address. */
 export function findKindSettings(address: string): StoreKindSettings | undefined {
   const kind = findStoreKind(address);
   return kind === undefined ? undefined : STORE_KINDS[kind];

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Bytes of an address: 4 for IPv4, 16 for IPv6. IPv4 mapped into IPv6 counts as IPv4. */
+/** Bytes of an address: 4 for IPv4, 16 for IPv6. An IPv4-mapped IPv6 address counts as IPv4. */
 export type Address = Uint8Array;
 
 const IPV4_BYTES = 4;
@@ -14,20 +14,20 @@ interface Network {
   readonly bits: number;
 }
 
-/** Undefined when the text is no address. */
+/** Undefined if the text is not an address. */
 export function parseAddress(text: string): Address | undefined {
-  // Stricter than the parser, which also accepts 127.1, 0x7f.0.0.1 and zones.
+  // Stricter than the parser, which also accepts 127.1, 0x7f.0.0.1 and zone IDs.
   if (isIP(text) === 0 || text.includes('%')) return undefined;
   return Uint8Array.from(ipaddr.process(text).toByteArray());
 }
 
-/** Address from the 4 or 16 bytes of a socket; undefined when the socket gives none. */
+/** Address from a socket's 4 or 16 bytes; undefined if the socket provides none. */
 export function addressOf(bytes: Uint8Array): Address | undefined {
   if (bytes.length !== IPV6_BYTES) return bytes.length === IPV4_BYTES ? bytes : undefined;
   return isMapped(bytes) ? bytes.subarray(IPV6_BYTES - IPV4_BYTES) : bytes;
 }
 
-/** Text of the address, for people. */
+/** Human-readable form of the address. */
 export function formatAddress(address: Address): string {
   return ipaddr.fromByteArray([...address]).toString();
 }
@@ -37,8 +37,8 @@ export class AddressList {
   private constructor(private readonly networks: readonly Network[]) {}
 
   /**
-   * Reads addresses and networks (`10.0.0.0/8`, `2001:db8::/32`), separated by commas or blanks. Throws an `Error` that
-   * names the wrong one.
+   * Parses addresses and networks (`10.0.0.0/8`, `2001:db8::/32`), separated by commas or blanks. Throws an `Error`
+   * that names the first invalid one.
    */
   static parse(text: string): AddressList {
     const words = text.split(/[\s,]+/).filter((word) => word !== '');
@@ -62,7 +62,7 @@ function mustNetwork(text: string): Network {
   if (address === undefined) throw new Error(`${text} is neither an address nor a network such as 10.0.0.0/8`);
   const bitsMax = (family === 4 ? IPV4_BYTES : IPV6_BYTES) * BITS;
   const given = length === undefined ? bitsMax : Number(length);
-  // A network of mapped addresses is an IPv4 network.
+  // A network of IPv4-mapped addresses is an IPv4 network.
   const bits = family === 6 && address.length === IPV4_BYTES ? given - MAPPED_BITS : given;
   if (given > bitsMax || bits < 0) throw new Error(`${text} cannot have a prefix of ${given} bits`);
   const network = { bytes: address.map((byte, n) => byte & maskOf(bits, n)), bits };
@@ -72,7 +72,7 @@ function mustNetwork(text: string): Network {
   return network;
 }
 
-/** Mask for byte `n` under a prefix of `bits`. */
+/** Mask for byte `n` of a prefix that is `bits` long. */
 function maskOf(bits: number, n: number): number {
   const covered = Math.min(Math.max(bits - n * BITS, 0), BITS);
   return 0xff & (0xff << (BITS - covered));

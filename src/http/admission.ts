@@ -1,22 +1,22 @@
 import type { Clock } from '../base/clock.js';
 import { type Cancel, systemTimers } from '../base/timers.js';
 
-/** A request that waits for its answer; a link of the list that `Admission` keeps. */
+/** Request waiting for its answer; a node of the linked list in `Admission`. */
 export interface Pending {
   older: Pending | undefined;
   newer: Pending | undefined;
   readonly deadlineMs: number;
   isExecuting: boolean;
-  /** Bytes of the body that are held. */
+  /** Buffered bytes of the body. */
   byteLength: number;
-  /** Called after the deadline: answers that the outcome is unknown, and leaves the list. */
+  /** Called after the deadline. Answers that the outcome is unknown, and leaves the list. */
   expire(): void;
 }
 
 export interface AdmissionSettings {
   readonly inFlightMax: number;
   /**
-   * Limit in bytes of all bodies that are being carried out; the same limit applies again to bodies still being
+   * Limit in bytes for all bodies being executed. A separate limit of the same size applies to bodies still being
    * received.
    */
   readonly inFlightBytesMax: number;
@@ -26,9 +26,9 @@ const TICK_MS = 50;
 
 /**
  * Counts pending requests and ends those that wait too long. All have the same time limit, so they expire in order of
- * arrival: a linked list that each can leave from the middle, and one timer at its front. Requests still being received
- * and requests being carried out have separate counts and byte limits. Slow senders and unsigned bodies therefore do
- * not keep out requests that arrive in one piece.
+ * arrival: one timer at the front of a linked list is enough, and a request can leave from the middle. Requests being
+ * received and requests being executed have separate counts and byte limits. Slow senders and unsigned bodies therefore
+ * do not block requests that arrive in one piece.
  */
 export class Admission {
   private count = 0;
@@ -50,7 +50,10 @@ export class Admission {
     return this.count;
   }
 
-  /** Too many bodies are being received, or so many requests are carried out that reading another would be in vain. */
+  /**
+   * True if too many bodies are being received, or if so many requests are being executed that reading another would be
+   * futile.
+   */
   get isFull(): boolean {
     const { inFlightMax } = this.settings;
     return this.executing >= inFlightMax || this.count - this.executing >= inFlightMax;
@@ -64,7 +67,9 @@ export class Admission {
     this.newest = pending;
   }
 
-  /** Counts further bytes of a body still being received; false when the incoming bodies together are too large. */
+  /**
+   * Counts more bytes of a body still being received. Returns false if the incoming bodies exceed their combined limit.
+   */
   tryGrow(pending: Pending, byteLength: number): boolean {
     if (this.comingBytes + byteLength > this.settings.inFlightBytesMax) return false;
     this.comingBytes += byteLength;
@@ -72,7 +77,7 @@ export class Admission {
     return true;
   }
 
-  /** Counts a complete body as being carried out; false at the limit of requests or bytes. */
+  /** Counts a complete body as being executed. Returns false at the limit of requests or bytes. */
   tryExecute(pending: Pending, byteLength: number): boolean {
     const { inFlightMax, inFlightBytesMax } = this.settings;
     if (this.executing >= inFlightMax || this.executingBytes + byteLength > inFlightBytesMax) return false;

@@ -11,7 +11,7 @@ import type { CallbackObserver } from './callback-observer.js';
 import type { CallbackTracer } from './callback-trace.js';
 import type { TlsFiles } from './uws.js';
 
-/** Carries out callbacks with a `CallbackCodec`, in any thread. */
+/** Executes callbacks with a `CallbackCodec`, in any thread. */
 export interface CallbackService {
   /** Calls the replier once, when the answer is durable. */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
@@ -19,15 +19,15 @@ export interface CallbackService {
 
 export interface CallbackSettings extends AdmissionSettings {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Additional paths of endpoints. */
+  /** Additional endpoint paths. */
   readonly aliases: ReadonlyMap<string, Endpoint>;
   readonly bodyBytesMax: number;
   readonly connectionsMax: number;
-  /** After this time the answer is that the outcome is unknown. */
+  /** After this time, the answer says that the outcome is unknown. */
   readonly requestDeadlineMs: number;
-  /** Undefined: plain HTTP. */
+  /** Undefined for plain HTTP. */
   readonly tls: TlsFiles | undefined;
 }
 
@@ -37,14 +37,14 @@ export interface CallbackDeps {
   readonly service: CallbackService;
   readonly admission: Admission;
   readonly refusals: RefusalLog;
-  /** Logs the rules that malformed callbacks break. */
+  /** Logs the rules that malformed callbacks violate. */
   readonly malformed: RefusalLog;
   readonly clock: Clock;
   readonly observer: CallbackObserver;
   readonly counts: ConnectionCounts;
   readonly log: CallbackLog;
-  /** True: each answer closes its connection, because this listener is ending and another one takes over. */
+  /** True if each answer closes its connection, because this listener is shutting down and another takes over. */
   readonly ending: { isEnding: boolean };
-  /** Undefined without a trace collector. */
+  /** Undefined if there is no trace collector. */
   readonly tracer: CallbackTracer | undefined;
 }

@@ -7,7 +7,7 @@ import type { ReadRequest } from '../callback/request-codec.js';
 import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
 
-/** Answers that get a line: none, those with a statusCode other than 0, slow ones, all. */
+/** Answers that are logged: none, those with a nonzero statusCode, slow ones, or all. */
 export type CallbackLogging = 'none' | 'errors' | 'slow' | 'all';
 
 export interface CallbackLogSettings {
@@ -15,10 +15,10 @@ export interface CallbackLogSettings {
   readonly slowMs: number;
 }
 
-/** Elements of an array that are logged. */
+/** Maximum number of array elements that are logged. */
 const TXNS_MAX = 20;
 
-/** Writes a line per callback read, where the settings ask for one: writing a line takes longer than deciding. */
+/** Logs one line per callback, if the settings ask for it. Logging takes longer than deciding a callback. */
 export class CallbackLog {
   /** May change while callbacks arrive. */
   settings: CallbackLogSettings;
@@ -46,7 +46,7 @@ export class CallbackLog {
     }
   }
 
-  /** `traceId` is the id of the caller's trace, if it sent one. */
+  /** `traceId` is the ID of the caller's trace, if it sent one. */
   write(
     endpoint: Endpoint,
     request: ReadRequest,

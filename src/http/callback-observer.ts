@@ -4,15 +4,15 @@ import type { Endpoint } from '../wallet/command.js';
 
 /** Outcome of a request: accepted, or the failure in its answer. */
 export type Outcome = 'accepted' | CallbackFailure;
-/** `other`: no callback's path or method. */
+/** `other` means that neither the path nor the method belongs to a callback. */
 export type Addressed = Endpoint | 'other';
 
 /** Observes the callback listener; called on the hot path. */
 export interface CallbackObserver {
   answered(to: Addressed, outcome: Outcome): void;
-  /** Times are of the monotonic clock. `readyMs`, when the answer could be sent, is undefined for a refusal. */
+  /** Times are from the monotonic clock. `readyMs` is when the answer was ready to send; undefined for a refusal. */
   took(startedMs: number, readyMs: number | undefined, endedMs: number): void;
-  /** Called beside `answered`, with the reason why a callback was malformed. */
+  /** Called in addition to `answered`, with the reason why a callback was malformed. */
   malformed(to: Endpoint, refusal: Refusal): void;
   /** A connection ended before its callback was answered. */
   aborted(): void;

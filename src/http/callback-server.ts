@@ -27,11 +27,11 @@ import {
 export interface ListenerMeasures {
   readonly inFlight: number;
   readonly connections: number;
-  /** Undefined when requests are not signed. */
+  /** Undefined if requests are not signed. */
   readonly usesByKey: Readonly<Record<string, number>> | undefined;
 }
 
-/** Connections with the same certificate. */
+/** Connections that share a certificate. */
 interface Serving {
   readonly app: TemplatedApp;
   connections: number;
@@ -40,25 +40,25 @@ interface Serving {
 const UNREAD =
   'connection closed before a request (HTTP/1.0, TLS on a plain port, or a TCP check), later ones are counted';
 
-/** Characters of an unknown path that the log shows. */
+/** Maximum length of an unknown path in the log. */
 const PATH_SHOWN_MAX = 200;
 
-/** An accepted connection reaches its app a moment later. */
+/** An accepted connection is assigned to its app only after a moment. */
 const RETIRE_MS = 1000;
 
-/** The platform's listener: serves its endpoints, and refuses everything else in the interface's own format. */
+/** The platform's listener. Serves the endpoints, and refuses all other requests in the interface's own format. */
 export class CallbackServer {
-  /** The first app listens as long as the server does; the last app gets the accepted connections. */
+  /** The first app listens as long as the server does; the last one receives new connections. */
   private readonly serving: [Serving, ...Serving[]];
   private readonly deps: CallbackDeps;
   private readonly guard: ConnectionGuard;
-  /** The first connection that ends without a request gets a line; later ones are counted. */
+  /** The first connection that ends without a request is logged; later ones are only counted. */
   private isUnreadLogged = false;
   private readonly paths: ReadonlyMap<string, Endpoint>;
   private socket: us_listen_socket | undefined = undefined;
   private isDraining = false;
 
-  /** Throws when the library rejects the certificate or the key. */
+  /** Throws if the library rejects the certificate or the key. */
   constructor(
     deps: Omit<CallbackDeps, 'admission' | 'refusals' | 'malformed' | 'ending'>,
     private callers: Callers,
@@ -74,14 +74,14 @@ export class CallbackServer {
     this.serving = [this.newServing(settings.tls)];
   }
 
-  /** Takes effect at once; requests already arriving keep the rules that held when their headers came. */
+  /** Takes effect immediately, except for requests whose headers have already arrived. */
   setCallers(callers: Callers): void {
     callers.countFrom(this.callers);
     this.callers = callers;
   }
 
   /**
-   * Gives new connections the certificate now in these files; open connections keep theirs. Throws like the
+   * Uses the certificate that is now in these files for new connections; open connections keep theirs. Throws like the
    * constructor, and then changes nothing.
    */
   reloadCertificate(tls: TlsFiles): void {
@@ -93,12 +93,12 @@ export class CallbackServer {
     this.retireLater(former);
   }
 
-  /** Sets which callbacks get a line in the log. */
+  /** Sets which callbacks are logged. */
   setLogging(settings: CallbackLogSettings): void {
     this.deps.log.settings = settings;
   }
 
-  /** Number of requests that each key has signed. */
+  /** Number of requests signed with each key. */
   get usesByKey(): Readonly<Record<string, number>> | undefined {
     return this.callers.usesByKey;
   }
@@ -112,26 +112,26 @@ export class CallbackServer {
     return { inFlight, connections, usesByKey };
   }
 
-  /** Starts to listen; returns the port. Throws on failure. */
+  /** Starts listening and returns the port. Throws on failure. */
   listen(): number {
     const { host, port } = this.deps.settings;
     this.socket = listenExclusively(this.serving[0].app, host, port);
     return us_socket_local_port(this.socket);
   }
 
-  /** Answers as before, and closes each connection with its answer: callers that reconnect reach another node. */
+  /** Keeps answering, but closes each connection after its answer, so that callers reconnect to another node. */
   closeGently(): void {
     this.deps.ending.isEnding = true;
   }
 
-  /** Accepts no new connections; requests on open connections are refused. */
+  /** Accepts no new connections, and refuses requests on open connections. */
   stopListening(): void {
     this.isDraining = true;
     if (this.socket !== undefined) us_listen_socket_close(this.socket);
     this.socket = undefined;
   }
 
-  /** Closes all connections, answered or not. */
+  /** Closes all connections, including those with unanswered requests. */
   close(): void {
     this.stopListening();
     this.deps.admission.close();
@@ -144,7 +144,7 @@ export class CallbackServer {
     if (change > 0) this.admit(res);
   }
 
-  /** Runs before anything is read from a connection, and before a handshake costs time. */
+  /** Runs before anything is read from a connection, so a refused connection costs no handshake. */
   private admit(res: HttpResponse): void {
     const { refusals, counts } = this.deps;
     // The address of a closed connection cannot be read.
@@ -181,7 +181,7 @@ export class CallbackServer {
     return serving;
   }
 
-  /** Accepts extra slashes, which a base URL that ends with a slash adds: the path means the same without them. */
+  /** Accepts extra slashes, which a base URL with a trailing slash produces. They do not change the path's meaning. */
   private handleOther(res: HttpResponse, req: HttpRequest): void {
     const endpoint = this.paths.get(withoutExtraSlashes(req.getUrl()));
     if (endpoint === undefined) this.refuse(res, req, 'unknown-path');
@@ -189,7 +189,7 @@ export class CallbackServer {
     else this.refuse(res, req, 'wrong-method');
   }
 
-  /** Removes an app without connections that is neither first nor last. */
+  /** Removes an app that has no connections and is neither the first nor the last. */
   private retireLater(serving: Serving): void {
     const isInUse = () => serving === this.serving[0] || serving === this.serving.at(-1) || serving.connections > 0;
     if (isInUse()) return;
@@ -235,16 +235,17 @@ export class CallbackServer {
     this.send(res, failure, isHead(req), false);
   }
 
-  /** Reason for the log why this caller is refused. */
+  /** Reason why this caller is refused, for the log. */
   private findRefusal(res: HttpResponse, req: HttpRequest): string | undefined {
     return this.callers.isAllowed(res, req) ? this.callers.findForeign(res, req) : 'address not allowed';
   }
 
   /**
-   * Answers a turn later and closes the connection. Otherwise a caller behind a trusted proxy could be refused once and
-   * then claim any address. The library reads the claimed address anew at each request of a connection. It also carries
-   * out everything that arrived in one piece, even after an answer that closes. It ends a connection when a request
-   * arrives before the last answer, so a delayed answer prevents this.
+   * Answers one turn later and closes the connection. Without the close, a caller behind a trusted proxy could be
+   * refused once and then claim any address, because the library rereads the claimed address for each request on a
+   * connection. The library also processes everything that arrived in one chunk, even after an answer that closes the
+   * connection. It ends a connection if a request arrives before the previous answer, so a delayed answer prevents
+   * this.
    */
   private turnAway(res: HttpResponse, req: HttpRequest, refusal: string): void {
     this.deps.refusals.note(refusal, this.callers.describe(res, req));
@@ -258,7 +259,10 @@ export class CallbackServer {
     });
   }
 
-  /** HEAD gets no body: the library would send one, and a proxy would take it for the beginning of the next answer. */
+  /**
+   * A HEAD response must have no body. The library would send one, and a proxy would read it as the start of the next
+   * response.
+   */
   private send(res: HttpResponse, failure: CallbackFailure, isToHead: boolean, close: boolean): void {
     sendFailure(res, failure, isToHead ? '' : this.deps.codec.failure(NOTHING_READ, failure), close);
     this.deps.observer.answered('other', failure);

@@ -3,33 +3,33 @@ import { parseTraceParent, type TraceParent } from '../telemetry/trace-parent.js
 import type { Endpoint } from '../wallet/command.js';
 import type { Outcome } from './callback-observer.js';
 
-/** Times of the monotonic clock. A stage that did not happen is undefined. */
+/** Times from the monotonic clock. Undefined for a stage that was not reached. */
 export interface CallbackTimes {
   readonly startedMs: number;
-  /** Time at which the whole body had arrived. */
+  /** When the whole body had arrived. */
   readonly readMs: number | undefined;
   readonly turn: TurnTimes | undefined;
-  /** Time at which the answer could be sent. */
+  /** When the answer was ready to send. */
   readonly readyMs: number | undefined;
   readonly endedMs: number;
 }
 
-/** Sends the spans of callbacks to a trace collector. */
+/** Exports callback spans to a trace collector. */
 export interface CallbackTracer {
-  /** Decides by the header traceparent, which may be empty or invalid. Called for every callback. */
+  /** Decides based on the traceparent header, which may be empty or invalid. Called for every callback. */
   isSampled(header: string): boolean;
   begin(endpoint: Endpoint, parent: TraceParent | undefined): CallbackSpan;
-  /** Sends the remaining spans; resolves in time for a stop. */
+  /** Exports the remaining spans. Resolves quickly enough for a shutdown. */
   close(): Promise<void>;
 }
 
 export interface CallbackSpan {
   readonly traceId: string;
-  /** Call this once. */
+  /** Must be called only once. */
   end(outcome: Outcome | 'aborted', times: CallbackTimes): void;
 }
 
-/** A callback's part of a trace, for its log line and, when sampled, for its spans. */
+/** A callback's trace context, for its log line and, if sampled, for its spans. */
 export class CallbackTrace {
   readMs: number | undefined = undefined;
   turn: TurnTimes | undefined = undefined;
@@ -39,7 +39,7 @@ export class CallbackTrace {
     readonly span: CallbackSpan | undefined,
   ) {}
 
-  /** Undefined when the callback is neither logged nor sampled; that check does not read the header. */
+  /** Undefined if the callback is neither logged nor sampled. Does not read the header to decide. */
   static maybeOf(
     endpoint: Endpoint,
     header: string,

@@ -12,15 +12,15 @@ import { type Claim, type Unsigned, WRONG_SIGNATURE } from './signature.js';
 import type { HttpResponse } from './uws.js';
 
 /**
- * Most pieces of a body: this many, and one more for each `BYTES_PER_PIECE` bytes. Each piece costs as much as a small
- * callback.
+ * Maximum number of chunks in a body: this many, plus one for each `BYTES_PER_PIECE` bytes. Each chunk costs as much as
+ * a small callback.
  */
 const PIECES_FREE = 64;
 const BYTES_PER_PIECE = 256;
 
 /**
- * One callback from its headers to its answer. It ends once: answered, expired or aborted. After
- * that the library's response must not be touched, and a late answer is dropped.
+ * One callback from its headers to its answer. It ends exactly once: answered, expired or aborted. After that, the
+ * library's response must not be used, and a late answer is dropped.
  */
 export class Callback implements Pending, Replier<CallbackReply> {
   older: Pending | undefined = undefined;
@@ -31,16 +31,16 @@ export class Callback implements Pending, Replier<CallbackReply> {
   private isDone = false;
   private chunks: Buffer[] | undefined = undefined;
   private claim: Claim | undefined = undefined;
-  /** Sender, for people; present with every claim. */
+  /** Human-readable sender; set whenever there is a claim. */
   private from: (() => string) | undefined = undefined;
   /**
-   * Body of the request, from its complete and verified arrival until its answer. Dropped at the answer: the executor
-   * may keep this callback throughout an outage, when its bytes no longer count.
+   * Request body, set once it has completely arrived and been verified. Dropped when answered: during an outage, the
+   * executor may hold this callback long after its bytes stopped counting toward the limit.
    */
   private text: string | undefined = undefined;
-  /** Compression of the body, if any: compressed bodies are not read. */
+  /** Compression format of the body, if any. Compressed bodies are refused. */
   private compression: string | undefined = undefined;
-  /** Undefined when the callback is not traced. */
+  /** Undefined if the callback is not traced. */
   private trace: CallbackTrace | undefined = undefined;
 
   constructor(
@@ -50,13 +50,13 @@ export class Callback implements Pending, Replier<CallbackReply> {
   ) {
     this.deadlineMs = deps.clock.monotonicMs() + deps.settings.requestDeadlineMs;
     deps.admission.enter(this);
-    // Must come first: the library ends the process when an answer is late and no abort handler is set.
+    // Must come first, because the library ends the process if an answer is late and no abort handler is set.
     res.onAborted(() => this.aborted());
   }
 
   /**
-   * Collects the body of a request with this signature, if it needs one; `from` describes the sender. A chunk is the
-   * library's memory and is invalid after this returns.
+   * Collects the request body and, if a signature is required, verifies it; `from` describes the sender. A chunk is in
+   * the library's memory and becomes invalid when its handler returns.
    */
   readBody(claim: Claim | Unsigned | undefined, from: (() => string) | undefined): void {
     this.from = from;
@@ -73,13 +73,14 @@ export class Callback implements Pending, Replier<CallbackReply> {
       if (!this.deps.admission.tryGrow(this, chunk.byteLength)) return this.refuseAndClose('overloaded');
       this.chunks ??= [];
       this.chunks.push(Buffer.from(new Uint8Array(chunk)));
-      // Closed without an answer: otherwise the library would process everything received before it closes.
+      // Closed without an answer, because the library would otherwise process everything it has received before it
+      // closes.
       if (this.chunks.length > PIECES_FREE + byteLength / BYTES_PER_PIECE) this.res.close();
       else if (isLast) this.execute(Buffer.concat(this.chunks));
     });
   }
 
-  /** `header` is the caller's traceparent, or empty. */
+  /** `header` is the caller's traceparent header, or empty. */
   follow(header: string, isLogged: boolean): void {
     this.trace = CallbackTrace.maybeOf(this.endpoint, header, this.deps.tracer, isLogged);
   }
@@ -101,7 +102,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.answered(answer, readyMs);
   }
 
-  /** Called after the deadline: cuts off a sender that is still sending its body. */
+  /** Called after the deadline. Disconnects a sender that is still sending its body. */
   expire(): void {
     this.answerFailure('not-durable-in-time', !this.isExecuting);
   }
@@ -110,7 +111,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.answerFailure(failure, false);
   }
 
-  /** Refuses a request that has not been read completely. */
+  /** Refuses a request that has not been completely read. */
   refuseAndClose(failure: CallbackFailure): void {
     this.answerFailure(failure, true);
   }
@@ -120,7 +121,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
       this.refuseUnsigned(WRONG_SIGNATURE, false);
       return;
     }
-    // Text instead of bytes: long-lived bytes are outside the heap and make V8 run full collections.
+    // Keeps text instead of bytes, because long-lived byte buffers are outside the heap and cause V8 to run full
+    // collections.
     const text = textOf(bytes);
     this.text = text;
     this.compression = text === '' ? compressionOf(bytes) : undefined;
@@ -133,7 +135,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     else this.refuse('overloaded');
   }
 
-  /** Nothing of an unsigned body is read, so the answer echoes nothing. */
+  /** An unsigned body is not parsed, so the answer echoes nothing from it. */
   private refuseUnsigned({ reason, detail }: Unsigned, close: boolean): void {
     const { from } = this;
     if (from !== undefined) {
@@ -153,13 +155,14 @@ export class Callback implements Pending, Replier<CallbackReply> {
   private answered(answer: CallbackAnswer, readyMs: number | undefined): void {
     const { observer, log, clock, settings } = this.deps;
     const endedMs = clock.monotonicMs();
-    // All callbacks have the same time limit, so the deadline gives the arrival time.
+    // All callbacks have the same time limit, so the arrival time follows from the deadline.
     const startedMs = this.deadlineMs - settings.requestDeadlineMs;
     const isFailure = answer.type === 'failed';
     observer.answered(this.endpoint, isFailure ? answer.failure : 'accepted');
     observer.took(startedMs, readyMs, endedMs);
     if (isFailure && answer.failure === 'malformed') this.noteMalformed();
-    // Refused strangers reach this point too and must not fill the log; a line about an unread body would say nothing.
+    // Refused requests from strangers also get here and must not fill the log. A line about an unread body would be
+    // meaningless.
     if (this.text !== undefined && log.wants(isFailure, endedMs - startedMs)) {
       log.write(this.endpoint, this.read(), answer, endedMs - startedMs, this.trace?.traceId);
     }
@@ -174,7 +177,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.trace = undefined;
   }
 
-  /** The log and a counter get the reason, whether or not the answer to the platform does. */
+  /** Passes the reason to the log and a counter, whether or not the answer includes it. */
   private noteMalformed(): void {
     const { id, refusal } = this.read();
     if (refusal === undefined) return;
@@ -185,7 +188,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.deps.malformed.note(`${this.endpoint} ${reason}`, () => `request ${id}`);
   }
 
-  /** Reads the body again for the few callbacks that need this here: executors read callbacks themselves. */
+  /** Parses the body for the few callbacks that need it in this thread. Normally the executor parses it. */
   private read(): ReadRequest {
     return this.text === undefined ? NOTHING_READ : this.deps.codec.read(this.endpoint, this.text);
   }
@@ -217,7 +220,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   503: '503 Service Unavailable',
 };
 
-/** Shorter than the library's idle timeout, a fixed 8 to 12 s. */
+/** Shorter than the library's fixed idle timeout of 8 to 12 s. */
 const KEEP_ALIVE = 'timeout=7';
 const RETRY_AFTER_SECONDS = '1';
 
@@ -234,7 +237,7 @@ export function sendFailure(res: HttpResponse, failure: CallbackFailure, body: s
   });
 }
 
-/** Detected by the first bytes. Deflate and brotli have no signature. */
+/** Detected from the first bytes. Deflate and brotli have no signature. */
 function compressionOf(bytes: Buffer): string | undefined {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
   return bytes.length > 4 && bytes.readUInt32LE() === 0xfd2fb528 ? 'zstd' : undefined;

@@ -4,29 +4,31 @@ import { type Address, type AddressList, addressOf, formatAddress, parseAddress 
 import type { Claim, Signatures, Unsigned } from './signature.js';
 import type { HttpRequest, HttpResponse } from './uws.js';
 
-/** Method by which a proxy names its client. */
+/** How a proxy conveys its client's address. */
 export type ForwardedBy = 'x-forwarded-for' | 'proxy-protocol';
 
 export interface CallerRules {
-  /** Undefined: any address. */
+  /** Undefined if any address is allowed. */
   readonly networks: AddressList | undefined;
-  /** Proxies whose statements about their clients are trusted. */
+  /** Proxies that are trusted to report their clients' addresses. */
   readonly proxies: AddressList | undefined;
   readonly forwardedBy: ForwardedBy;
-  /** Undefined: requests are not signed. */
+  /** Undefined if requests are not signed. */
   readonly signatures: Signatures | undefined;
-  /** True: only the loopback binding keeps others out, so requests carried by a browser or a proxy are refused. */
+  /**
+   * True if binding to loopback is the only access control. Requests carried by a browser or a proxy are then refused.
+   */
   readonly trustsLoopback: boolean;
 }
 
 const CURE = 'without signature.keys or allow.networks only programs of this machine may call (docs/proxies.md)';
-/** Characters of a header that the log quotes. */
+/** Maximum number of header characters that the log quotes. */
 const SAID_LENGTH_MAX = 100;
 const FORWARDED_FOR = 'x-forwarded-for';
 
 /**
- * Rules about allowed callers: docs/decisions.md section 6. Changed rules are a new object, so that each request sees
- * one consistent set.
+ * Rules about allowed callers; see docs/decisions.md section 6. Changing the rules creates a new object, so that each
+ * request sees a consistent set.
  */
 export class Callers {
   constructor(private readonly rules: CallerRules) {}
@@ -35,12 +37,12 @@ export class Callers {
     return this.rules.signatures?.usesByKey;
   }
 
-  /** Takes over the counts, so that counters do not restart with every change of the rules. */
+  /** Takes over the counts, so that counters do not restart when the rules change. */
   countFrom({ usesByKey }: Callers): void {
     if (usesByKey !== undefined) this.rules.signatures?.countFrom(usesByKey);
   }
 
-  /** Whether this peer may connect: it is a caller, or a proxy that may speak for one. */
+  /** Whether this peer may connect: it is an allowed caller, or a proxy that may forward for one. */
   mayConnect(res: HttpResponse): boolean {
     const { networks, proxies } = this.rules;
     if (networks === undefined) return true;
@@ -56,8 +58,8 @@ export class Callers {
   }
 
   /**
-   * Reason for the log, one of few texts, why a request does not come from a program on this machine; undefined when it
-   * may be carried out. Costs nothing when callers prove themselves.
+   * Reason, from a small fixed set for the log, why a request does not come from a program on this machine. Undefined
+   * if the request is allowed. Costs nothing if callers authenticate themselves.
    */
   findForeign(res: HttpResponse, req: HttpRequest): string | undefined {
     if (!this.rules.trustsLoopback) return undefined;
@@ -69,7 +71,7 @@ export class Callers {
     return name === undefined ? undefined : describeCarried(name, CURE);
   }
 
-  /** Undefined when requests are not signed. */
+  /** Undefined if requests are not signed. */
   claim(req: HttpRequest, clock: Clock): Claim | Unsigned | undefined {
     const { signatures } = this.rules;
     if (signatures === undefined) return undefined;
@@ -77,8 +79,8 @@ export class Callers {
   }
 
   /**
-   * For people: address of a refused request, with the peer's when a proxy spoke for it. The text may be needed after
-   * the headers are gone.
+   * Human-readable address of a refused request, with the peer's address if a proxy forwarded it. Returns a function,
+   * because the text may be needed after the headers are gone.
    */
   describe(res: HttpResponse, req: HttpRequest): () => string {
     if (this.rules.proxies === undefined) return () => this.describePeer(res);
@@ -90,17 +92,17 @@ export class Callers {
     return () => `${nameOf(caller)}${said} by ${nameOf(peer)}`;
   }
 
-  /** For people: the other end of a connection. */
+  /** Human-readable remote end of a connection. */
   describePeer(res: HttpResponse): string {
     return nameOf(peerOf(res));
   }
 
-  /** Address that a request comes from; undefined when a trusted proxy gives no readable address. */
+  /** Address that a request comes from; undefined if a trusted proxy provides no valid address. */
   private maybeCaller(peer: Address | undefined, res: HttpResponse, req: HttpRequest): Address | undefined {
     const { proxies, forwardedBy } = this.rules;
     if (peer === undefined || proxies === undefined || !proxies.has(peer)) return peer;
     if (forwardedBy === FORWARDED_FOR) return behindProxies(peer, forwardedFor(req), proxies);
-    // A proxy that checks our health speaks for itself and gives no address.
+    // A proxy's own health check contains no client address.
     const proxied = new Uint8Array(res.getProxiedRemoteAddress());
     return proxied.length === 0 ? peer : addressOf(proxied);
   }
@@ -114,7 +116,7 @@ function nameOf(address: Address | undefined): string {
   return address === undefined ? 'an unreadable address' : formatAddress(address);
 }
 
-/** All lines of the header in order: some proxies add their own line below the caller's. */
+/** All lines of the header in order, because some proxies add their own line below the caller's. */
 function forwardedFor(req: HttpRequest): string[] {
   const lines: string[] = [];
   req.forEach((name, value) => {
@@ -123,7 +125,7 @@ function forwardedFor(req: HttpRequest): string[] {
   return lines.flatMap((line) => line.split(','));
 }
 
-/** Each proxy appends its peer. Reads from the end to the first address that is not a trusted proxy. */
+/** Each proxy appends its peer's address. Reads backwards to the first address that is not a trusted proxy. */
 function behindProxies(peer: Address, hops: readonly string[], proxies: AddressList): Address | undefined {
   let address: Address | undefined = peer;
   for (let n = hops.length - 1; n >= 0 && address !== undefined && proxies.has(address); n--) {
@@ -132,7 +134,7 @@ function behindProxies(peer: Address, hops: readonly string[], proxies: AddressL
   return address;
 }
 
-/** Some proxies append the caller's port, then with brackets around an IPv6 address, or add quotation marks. */
+/** Some proxies append the caller's port (with brackets around an IPv6 address) or add quotation marks. */
 function withoutPort(hop: string): string {
   const [, quoted = hop] = /^"([^"]*)"$/.exec(hop) ?? [];
   const [, bracketed] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(quoted) ?? [];

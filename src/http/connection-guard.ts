@@ -4,14 +4,14 @@ import { addressOf } from './address-list.js';
 import type { HttpResponse } from './uws.js';
 
 const IPV4_BYTES = 4;
-/** One customer of a provider has all addresses of such a network. */
+/** Providers assign each customer a network of this size. */
 const IPV6_PREFIX_BYTES = 8;
 
 /**
- * Keeps the callback listener within its limit. The library reports that a connection opens or closes, but not which
- * connection closes or carries a request. It reports a close only to the handler that `onAborted` set last, and each
- * request sets its own. Therefore the table holds only silent connections, of addresses without any request since. Each
- * of these is known to be open; closing an ended connection would touch freed memory.
+ * Keeps the callback listener within its connection limit. The library reports that a connection opens or closes, but
+ * not which one closes or carries a request. It reports a close only to the handler that `onAborted` set last, and each
+ * request sets its own. Therefore the table holds only silent connections from addresses that have sent no request
+ * since. Only these are known to be open, and closing an ended connection would access freed memory.
  */
 export class ConnectionGuard {
   private readonly table: ConnectionTable<HttpResponse>;
@@ -20,15 +20,15 @@ export class ConnectionGuard {
   constructor(
     connectionsMax: number,
     private readonly counts: ConnectionCounts,
-    /** Called when a connection ends without a readable request. */
+    /** Called when a connection ends without a valid request. */
     private readonly onUnread: () => void,
   ) {
     this.table = new ConnectionTable({ connectionsMax, perAddressMax: Number.POSITIVE_INFINITY });
   }
 
   /**
-   * Registers a new connection; `total` counts the open ones. Closes the new connection or an older one when there are
-   * too many.
+   * Registers a new connection; `total` is the number of open ones. If there are too many, closes the new connection or
+   * an older one.
    */
   enter(res: HttpResponse, total: number): 'in' | 'refused' {
     const address = keyOf(res);
@@ -38,7 +38,7 @@ export class ConnectionGuard {
       if (!this.isEvicting) this.unread();
     });
     const excess = this.table.findExcess(place, total);
-    // The address of a closed connection is unknown, so a request on it could not be attributed.
+    // The address of a closed connection is unknown, so a request on it could not be attributed to it.
     if (address === '') this.table.leave(place);
     if (excess === place) this.counts.refused.full++;
     else this.counts.accepted++;
@@ -51,7 +51,7 @@ export class ConnectionGuard {
     return excess === place ? 'refused' : 'in';
   }
 
-  /** Call this first with each request: from now on a silent connection of this address may end unnoticed. */
+  /** Must be called first for each request: from now on, a silent connection from this address may end unnoticed. */
   asked(res: HttpResponse): void {
     if (this.table.size === 0) return;
     const address = keyOf(res);
@@ -65,7 +65,7 @@ export class ConnectionGuard {
   }
 }
 
-/** Empty when the other end is gone. */
+/** Empty if the remote end has disconnected. */
 function keyOf(res: HttpResponse): string {
   const bytes = addressOf(new Uint8Array(res.getRemoteAddress())) ?? new Uint8Array();
   return Buffer.from(bytes.length === IPV4_BYTES ? bytes : bytes.subarray(0, IPV6_PREFIX_BYTES)).toString('hex');

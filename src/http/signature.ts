@@ -1,16 +1,16 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { formatSpan } from '../base/time.js';
 
-/** Secret that the platform may sign with. */
+/** Secret that the platform may use for signing. */
 export interface SignatureKey {
-  /** Name of the key, for people. */
+  /** Human-readable key name. */
   readonly id: string;
   readonly secret: KeyObject;
 }
 
-/** Reason why a request is not accepted as the platform's. */
+/** Why a request is not accepted as coming from the platform. */
 export interface Unsigned {
-  /** One of few reasons, for counting. */
+  /** One of a few reasons, for counting. */
   readonly reason:
     | 'no sapi-signature header'
     | 'no sapi-timestamp header'
@@ -18,7 +18,7 @@ export interface Unsigned {
     | 'sapi-timestamp is not in milliseconds since 1970'
     | 'timestamp too far from now'
     | 'wrong signature';
-  /** Description of the received headers, for people. */
+  /** Human-readable description of the received headers. */
   readonly detail?: string;
 }
 
@@ -29,13 +29,13 @@ const SECRET_LENGTH_MIN = 16;
 const SIGNATURE_LENGTH = 64;
 const TIMESTAMP = /^\d{1,15}$/;
 
-// The comparison is synchronous, so all comparisons can share these buffers.
+// Comparisons are synchronous, so all of them can share these buffers.
 const expected = Buffer.alloc(SIGNATURE_LENGTH);
 const given = Buffer.alloc(SIGNATURE_LENGTH);
 
 /**
- * Parses keys from the settings: `ID:SECRET`, separated by blanks or line ends; lines that begin with # are comments.
- * Throws an `Error` that says which key is wrong and repeats none.
+ * Parses keys from the settings: `ID:SECRET`, separated by blanks or line ends. Lines that begin with # are comments.
+ * Throws an `Error` that says which key is wrong but never repeats a key.
  */
 export function parseKeys(text: string): readonly SignatureKey[] {
   const words = text
@@ -50,14 +50,14 @@ export function parseKeys(text: string): readonly SignatureKey[] {
   return keys;
 }
 
-/** hex(HMAC-SHA256(secret, body + "." + timestamp)): docs/decisions.md section 6. */
+/** hex(HMAC-SHA256(secret, body + "." + timestamp)); see docs/decisions.md section 6. */
 export function sign(secret: KeyObject, body: Uint8Array, timestamp: string): string {
   return createHmac('sha256', secret).update(body).update(`.${timestamp}`).digest('hex');
 }
 
-/** Valid keys in the order of the settings; the most used key is best put first. */
+/** Valid keys in settings order. For speed, list the most used key first. */
 export class Signatures {
-  /** Requests that each key has signed, in the order of the keys: a key whose count stays the same can be withdrawn. */
+  /** Number of requests signed with each key, in key order. A key whose count no longer changes can be withdrawn. */
   private readonly uses: number[];
 
   constructor(
@@ -67,7 +67,7 @@ export class Signatures {
     this.uses = keys.map(() => 0);
   }
 
-  /** Continues from the counts of keys with these ids. */
+  /** Continues the counts of keys with the same IDs. */
   countFrom(usesByKey: Readonly<Record<string, number>>): void {
     this.keys.forEach(({ id }, n) => {
       this.uses[n] = Object.hasOwn(usesByKey, id) ? (usesByKey[id] as number) : 0;
@@ -78,7 +78,7 @@ export class Signatures {
     return Object.fromEntries(this.keys.map(({ id }, n) => [id, this.uses[n] ?? 0]));
   }
 
-  /** Checks everything that is known before the body arrives; '' stands for a missing header. */
+  /** Checks everything that is known before the body arrives. An empty string stands for a missing header. */
   claim(timestamp: string, signature: string, nowMs: number): Claim | Unsigned {
     if (signature.length !== SIGNATURE_LENGTH || !TIMESTAMP.test(timestamp)) return malformed(timestamp, signature);
     const skewMs = Number(timestamp) - nowMs;
@@ -89,7 +89,7 @@ export class Signatures {
     return new Claim(this, timestamp, signature.toLowerCase());
   }
 
-  /** Takes the same time wherever a signature differs. */
+  /** Takes the same time regardless of where a signature differs. */
   isSigned(body: Uint8Array, timestamp: string, signature: string): boolean {
     given.write(signature, 'latin1');
     for (let n = 0; n < this.keys.length; n++) {
@@ -103,7 +103,7 @@ export class Signatures {
   }
 }
 
-/** Signature headers of a request, checked against the keys that were valid when the headers came. */
+/** A request's signature headers, checked against the keys that were valid when the headers arrived. */
 export class Claim {
   constructor(
     private readonly signatures: Signatures,
@@ -120,9 +120,9 @@ function toKey(word: string, n: number): SignatureKey {
   const [, id = '', secret = ''] = /^([^:]*):(.*)$/s.exec(word) ?? [];
   if (!ID.test(id)) throw new Error(`key ${n + 1} is not ID:SECRET`);
   if (secret.length < SECRET_LENGTH_MIN)
-    // Without the id, which would be the secret in a setting written as SECRET:ID.
+    // Omits the ID, which would be the secret if the setting was written as SECRET:ID.
     throw new Error(`the secret of key ${n + 1} has less than ${SECRET_LENGTH_MIN} characters`);
-  // The id becomes a label of metrics and logs; swapped, it would be the secret.
+  // The ID becomes a label in metrics and logs. If ID and secret were swapped, that would expose the secret.
   if (id.length > secret.length) throw new Error(`the id of key ${n + 1} is longer than its secret: is it SECRET:ID?`);
   return { id, secret: createSecretKey(secret, 'utf8') };
 }
@@ -130,8 +130,8 @@ function toKey(word: string, n: number): SignatureKey {
 const SHOWN_LENGTH_MAX = 40;
 
 /**
- * Describes malformed headers: platforms write signatures and times in several ways, and their developers need to see
- * which one arrived.
+ * Describes malformed headers. Platforms write signatures and times in different ways, and their developers need to see
+ * which form arrived.
  */
 function malformed(timestamp: string, signature: string): Unsigned {
   if (signature === '') return { reason: 'no sapi-signature header' };

@@ -1,16 +1,16 @@
 /**
- * The only file that loads uWebSockets.js, which is not on the npm registry under its own name. package.json takes the
- * binaries from `uws-pack`; the official source can replace it there and here. The library runs on the main thread
- * only: a throw in a worker thread that hosts it ends the whole process.
+ * The only file that loads uWebSockets.js, which is not on the npm registry under its own name. package.json gets the
+ * binaries from `uws-pack`; the official source can replace it there and here. The library runs only on the main
+ * thread, because an exception in a worker thread that hosts it ends the whole process.
  */
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { messageOf } from '../base/message-of.js';
 import { TLS12_CIPHERS } from '../listener/tls-ciphers.js';
 
-// uWebSockets reads this when it loads; without it, headers over 4 KB are answered 431.
+// uWebSockets reads this when it loads. Without it, headers over 4 KB are answered with 431.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
 
-/** The user can fix this error, so its output is one sentence. */
+/** The user can fix this error, so only one sentence is printed. */
 class NoBinaryError extends Error {
   override readonly name = 'NoBinaryError';
 }
@@ -33,13 +33,13 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-/** Makes an app, with TLS when there are files for it. Throws without a reason when the files are invalid. */
+/** Creates an app, with TLS if certificate files are given. Throws without a reason if the files are invalid. */
 export function createApp(tls: TlsFiles | undefined): TemplatedApp {
   if (tls === undefined) return uws.App();
   return uws.SSLApp({ cert_file_name: tls.certificateFile, key_file_name: tls.keyFile, ssl_ciphers: TLS12_CIPHERS });
 }
 
-/** Methods that the library has and its types lack. */
+/** Methods that the library has but its types lack. */
 interface Descriptors {
   getDescriptor(): number;
   addChildAppDescriptor(descriptor: number): void;
@@ -47,8 +47,9 @@ interface Descriptors {
 }
 
 /**
- * Gives connections that `acceptor` accepts to `next` instead of `former`. The library can replace a certificate only
- * by server name, which a client that connects by address does not send. So an app with the new certificate takes over.
+ * Assigns connections that `acceptor` accepts to `next` instead of `former`. The library can replace a certificate only
+ * for a server name, which a client that connects by IP address does not send. Instead, an app with the new certificate
+ * takes over.
  */
 export function handConnectionsTo(next: TemplatedApp, acceptor: TemplatedApp, former: TemplatedApp): void {
   const descriptorOf = (app: TemplatedApp) => (app as unknown as Descriptors).getDescriptor();
@@ -58,12 +59,12 @@ export function handConnectionsTo(next: TemplatedApp, acceptor: TemplatedApp, fo
 }
 
 /**
- * Listens, or throws on failure. By default uWebSockets shares a port with a process that listens there already, and
- * each of the two servers would get half of the requests.
+ * Listens, or throws on failure. By default, uWebSockets shares a port with a process that already listens there, and
+ * each server would get half of the requests.
  */
 export function listenExclusively(app: TemplatedApp, host: string, port: number): us_listen_socket {
   let socket: us_listen_socket | false = false;
-  // The library accepts these four arguments; its types do not.
+  // The library accepts these four arguments, but its types do not.
   const listen = app.listen.bind(app) as unknown as (
     host: string,
     port: number,

@@ -1,7 +1,10 @@
-/** For every answer about players, money or health: no cache keeps it, and no browser guesses its type. */
+/**
+ * Headers of every answer about players, money or health: caches must not store it, and browsers must not guess its
+ * type.
+ */
 export const UNCACHED = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
 const YEAR_SECONDS = 31_536_000;
 
-/** Sent over TLS: a browser that has asked once never asks this name without TLS. */
+/** Sent over TLS. A browser that has connected once never uses this host name without TLS again. */
 export const ONLY_TLS = { 'Strict-Transport-Security': `max-age=${YEAR_SECONDS}` } as const;

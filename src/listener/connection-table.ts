@@ -6,10 +6,10 @@ export interface ConnectionLimits {
   readonly perAddressMax: number;
 }
 
-/** An address with more inactive connections than this share of the limit gives the next victim. */
+/** If an address exceeds this share of the limit in inactive connections, the next victim is one of its connections. */
 const CROWD_PART = 1 / 8;
 
-/** Entry of a connection in the table. */
+/** A connection's entry in the table. */
 export class Place<C> {
   standing: Standing = 'silent';
   hasLeft = false;
@@ -21,11 +21,11 @@ export class Place<C> {
 }
 
 /**
- * Connections of one listener, and the next to close when there are too many. The victim is never a newcomer while
- * another connection is inactive. The first victim is the oldest connection without a request, then the oldest idle
- * one. If an address has more inactive connections than an eighth of the limit, the victim is the oldest of the largest
- * such address. Busy connections stay. A balancer with many idle connections therefore loses none to strangers that
- * only connect. Its own burst of new connections gets no preference over theirs.
+ * Connections of one listener; selects the one to close when there are too many. A new connection is never the victim
+ * while another connection is inactive. The first victim is the oldest connection without a request, then the oldest
+ * idle one. If an address has more inactive connections than an eighth of the limit, the victim is the oldest of the
+ * largest such address. Busy connections are never closed. A load balancer with many idle connections therefore loses
+ * none to strangers that only connect. However, its own burst of new connections gets no preference over theirs.
  */
 export class ConnectionTable<C> {
   private readonly resting: { readonly silent: Ranking<C>; readonly idle: Ranking<C> };
@@ -67,21 +67,21 @@ export class ConnectionTable<C> {
   }
 
   /**
-   * Removes the silent connections of an address from the table and leaves them open: one of them has made a request,
+   * Removes the silent connections of an address from the table but leaves them open. One of them has sent a request,
    * and the library does not say which.
    */
   forgetSilent(address: string): void {
     for (const place of [...this.resting.silent.of(address)]) this.leave(place);
   }
 
-  /** Removes all silent connections from the table. */
+  /** Removes all silent connections from the table without closing them. */
   forgetAll(): void {
     for (const address of this.resting.silent.addressesHeld()) this.forgetSilent(address);
   }
 
   /**
-   * Connection to close because this newcomer exceeds the limit: the newcomer itself when all others are busy. `total`
-   * is the number of open connections, for a table that does not know all of them.
+   * Connection to close because this new one exceeds the limit. Returns the new one itself if all others are busy.
+   * `total` is the number of open connections, for a table that does not know all of them.
    */
   findExcess(newcomer: Place<C>, total = this.count): Place<C> | undefined {
     const { silent, idle } = this.resting;
@@ -98,19 +98,16 @@ export class ConnectionTable<C> {
   }
 }
 
-/**
- * Connections by address, oldest first, and addresses by their number of connections. Each operation takes constant
- * time.
- */
+/** Connections by address, oldest first, and addresses by number of connections. Each operation takes constant time. */
 class Ranking<C> {
   private readonly all = new Set<Place<C>>();
   private readonly places = new Map<string, Set<Place<C>>>();
-  /** Addresses with n connections, at index n. Sets behind `most` are empty. */
+  /** Addresses with n connections, at index n. Sets beyond index `most` are empty. */
   private readonly addresses: Set<string>[] = [];
   private most = 0;
 
   constructor(
-    /** Connections of one address beyond which this address gives the victim. */
+    /** Number of connections beyond which an address provides the victim. */
     private readonly crowd: number,
   ) {}
 
@@ -160,7 +157,7 @@ class Ranking<C> {
       this.addresses[to].add(address);
       if (to > this.most) this.most = to;
     }
-    // From one rank to the next: the address that left the highest rank is now right below it.
+    // Connection counts change by one, so an address that left the highest rank is now in the rank below.
     if (this.most > 0 && (this.addresses[this.most]?.size ?? 0) === 0) this.most--;
   }
 }

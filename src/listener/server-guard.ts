@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { ConnectionCounts } from './connection-counts.js';
 import { type ConnectionLimits, ConnectionTable, type Place } from './connection-table.js';
 
-/** Timeouts of listeners with short requests without a body. */
+/** Timeouts for listeners whose requests are short and have no body. */
 export const BRIEF_TIMEOUTS = {
   headersTimeout: 5000,
   requestTimeout: 5000,
@@ -11,7 +11,7 @@ export const BRIEF_TIMEOUTS = {
   connectionsCheckingInterval: 1000,
 } as const;
 
-/** Longest time of a TLS handshake, which ends before a request begins. */
+/** Maximum duration of a TLS handshake, which ends before a request begins. */
 export const HANDSHAKE_TIMEOUT_MS = 5000;
 
 interface Held {
@@ -19,10 +19,10 @@ interface Held {
   readonly key: string;
 }
 
-/** Keeps a server of `node:http` or `node:https` within its limits by closing the connections that the table names. */
+/** Keeps a `node:http` or `node:https` server within its limits by closing the connections that the table selects. */
 export class ServerGuard {
   private readonly table: ConnectionTable<Held>;
-  /** Keyed by address and port of the other end: with TLS a request's socket is not its connection's. */
+  /** Keyed by remote address and port, because with TLS a request's socket is not its connection's socket. */
   private readonly places = new Map<string, Place<Held>>();
 
   constructor(
@@ -44,7 +44,7 @@ export class ServerGuard {
     });
   }
 
-  /** The other end has proved its identity: its connection no longer counts. */
+  /** The remote end has proved its identity, so its connection no longer counts. */
   trust(socket: Socket): void {
     const place = this.findPlace(socket);
     if (place !== undefined) this.leave(place);

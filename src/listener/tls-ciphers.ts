@@ -1,6 +1,6 @@
 /**
- * Ciphers of all listeners: AEAD with an ephemeral key exchange. Node and OpenSSL also offer static RSA and CBC to TLS
- * 1.2 clients. With static RSA, a key stolen later decrypts recorded traffic.
+ * Ciphers of all listeners: only AEAD with ephemeral key exchange. Node and OpenSSL also offer static RSA and CBC to
+ * TLS 1.2 clients. With static RSA, a key stolen later can decrypt recorded traffic.
  */
 export const TLS_CIPHERS = [
   'TLS_AES_256_GCM_SHA384',

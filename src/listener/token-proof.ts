@@ -1,18 +1,18 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 
-/** Path of the operator API at which a server proves that it knows a token. */
+/** Operator API path where a server proves that it knows a token. */
 export const PROOF_PATH = '/v1/proof';
-/** Code of the refusal when the server can prove tokens but does not know this one. */
+/** Error code of a server that can prove tokens but does not know this one. */
 export const UNKNOWN_TOKEN = 'unknown-token';
 const KEY_PURPOSE = 'walletd proof of a token 1';
 const KEY_BYTES = 32;
 const IPV4_IN_IPV6 = '::ffff:';
 
 /**
- * Proofs that two ends know the same token, without sending any of it. The tool proves knowledge first, so that
- * strangers get nothing from a server to test guessed tokens against. The server's proof covers its own address. A
- * program that forwards the question to a server elsewhere gets a proof for that other address.
+ * Proofs that two ends know the same token, without sending any part of it. The tool proves its knowledge first, so
+ * that a stranger cannot use a server to test guessed tokens. The server's proof covers its own address. A program that
+ * forwards the request to a different server gets a proof for that server's address.
  */
 export class TokenProof {
   private readonly key: Buffer;
@@ -29,7 +29,7 @@ export class TokenProof {
     return this.sign('server', nonce, address);
   }
 
-  /** Signs the parts as JSON, so that no two lists of parts have the same text. */
+  /** Signs the parts as JSON, so that different lists of parts never have the same text. */
   private sign(...parts: readonly string[]): string {
     return createHmac('sha256', this.key).update(JSON.stringify(parts)).digest('base64url');
   }
@@ -41,7 +41,7 @@ export function isSameProof(given: string, wanted: string): boolean {
   return bytes.length === other.length && timingSafeEqual(bytes, other);
 }
 
-/** Server's address at its own end of a connection; for the client, the server is the remote end. */
+/** Server's address as seen on the server's end of a connection. The client sees it as the remote address. */
 export function localAddressOf({ localAddress, localPort }: Socket): string {
   return addressText(localAddress, localPort);
 }

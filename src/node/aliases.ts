@@ -3,10 +3,10 @@ import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import type { Endpoint } from '../wallet/command.js';
 
-/** Paths that the HTTP library takes literally; patterns and paths that it would normalize are excluded. */
+/** Paths that the HTTP library matches literally. Excludes patterns and paths that the library would normalize. */
 const PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
 
-/** Additional paths of the endpoints: the aliases, and every path behind the prefix. Throws a `ConfigError`. */
+/** Additional endpoint paths: the aliases, and every endpoint path with the prefix. Throws a `ConfigError`. */
 export function aliasesOf({ callbacks }: Pick<Settings, 'callbacks'>): ReadonlyMap<string, Endpoint> {
   const aliases = ownAliases(callbacks);
   const { prefix } = callbacks;

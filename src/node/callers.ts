@@ -6,10 +6,12 @@ import { AddressList } from '../http/address-list.js';
 import { Callers } from '../http/callers.js';
 import { parseKeys, type SignatureKey, Signatures } from '../http/signature.js';
 
-/** A proxy can be configured to add no header: docs/proxies.md. */
+/** Any client can appear local when a proxy on this machine adds no forwarding header; see docs/proxies.md. */
 export const LOCAL_PROGRAMS = 'programs of this machine; anybody, if a proxy on it adds no header';
 
-/** Callers that the settings allow. Throws a `ConfigError` that names the setting and repeats no secret. */
+/**
+ * Allowed callers according to the settings. Throws a `ConfigError` that names the setting but never repeats a secret.
+ */
 export function callersOf({ signature, allow, insecure }: Pick<Settings, 'signature' | 'allow' | 'insecure'>): Callers {
   const keys = keysOf(signature.keys);
   return new Callers({
@@ -21,7 +23,7 @@ export function callersOf({ signature, allow, insecure }: Pick<Settings, 'signat
   });
 }
 
-/** Callers that the settings allow, in words for the log. */
+/** Describes the allowed callers for the log. */
 export function describeCallers({
   host,
   signature,

@@ -5,22 +5,22 @@ import type { Settings } from '../config/schema.js';
 import { loadTls, type Tls } from './tls.js';
 
 const DAY_MS = 86_400_000;
-/** Leaves time to get another certificate, even when a person has to sign a form for it. */
+/** Leaves time to renew a certificate, even if the renewal needs a signed form. */
 const SOON_MS = 14 * DAY_MS;
 
-/** Listeners with a certificate, by the names of their settings. */
+/** Listeners that can have a certificate, by setting name. */
 const LISTENERS = ['tls', 'admin.tls', 'cluster.tls'] as const;
 type Listener = (typeof LISTENERS)[number];
 
 type ByListener<T> = Readonly<Record<Listener, T>>;
 type TlsSettings = Pick<Settings, 'tls' | 'admin' | 'cluster'>;
 
-/** Watches the certificates of the listeners: their ends, and new certificates in their files. */
+/** Watches the listeners' certificates for upcoming expiry and for new certificates in their files. */
 export class Certificates {
   /** Certificates in use; undefined for a listener without TLS. */
   private readonly served: Record<Listener, Tls | undefined>;
 
-  /** Throws a `ConfigError` when a certificate cannot be used. */
+  /** Throws a `ConfigError` if a certificate cannot be used. */
   constructor(
     private readonly settings: TlsSettings,
     private readonly clock: Pick<Clock, 'now'>,
@@ -44,7 +44,7 @@ export class Certificates {
     return this.served['cluster.tls'];
   }
 
-  /** Sentences about certificates that have ended or will end soon. */
+  /** Describes certificates that have expired or will expire soon. */
   concerns(): string[] {
     return LISTENERS.flatMap(
       (listener) => findCertificateWarning(this.served[listener], listener, this.clock.now()) ?? [],
@@ -57,7 +57,7 @@ export class Certificates {
   }
 
   /**
-   * Passes changed certificates to their listeners. A certificate that cannot be used is logged and changes nothing.
+   * Passes changed certificates to their listeners. An unusable certificate is logged, and the old one stays in use.
    */
   readAgain(serve: ByListener<(tls: Tls) => void>, log: Logger): void {
     for (const listener of LISTENERS) {
@@ -79,7 +79,7 @@ export class Certificates {
     this.warn(log);
   }
 
-  /** End of each certificate. */
+  /** Expiry time of each certificate. */
   ends(): readonly { readonly listener: string; readonly endsMs: number }[] {
     return LISTENERS.flatMap((listener) => {
       const tls = this.served[listener];

@@ -4,9 +4,9 @@ import { join, relative } from 'node:path';
 const PROCESS = '/proc/self';
 
 /**
- * Memory limit in bytes of the process's control groups (cgroup version 1 and 2). Each group up to the root can end the
- * process, so the tightest limit counts. Undefined when no group has a limit. `root` is the folder above `proc` and the
- * groups.
+ * Memory limit of the process's control groups (cgroup versions 1 and 2), in bytes. Every group up to the root can kill
+ * the process, so the lowest limit counts. Undefined if no group has a limit. `root` is the folder that contains `proc`
+ * and the groups.
  */
 export function findGroupMemoryLimit(root = '/'): number | undefined {
   const groups = linesOf(join(root, PROCESS, 'cgroup'));
@@ -21,13 +21,13 @@ export function findGroupMemoryLimit(root = '/'): number | undefined {
 
 interface Mount {
   readonly isV2: boolean;
-  /** Path of the group that is mounted at `point`: a container sees only its own part of the tree. */
+  /** Path of the group that is mounted at `point`. A container sees only its own part of the tree. */
   readonly base: string;
   readonly point: string;
   readonly file: 'memory.max' | 'memory.limit_in_bytes';
 }
 
-/** Parses a line of mountinfo, see proc(5). Undefined when the mount has no memory limits. */
+/** Parses a line of mountinfo; see proc(5). Undefined if the mount has no memory limits. */
 function parseMount(line: string): Mount | undefined {
   const [front = '', behind = ''] = line.split(' - ');
   const [, , , base = '', point = ''] = front.split(' ');
@@ -37,7 +37,7 @@ function parseMount(line: string): Mount | undefined {
   return isMemory ? { isV2: false, base, point, file: 'memory.limit_in_bytes' } : undefined;
 }
 
-/** Path of the group in a line of /proc/self/cgroup; undefined when the line belongs to another mount. */
+/** Path of the group in a line of /proc/self/cgroup; undefined if the line belongs to a different mount. */
 function pathIn(line: string, { isV2 }: Mount): string | undefined {
   const [, id, controllers = '', path] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
   const isOurs = isV2 ? id === '0' && controllers === '' : controllers.split(',').includes('memory');
@@ -49,7 +49,7 @@ function limitsUpwards(point: string, group: string, file: string): number[] {
   const names = group.startsWith('..') ? [] : group.split('/').filter((name) => name !== '');
   const folders = names.map((_, n) => join(point, ...names.slice(0, n + 1)));
   return [point, ...folders].flatMap((folder) => {
-    // `max` or a missing file means no limit. Version 1 writes a number near 2^63 instead.
+    // `max` or a missing file means that there is no limit. Version 1 writes a number near 2^63 instead.
     const limit = Number(linesOf(join(folder, file))[0] || 'max');
     return Number.isSafeInteger(limit) && limit > 0 ? [limit] : [];
   });

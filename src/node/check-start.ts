@@ -13,9 +13,9 @@ import { NoStoreError } from './store-error.js';
 import { checkTie } from './tie-archive.js';
 
 /**
- * Checks everything that a start with these settings would refuse, without taking the store over or listening: keys,
- * networks, certificates, memory, the store and its creation settings. Throws as the start would, and returns warnings.
- * Creates nothing and disturbs no owner.
+ * Runs every check that could make a start with these settings fail: keys, networks, certificates, memory, the store
+ * and its creation settings. Throws the same errors as a start, and returns warnings. Does not listen, take over the
+ * store, create anything or disturb the current owner.
  */
 export async function checkStart(settings: Settings): Promise<readonly string[]> {
   callersOf(settings);

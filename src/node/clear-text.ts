@@ -4,7 +4,7 @@ import type { Settings } from '../config/schema.js';
 import { parseRedisAddress } from '../store/redis/redis-address.js';
 import { findArchiveAddress } from './drivers/archive-address.js';
 
-/** Warning about a server beyond this machine that gets passwords, names and amounts in the clear, with the cure. */
+/** Warning that passwords, names and amounts travel unencrypted to a remote server, with the remedy. */
 export interface ClearTextWarning {
   readonly about: 'store' | 'archive';
   readonly code: 'clear-text';
@@ -43,7 +43,7 @@ export function clearTextWarnings(settings: Pick<Settings, 'store' | 'archive'>)
   ];
 }
 
-/** Throws a `ConfigError` when `requireTls` is set and a server beyond this machine is used without TLS. */
+/** Throws a `ConfigError` if `requireTls` is set and a remote server is used without TLS. */
 export function mustBeEncrypted(settings: Pick<Settings, 'store' | 'archive' | 'requireTls'>): void {
   const [first] = settings.requireTls ? clearTextWarnings(settings) : [];
   if (first === undefined) return;
@@ -53,7 +53,7 @@ export function mustBeEncrypted(settings: Pick<Settings, 'store' | 'archive' | '
   );
 }
 
-/** A host that begins with a slash is the folder of a Unix socket. */
+/** A host that begins with a slash is the folder of a Unix socket, so it is local. */
 function isRemote(host: string | undefined): boolean {
   return host !== undefined && !host.startsWith('/') && !isLoopback(host);
 }

@@ -6,18 +6,18 @@ import { urlOf } from './listener-url.js';
 export interface ListenerPorts {
   readonly callbackPort: number;
   readonly adminPort: number;
-  /** Undefined when there is no listener for load balancers. */
+  /** Undefined if there is no listener for load balancers. */
   readonly healthPort: number | undefined;
 }
 
 export interface DescribedListener {
   readonly listener: 'callbacks' | 'operator API' | 'health' | 'nodes';
   readonly url: string;
-  /** For people: the allowed callers. */
+  /** Human-readable description of the allowed callers. */
   readonly callers: string;
 }
 
-/** Each listener with its address and callers, for the log at start. */
+/** Address and callers of each listener, for the startup log. */
 export function describeListeners(settings: Settings, ports: ListenerPorts): readonly DescribedListener[] {
   const { host, tls, admin, health, cluster } = settings;
   return [

@@ -23,15 +23,15 @@ const ELSEWHERE = {
 };
 
 /**
- * Holds the operator API's port before the store is opened. A port in use stops the process before it creates a store.
- * During a long wait for the store, a supervisor's `/livez` is answered.
+ * Reserves the operator API's port before the store is opened. If the port is in use, the process stops before it
+ * creates a store. Answers a supervisor's `/livez` requests during a long wait for the store.
  */
 export class EarlyListener {
   private constructor(private readonly server: Server | undefined) {}
 
   /**
-   * Rejects with a sentence when the port is in use. Does not listen on port 0, for which the operator API lets the
-   * system choose a port.
+   * Rejects with a readable message if the port is in use. Does not listen if the port is 0, because the system then
+   * chooses the operator API's port.
    */
   static async open(
     { host, port }: Pick<Settings['admin'], 'host' | 'port'>,

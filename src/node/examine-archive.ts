@@ -10,29 +10,29 @@ import { openPostgres } from './drivers/open-archive.js';
 import { StoreError } from './store-error.js';
 import { tieOf } from './tie-archive.js';
 
-/** State of an archive in PostgreSQL at a start. */
+/** State of a PostgreSQL archive at startup. */
 export interface FoundArchive {
-  /** For people: address of the archive, without the password. */
+  /** Human-readable address of the archive, without the password. */
   readonly name: string;
-  /** Empty while the archive does not answer. */
+  /** Empty if the archive does not respond. */
   readonly findings: readonly Finding[];
   /**
-   * Reason why the archive does not answer; undefined when it does. A start continues without the archive and asks
-   * again.
+   * Reason why the archive does not respond; undefined if it does. A start continues without the archive and retries
+   * later.
    */
   readonly away: string | undefined;
 }
 
-/** Id that no store has. */
+/** ID that no store has. */
 const NO_STORE = { storeId: '' };
 
-/** Part of a store's record that names its archive. */
+/** Part of a store's meta record that identifies its archive. */
 export type ArchivedMeta = Pick<StoreMeta, 'storeId' | 'archiveId'>;
 
 /**
- * Checks everything that walletd must know before relying on the configured PostgreSQL, for `serve` and `serve
- * --check`; undefined when the archive is not in PostgreSQL. `meta`: undefined before there is a store. Creates
- * nothing. Throws a `StoreError` when the server answers with a problem that only a person can solve.
+ * Checks everything that walletd must know before it relies on the configured PostgreSQL, for `serve` and `serve
+ * --check`. Undefined if the archive is not in PostgreSQL. `meta` is undefined if there is no store yet. Creates
+ * nothing. Throws a `StoreError` if the server reports a problem that needs an operator.
  */
 export async function findArchive(
   settings: StoreSettings,
@@ -54,23 +54,23 @@ export async function findArchive(
 }
 
 /**
- * Occupancy of the configured PostgreSQL: a new store needs an empty database. Creates nothing. Rejects when the server
- * does not answer.
+ * Occupancy of the configured PostgreSQL database, because a new store needs an empty one. Creates nothing. Rejects if
+ * the server does not respond.
  */
 export async function postgresOccupancy(settings: StoreSettings): Promise<Occupancy> {
   return await withPostgres(settings, NO_STORE, 'read', (archive) => archive.occupancy());
 }
 
 /**
- * Throws a `FormatError` when the PostgreSQL archive belongs to another store; ignores an archive beside the store.
- * Rejects when the server does not answer.
+ * Throws a `FormatError` if the PostgreSQL archive belongs to a different store. Ignores an archive folder next to the
+ * store. Rejects if the server does not respond.
  */
 export async function checkArchiveIdentity(settings: StoreSettings, meta: ArchivedMeta): Promise<void> {
   if (settings.archive === null) return;
   await withPostgres(settings, meta, 'read', (archive) => archive.checkIdentity());
 }
 
-/** Check results for the PostgreSQL archive, failures included. Rejects when the server does not answer. */
+/** Check results for the PostgreSQL archive, including failures. Rejects if the server does not respond. */
 export async function examinePostgres(settings: StoreSettings, meta: ArchivedMeta): Promise<readonly Finding[]> {
   return await withPostgres(settings, meta, 'write', (archive) => archive.examine());
 }

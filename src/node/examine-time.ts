@@ -11,7 +11,7 @@ const ARCHIVE_APART_MS = 5000;
 const CORRECT_TODO =
   'if this clock is right, docs/troubleshooting.md ("Time") sets log time back; if it is wrong, set it before anything is written';
 
-/** Compares the newest time in the logs with this machine's clock; undefined while the logs are empty. */
+/** Compares the newest log time with this machine's clock; undefined if the logs are empty. */
 export async function examineLogTime(store: Store, meta: StoreMeta, clock: Clock): Promise<Finding | undefined> {
   const deps = { wal: store.wal, format: new EntryCodec(meta.storeId) };
   let newestMs = 0;
@@ -23,7 +23,7 @@ export async function examineLogTime(store: Store, meta: StoreMeta, clock: Clock
   return newestMs === 0 ? undefined : judgeLogTime(newestMs, clock.now());
 }
 
-/** A log far behind the clock is no fault by itself: the store may have been idle. */
+/** A log time far behind the clock is not a fault in itself, because the store may have been idle. */
 export function judgeLogTime(newestMs: number, nowMs: number): Finding {
   const about = 'log time';
   const aheadMs = newestMs - nowMs;
@@ -43,7 +43,7 @@ export function judgeLogTime(newestMs: number, nowMs: number): Finding {
   return { about, verdict: 'good', says: "the newest entry and this machine's clock agree" };
 }
 
-/** The clock of the archive's server confirms irreversible deletions. */
+/** The archive server's clock confirms the time for irreversible deletions. */
 export function judgeArchiveClock(serverMs: number, nowMs: number): Finding {
   const about = 'archive clock';
   const apartMs = Math.abs(serverMs - nowMs);

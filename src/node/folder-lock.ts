@@ -4,13 +4,14 @@ import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 
 /**
- * Prevents two nodes of a cluster from using one folder: each would overwrite the other's record of acknowledged
- * entries. A process alone needs no lock: a successor that takes the store over takes the folder as well.
+ * Prevents two nodes of a cluster from using the same folder, because each would overwrite the other's record of
+ * acknowledged entries. A node without a cluster needs no lock: a successor that takes over the store also takes over
+ * the folder.
  */
 export class FolderLock {
   private constructor(private readonly path: string) {}
 
-  /** Throws a `ConfigError` while another running process on this machine holds the lock. */
+  /** Throws a `ConfigError` if another running process on this machine holds the lock. */
   static take(folder: string): FolderLock {
     const path = join(folder, 'node.pid');
     try {

@@ -1,14 +1,14 @@
 import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
 
-/** Warning for the business about money by hand, with the cure. */
+/** Business warning about manual money movements, with the remedy. */
 export interface HandWarning {
   readonly code: string;
   readonly says: string;
   readonly todo: string;
 }
 
-/** Risks that the settings leave open to an operator, or to a stranger with an operator's token. */
+/** Risks that the settings leave open if an operator is dishonest or an operator's token is stolen. */
 export function handWarnings(settings: Settings): readonly HandWarning[] {
   const { amountMaxima, dayMaxima, approveAbove } = settings.money.byHand;
   const concerns: HandWarning[] = [];

@@ -7,12 +7,15 @@ import type { ConnectionCounts } from '../listener/connection-counts.js';
 import { BRIEF_TIMEOUTS, ServerGuard } from '../listener/server-guard.js';
 import type { Readiness } from '../worker/wallet-service.js';
 
-/** A balancer needs one or two connections; strangers must not use up the file descriptors of the other listeners. */
+/**
+ * A load balancer needs only one or two connections. Unknown clients must not use up the other listeners' file
+ * descriptors.
+ */
 const CONNECTION_LIMITS = { connectionsMax: 1000, perAddressMax: 500 };
 
 /**
- * Serves `/livez` and `/readyz` for load balancers, which cannot keep a token. Open from the first moment of a start to
- * the last, and serves nothing else. The operator API reports the state of each shard.
+ * Serves only `/livez` and `/readyz`, for load balancers, which cannot keep a token. Listens from the start of the
+ * process until its end. The operator API reports the state of each shard.
  */
 export class HealthListener {
   private constructor(
@@ -20,7 +23,7 @@ export class HealthListener {
     readonly port: number,
   ) {}
 
-  /** Undefined when the settings want no health listener. Rejects with a sentence when the port is in use. */
+  /** Undefined if the settings want no health listener. Rejects with a readable message if the port is in use. */
   static async maybeOpen({ host, port }: Settings['health'], readiness: () => Readiness, counts: ConnectionCounts) {
     if (port === null) return undefined;
     const server = createServer(BRIEF_TIMEOUTS, (request, response) => answer(request, response, readiness()));
@@ -46,7 +49,7 @@ function answer({ method, url }: IncomingMessage, response: ServerResponse, read
   response.writeHead(status, {
     'Content-Type': 'application/json',
     ...UNCACHED,
-    // An unexpected request body is not read.
+    // Close the connection, because an unexpected request body is not read.
     Connection: 'close',
     ...(status === 503 && { 'Retry-After': '1' }),
     ...(status === 405 && { Allow: 'GET, HEAD' }),
@@ -55,7 +58,7 @@ function answer({ method, url }: IncomingMessage, response: ServerResponse, read
 }
 
 function healthAt(url: string | undefined, readiness: Readiness): readonly [status: number, body: string] {
-  // Some balancers add a query to bypass caches.
+  // Ignore the query string: some load balancers add one to bypass caches.
   const path = url?.replace(/\?.*$/, '');
   if (path === '/livez') return [200, 'ok'];
   if (path === '/readyz') return [readiness === 'ready' ? 200 : 503, readiness];

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Owner } from '../shard/log/wal.js';
 
-/** Identity of a process in its logs. */
+/** Identity of a process in the logs it writes. */
 export interface Identity {
   readonly owner: Owner;
-  /** 8 random hexadecimal digits at the start of all nonces of this process. */
+  /** 8 random hexadecimal digits that begin every nonce of this process. */
   readonly ownerTag: string;
 }
 

@@ -8,22 +8,22 @@ const LOOK_MS = 1000;
 
 export interface KeepTiedDeps {
   readonly storeId: string;
-  /** Id of the archive in use; undefined while it is unknown. */
+  /** ID of the archive in use; undefined if not known yet. */
   readonly archiveId: () => string | undefined;
   readonly meta: Pick<MetaStore, 'peek' | 'replaceArchive'>;
-  /** Any shard served here; undefined when there is none. */
+  /** Any shard that this process serves; undefined if there is none. */
   readonly findServed: () => number | undefined;
   readonly headOf: (shard: number) => Promise<Head>;
-  /** Prefix of the nonces of everything that this process writes. */
+  /** Nonce prefix of everything that this process writes. */
   readonly ownerTag: string;
   readonly timers: Timers;
   readonly log: Logger;
 }
 
 /**
- * Makes the store's record name the archive that this process uses. A store that was restored beneath a running server
- * names the archive of the restore, but the closed rounds are in the server's archive. Only the owner of a log rewrites
- * the record: a fenced process must not touch it.
+ * Keeps the archive ID in the store's meta record equal to the archive that this process uses. If a store is restored
+ * beneath a running server, its record names the restored archive, but the server's closed rounds are in its own
+ * archive. Only a log's owner rewrites the record; a fenced process must not change it.
  */
 export function keepTied(deps: KeepTiedDeps): Cancel {
   let isLooking = false;
@@ -31,7 +31,7 @@ export function keepTied(deps: KeepTiedDeps): Cancel {
     if (isLooking) return;
     isLooking = true;
     look(deps)
-      // During an outage the state of the record is unknown.
+      // During a store outage the record's state is unknown.
       .catch((error: unknown) => deps.log.debug({ error: messageOf(error) }, 'cannot read the meta record'))
       .finally(() => {
         isLooking = false;

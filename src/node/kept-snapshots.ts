@@ -5,8 +5,8 @@ import type { StoreSettings } from './drivers/driver.js';
 import { driverOf } from './drivers/drivers.js';
 
 /**
- * Lists the snapshots of all shards in the store. Opens the store again, because the shards' threads do not share
- * theirs.
+ * Lists the snapshots of all shards in the store. Opens its own store connection, because the shards' threads do not
+ * share theirs.
  */
 export class KeptSnapshots {
   private running: Promise<readonly SnapshotLine[]> | undefined = undefined;
@@ -16,7 +16,7 @@ export class KeptSnapshots {
     private readonly meta: StoreMeta,
   ) {}
 
-  /** Concurrent calls share one answer. Rejects during an outage. */
+  /** Concurrent calls share one result. Rejects during an outage. */
   list(): Promise<readonly SnapshotLine[]> {
     this.running ??= this.read().finally(() => {
       this.running = undefined;

@@ -7,36 +7,36 @@ import { messageOf } from '../base/message-of.js';
 import { EXIT } from './exit-codes.js';
 
 /**
- * End of a process. `none`: there was no earlier process; `stopped`: clean stop; `fenced`: another process took its
- * store over; `failed`: an error is in its log; `crashed`: no message, as after kill -9, a power cut or lack of memory;
- * `running`: still running and being replaced.
+ * How a process ended. `none`: there was no earlier process. `stopped`: clean stop. `fenced`: another process took over
+ * its store. `failed`: an error is in its log. `crashed`: it left no note, as after kill -9, a power cut or an
+ * out-of-memory kill. `running`: it is still running and is being replaced.
  */
 export const ENDS = ['none', 'stopped', 'fenced', 'failed', 'crashed', 'running'] as const;
 export type End = (typeof ENDS)[number];
 
 interface Stored {
-  /** Random id of this run. */
+  /** Random ID of this run. */
   readonly run: string;
   readonly pid: number;
-  /** Undefined while the process runs. */
+  /** Undefined while the process is running. */
   readonly end: End | undefined;
 }
 
 /**
- * Records in the node's folder how this process ends, for the metrics of the next one: a fenced process answers no more
- * scrapes.
+ * Records in the node's folder how this process ends. The next process exports this as a metric, because a fenced
+ * process no longer answers scrapes.
  */
 export class LastRun {
   private readonly run = randomBytes(8).toString('hex');
 
   private constructor(
     private readonly path: string,
-    /** End of the previous process. */
+    /** How the previous process ended. */
     readonly end: End,
     private readonly log: Logger,
   ) {}
 
-  /** Reads how the previous process ended. `store` distinguishes several stores in the same folder. */
+  /** Reads how the previous process ended. `store` distinguishes stores that share a folder. */
   static read(folder: string, store: string, log: Logger): LastRun {
     const path = join(folder, `run-${crc32(store).toString(16).padStart(8, '0')}.json`);
     const last = new LastRun(path, endOf(maybeRead(path)), log);
@@ -44,12 +44,12 @@ export class LastRun {
     return last;
   }
 
-  /** Call this once the process has the store: a process that never gets the store is no run. */
+  /** Call this once the process owns the store. A process that never gets the store does not count as a run. */
   begin(): void {
     this.write(undefined);
   }
 
-  /** Call this at the very end. A process that has been replaced leaves its successor's note alone. */
+  /** Call this last. A process that has been replaced does not overwrite its successor's note. */
   ended(exitCode: number): void {
     if (maybeRead(this.path)?.run === this.run) this.write(reasonOf(exitCode));
   }
@@ -87,7 +87,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** An unreadable note is ignored: no decision depends on the note. */
+/** Ignores an unreadable note, because no decision depends on it. */
 function maybeRead(path: string): Stored | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Stored;

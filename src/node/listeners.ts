@@ -42,7 +42,7 @@ export interface CallbackServerDeps {
   readonly log: Logger;
 }
 
-/** Makes the platform's listener, which does not listen yet. */
+/** Creates the platform's listener without opening it. */
 export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps): CallbackServer {
   const { tls, callers, aliases, codec, service, observer, counts, tracer, meta, log } = deps;
   const { host, port, requestDeadlineMs, limits } = settings;
@@ -83,7 +83,7 @@ export interface AdminServerDeps {
   readonly log: Logger;
 }
 
-/** Makes the operator's listener, which does not listen yet. */
+/** Creates the operators' listener without opening it. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
   const { tls, service, cluster, observer, counts, scrape, overview, verifier, running, signedOut, meta, log } = deps;
   const { admin, limits } = settings;

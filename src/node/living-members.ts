@@ -4,16 +4,15 @@ import { isOutage } from '../base/outage-error.js';
 import type { MemberRecord, MembershipRegistry } from '../cluster/table.js';
 import { Watch } from '../cluster/watch.js';
 
-/** Half of the interval between two heartbeats of a member. */
+/** Half of a member's heartbeat interval. */
 const LOOK_MS = 100;
 const CONNECT_MS = 500;
-/** A store that was opened may be busy for a moment: a start does not end because of that. */
+/** A store that has just been opened may be busy for a moment, which must not make the start fail. */
 const OUTAGE_MAX_MS = 10_000;
 
 /**
- * Members that pass the filter and are alive, because their heartbeats advance. Peers detect a dead member in the same
- * way, see `Watch`. Empty when the store has no membership registry. Rejects when the registry cannot be read for ten
- * seconds.
+ * Members that pass the filter and whose heartbeats advance. Peers detect a dead member in the same way; see `Watch`.
+ * Empty if the store has no membership registry. Rejects if the registry cannot be read for ten seconds.
  */
 export async function livingMembers(
   table: MembershipRegistry | undefined,
@@ -26,7 +25,7 @@ export async function livingMembers(
     const { beats, view } = await readWithRetry(table);
     const nowMs = performance.now();
     watch.heartbeatsRead(beats, nowMs);
-    // Members may have joined meanwhile.
+    // Members may have joined in the meantime.
     const asked = [...view.members].filter(([, member]) => isAskedAbout(member));
     for (const [tag, { host, port }] of asked) {
       if (called.has(tag)) continue;
@@ -52,7 +51,7 @@ async function readWithRetry(table: MembershipRegistry): Promise<Awaited<ReturnT
   }
 }
 
-/** True when the machine reports that the port is closed. */
+/** True if the machine refuses the connection because the port is closed. */
 async function isRefused(host: string, port: number): Promise<boolean> {
   const socket = connect({ host, port, timeout: CONNECT_MS });
   try {

@@ -35,7 +35,7 @@ export interface ClusterDeps {
   readonly codec: CallbackCodec;
   readonly tls: Tls | undefined;
   readonly acknowledged: ReadonlyMap<number, Position>;
-  /** Most bytes of a log that are held for another node. */
+  /** Maximum bytes of a log that are held for another node. */
   readonly copyBytesMax: number;
   readonly observer: OwnershipObserver;
   readonly signedOut: ClusterNodeDeps['signedOut'];
@@ -49,7 +49,7 @@ export function isShared({ cluster }: Pick<Settings, 'cluster'>): boolean {
   return cluster.port !== null;
 }
 
-/** Makes this node's part of the cluster; undefined when the node is alone. The node does not listen yet. */
+/** Creates this node's part of the cluster without listening yet; undefined if the node has no cluster. */
 export function makeCluster(settings: Settings, deps: ClusterDeps): ClusterNode | undefined {
   const { cluster, duplicates, limits } = settings;
   const {
@@ -94,7 +94,7 @@ export function makeCluster(settings: Settings, deps: ClusterDeps): ClusterNode 
       new SocketLinks(address, {
         storeId: meta.storeId,
         tag,
-        // Without a secret the node listens on loopback only.
+        // Without a secret the node listens only on loopback.
         secret: cluster.secret ?? '',
         tls: peerTls(cluster, deps.tls),
         counts,
@@ -116,12 +116,12 @@ export function makeCluster(settings: Settings, deps: ClusterDeps): ClusterNode 
   });
 }
 
-/** Archive id that this node announces to the others. */
+/** Archive ID that this node announces to its peers. */
 export function archiveIdOf(settings: Settings, { archiveId }: StoreMeta): string | null {
   return hasArchive(settings) ? (archiveId ?? UNSEEN_ARCHIVE) : null;
 }
 
-/** Name of this node, for people. */
+/** Human-readable name of this node. */
 export function nameOf({ cluster }: Pick<Settings, 'cluster'>): string {
   return cluster.name ?? hostname();
 }
@@ -131,7 +131,7 @@ type ClusterSettings = Settings['cluster'];
 const ADVERTISED = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/;
 const EVERYWHERE = ['0.0.0.0', '::'];
 
-/** Throws a `ConfigError` when the setting is no address. */
+/** Throws a `ConfigError` if the setting is not an address. */
 function advertised({ advertise, host }: ClusterSettings): Pick<PeerAddress, 'host'> & { port: number | undefined } {
   if (advertise === null) return { host: EVERYWHERE.includes(host) ? hostname() : host, port: undefined };
   const [, v6, name, port] = ADVERTISED.exec(advertise) ?? [];
@@ -151,7 +151,7 @@ function peerTls({ tls }: ClusterSettings, own: Tls | undefined): PeerTls | unde
   }
 }
 
-/** Equal on all nodes that decide alike. */
+/** Equal on all nodes that make the same decisions. */
 function rulesHash(settings: Settings, meta: StoreMeta): string {
   const { products, ...rules } = rulesOf(settings, meta);
   const { money, txnsMax, limits, adjustBalance } = settings;

@@ -13,17 +13,18 @@ import type { WorkerSettings } from './worker-entry.js';
 export const MAIN_THREAD = 'main';
 
 export interface ShardsDeps {
-  /** Read when a worker starts, so that a late worker begins with the time that the other threads use. */
+  /** Read whenever a worker starts, so that a replacement worker begins with the same time as the other threads. */
   readonly clock: SteadyClock;
   readonly codec: CallbackCodec;
   readonly log: Logger;
   readonly ports: ThreadPorts;
-  /** File that worker threads run. */
+  /** Entry file of the worker threads. */
   readonly workerEntry: URL;
 }
 
 /**
- * Makes the shards in this thread or on `workers` threads. `all` holds the settings of a single thread with all shards.
+ * Creates the shards in this thread or in `workers` worker threads. `all` holds the settings for a single thread with
+ * all shards.
  */
 export async function makeShards(all: ShardThreadSettings, workers: number, deps: ShardsDeps): Promise<Shards> {
   const { clock, codec, log, ports, workerEntry } = deps;

@@ -14,7 +14,7 @@ import { type ArchiveUse, openArchiveToRead } from './drivers/open-archive.js';
 import { asStoreError, NoStoreError, StoreError } from './store-error.js';
 import { tieOf } from './tie-archive.js';
 
-/** Settings that a new store is created with; an existing store must have been created with the same. */
+/** Settings that are fixed when a store is created. An existing store must have been created with the same values. */
 export type NewStoreSettings = Pick<Settings, 'shards' | 'money'>;
 
 export interface ExistingStore extends Pick<Driver, 'name' | 'durability'> {
@@ -22,14 +22,14 @@ export interface ExistingStore extends Pick<Driver, 'name' | 'durability'> {
   readonly meta: StoreMeta;
 }
 
-/** Store that matches the settings and may be used. */
+/** Store that matches the settings and can be used. */
 export interface OpenStore extends ExistingStore {
   readonly wasCreated: boolean;
 }
 
 /**
- * Opens the configured store; creates an empty one when `init` allows. Refuses a store that was created with other
- * shards or scales: both decide how its logs are read.
+ * Opens the configured store, or creates an empty one when `init` allows it. Refuses a store created with a different
+ * shard count or different scales: both determine how its logs are read.
  */
 export async function openStore(
   settings: StoreSettings & NewStoreSettings,
@@ -57,14 +57,14 @@ export async function openStore(
   }
 }
 
-/** Store with its archive, if there is one. */
+/** Store and its archive, if it has one. */
 export interface ArchivedStore extends ExistingStore {
   readonly archive: Archive | undefined;
 }
 
 /**
- * Opens a store with its own shards and scales, whatever the settings say; refuses an empty one. Only `repair` and
- * `look` accept another archive than the one named in the store's record.
+ * Opens a store with the shard count and scales it was created with, regardless of the settings. Refuses an empty
+ * store. Only `repair` and `look` accept an archive that differs from the one in the store's record.
  */
 export async function openExisting(
   settings: StoreSettings,
@@ -86,12 +86,12 @@ export async function openExisting(
   }
 }
 
-/** Record of the entries that this node has acknowledged in the configured store. */
+/** This node's record of the entries it has acknowledged in the configured store. */
 export function recordOf(settings: StoreSettings & Pick<Settings, 'nodeFolder'>): NodeRecord {
   return NodeRecord.open(settings.nodeFolder, driverOf(settings).recordName);
 }
 
-/** Whether an empty place becomes a store: the setting, or the default for the kind of store. */
+/** Whether to create a store if none exists: the setting, or the default for the kind of store. */
 export function initOf({ store, init }: Pick<Settings, 'store' | 'init'>): 'auto' | 'never' {
   return init ?? findKindSettings(store)?.init ?? 'never';
 }
@@ -110,13 +110,13 @@ async function opened(
   }
 }
 
-/** Advice for a node or server that remembers a store that no longer exists. */
+/** Advice if a node or server remembers a store that no longer exists. */
 export const RESTORE_ADVICE =
   'bring that back: docs/runbook.md, night 1 while a walletd runs that has served it, night 2 when none does';
 
 /**
- * Refuses a store that contradicts the node's record. An empty store in place of a full one would be a casino without
- * players. A store restored from too old a copy would treat repeats as new.
+ * Refuses a store that contradicts the node's record. If an empty store replaced a full one, all players would be
+ * missing. A store restored from an outdated copy would process repeats as new messages.
  */
 export function checkRecord(record: NodeRecord, found: StoreMeta | undefined, name: string): void {
   checkFormer(record, found, name);

@@ -10,7 +10,7 @@ const TAGS = {
   health: 'For balancers and supervisors; needs no token',
 };
 
-/** OpenAPI document of both listeners: the callbacks' paths name their own server. */
+/** OpenAPI document that covers both listeners. The callback paths specify their own server. */
 export function openapiDocument(
   { host, port, txnsMax, isStrict }: Pick<Settings, 'host' | 'port'> & BodyRules,
   version: string,
@@ -39,7 +39,7 @@ export function openapiDocument(
       license: { name: 'UNLICENSED', identifier: 'LicenseRef-UNLICENSED' },
     },
     servers: [{ url: '/', description: 'The operator API, which serves this document' }],
-    // Without a token in the settings no token is needed; the listener is then bound to loopback.
+    // If the settings have no operator token, none is required; the listener is then bound to loopback.
     security: [{ operatorToken: [] }, {}],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: { ...Object.fromEntries(callbacks), ...operatorPaths },

@@ -22,13 +22,13 @@ import type { Endpoint } from '../wallet/command.js';
 import { type Sampler, samplerOf } from './sampler.js';
 import { VERSION } from './version.js';
 
-/** A collector that does not answer must not delay the stop, for which operators are promised 5 s. */
+/** An unresponsive collector must not delay shutdown, which is documented to take at most 5 s. */
 const CLOSE_MS = 500;
 const SAY_MS = 60_000;
 
 /**
- * Sends spans in batches over OTLP (HTTP, JSON), configured by OpenTelemetry's variables. The queue is bounded; spans
- * beyond the limit are dropped.
+ * Sends spans in batches over OTLP (HTTP, JSON), configured by the standard OpenTelemetry variables. The queue is
+ * bounded; spans that do not fit are dropped.
  */
 export class OtlpTracer implements CallbackTracer {
   private constructor(
@@ -60,10 +60,10 @@ export class OtlpTracer implements CallbackTracer {
 }
 
 /**
- *   placeBets ├──────────────────────────────────────────┤
+ * placeBets ├──────────────────────────────────────────┤
  *             receive ├──┤  decide ├┤ durable ├─────┤ reply ├┤
  *
- * Between receive and decide the command waits for its turn.
+ * Between receive and decide, the command waits for its turn.
  */
 class OtlpSpan implements CallbackSpan {
   private readonly span: Span;
@@ -109,13 +109,13 @@ class OtlpSpan implements CallbackSpan {
   }
 }
 
-/** Pairs, because OpenTelemetry interprets small numbers as another clock. */
+/** Returns [seconds, nanoseconds], because OpenTelemetry takes small plain numbers for a different clock. */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
 
-/** Limits the log lines: an unreachable collector fails with each batch. */
+/** Limits the log lines, because every batch fails if the collector is unreachable. */
 function logProblems(log: Logger): void {
   let saidMs = Number.NEGATIVE_INFINITY;
   const say = (message: string) => {

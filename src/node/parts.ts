@@ -63,45 +63,45 @@ import { waitForStore } from './wait-for-store.js';
 /** Parts of a running process. */
 export interface Parts {
   readonly settings: Settings;
-  /** Source of the settings in force. */
+  /** Holds the settings in force. */
   readonly running: RunningSettings;
   readonly log: Logger;
   /**
-   * Closed once the shards serve, because each of their threads opens the store itself. A node in a cluster keeps it
-   * open for the membership registry.
+   * Closed once the shards serve, because each shard thread opens the store itself. A cluster node keeps it open for
+   * the membership registry.
    */
   readonly opened: OpenStore;
   readonly identity: Identity;
-  /** Read every second, so that a late worker begins with the time that the other threads use. */
+  /** Read every second, so that a replacement worker begins with the same time as the other threads. */
   readonly clock: SteadyClock;
   readonly shards: Shards;
-  /** Undefined when this node has all shards. */
+  /** Undefined if this node has all shards. */
   readonly cluster: ClusterNode | undefined;
   readonly service: WalletService;
   readonly callbacks: CallbackServer;
   readonly admin: AdminServer;
   readonly verifier: StoreVerifier;
-  /** Undefined when the settings want no health listener. */
+  /** Undefined if the settings want no health listener. */
   readonly health: HealthListener | undefined;
   readonly certificates: Certificates;
   readonly recorder: Recorder;
   /** Started once the shards serve. */
   readonly timeKeeper: TimeKeeper;
-  /** For the console; ticked every second. */
+  /** Used by the console; ticked every second. */
   readonly lastHour: LastHour;
-  /** Undefined without a trace collector. */
+  /** Undefined if there is no trace collector. */
   readonly tracer: CallbackTracer | undefined;
   readonly lastRun: LastRun;
-  /** Undefined when this node is alone. */
+  /** Undefined if this node has no cluster. */
   readonly lock: FolderLock | undefined;
 }
 
-/** Called with an exit code when the process can no longer serve any player. */
+/** Called with an exit code if the process can no longer serve any player. */
 export type OnCannotServe = (exitCode: number) => void;
 
 /**
- * Makes all parts. Only the health listener listens yet, and no shard is taken over. Unusable settings are refused
- * first.
+ * Creates all parts. Refuses unusable settings first. Only the health listener is opened, and no shard is taken over
+ * yet.
  */
 export async function makeParts(
   loaded: Loaded,
@@ -254,7 +254,7 @@ async function makeOtherParts(
     meta,
     log,
   });
-  // Without workers this thread runs the shards, which report its vitals.
+  // Without workers, this thread runs the shards, which then report its vitals.
   const vitals = workers === 0 ? undefined : new ThreadVitals(MAIN_THREAD, mainHeapMaxBytes());
   const clusterMeasures = () => (cluster === undefined ? [] : clusterMetrics.metrics(cluster.measures()));
   const lastHour = new LastHour(() => new Figures(callbackMetrics.metrics(callbacks.measures())));
@@ -323,12 +323,12 @@ async function makeOtherParts(
 }
 
 /**
- * Ties the store to its archive. An unreachable archive does not delay a start; an archive that must not be used ends
- * the start.
+ * Ties the store to its archive. An unreachable archive does not delay startup. An archive that must not be used makes
+ * the start fail.
  */
 async function withArchive(opened: OpenStore, settings: Settings, log: Logger): Promise<OpenStore> {
   try {
-    // A refused node leaves the store's record unchanged.
+    // A node that is refused here must not change the store's record, so check first.
     if (isShared(settings)) await refuseOtherArchive(settings, opened);
     const archive = await findArchive(settings, opened.meta);
     if (archive?.away === undefined) return { ...opened, meta: await tieArchive(settings, opened, log) };
@@ -341,7 +341,7 @@ async function withArchive(opened: OpenStore, settings: Settings, log: Logger): 
   }
 }
 
-/** Executor of operators' requests: the shards of this process, or those of the whole cluster. */
+/** Executes operator requests: this process's shards, or the shards of the whole cluster. */
 function servedBy(shards: Shards, cluster: ClusterNode | undefined): Pick<Shards, 'execute' | 'ask' | 'takeSnapshots'> {
   const by = cluster?.router ?? shards;
   return {
@@ -351,7 +351,7 @@ function servedBy(shards: Shards, cluster: ClusterNode | undefined): Pick<Shards
   };
 }
 
-/** Logs the first fenced shard only: every shard detects the fence independently. */
+/** Logs only the first fenced shard, because every shard detects the fence independently. */
 function onceFenced(log: Logger, onCannotServe: OnCannotServe): (shard: number, takenBy: string) => void {
   let isFenced = false;
   return (shard, takenBy) => {

@@ -8,9 +8,9 @@ const STORE_ENTRY = /^(data\.mdb|lock\.mdb|archive)$/;
 const NODE_ENTRY = /^(node\.pid$|(acknowledged|run|time|archive-names|orphans|lost)-)/;
 
 /**
- * Removes the rights of group and others from the files of the store and of the node's folder, which hold balances and
- * names of players. Earlier releases created these files with the umask's modes; now the process sets its own umask. A
- * folder that holds other files keeps its mode, and so do those files.
+ * Removes group and other permissions from the store's files and the node's folder, which contain player names and
+ * balances. Earlier releases created these files with the default umask; the process now sets its own umask. In a
+ * folder that also holds unrelated files, the folder and those files keep their modes.
  */
 export function keepPrivate(storeFolder: string | undefined, nodeFolder: string, log: Logger): void {
   let repaired: string[];
@@ -19,7 +19,7 @@ export function keepPrivate(storeFolder: string | undefined, nodeFolder: string,
     repaired = [...ownPaths(nodeFolder, NODE_ENTRY), ...stored].filter(isOpenToOthers);
     for (const path of repaired) chmodSync(path, statSync(path).mode & 0o777 & ~OTHERS);
   } catch (error) {
-    // An unusable folder is refused with its own error when it is opened.
+    // If the folder is unusable, opening it later fails with a more specific error.
     log.warn({ code: 'files-not-private', error: messageOf(error) }, 'cannot restrict the permissions of store files');
     return;
   }
@@ -28,7 +28,7 @@ export function keepPrivate(storeFolder: string | undefined, nodeFolder: string,
 }
 
 /**
- * Entries of the folder that walletd made, with everything below them, and the folder itself when it has no other
+ * Folder entries that walletd created, including everything below them. Includes the folder itself if it has no other
  * entries.
  */
 function ownPaths(folder: string, ownEntry: RegExp): string[] {
@@ -39,7 +39,7 @@ function ownPaths(folder: string, ownEntry: RegExp): string[] {
   return [...(isOwn ? [folder] : []), ...own.flatMap((entry) => treeOf(join(folder, entry)))];
 }
 
-/** The path itself and, for a folder, everything below it. */
+/** The path itself and, if it is a folder, everything below it. */
 function treeOf(path: string): string[] {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return [];

@@ -7,14 +7,13 @@ import { shardOf } from '../worker/placement.js';
 
 type Contents = Pick<StoreReader, 'wal' | 'snapshots' | 'archive'>;
 
-/** Read access to a store for tools. Shards and scales are those that the store was created with. */
+/** Read access to a store for tools, with the shard count and scales the store was created with. */
 export function readerOf({ wal, snapshots }: Contents, meta: StoreMeta, archive?: Contents['archive']): StoreReader {
   return { ...formatsToRead(meta), wal, snapshots, archive };
 }
 
 /**
- * Formats of a reader, without the contents. Throws a `FormatError` when the meta record is damaged or newer than this
- * walletd.
+ * Reader formats without the contents. Throws a `FormatError` if the meta record is damaged or newer than this walletd.
  */
 export function readerFormats(meta: Buffer): Omit<StoreReader, keyof Contents> {
   return formatsToRead(decodeMeta(meta));

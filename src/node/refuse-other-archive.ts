@@ -7,8 +7,8 @@ import { archiveIdOf } from './make-cluster.js';
 import type { OpenStore } from './open-store.js';
 
 /**
- * Throws a `ConfigError` when a living member of the cluster uses another archive than this node, or only one of the
- * two has an archive. Such a member could not take shards back, because it lacks their closed rounds.
+ * Throws a `ConfigError` if a living cluster member uses a different archive from this node's, or if only one of the
+ * two has an archive. Such a member could not take shards back, because it would lack their closed rounds.
  */
 export async function refuseOtherArchive(settings: Settings, { store, meta, name }: OpenStore): Promise<void> {
   const mine = archiveIdOf(settings, meta);

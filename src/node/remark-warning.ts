@@ -3,18 +3,15 @@ import type { CallbackCommand } from '../wallet/command.js';
 
 const EVERY_MS = 10_000;
 
-/**
- * Warns of callbacks that were accepted with a warning. The lines are limited, because a platform may send many such
- * callbacks.
- */
+/** Logs callbacks that were accepted with a warning. Rate-limited, because a platform may send many of them. */
 export class RemarkWarning {
   private writtenMs = Number.NEGATIVE_INFINITY;
-  /** Suppressed warnings since the last line. */
+  /** Number of warnings suppressed since the last log line. */
   private suppressed = 0;
 
   constructor(
     private readonly log: Logger,
-    /** Code and message of each line. */
+    /** Code and message of each log line. */
     private readonly line: Coded & { readonly message: string },
   ) {}
 

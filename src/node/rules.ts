@@ -5,13 +5,13 @@ import { ScaleTable } from '../wallet/amount.js';
 import type { Rules } from '../wallet/decide/rules.js';
 import { unitsOfWhole } from '../wallet/hand-limits.js';
 
-/** Properties of a store that shape decisions; today's values are the defaults. */
+/** Store properties that affect decisions. Missing properties default to today's values. */
 export type RuleMeta = Pick<StoreMeta, 'unknownTips' | 'decisions'> & Partial<Pick<StoreMeta, 'scales'>>;
 const TODAY: RuleMeta = { unknownTips: UNKNOWN_TIPS_OF_TODAY, decisions: DECISIONS_OF_TODAY };
 const SCALES_OF_TODAY = { default: 4, byCurrency: {} };
 const HOUR_MS = 3_600_000;
 
-/** Settings that shape decisions. */
+/** Settings that affect decisions. */
 export type RuleSettings = Pick<
   Settings,
   | 'decisions'
@@ -29,12 +29,12 @@ export type RuleSettings = Pick<
   | 'products'
 >;
 
-/** Version of the decisions in force. An older store keeps its version unless the setting says otherwise. */
+/** Decisions version in force. An older store keeps its version unless the setting overrides it. */
 export function decisionsOf({ decisions }: Pick<Settings, 'decisions'>, meta: Pick<StoreMeta, 'decisions'>): number {
   return decisions.version ?? meta.decisions ?? 1;
 }
 
-/** Whether callbacks must contain fields that no decision depends on. */
+/** Whether callbacks must contain fields that do not affect any decision. */
 export function isStrict(
   settings: Pick<Settings, 'callbacks' | 'decisions'>,
   meta: Pick<StoreMeta, 'decisions'>,
@@ -42,7 +42,7 @@ export function isStrict(
   return settings.callbacks.strict ?? decisionsOf(settings, meta) < 2;
 }
 
-/** Whether the answer to a malformed callback gives the reason. An older store keeps the answer with four fields. */
+/** Whether the answer to a malformed callback includes the reason. An older store keeps the four-field answer. */
 export function includesReason(
   settings: Pick<Settings, 'callbacks' | 'decisions'>,
   meta: Pick<StoreMeta, 'decisions'>,
@@ -68,7 +68,7 @@ export function rulesOf(settings: RuleSettings, meta: RuleMeta = TODAY): Rules {
     rollbackStale: settings.rollback.stale,
     keepsRequests: true,
     remembersMessages: true,
-    // A store older than placeTips keeps its behaviour.
+    // A store that predates placeTips keeps its behavior.
     tipsUnknown: settings.tips.unknown ?? unknownTips ?? 'credit',
     cancelStopsSingleState: isOfToday,
     confirmsOtherStake: isOfToday,

@@ -1,18 +1,20 @@
 import { ConfigError } from '../config/config-error.js';
 
-/** Decides from the header traceparent. An invalid header begins a new trace when it is sampled. */
+/**
+ * Decides whether to sample, based on the traceparent header. An invalid header starts a new trace if it is sampled.
+ */
 export type Sampler = (header: string) => boolean;
 
-/** Positions in the header of the trace id's last digits, and of its flags. */
+/** Header offsets of the trace ID's last digits and of its flags. */
 const LAST_DIGITS = [27, 35] as const;
 const FLAGS = [53, 55] as const;
 
 const RATIO_RANGE = 16 ** (LAST_DIGITS[1] - LAST_DIGITS[0]);
 
 /**
- * Sampler for OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG. Decides before any span exists, and reads only the few
- * digits it needs: parsing the whole header took 0.3 us of every callback. Services with the same ratio choose the same
- * traces. Throws a `ConfigError`.
+ * Sampler configured by OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG. Decides before a span is created, and reads
+ * only the few digits it needs: parsing the whole header took 0.3 us per callback. Services with the same ratio sample
+ * the same traces. Throws a `ConfigError`.
  */
 export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
   const name = env.OTEL_TRACES_SAMPLER || 'parentbased_always_on';

@@ -12,14 +12,14 @@ import type { SearchJob } from './store-searches.js';
 
 /** Interval of progress messages. */
 const TELL_MS = 500;
-/** Time limit after the channel has closed, in case a store that hangs holds the process. */
+/** Time limit after the channel closes, in case an unresponsive store keeps the process alive. */
 const END_MS = 2000;
-/** Low priority: the shards come first. */
+/** Low priority, because the shards come first. */
 const NICE = 10;
 
 /**
- * Program of the process that `StoreSearches` starts. Reads a store, reports over its channel and ends with the
- * channel.
+ * Main program of the process that `StoreSearches` starts. Reads a store, reports over its channel and exits when the
+ * channel closes.
  */
 drawHashKey();
 let isWanted = true;
@@ -27,10 +27,10 @@ process.on('disconnect', () => {
   isWanted = false;
   setTimeout(() => process.exit(1), END_MS).unref();
 });
-// The error of a line that cannot be sent any more: the channel has closed.
+// Ignore the error of a line that cannot be sent because the channel has closed.
 process.on('error', () => {});
 process.once('message', (job: SearchJob) => void run(job));
-// The parent may have ended already.
+// The parent may already have exited.
 if (!process.connected) process.exit(1);
 
 async function run({ settings, query }: SearchJob): Promise<void> {
@@ -49,10 +49,10 @@ async function search(
   query: StoreQuery,
   onShare: (share: number) => void,
 ): Promise<SearchLine> {
-  // Reading promises nothing about durability, so the check of the store's configuration is skipped.
+  // Reading makes no durability promises, so skip the check of the store's configuration.
   const trusting = { ...settings, durability: 'fsync', redis: { ...settings.redis, trustConfig: true } };
   const { store, meta, archive } = await openExisting(trusting, 'read');
-  // Lowered only now: the proof that a store can be opened has a time limit of a few seconds.
+  // Lower the priority only now, because the checks made while opening the store have a time limit of a few seconds.
   setPriority(NICE);
   try {
     const reader = readerOf(store, meta, archive);
@@ -63,7 +63,7 @@ async function search(
   }
 }
 
-/** A reader whose turns end when the search is no longer wanted. */
+/** Reader that stops once the search has been canceled. */
 function wanted(reader: StoreReader): StoreReader {
   return {
     ...reader,

@@ -1,9 +1,9 @@
 import type { Settings } from '../config/schema.js';
 
 /**
- * Settings that a thread with shards gets. They cross into workers, so the list omits everything that only listeners
- * need: operator tokens, signature keys and TLS keys stay in the main thread. The store's password does cross, in
- * `store`: each worker has its own connection.
+ * Settings that a thread with shards receives. They are sent to workers, so the list leaves out everything that only
+ * listeners need: operator tokens, signature keys and TLS keys stay in the main thread. The store's password is sent as
+ * part of `store`, because each worker has its own connection.
  */
 const NAMES = [
   // the store, and this node's own files

@@ -63,7 +63,7 @@ export function policyOf(
   return { everyEntries, everyMs: everySeconds * 1000, keep, historyBytesMax: history.maxBytes / shards };
 }
 
-/** Rules in which the format gate switches every option that only readers of today's format understand. */
+/** Rules in which the format gate disables every option that would write records older readers cannot understand. */
 function rulesThrough(gate: FormatGate, rules: Rules): Rules {
   return Object.defineProperties(
     { ...rules },
@@ -78,7 +78,7 @@ function rulesThrough(gate: FormatGate, rules: Rules): Rules {
   );
 }
 
-/** Makes the codec that reads this store's callbacks and writes their answers. Takes some 50 ms. */
+/** Creates the codec that parses this store's callbacks and formats their answers. Takes about 50 ms. */
 export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
   const { money, adjustBalance, txnsMax, statusCodes, sessionToken } = settings;
   const scales = new ScaleTable(meta.scales);
@@ -89,22 +89,22 @@ export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings'
   return new CallbackCodec({ scales, amountLimits, ...limits, ...shape, sessionToken, closed }, systemClock);
 }
 
-/** Process data for a thread. Plain data, so that it can cross to a worker. */
+/** Everything that a thread needs to know about the process. Plain data, so that it can be sent to a worker. */
 export interface ShardThreadSettings extends Identity {
   readonly settings: ShardSettings;
   readonly meta: StoreMeta;
   readonly shards: readonly number[];
   readonly heapMaxBytes: number;
-  /** Sum over all shards of the thread. */
+  /** Total over all shards of the thread. */
   readonly recordsMaxBytes: number;
-  /** Time for which a signature can be used. */
+  /** How long a signature is valid. */
   readonly replayWindowMs: number;
-  /** Wall clock less monotonic clock, as the process has it when the thread starts. */
+  /** Wall clock minus monotonic clock, as measured by the process when the thread starts. */
   readonly clockOffsetMs: number;
-  /** Entries that this node's record lists as acknowledged. */
+  /** Newest entries that this node's record lists as acknowledged. */
   readonly acknowledged: ReadonlyMap<number, Position>;
   readonly isTracing: boolean;
-  /** True when other nodes have some of the shards. */
+  /** True if other nodes own some of the shards. */
   readonly isShared: boolean;
 }
 
@@ -114,7 +114,7 @@ export interface ThreadPorts {
   readonly putCopies: PutCopies;
 }
 
-/** Bytes of each log's newest entries that are kept outside the heap, a small part of the keeper's memory. */
+/** Bytes of each log's newest entries that are kept outside the heap, a small part of the thread's memory. */
 export function recentBytesMaxOf({ heapMaxBytes, recordsMaxBytes, shards }: ThreadMemory): number {
   return Math.min(RECENT_BYTES_MAX, Math.floor((heapMaxBytes + recordsMaxBytes) / RECENT_SHARE / shards.length));
 }
@@ -122,8 +122,8 @@ export function recentBytesMaxOf({ heapMaxBytes, recordsMaxBytes, shards }: Thre
 type ThreadMemory = Pick<ShardThreadSettings, 'heapMaxBytes' | 'recordsMaxBytes' | 'shards'>;
 
 /**
- * Opens the shards of one thread, main thread or worker, with their store, memory guard and telemetry. `thread` is its
- * name in metrics.
+ * Opens the shards of one thread (main or worker), with their store, memory guard and telemetry. `thread` is its name
+ * in metrics.
  */
 export async function openShardThread(
   thread: string,
@@ -148,7 +148,7 @@ export async function openShardThread(
   const archive = await openArchive(settings, meta.storeId, { onStuck, tie: { ...tie, write } });
   const memory = new MemoryGuard({ heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes }, log);
   const vitals = new ThreadVitals(thread, heapMaxBytes);
-  // One thread is enough to ask for the store's size.
+  // Only one thread needs to query the store's size.
   const room = shards.includes(0) ? new StoreGauge(store) : undefined;
   const telemetry = new ShardTelemetry(log, memory, {
     thread,
@@ -158,13 +158,14 @@ export async function openShardThread(
     server: () => store.server,
     news,
   });
-  // A node alone writes every format that it reads. In a cluster the shard assignment decides, once there is one.
+  // Without a cluster, a node writes every format that it reads. In a cluster, the shard assignment decides, once there
+  // is one.
   const gate = new FormatGate(options.isShared ? 1 : STORE_FORMAT);
   const host = new ShardHost(shards, {
     codec,
     shardCount: meta.shards,
     isShared: options.isShared,
-    // From here on the store's driver repeats this check after each reconnect.
+    // From now on, the store's driver repeats this check after each reconnect.
     checkStore: async () => {
       const found = await store.meta.maybeRead();
       if (found?.storeId !== meta.storeId) throw new RecoveryError('the store is another one than before');
@@ -188,7 +189,7 @@ export async function openShardThread(
     loopIdleMs: () => performance.eventLoopUtilization().idle,
     idleMs: settings.memory.idleSeconds * 1000,
     archive,
-    // An archive in the store's own folder is as close as a file beside it.
+    // Reading an archive in the store's own folder costs no more than reading a key file, so no key filter is needed.
     names: settings.archive === null ? undefined : new KeyFiles(nodeFolder, driver.recordName, meta.storeId),
     memoryMs: settings.retention.memorySeconds * 1000,
     memory,
@@ -219,7 +220,7 @@ export async function openShardThread(
     },
   });
   memory.watch(() => host.recordBytes);
-  // A store in a folder has its archive beside it, and is never restored beneath a running server.
+  // The archive of a folder store is next to it, and such a store is never restored beneath a running server.
   if (archive !== undefined && store.table !== undefined) {
     stopTying = keepTied({
       storeId: meta.storeId,
@@ -235,10 +236,10 @@ export async function openShardThread(
   return host;
 }
 
-/** Ends a process that can no longer use the store; the supervisor or the main thread starts another. */
+/** Ends a process that can no longer use the store. The supervisor or the main thread starts a new one. */
 function endStuckThread(why: string, log: Logger): void {
   log.error({ code: 'store-unusable', error: why }, 'store is unusable in this process, exiting');
-  // Ending only the thread would not close LMDB: its successor would find the same broken environment.
+  // Ending only the thread would not close LMDB, so its successor would find the same broken environment.
   if (isMainThread) process.exit(EXIT.failure);
   else process.kill(process.pid, 'SIGKILL');
 }

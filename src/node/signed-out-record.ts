@@ -5,11 +5,11 @@ import type { SignedOut } from '../admin/console/signed-out-sessions.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 
-/** Keeps signed-out sessions in the node's folder: a restart must not revive a stolen cookie. */
+/** Persists signed-out sessions in the node's folder, so that a restart does not make a stolen cookie valid again. */
 export class SignedOutRecord {
   private readonly path: string;
 
-  /** `store` distinguishes its file from those of other stores. */
+  /** `store` distinguishes stores that share a folder. */
   constructor(
     folder: string,
     store: string,
@@ -18,7 +18,7 @@ export class SignedOutRecord {
     this.path = join(folder, `signed-out-${crc32(store).toString(16).padStart(8, '0')}.json`);
   }
 
-  /** Empty when the file is missing or unreadable. */
+  /** Empty if the file is missing or unreadable. */
   read(): readonly SignedOut[] {
     try {
       const { signedOut } = JSON.parse(readFileSync(this.path, 'utf8')) as { signedOut: unknown };
@@ -34,7 +34,7 @@ export class SignedOutRecord {
     }
   }
 
-  /** Does not throw: after a failed write the sign-out counts until this process ends. */
+  /** Does not throw. If the write fails, the sign-out lasts only until this process ends. */
   write(signedOut: readonly SignedOut[]): void {
     try {
       mkdirSync(dirname(this.path), { recursive: true });

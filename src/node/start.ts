@@ -27,7 +27,7 @@ import { StoreError } from './store-error.js';
 
 const READY_POLL_MS = 50;
 
-/** Starts the shards: all of them, or those that the cluster assigns to this node. */
+/** Starts all shards, or those that the cluster assigns to this node. */
 export async function startShards(parts: Parts, isStopping: () => boolean): Promise<void> {
   const { cluster } = parts;
   if (cluster === undefined) await startAlone(parts);
@@ -35,7 +35,8 @@ export async function startShards(parts: Parts, isStopping: () => boolean): Prom
 }
 
 /**
- * Takes the store over and recovers all shards. Resolves when each shard serves or is stopped; throws when none serves.
+ * Takes over the store and recovers all shards. Resolves when each shard either serves or has stopped. Throws if none
+ * serves.
  */
 async function startAlone(parts: Parts): Promise<void> {
   const { opened, shards, recorder, lastRun } = parts;
@@ -49,7 +50,7 @@ async function startAlone(parts: Parts): Promise<void> {
   void logStoreWarnings(parts).finally(() => opened.store.close());
 }
 
-/** Joins the cluster. Resolves when this node can carry out callbacks or forward them. */
+/** Joins the cluster. Resolves when this node can execute callbacks or forward them. */
 async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: () => boolean): Promise<void> {
   const { opened, shards, lastRun, settings } = parts;
   await opened.store.mayBeShared().catch(asStoreProblem('share', opened.name));
@@ -63,7 +64,10 @@ async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: (
   void logStoreWarnings(parts);
 }
 
-/** Refuses a start alone beside a cluster: it would take all shards over and end the nodes that share them. */
+/**
+ * Refuses to start without cluster settings while a cluster is running: this node would take over all shards and end
+ * the cluster's nodes.
+ */
 async function refuseBesideCluster({ store, name }: OpenStore): Promise<void> {
   const living = await livingMembers(store.table, () => true);
   if (living.length === 0) return;
@@ -73,7 +77,10 @@ async function refuseBesideCluster({ store, name }: OpenStore): Promise<void> {
   );
 }
 
-/** Refuses a living node of the same name. On a restart the former process is gone or about to leave. */
+/**
+ * Refuses to start while a node with the same name is alive. On a restart, the previous process has exited or is about
+ * to.
+ */
 async function refuseSameName(settings: Settings, { store }: OpenStore): Promise<void> {
   const name = nameOf(settings);
   const namesakes = await livingMembers(store.table, (member) => member.name === name);
@@ -84,7 +91,7 @@ async function refuseSameName(settings: Settings, { store }: OpenStore): Promise
   );
 }
 
-/** Runs beside the start, which must not wait for an unresponsive replica. */
+/** Not awaited, because startup must not wait for an unresponsive replica. */
 async function logStoreWarnings({ opened, log }: Parts): Promise<void> {
   const concerns = await opened.store.concerns().catch(() => []);
   for (const concern of concerns)
@@ -93,7 +100,7 @@ async function logStoreWarnings({ opened, log }: Parts): Promise<void> {
 
 interface TakenStore {
   readonly fences: readonly Takeover[];
-  /** Newest time in the logs before the fences; 0 when they were empty. */
+  /** Newest time in the logs before this start wrote its fences; 0 if they were empty. */
   readonly foundMs: number;
 }
 
@@ -120,14 +127,16 @@ async function takeStoreOver({ log, identity, opened, settings }: Parts): Promis
   return { fences, foundMs };
 }
 
-/** For a `catch`: turns a transient store error into a sentence about the store; passes other errors on. */
+/**
+ * For use in `catch`: turns a transient store error into a readable message about the store. Passes other errors on.
+ */
 function asStoreProblem(what: string, name: string): (error: Error) => never {
   return (error) => {
     throw isPermanent(error) ? error : new StoreError(`cannot ${what} the store ${name}: ${error.message}`);
   };
 }
 
-/** One stopped shard does not keep the others from serving. */
+/** A stopped shard does not prevent the others from serving. */
 function mustServe(shards: Shards): void {
   const status = shards.status();
   const [first] = status;
@@ -140,13 +149,13 @@ export interface Ports {
   readonly adminPort: number;
 }
 
-/** Memory of a closed bet with its round, measured by `bench memory`. */
+/** Memory of a closed bet including its round, measured with `bench memory`. */
 const CLOSED_BET_BYTES = 200;
 const HOUR_SECONDS = 3600;
-/** Closed bets a second in the warning's example. */
+/** Closed bets per second in the warning's example. */
 const EXAMPLE_RATE = 100;
 
-/** Warns at start, before full memory shows the problem. */
+/** Warns at startup instead of when memory is full. */
 export function warnWithoutArchive({ settings, log }: Pick<Parts, 'settings' | 'log'>): void {
   if (hasArchive(settings)) return;
   const bytesPerHour = CLOSED_BET_BYTES * EXAMPLE_RATE * HOUR_SECONDS;

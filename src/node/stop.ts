@@ -4,18 +4,18 @@ import type { ClusterNode } from '../cluster/cluster-node.js';
 import type { Shards } from '../worker/shards.js';
 import type { Parts } from './parts.js';
 
-/** Time limit for pending answers; with closing, a stop takes less than the 5 s that operators are promised. */
+/** Time limit for pending answers. Including the time to close, a stop takes less than the documented 5 s. */
 const DRAIN_MS = 3000;
-/** Deadline of the last snapshots. An unfinished snapshot is given up; the log has everything. */
+/** Deadline of the final snapshots. An unfinished snapshot is abandoned, because the log contains everything. */
 const SNAPSHOTS_UNTIL_MS = 3500;
 const POLL_MS = 5;
-/** Time after which balancers have noticed that this node is not ready. */
+/** Time after which load balancers have noticed that this node is not ready. */
 const NOTICED_MS = 5000;
 const CONNECTIONS_POLL_MS = 50;
 
 /**
- * Finishes pending requests, refuses new ones, and closes; also during a start, when only some shards serve. Resolves
- * to false when the store did not answer and some outcomes are unknown.
+ * Finishes pending requests, refuses new ones, and closes. Also works during a start, when only some shards serve.
+ * Resolves to false if the store did not respond, which leaves some outcomes unknown.
  */
 export async function stopParts(parts: Parts): Promise<boolean> {
   const { log, service, shards, cluster, callbacks, admin, verifier, health, recorder, timeKeeper, tracer } = parts;
@@ -26,14 +26,14 @@ export async function stopParts(parts: Parts): Promise<boolean> {
   admin.drain();
   const verified = verifier.stop();
   const drained = await shards.drain(DRAIN_MS);
-  // Waits at least once: requests sent before the stop may not have been read yet.
+  // Wait at least once, because requests sent before the stop may not have been read yet.
   do await delay(POLL_MS);
   while (callbacks.inFlight + admin.inFlight > 0 && systemClock.monotonicMs() < startedMs + DRAIN_MS);
   const isAnswered = drained && callbacks.inFlight + admin.inFlight === 0;
   callbacks.close();
   await admin.close();
-  // A store that is away may come back without its newest entries, as after the promotion of a replica. Then only this
-  // process has them.
+  // An unreachable store may come back without its newest entries, for example after a replica is promoted. Only this
+  // process still has them, so it saves them.
   const kept = shards.keepOrphans();
   if (drained) await takeLastSnapshots(shards, startedMs + SNAPSHOTS_UNTIL_MS - systemClock.monotonicMs());
   await cluster?.leave();
@@ -56,8 +56,9 @@ export async function stopParts(parts: Parts): Promise<boolean> {
 }
 
 /**
- * Drains the node: other nodes take its shards over, and every answer closes its connection. Balancers need a while to
- * notice that this node is not ready. Until then, and while connections are open, callbacks are accepted and forwarded.
+ * Drains the node: other nodes take over its shards, and every answer closes its connection. Load balancers need a
+ * while to notice that this node is not ready. Until then, and while connections are open, callbacks are accepted and
+ * forwarded.
  */
 async function giveAway({ settings, callbacks, log }: Parts, cluster: ClusterNode): Promise<void> {
   const startedMs = systemClock.monotonicMs();
@@ -73,13 +74,13 @@ async function giveAway({ settings, callbacks, log }: Parts, cluster: ClusterNod
   }
 }
 
-/** Saves the next start the replay. */
+/** Takes snapshots so that the next start has little to replay. */
 async function takeLastSnapshots(shards: Shards, timeMs: number): Promise<void> {
   const pace = { restMs: 0, deadlineMs: systemClock.monotonicMs() + timeMs };
   await Promise.race([shards.takeSnapshots(pace), delay(timeMs, undefined, { ref: false })]);
 }
 
-/** Cleans up after a start that failed. */
+/** Cleans up after a failed start. */
 export async function closeParts({
   opened,
   shards,

@@ -1,11 +1,11 @@
 import { ConfigError } from '../config/config-error.js';
 
-/** Error of a store that cannot be used with these settings. The message tells the user how to fix it. */
+/** Thrown if a store cannot be used with these settings. The message tells the user how to fix the problem. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
-/** Error for a place without a store. */
+/** Thrown if there is no store at the configured location. */
 export class NoStoreError extends StoreError {
   constructor(readonly store: string) {
     super(
@@ -15,7 +15,7 @@ export class NoStoreError extends StoreError {
   }
 }
 
-/** Describes a failure of the named store in a sentence. */
+/** Turns a failure of the named store into a readable message. */
 export function asStoreError(error: Error, name: string): Error {
   return error instanceof StoreError || error instanceof ConfigError
     ? error

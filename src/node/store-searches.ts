@@ -6,14 +6,14 @@ import { messageOf } from '../base/message-of.js';
 import type { StoreSettings } from './drivers/driver.js';
 
 const PROGRAM = fileURLToPath(new URL('./search-program.js', import.meta.url));
-/** A search keeps nothing of the data it reads. */
+/** Small, because a search retains none of the data it reads. */
 const HEAP_MIB = 256;
-/** Time limit for closing the store; a store that hangs may exceed it. */
+/** Time limit for closing the store, which an unresponsive store may exceed. */
 const KILL_AFTER_MS = 3000;
 
 /**
- * Message that starts the program. It is sent over the channel, because other users of the machine can see arguments
- * and a store has a password.
+ * Message that starts the search. It is sent over the channel rather than as arguments, which other users of the
+ * machine can see, because a store has a password.
  */
 export interface SearchJob {
   readonly settings: StoreSettings;
@@ -21,8 +21,8 @@ export interface SearchJob {
 }
 
 /**
- * Searches the store in a separate process, one search at a time, so that a log of gigabytes takes no time from the
- * shards. The channel closes when the search is no longer wanted, or when this process dies for any reason. The search
+ * Searches the store in a separate process, so that a multi-gigabyte log takes no time from the shards. Only one search
+ * runs at a time. The channel closes when the search is canceled, or when this process dies for any reason; the search
  * then ends.
  */
 export class StoreSearches implements StoreSearcher {
@@ -44,12 +44,12 @@ export class StoreSearches implements StoreSearcher {
     });
     const gone = new Promise<void>((resolve) => {
       child.once('exit', () => resolve());
-      // A channel error ends the search; without a listener it would end this process.
+      // A channel error ends the search. Without a listener, it would crash this process.
       child.on('error', () => child.pid === undefined && resolve());
     }).then(() => {
       this.running = undefined;
     });
-    // Subscribed before the first message can arrive.
+    // Subscribe before the first message can arrive.
     const messages = on(child, 'message', { close: ['disconnect'] }) as AsyncIterable<[SearchLine]>;
     const job: SearchJob = { settings: this.settings, query };
     child.send(job);
@@ -81,7 +81,7 @@ async function* linesOf(
       const isLast = line.type === 'end' || line.type === 'failed';
       if (isLast) {
         stop();
-        // The reader of this line may start another search at once.
+        // The caller may start the next search as soon as this one returns.
         await gone;
       }
       yield line;

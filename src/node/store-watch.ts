@@ -2,22 +2,23 @@ import type { Logger } from '../base/logger.js';
 
 const SAY_MS = 10_000;
 
-/** News of the store from the threads. Times are of the monotonic clock, which all threads share. */
+/** Reports about the store from the threads. Times are from the monotonic clock, which all threads share. */
 export interface StoreNews {
-  /** An append of this shard has an unknown outcome. */
+  /** An append to this shard has an unknown outcome. */
   failed(shard: number, error: string, nowMs: number): void;
   /**
-   * A shard that had failed has an outcome. `server` is the current append server; with several servers, the master.
+   * An append to a shard that had failed now has an outcome. `server` receives the appends: with several servers, the
+   * current master.
    */
   answered(shard: number, server: string | undefined, nowMs: number): void;
 }
 
 /**
- * Tracks outages of the store across all threads and shards. Logs a line at the start, one every 10 s, and one at the
- * end.
+ * Tracks store outages across all threads and shards. Logs one line at the start of an outage, one every 10 s, and one
+ * at the end.
  */
 export class StoreWatch implements StoreNews {
-  /** Shards whose last append had no outcome. */
+  /** Shards whose last append has an unknown outcome. */
   private readonly failing = new Set<number>();
   private sinceMs = 0;
   private saidMs = 0;
@@ -40,7 +41,7 @@ export class StoreWatch implements StoreNews {
     this.log.info({ awayMs: Math.round(nowMs - this.sinceMs), server }, 'store answers again');
   }
 
-  /** Forgets the shards of a thread that has ended: its successor finds out the outcomes of their appends. */
+  /** Forgets the shards of a thread that has ended. Its successor determines the outcomes of their appends. */
   forget(shards: readonly number[]): void {
     for (const shard of shards) this.failing.delete(shard);
   }

@@ -10,23 +10,23 @@ import { checkFolder, findArchiveId, hasArchive, identifyArchive, placeOfArchive
 import { StoreError } from './store-error.js';
 
 /**
- * Ties a store to its archive. An archive has a random id, and the meta record of its store names it. Each process that
- * opens the archive compares the two, so closed rounds are read from the archive they were written to. The first writer
- * of an id into the record wins; a process with another archive is refused.
+ * Ties a store to its archive. An archive has a random ID, which the store's meta record contains. Every process that
+ * opens the archive compares the two IDs, so that closed rounds are read from the archive they were written to. The
+ * first process to write an ID into the record wins. A process with a different archive is refused.
  */
 
-/** A store with its record as it was read. */
+/** Store with its meta record as it was read. */
 interface Recorded {
   readonly store: Pick<Store, 'meta'>;
   readonly meta: StoreMeta;
 }
 
-/** Tie of a store's record, to compare with the opened archive. */
+/** Tie in a store's record, for comparison with the archive that is opened. */
 export function tieOf(settings: StoreSettings, { archiveId }: Pick<StoreMeta, 'archiveId'>): ArchiveTie {
   return { archiveId, store: driverOf(settings).name };
 }
 
-/** Same tie, but writes the archive's id into a record that has none. */
+/** The same tie, but also writes the archive's ID into a record that has none. */
 export function writingTieOf(
   settings: StoreSettings,
   { store, meta }: Recorded,
@@ -42,7 +42,7 @@ export function writingTieOf(
   return { ...tieOf(settings, meta), write };
 }
 
-/** Throws a `StoreError` when the store has an archive and the settings have none. */
+/** Throws a `StoreError` if the store has an archive but the settings name none. */
 export function mustHaveArchive(settings: StoreSettings, { archiveId }: Pick<StoreMeta, 'archiveId'>): void {
   if (archiveId === undefined || hasArchive(settings)) return;
   const { name } = driverOf(settings);
@@ -52,7 +52,10 @@ export function mustHaveArchive(settings: StoreSettings, { archiveId }: Pick<Sto
   );
 }
 
-/** Throws when a start would refuse the store's archive, as far as that shows without a connection. Creates nothing. */
+/**
+ * Throws if a start would refuse the store's archive, as far as this can be determined without connecting. Creates
+ * nothing.
+ */
 export async function checkTie(settings: StoreSettings, meta: StoreMeta): Promise<void> {
   mustHaveArchive(settings, meta);
   if (settings.archive !== null || !hasArchive(settings)) return;
@@ -60,9 +63,9 @@ export async function checkTie(settings: StoreSettings, meta: StoreMeta): Promis
 }
 
 /**
- * Ties the store to the configured archive: gives the archive an id and writes it into the record, where either lacks
- * it. Returns the updated record. Throws a `StoreError` when the archive is missing or is not the one in the record. An
- * unreachable archive is tied at its first use.
+ * Ties the store to the configured archive. Assigns the archive an ID and writes it into the record if either is
+ * missing. Returns the updated record. Throws a `StoreError` if the archive is missing or differs from the one in the
+ * record. An unreachable archive is tied when it is first used.
  */
 export async function tieArchive(settings: StoreSettings, { store, meta }: Recorded, log: Logger): Promise<StoreMeta> {
   await checkTie(settings, meta);
@@ -76,7 +79,7 @@ export async function tieArchive(settings: StoreSettings, { store, meta }: Recor
   });
 }
 
-/** Clause about a configured archive that the record does not name; undefined when it does. */
+/** Clause that reports a configured archive other than the one in the record; undefined if they match. */
 export async function findOther(settings: StoreSettings, meta: StoreMeta): Promise<string | undefined> {
   if (meta.archiveId === undefined || !hasArchive(settings)) return undefined;
   const found = await findArchiveId(settings, meta.storeId);
@@ -86,9 +89,9 @@ export async function findOther(settings: StoreSettings, meta: StoreMeta): Promi
 }
 
 /**
- * Makes the store's record name the configured archive, whatever it named before: for an operator who accepts the loss
- * of the former archive. Creates a new, empty archive when there is none. Without an archive in the settings, the
- * record names none. Resolves with the id. No server may run on the store.
+ * Ties the store to the configured archive, regardless of which archive its record named. For an operator who accepts
+ * the loss of the previous archive. Creates an empty archive if there is none. If the settings name no archive, clears
+ * the record's archive ID. Resolves with the ID. No server may be running on the store.
  */
 export async function adoptArchive(settings: StoreSettings, { store, meta }: Recorded): Promise<string | undefined> {
   return await asArchiveProblem(settings, async () => {

@@ -11,13 +11,13 @@ import type { TimeRecord } from './time-record.js';
 
 export interface TimeKeeperDeps {
   readonly shards: Pick<Shards, 'status' | 'confirmTime'>;
-  /** Undefined when this node is alone. */
+  /** Undefined if this node has no cluster. */
   readonly cluster: () => ClusterWitnesses | undefined;
   readonly retentionMs: number;
-  /** Value of the setting `clock.confirmedOn`. */
+  /** Value of the `clock.confirmedOn` setting. */
   readonly confirmedOn: string | null;
   readonly record: Pick<TimeRecord, 'confirmedMs' | 'write'>;
-  /** The machine's clock, uncorrected. */
+  /** The machine's uncorrected clock. */
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Logger;
@@ -25,22 +25,22 @@ export interface TimeKeeperDeps {
 
 /** Differences between this machine's clock and the known times, in ms. */
 export interface TimeMeasures {
-  /** Our clock less the confirmed time: the lag of irreversible acts. */
+  /** Our clock minus the confirmed time: how far irreversible actions lag behind. */
   readonly unconfirmedMs: number;
-  /** Newest time in the logs less our clock; 0 while the clock is ahead. */
+  /** Newest log time minus our clock; 0 if the clock is ahead. */
   readonly logAheadMs: number;
 }
 
 const TICK_MS = 10_000;
 const SAVE_MS = 60_000;
-/** Tolerance: clocks of machines that serve one log in turn differ a little. */
+/** Tolerance for clock differences between machines that serve the same log in turn. */
 export const LOG_AHEAD_MS = 60_000;
-/** Long enough that weekends and repairs raise no alarm. */
+/** Long enough that weekends and repairs do not raise an alert. */
 export const UNCONFIRMED_MS = DAY_MS;
 
 /**
- * Keeps the time that the threads of this process use for irreversible acts, and warns when clock, log and confirmed
- * time disagree. The rule is in base/irreversible-time.ts; each thread asks the archive's server itself.
+ * Maintains the time that this process's threads use for irreversible actions. Warns if clock, log and confirmed time
+ * disagree. The rule is in base/irreversible-time.ts. Each thread asks the archive's server itself.
  */
 export class TimeKeeper {
   private known: { readonly confirmedMs: number; readonly atMs: number } | undefined = undefined;
@@ -53,13 +53,13 @@ export class TimeKeeper {
   constructor(private readonly deps: TimeKeeperDeps) {}
 
   /**
-   * Call this when the shards serve. `foundMs`: newest time in the logs before this process wrote to them; 0: the logs
-   * were empty. Undefined: unknown, so the current log time is used.
+   * Call this when the shards serve. `foundMs` is the newest log time before this process wrote to the logs; 0 if the
+   * logs were empty. If it is undefined, the current log time is used.
    */
   start(foundMs?: number): void {
     const { record, clock, timers } = this.deps;
     const beganMs = record.confirmedMs ?? foundMs ?? this.logMs;
-    // An empty log has nothing to lose.
+    // An empty log contains nothing that could be lost.
     this.know(beganMs === 0 ? clock.now() : beganMs);
     this.tick();
     this.cancels = [timers.every(TICK_MS, () => this.tick()), timers.every(SAVE_MS, () => this.save())];
@@ -78,7 +78,7 @@ export class TimeKeeper {
     };
   }
 
-  /** Newest log time of all shards that are read here; 0 while there is none. */
+  /** Newest log time of all shards that this process reads; 0 if there are none. */
   private get logMs(): number {
     return this.deps.shards.status().reduce((newest, { timeMs }) => Math.max(newest, timeMs), 0);
   }
@@ -89,7 +89,7 @@ export class TimeKeeper {
 
   private confirmedMs(ourMs: number): number | undefined {
     const { clock, cluster, confirmedOn } = this.deps;
-    // A person who has looked at a calendar is as good a witness as a peer.
+    // An operator who has checked the calendar is as good a witness as a peer.
     const peersMs = [...(cluster()?.peersMs ?? []), ...(isConfirmedOn(confirmedOn, ourMs) ? [ourMs] : [])];
     const { known } = this;
     return irreversibleTimeMs({
@@ -108,7 +108,7 @@ export class TimeKeeper {
     if (timeMs === undefined) return;
     const witnesses = cluster();
     const isWitnessed = (witnesses?.peersMs.length ?? 0) > 0;
-    // A clock that is set back for a moment does not undo a confirmation.
+    // If the clock is set back for a moment, earlier confirmations stay valid.
     if (isWitnessed || timeMs >= (this.known?.confirmedMs ?? 0)) this.know(timeMs);
     shards.confirmTime({ timeMs, retentionMs: longestRetentionMs(retentionMs, witnesses?.retentionsMs ?? []) });
   }
@@ -149,7 +149,7 @@ export class TimeKeeper {
   }
 }
 
-/** A damaged log may hold any number. */
+/** A damaged log may contain any number, even one that is not a valid time. */
 function iso(timeMs: number): string {
   const date = new Date(Math.floor(timeMs));
   return Number.isNaN(date.getTime()) ? String(timeMs) : date.toISOString();

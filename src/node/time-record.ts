@@ -2,21 +2,24 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
-/** Newest confirmed time, kept in the node's folder: the errors of restarts under a wrong clock must not add up. */
+/**
+ * Newest confirmed time, stored in the node's folder. Without it, the errors of repeated restarts under a wrong clock
+ * would add up.
+ */
 export class TimeRecord {
   private constructor(
     private readonly path: string,
-    /** Undefined when no time was recorded or the file is unreadable. Milliseconds since 1970. */
+    /** Milliseconds since 1970. Undefined if no time was recorded or the file is unreadable. */
     readonly confirmedMs: number | undefined,
   ) {}
 
-  /** `store` distinguishes its file from those of other stores. */
+  /** `store` distinguishes stores that share a folder. */
   static read(folder: string, store: string): TimeRecord {
     const path = join(folder, `time-${crc32(store).toString(16).padStart(8, '0')}.json`);
     return new TimeRecord(path, confirmedMsIn(path));
   }
 
-  /** Throws when the file cannot be written. */
+  /** Throws if the file cannot be written. */
   write(confirmedMs: number): void {
     mkdirSync(dirname(this.path), { recursive: true });
     const draft = `${this.path}.${process.pid}`;

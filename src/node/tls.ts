@@ -12,7 +12,7 @@ export interface Tls {
   readonly keyFile: string;
   readonly certificate: Buffer;
   readonly key: Buffer;
-  /** Earliest end of a certificate in the file, the listener's own or one of its chain. */
+  /** Earliest expiry among all certificates in the file: the listener's own and its chain. */
   readonly endsMs: number;
 }
 
@@ -20,8 +20,8 @@ const PEM_CERTIFICATE =
   /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]+-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
 /**
- * Certificate and key of one listener, called `name` in messages; undefined when none are set. Throws a `ConfigError`
- * that says which of the two is wrong, which the callback listener's library does not.
+ * Certificate and key of one listener, which error messages call `name`. Undefined if none are set. Throws a
+ * `ConfigError` that says which of the two is wrong; the callback listener's library does not.
  */
 export function loadTls({ certificateFile, keyFile }: Settings['tls'], name: string): Tls | undefined {
   if (certificateFile === null || keyFile === null) return undefined;
@@ -51,7 +51,8 @@ function endOf(pem: Buffer): number {
 function read(file: string, setting: string): Buffer {
   try {
     const bytes = readFileSync(file);
-    // The callback listener's library reads the file itself, and takes such a mark for part of the first line.
+    // The callback listener's library reads the file itself, and would take a byte order mark as part of the first
+    // line.
     if (decodeText(bytes).length < bytes.toString().length) {
       throw new Error('it begins with a byte order mark: save it without one');
     }

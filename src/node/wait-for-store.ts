@@ -8,15 +8,15 @@ const RETRY_MS = 250;
 const SAY_MS = 5000;
 
 interface Waiting {
-  /** Longest outage to wait for; then its error is thrown. */
+  /** Maximum outage to wait for. After that, the store's error is thrown. */
   readonly waitMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
 }
 
 /**
- * Opens a store, and waits while it is away: at a reboot it may start after walletd. Any other error ends the wait at
- * once: a wrong password would never become right.
+ * Opens a store, and waits if it is unreachable: at a reboot, the store may start after walletd. Any other error ends
+ * the wait at once, because a wrong password, for example, will not become right.
  */
 export async function waitForStore<T>(open: () => Promise<T>, { waitMs, clock, log }: Waiting): Promise<T> {
   const startedMs = clock.monotonicMs();

@@ -30,9 +30,9 @@ export class WalletNode {
   ) {}
 
   /**
-   * Makes all parts. Only the health listener listens yet, and no shard is taken over. `onCannotServe` is called with an
-   * exit code when another process has taken the store over, or when all shards are stopped. `workerEntry` is the file
-   * that worker threads run.
+   * Creates all parts. Only the health listener is opened, and no shard is taken over yet. `onCannotServe` is called
+   * with an exit code if another process takes over the store, or if all shards have stopped. `workerEntry` is the
+   * entry file of worker threads.
    */
   static async open(
     loaded: Loaded,
@@ -45,7 +45,7 @@ export class WalletNode {
 
   /**
    * Resolves when all shards serve, or when the node is stopped. Each shard serves as soon as it can. The listeners
-   * open first: a port in use must stop this process before it takes the shards from another.
+   * open first, so that a port in use stops this process before it takes over shards from another.
    */
   async start(): Promise<void> {
     const { parts } = this;
@@ -66,9 +66,9 @@ export class WalletNode {
   }
 
   /**
-   * Applies the settings that can change at runtime: callers and operators' tokens from the next request on, which
-   * callbacks are logged, and the certificates now in their files. Throws a `ConfigError` and changes nothing when the
-   * settings cannot be used.
+   * Applies the settings that can change at runtime: callers and operator tokens from the next request on, which
+   * callbacks are logged, and the certificates now in their files. If the settings cannot be used, throws a
+   * `ConfigError` and changes nothing.
    */
   readAgain(fresh: Loaded): void {
     const { callbacks, admin, cluster, certificates, running, log } = this.parts;
@@ -85,14 +85,14 @@ export class WalletNode {
     );
   }
 
-  /** Stops cleanly, even during a start. Resolves to false when the store did not answer. */
+  /** Stops cleanly, even during startup. Resolves to false if the store did not respond. */
   async stop(): Promise<boolean> {
     this.isStopping = true;
     clearInterval(this.watch);
     return await stopParts(this.parts);
   }
 
-  /** Call this at the very end of the process. */
+  /** Call this just before the process exits. */
   noteEnd(exitCode: number): void {
     this.parts.lastRun.ended(exitCode);
   }
@@ -114,7 +114,7 @@ export class WalletNode {
 
   private look(): void {
     const { clock, lastHour, log, shards } = this.parts;
-    // Follows the system's time; see `Parts.clock`.
+    // Uses the system's time; see `Parts.clock`.
     lastHour.maybeNote(clock.now());
     const status = shards.status();
     if (status.some(({ state }) => state !== 'stopped')) return;

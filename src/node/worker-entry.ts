@@ -13,17 +13,17 @@ import { sendNewsTo } from './store-news-port.js';
 
 export interface WorkerSettings extends ShardThreadSettings {
   readonly worker: number;
-  /** Undefined when this thread replaces one that died. */
+  /** Undefined if this thread replaces one that died. */
   readonly fences: readonly Takeover[] | undefined;
-  /** Newest entries acknowledged by the thread that died. */
+  /** Newest entries that the previous, dead thread acknowledged. */
   readonly acknowledgedHere: ReadonlyMap<number, Lsn>;
   /** See `missedTime`. */
   readonly missed: SharedArrayBuffer;
-  /** Port for news of store outages. */
+  /** Port for reports of store outages. */
   readonly newsPort: MessagePort;
 }
 
-/** Worker thread: its shards, and the channel to the main thread. */
+/** Worker thread: runs its shards and the channel to the main thread. */
 drawHashKey();
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
 const { worker, fences, acknowledgedHere, newsPort, missed, ...options } = workerData as WorkerSettings;

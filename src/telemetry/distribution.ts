@@ -8,7 +8,7 @@ export class Distribution {
     this.histogram.record(Math.max(1, Math.round(value)));
   }
 
-  /** Summarizes the values since the last call; undefined when there are none. */
+  /** Summarizes the values since the previous call; undefined if there are none. */
   take(): { count: number; p50: number; p99: number; max: number } | undefined {
     const { count, max } = this.histogram;
     if (count === 0) return undefined;

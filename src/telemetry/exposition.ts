@@ -3,9 +3,9 @@ import type { Metric } from '../base/metric.js';
 
 export const EXPOSITION_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Metrics as text in Prometheus' format 0.0.4. Names are unique; see `mergeMetrics`. */
+/** Formats metrics as Prometheus text format 0.0.4. Names are unique; see `mergeMetrics`. */
 export async function expose(metrics: readonly Metric[]): Promise<string> {
-  // prom-client accepts numbers counted elsewhere only as the metrics of several processes.
+  // prom-client accepts externally counted values only as if they came from several processes.
   const asJson = metrics.map((metric) => ({ ...metric, aggregator: 'sum' }));
   return await AggregatorRegistry.aggregate([asJson]).metrics();
 }

@@ -1,20 +1,20 @@
 import { writeSync } from 'node:fs';
 
 const STDOUT = 1;
-/** Limit in bytes of unread lines in memory; further lines are dropped and counted. */
+/** Maximum bytes of unread lines in memory. Further lines are dropped and counted. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 const RETRY_MS = 100;
-/** Time that a slow reader gets at the end for the remaining lines. */
+/** Time that a slow reader has at exit to read the remaining lines. */
 const END_MS = 500;
 const PAUSE_MS = 10;
 
 /**
- * Writes lines to stdout in order and at once, so that the last lines before an exit are not lost. A stalled reader
- * stops nothing: when the pipe is full, lines wait in memory. (A blocking write would stop callbacks, health checks and
- * signals as well.) This needs a non-blocking pipe; Node makes it so when the main thread first touches
- * `process.stdout`. A stalled terminal does block. `pino.destination({ sync: false })` is no alternative. It writes a
- * moment later, so our own SIGKILL or a crash in LMDB loses the lines with the reason. With a stalled reader its
- * `flushSync` never returned (10 s, sonic-boom 4.2.1), so the process did not exit.
+ * Writes lines to stdout immediately and in order, so that the last lines before an exit are not lost. A stalled reader
+ * does not block the process: if the pipe is full, lines wait in memory. (A blocking write would also stop callbacks,
+ * health checks and signals.) This requires a non-blocking pipe, which Node sets up when the main thread first accesses
+ * `process.stdout`. A stalled terminal does block. `pino.destination({ sync: false })` is not an alternative. It writes
+ * a moment later, so our own SIGKILL or a crash in LMDB loses the lines that contain the reason. With a stalled reader,
+ * its `flushSync` never returned (10 s, sonic-boom 4.2.1), so the process did not exit.
  */
 export class LogOutput {
   private waiting: Buffer[] = [];
@@ -39,14 +39,14 @@ export class LogOutput {
     this.flush();
   }
 
-  /** Writes the remaining lines before the process ends. */
+  /** Writes the remaining lines before the process exits. */
   end(): void {
     const endMs = performance.now() + END_MS;
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
     while (!this.flush() && performance.now() < endMs) Atomics.wait(sleeper, 0, 0, PAUSE_MS);
   }
 
-  /** False while lines remain. */
+  /** Returns false while lines remain. */
   private flush(): boolean {
     try {
       for (let first = this.waiting[0]; first !== undefined; first = this.waiting[0]) {
@@ -60,7 +60,7 @@ export class LogOutput {
         this.retryLater();
         return false;
       }
-      // The reader is gone or its disk is full; service continues.
+      // The reader is gone or its disk is full. Drop the lines and keep serving.
       this.dropped += this.waiting.length;
       this.waiting = [];
       this.waitingBytes = 0;

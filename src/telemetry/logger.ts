@@ -4,17 +4,17 @@ import type { Logger } from '../base/logger.js';
 import { LogOutput } from './log-output.js';
 
 const SECRETS = ['token', 'authorization', 'keys', 'secret', 'password'];
-/** Name of the channel on which threads receive a new level. */
+/** Channel on which threads receive a new log level. */
 const LEVEL = 'walletd log level';
 
-/** pino's logger, with warnings and errors that have a code. */
+/** pino logger whose warnings and errors must have a code. */
 export interface LevelLogger extends Logger {
   level: string;
   isLevelEnabled(level: string): boolean;
 }
 
 /**
- * Logger of JSON lines on stdout, each with `fields`. Fields with secret names are redacted, so that no secret is
+ * Logs JSON lines to stdout, each including `fields`. Redacts fields whose names suggest a secret, so that no secret is
  * logged by mistake.
  */
 export function createLogger(level: string, fields: object | null = null): LevelLogger {
@@ -33,11 +33,11 @@ export function createLogger(level: string, fields: object | null = null): Level
   return logger;
 }
 
-/** Changes the level of this logger in the main thread and of the loggers of all other threads, later ones included. */
+/** Changes the log level in the main thread and in all other threads, including later ones. */
 export function setLogLevel(logger: LevelLogger, level: string): void {
   if (level === logger.level) return;
   const change = { from: logger.level, to: level };
-  // Logged while info lines are visible: before they are turned off, or after they are turned on.
+  // Log while info lines are visible: before they are turned off, or after they are turned on.
   const isVisible = logger.isLevelEnabled('info');
   if (isVisible) logger.info(change, 'log.level changed');
   logger.level = level;

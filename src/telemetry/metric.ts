@@ -1,14 +1,14 @@
 import type { Labels, Metric, MetricValue } from '../base/metric.js';
 import type { Histogram } from './histogram.js';
 
-/** Notation of metrics. The metrics themselves are all defined in src/node/metrics/. */
+/** Helpers for defining metrics. All metrics are defined in src/node/metrics/. */
 
-/** A sum that only grows; its name ends in `_total`. One value, or one per set of labels. */
+/** A total that only increases; its name ends in `_total`. One value, or one per set of labels. */
 export function counter(name: string, help: string, values: number | readonly MetricValue[]): Metric {
   return { name, help, type: 'counter', values: seriesOf(values) };
 }
 
-/** A value that goes up and down. One value, or one per set of labels. */
+/** A value that can go up and down. One value, or one per set of labels. */
 export function gauge(name: string, help: string, values: number | readonly MetricValue[]): Metric {
   return { name, help, type: 'gauge', values: seriesOf(values) };
 }
@@ -17,7 +17,7 @@ export function histogram(name: string, help: string, recorded: Histogram, label
   return { name, help, type: 'histogram', values: recorded.values(name, labels) };
 }
 
-/** One value per shard, labelled with its number. */
+/** One value per shard, labelled with the shard's number. */
 export function perShard<T extends { readonly shard: number }>(
   shards: readonly T[],
   measure: (shard: T) => number,

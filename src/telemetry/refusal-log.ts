@@ -2,7 +2,7 @@ import type { Coded, Logger } from '../base/logger.js';
 
 const PAUSE_MS = 10_000;
 
-/** Logs refusals with their reasons, in few lines however many there are: they may be an attack. */
+/** Logs refusals with their reasons. Limits the number of lines, because the refusals may be an attack. */
 export class RefusalLog {
   /** Refusals since the last line, by reason. */
   private readonly counts = new Map<string, number>();
@@ -12,12 +12,13 @@ export class RefusalLog {
 
   constructor(
     private readonly log: Logger,
-    /** Code and message of each line. */
+    /** Code and message of each log line. */
     private readonly line: Coded & { readonly message: string },
   ) {}
 
   /**
-   * Logs the first refusal at once, and those of the next 10 s together at their end. `from` is called once per line.
+   * Logs the first refusal immediately, and the refusals of the following 10 s together in one line. `from` is called
+   * once per line.
    */
   note(reason: string, from: () => string): void {
     if (this.counts.size === 0) this.from = from();

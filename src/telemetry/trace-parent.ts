@@ -1,4 +1,4 @@
-/** The caller's place in a trace, as carried by the W3C header `traceparent`. */
+/** The caller's position in a trace, from the W3C `traceparent` header. */
 export interface TraceParent {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -10,7 +10,7 @@ export interface TraceParent {
 const HEADER = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 const SAMPLED = 1;
 
-/** Undefined for a missing or invalid header: such a caller is not traced. */
+/** Undefined if the header is missing or invalid. Such a caller is not traced. */
 export function parseTraceParent(header: string): TraceParent | undefined {
   const [, traceId, spanId, flags] = HEADER.exec(header) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;

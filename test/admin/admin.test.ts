@@ -8,7 +8,7 @@ import { TestNode } from '../support/test-node.js';
 const json = { 'Content-Type': 'application/json' };
 const ndjson = { 'Content-Type': 'application/x-ndjson' };
 
-/** Cases beyond the transcripts of decisions.md section 5. */
+/** Covers cases that are not in the transcripts of decisions.md section 5. */
 describe('the operator API', () => {
   let node: TestNode;
   before(async () => {
@@ -21,7 +21,7 @@ describe('the operator API', () => {
     return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
   };
 
-  test('a body that is not UTF-8 is refused, because ids would collide', async () => {
+  test('a body that is not UTF-8 is refused, because different IDs could become equal', async () => {
     await call('PUT', '/v1/players/utf8', '{"currency":"THB"}');
     for (const byte of [0xfe, 0xff]) {
       const body = Buffer.concat([Buffer.from('{"id":"d'), Buffer.of(byte), Buffer.from('","amount":1}')]);
@@ -32,7 +32,7 @@ describe('the operator API', () => {
     }
   });
 
-  test("a bodiless call may have a body's header; a missing body is reported", async () => {
+  test('a call without a body may have body headers; a missing body is reported', async () => {
     const send = async (path: string) => {
       const response = await fetch(node.adminUrl + path, { method: 'POST', headers: json });
       return { status: response.status, text: await response.text() };
@@ -42,7 +42,7 @@ describe('the operator API', () => {
     assert.equal((await send('/v1/players/bodyless/deposits')).status, 400);
   });
 
-  test("all errors are application/problem+json (RFC 9457), the framework's included", async () => {
+  test("all errors are application/problem+json (RFC 9457), including the framework's", async () => {
     const cases: [string, string, string | undefined, number][] = [
       ['GET', '/nowhere', undefined, 404],
       ['GET', '/v1/players/nobody', undefined, 404],
@@ -91,7 +91,7 @@ describe('the operator API', () => {
     assert.equal((await call('PUT', `/v1/players/${'x'.repeat(257)}`, '{"currency":"THB"}')).status, 400);
   });
 
-  test('the largest balance is printed digit for digit', async () => {
+  test('the largest balance is printed with all its digits', async () => {
     const line = (i: number) => JSON.stringify({ id: 'o', username: `whale${i}`, currency: 'THB', balance: 1e10 });
     await call('POST', '/v1/players:import', line(1), ndjson);
     for (let i = 0; i < 89; i++) {
@@ -112,7 +112,7 @@ describe('the operator API', () => {
     );
   });
 
-  test('an import creates, skips and refuses line by line, and may be repeated', async () => {
+  test('an import creates, skips or refuses each line, and may be repeated', async () => {
     const player = (username: string, balance: unknown, id = 'open-1', currency = 'THB') =>
       JSON.stringify({ id, username, currency, balance });
     await call('PUT', '/v1/players/there', '{"currency":"THB"}');
@@ -167,7 +167,7 @@ describe('the operator API', () => {
     );
   });
 
-  test('an import of 100,000 players streams through', async () => {
+  test('an import of 100,000 players is streamed', async () => {
     const count = 100_000;
     async function* lines(): AsyncGenerator<Uint8Array> {
       for (let start = 0; start < count; start += 1000) {
@@ -184,14 +184,14 @@ describe('the operator API', () => {
     assert.deepEqual(JSON.parse(report.at(-1) as string), { created: count, skipped: 0, refused: 0 });
   });
 
-  test('an unknown field is refused by name, so that no typo passes unnoticed', async () => {
+  test('an unknown field is refused by name, so that typos are noticed', async () => {
     const body = '{"id":"c","amount":-1,"reason":"why","allowNegativBalance":true}';
     const response = await call('POST', '/v1/players/nobody/corrections', body);
     assert.equal(response.status, 400);
     assert.equal(JSON.parse(response.text).detail, 'the body has an unknown field: allowNegativBalance');
   });
 
-  test('a line keeps its number from the file', async () => {
+  test('an answer has the same line number as its line in the file', async () => {
     const numbered =
       '\n{broken\n\n  \r\n[]\n{"id":"n","username":"1.2E+9","currency":"THB","balance":1}\n{"id":"n","username":"x","currency":"THB","balance":"1,234.56"}\n{"id":"n","username":"numbered","currency":"THB","balance":1}\n\n';
     const answer = await call('POST', '/v1/players:import', numbered, ndjson);
@@ -217,7 +217,7 @@ describe('the operator API', () => {
     );
   });
 
-  test('an import of nothing but garbage does not starve other requests', async () => {
+  test('an import of garbage does not starve other requests', async () => {
     let turns = 0;
     let isOver = false;
     const turn = () => {
@@ -230,7 +230,7 @@ describe('the operator API', () => {
     assert.ok(turns > 20, `${turns} turns`);
   });
 
-  test("the framework's own refusals use our words", async () => {
+  test("the framework's own errors use our wording", async () => {
     for (const [type, body, status, code] of [
       ['text/plain', '{}', 415, 'unsupported-media-type'],
       ['application/x-www-form-urlencoded', '{}', 415, 'unsupported-media-type'],
@@ -242,7 +242,7 @@ describe('the operator API', () => {
     }
   });
 
-  test('a bodiless call needs no content type, while an import needs its own', async () => {
+  test('a call without a body needs no content type, but an import does', async () => {
     const answer = await call('POST', '/v1/snapshots', '', { 'Content-Type': 'text/plain' });
     assert.equal(answer.status, 200, answer.text);
     const refused = await call('POST', '/v1/players:import', '{}', { 'Content-Type': 'text/plain' });
@@ -250,7 +250,7 @@ describe('the operator API', () => {
     assert.match(refused.text, /application\/x-ndjson/);
   });
 
-  test('a cut import has created what it reported, and its repeat does the rest', async () => {
+  test('an interrupted import has created what it reported; repeating it creates the rest', async () => {
     const line = (i: number) => `${JSON.stringify({ id: 'o', username: `cut${i}`, currency: 'THB', balance: 1 })}\n`;
     async function* cut(): AsyncGenerator<Uint8Array> {
       for (let i = 0; i < 600; i++) yield Buffer.from(line(i));
@@ -267,7 +267,7 @@ describe('the operator API', () => {
     assert.equal(sums.refused, 0);
   });
 
-  test('liveness and readiness are answered', async () => {
+  test('liveness and readiness requests are answered', async () => {
     assert.deepEqual(JSON.parse((await call('GET', '/livez')).text), { status: 'ok' });
     const ready = await call('GET', '/readyz');
     assert.equal(ready.status, 200);
@@ -276,7 +276,7 @@ describe('the operator API', () => {
     assert.equal(shards.length, 4);
   });
 
-  test('a scan finds the bets of all shards, page by page', async () => {
+  test('a scan lists the bets of all shards, page by page', async () => {
     const names = Array.from({ length: 40 }, (_, i) => `scan${i}`);
     await call(
       'POST',
@@ -302,7 +302,7 @@ describe('the operator API', () => {
   });
 });
 
-test("a shard's players come page by page in order of creation", async () => {
+test("a shard's players are listed page by page in creation order", async () => {
   const node = await TestNode.start({ shards: 1 });
   try {
     const created = Array.from({ length: 5 }, (_, i) => `p${4 - i}`);
@@ -345,7 +345,7 @@ test("a shard's players come page by page in order of creation", async () => {
   }
 });
 
-test('with a token, only its holders get in; health is open', async () => {
+test('with a token configured, every route except health requires it', async () => {
   const token = 'a-token-of-operators';
   const node = await TestNode.start({ 'admin.token': token });
   try {
@@ -363,7 +363,7 @@ test('with a token, only its holders get in; health is open', async () => {
   }
 });
 
-test('a request answered before its body has arrived is cut off', async () => {
+test('a request answered before its body has arrived is disconnected', async () => {
   const node = await TestNode.start({ 'admin.token': 'a-token-of-operators' });
   try {
     const startOf = (line: string) => `${line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\nx`;
@@ -383,7 +383,7 @@ test('a request answered before its body has arrived is cut off', async () => {
   }
 });
 
-test('a client that asks again before its answer is cut off', async () => {
+test('a client that sends another request before its answer is disconnected', async () => {
   const node = await TestNode.start();
   try {
     const ask = 'GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
@@ -395,7 +395,7 @@ test('a client that asks again before its answer is cut off', async () => {
   }
 });
 
-test('pipelined requests are not carried out, and none counts as pending forever', async () => {
+test('pipelined requests are not executed, and none stays pending forever', async () => {
   const node = await TestNode.start();
   try {
     const deposit = (id: string) => {
@@ -415,7 +415,7 @@ test('pipelined requests are not carried out, and none counts as pending forever
   assert.ok(node.logLines.some(({ message }) => message === 'stopped, all pending requests answered'));
 });
 
-test('non-HTTP data is answered in the same form as other mistakes', async () => {
+test('non-HTTP data is answered in the same format as other errors', async () => {
   const node = await TestNode.start();
   try {
     for (const [request, status] of [
@@ -430,7 +430,7 @@ test('non-HTTP data is answered in the same form as other mistakes', async () =>
   }
 });
 
-test('a client that stays half open after a refusal occupies no connection', async () => {
+test('a client that stays half-open after a refusal does not occupy a connection', async () => {
   const node = await TestNode.start();
   const socket = connect({ port: Number(new URL(node.adminUrl).port), host: '127.0.0.1', allowHalfOpen: true });
   try {
@@ -449,7 +449,7 @@ test('a client that stays half open after a refusal occupies no connection', asy
   }
 });
 
-test('a currency has the decimals of its table', async () => {
+test('a currency has the number of decimals in its table', async () => {
   const node = await TestNode.start({ 'money.scales': { BTC: 8, JPY: 0 } });
   try {
     const put = (username: string, currency: string) =>

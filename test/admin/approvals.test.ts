@@ -7,7 +7,7 @@ import { TestNode } from '../support/test-node.js';
 const TOKENS = { anna: 'a-token-of-anna-alone', ben: 'a-token-of-ben-alone', auditor: 'a-token-of-the-auditor' };
 type Name = keyof typeof TOKENS;
 
-describe('money by hand that waits for another operator', () => {
+describe('manual money movements that wait for a second operator', () => {
   let node: TestNode;
   let count = 0;
   const settings = {
@@ -38,7 +38,7 @@ describe('money by hand that waits for another operator', () => {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    // biome-ignore lint/suspicious/noExplicitAny: what came back is what is tested
+    // biome-ignore lint/suspicious/noExplicitAny: the test checks the parsed body
     return { status: response.status, body: (await response.json()) as any };
   }
 
@@ -52,7 +52,7 @@ describe('money by hand that waits for another operator', () => {
     call(name, 'POST', `${player}/deposits`, { id, amount });
   const balance = async (player: string) => (await call('auditor', 'GET', player)).body.balance;
 
-  test('202 names the approval, which another operator carries out exactly once', async () => {
+  test('a 202 names the pending approval, and approving it moves the money exactly once', async () => {
     const player = await newPlayer();
     const asked = await deposit('anna', player, 'big', 100.5);
     assert.equal(asked.status, 202);
@@ -89,7 +89,7 @@ describe('money by hand that waits for another operator', () => {
     assert.deepEqual((await call('auditor', 'GET', '/v1/approvals')).body, { approvals: [], next: null });
   });
 
-  test('requests and refusals survive a restart from a snapshot', async () => {
+  test('pending requests and refusals survive a restart from a snapshot', async () => {
     const player = await newPlayer();
     const no = await deposit('anna', player, 'no', 200);
     const later = await deposit('anna', player, 'later', 300);
@@ -125,10 +125,10 @@ describe('money by hand that waits for another operator', () => {
     assert.deepEqual(seen, ['p3', 'p2', 'p1']);
   });
 
-  test("approved money counts toward the asking operator's day", async () => {
+  test("approved money counts toward the requesting operator's daily total", async () => {
     await node.restart();
     const player = await newPlayer();
-    // 100.5 and 300 are done.
+    // 100.5 and 300 have already moved.
     const { body } = await deposit('anna', player, 'all', 1000);
     assert.equal((await call('ben', 'POST', `/v1/approvals/${body.approval.id}/approve`)).status, 200);
     assert.equal((await deposit('anna', player, 'more', 600)).body.code, 'hand-day-limit');
@@ -137,12 +137,12 @@ describe('money by hand that waits for another operator', () => {
     assert.equal((await deposit('anna', player, 'more', 600)).body.code, 'hand-day-limit');
   });
 
-  test('approval ids that name nothing are 404', async () => {
+  test('an approval ID that does not exist gets 404', async () => {
     const ids = ['x', 'YQ', 'YQ.', '.YQ', 'YQ.YQ.YQ', 'YQ.YQ', 'YQ==.YQ', `${'YQ'.repeat(700)}.YQ`];
     for (const id of ids) assert.equal((await call('ben', 'POST', `/v1/approvals/${id}/approve`)).status, 404, id);
   });
 
-  test('an approval limit with a single operator is warned about', () => {
+  test('an approval limit with only one operator causes a warning', () => {
     const one = { ...settings, 'admin.tokens': settings['admin.tokens'].slice(0, 1) };
     assert.deepEqual(
       [settings, one].map((changes) => handWarnings(settingsWith(changes)).map(({ code }) => code)),

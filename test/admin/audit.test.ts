@@ -87,7 +87,7 @@ test('an audit lists every operation on every player, newest first, in pages', a
   }
 });
 
-test('an audit needs a token, and refuses a cursor of another list', async () => {
+test('an audit needs a token, and refuses a cursor from a different list', async () => {
   const node = await TestNode.start(SETTINGS);
   try {
     assert.equal((await fetch(`${node.adminUrl}/v1/operations`)).status, 401);
@@ -101,7 +101,7 @@ test('an audit needs a token, and refuses a cursor of another list', async () =>
   }
 });
 
-test('an audit of a cluster has the operations of all nodes', async () => {
+test("a cluster's audit includes the operations of all nodes", async () => {
   const cluster = await TestCluster.start(2);
   try {
     const [one, two] = cluster.nodes as [TestNode, TestNode];

@@ -22,7 +22,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Used because `fetch` would reorder a browser's headers, and forbids some. */
+/** Uses node:http because `fetch` would reorder a browser's headers and forbids some of them. */
 function ask(url: string, method: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers }, (response) => {
@@ -46,7 +46,7 @@ function ask(url: string, method: string, headers: Record<string, string> = {}, 
 const NONE_SIGNED_OUT = { has: () => false };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-describe('sessions of the console', () => {
+describe('console sessions', () => {
   let node: TestNode;
   before(async () => {
     node = await TestNode.start({ 'admin.tokens': TOKENS });
@@ -72,13 +72,13 @@ describe('sessions of the console', () => {
     assert.match(behindTls.headers.get('set-cookie') ?? '', /^__Host-walletd-.*; Secure$/);
   });
 
-  test("a wrong token, or one sent by another site's page, begins no session", async () => {
+  test("a wrong token, or one sent by a different site's page, begins no session", async () => {
     assert.equal((await signIn('wrong')).status, 401);
     const foreign = await signIn(ANNA, { Origin: 'http://evil.example' });
     assert.deepEqual([foreign.status, foreign.headers.get('set-cookie')], [403, null]);
   });
 
-  test('a session reads; changes also need its CSRF token and own page', async () => {
+  test('a session can read; changes also need its CSRF token and our page', async () => {
     const { cookie, csrf } = await sessionOf(ANNA);
     const other = await sessionOf(ANNA);
     assert.equal((await ask(`${node.adminUrl}/v1/players`, 'GET', { Cookie: cookie })).status, 200);
@@ -93,12 +93,12 @@ describe('sessions of the console', () => {
     assert.match(text, /"name":"anna"/);
   });
 
-  test('the role read changes nothing, even with its CSRF token', async () => {
+  test('the read role cannot change anything, even with its CSRF token', async () => {
     const { cookie, csrf } = await sessionOf(AUDITOR);
     assert.equal((await put('rea', { Cookie: cookie, 'X-Walletd-Csrf': csrf })).status, 403);
   });
 
-  test('the log has each sign-in and sign-out with its address, but no secret', async () => {
+  test('the log has each sign-in and sign-out with address, but no secrets', async () => {
     const lines = () => node.logLines.filter(({ message }) => /signed (in|out)/.test(message));
     const before = lines().length;
     const from = { 'X-Forwarded-For': '198.51.100.7' };
@@ -117,7 +117,7 @@ describe('sessions of the console', () => {
     assert.ok(!text.includes(ANNA) && !text.includes(cookie.slice(cookie.indexOf('=') + 1)));
   });
 
-  test('a changed cookie is invalid', async () => {
+  test('a modified cookie is invalid', async () => {
     const { cookie } = await sessionOf(AUDITOR);
     const [name = '', value = ''] = cookie.split('=', 2);
     const [payload = '', signature = ''] = value.split('.');
@@ -129,7 +129,7 @@ describe('sessions of the console', () => {
     }
   });
 
-  test('strangers reach only the page and the sign-in, however a path is written', async () => {
+  test('strangers reach only the page and the sign-in, however the path is spelled', async () => {
     for (const path of ['/console/live', '/console/%6Cive', '/console/../v1/players', '/console/%2e%2e/v1/players']) {
       const { status, text } = await ask(node.adminUrl + path, 'GET');
       assert.ok(status === 401 || text.startsWith('<!doctype html>'), `${path}: ${status} ${text}`);
@@ -138,7 +138,7 @@ describe('sessions of the console', () => {
     assert.equal((await ask(`${node.adminUrl}/console/benchmark-report`, 'GET')).status, 401);
   });
 
-  test('the page loads nothing from elsewhere, and its files are cached by content', async () => {
+  test('the page loads nothing from other sites, and its files are cached by content', async () => {
     const page = await ask(`${node.adminUrl}/console/players?prefix=x`, 'GET');
     const policy = page.headers.get('content-security-policy') ?? '';
     assert.match(policy, /default-src 'none'.*frame-ancestors 'none'/);
@@ -159,7 +159,7 @@ describe('sessions of the console', () => {
   });
 });
 
-test('without tokens the console serves this machine, and no web site', async () => {
+test('without tokens the console serves this machine, but no web site', async () => {
   const node = await TestNode.start();
   const { port } = new URL(node.adminUrl);
   const session = (headers: Record<string, string>) => ask(`${node.adminUrl}/console/session`, 'GET', headers);
@@ -171,7 +171,7 @@ test('without tokens the console serves this machine, and no web site', async ()
   await node.close();
 });
 
-test('a session ends with its time or its token, and is useless elsewhere', () => {
+test('a session ends with its time or token, and is invalid on other systems', () => {
   let nowMs = 1_000_000;
   const clock = { now: () => nowMs, monotonicMs: () => nowMs };
   const sessions = new Sessions(TOKENS, 'store-1', clock, NONE_SIGNED_OUT);
@@ -191,7 +191,7 @@ test('a session ends with its time or its token, and is useless elsewhere', () =
   assert.equal(sessions.maybeRead(cookie), undefined);
 });
 
-test('the live feed measures once for all viewers, and never without one', async (t) => {
+test('the live feed measures once for all viewers, and never without viewers', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   let measured = 0;
   const source = {
@@ -238,7 +238,7 @@ test('the live feed measures once for all viewers, and never without one', async
   assert.equal(measured, before);
 });
 
-test('a benchmark report is announced and served when there is one', () =>
+test('a benchmark report is listed and served if there is one', () =>
   inTempFolder(async (folder) => {
     const file = `${folder}/report.html`;
     assert.deepEqual([benchmarkTime(file), await findBenchmarkReport(file)], [null, undefined]);

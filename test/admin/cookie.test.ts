@@ -5,7 +5,7 @@ import { SessionCookie } from '../../src/admin/console/cookie.js';
 
 const request = (headers: Readonly<Record<string, string>>) => ({ headers }) as unknown as FastifyRequest;
 
-test('with TLS, a cookie that a neighbouring domain may have set is ignored', () => {
+test('with TLS, a cookie that a sibling domain may have set is ignored', () => {
   const cookie = 'walletd-00000000=evil; __Host-walletd-00000000=good';
   const behindTls = new SessionCookie('0000000000', true);
   assert.equal(behindTls.of(request({ cookie })), 'good');

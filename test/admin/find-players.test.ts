@@ -8,10 +8,10 @@ interface Page {
   readonly next: string | null;
 }
 
-/** More players than two shards look at in one turn each. */
+/** More players than one turn covers on each of two shards. */
 const MANY = 21_000;
 
-describe('players are found by the beginning of their names', () => {
+describe('players are found by name prefix', () => {
   let node: TestNode;
   before(async () => {
     node = await TestNode.start({ shards: 2 });
@@ -48,20 +48,20 @@ describe('players are found by the beginning of their names', () => {
     assert.deepEqual((await all('prefix=vip-2050')).sort(), ['vip-2050', 'vip-20500']);
   };
 
-  test('each player is found once, over all shards and pages', check);
+  test('each player is found exactly once across all shards and pages', check);
 
-  test('hibernated players from a snapshot are found too', async () => {
+  test('hibernated players loaded from a snapshot are found', async () => {
     await node.restart();
     await check();
   });
 
-  test('a page shows current players, and no more than requested', async () => {
+  test('a page shows players as they are now, and at most the requested number', async () => {
     const { body } = await ask('prefix=vip-0&limit=1');
     assert.deepEqual(body.players, [{ username: 'vip-0', currency: 'THB', balance: 10, status: 'active' }]);
     assert.equal((await ask('limit=3')).body.players.length, 3);
   });
 
-  test('all pages but the last are full, however far the reader is', async () => {
+  test('all pages except the last are full, however far the reader pages', async () => {
     let after = '';
     for (let left = MANY; left > 0; left -= 1000) {
       const { players, next } = (await ask(`limit=1000${after}`)).body;

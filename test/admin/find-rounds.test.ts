@@ -40,7 +40,7 @@ describe("a player's rounds are listed message by message", () => {
     const again = { ...first, id: 'q-twice', txns: [] };
     const waiting = { ...first.txns[0], id: 'twice', roundId: 'r-twice', status: 'WAITING' };
     await platform.post('placeBets', { ...again, username: 'cid', txns: [waiting, { ...waiting, status: 'OPEN' }] });
-    // A repeat and a refusal, neither of which is listed.
+    // A repeat and a refusal; neither is listed.
     await platform.post('settleBets', settlement('ann', 'one', 25));
     await platform.post('placeBets', bet('ann', 'too-much', 1000));
     platform.close();
@@ -60,7 +60,7 @@ describe("a player's rounds are listed message by message", () => {
     return lines.filter(({ type }) => type === 'event' || type === 'end');
   };
 
-  test('rounds are newest first, each message once with the balances around it', async () => {
+  test('rounds are newest first, each message once, with balances before and after', async () => {
     const { rounds: all, next } = await rounds();
     assert.equal(next, null);
     assert.deepEqual(
@@ -88,7 +88,7 @@ describe("a player's rounds are listed message by message", () => {
     );
   });
 
-  test('two messages of one request about one bet are listed in order', async () => {
+  test('two messages about one bet in the same request are listed in order', async () => {
     const { rounds: all } = await rounds('', 'cid');
     assert.deepEqual(
       all[0]?.messages.map(({ id, isWaiting }) => [id, isWaiting]),
@@ -99,7 +99,7 @@ describe("a player's rounds are listed message by message", () => {
     );
   });
 
-  test('a round whose transactions exceed a page continues on the next one', async () => {
+  test('a round with more transactions than a page continues on the next page', async () => {
     const pages = [];
     for (let query = '?limit=1', next: string | null = ''; next !== null; query = `?limit=1&before=${next}`) {
       const page = await rounds(query);
@@ -109,7 +109,7 @@ describe("a player's rounds are listed message by message", () => {
     assert.deepEqual(pages, [[['r-other', ['other']]], [['r-one', ['two']]], [['r-one', ['one']]]]);
   });
 
-  test('the log has the request ids, by the version that each message made', async () => {
+  test('the log has the request IDs, keyed by the version each message created', async () => {
     const events = await log();
     assert.deepEqual(
       events.map(({ what, requestId }) => [what, requestId]),

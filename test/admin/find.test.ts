@@ -28,7 +28,7 @@ async function find(adminUrl: string, query: string): Promise<Line[]> {
 const END = { type: 'end', isCut: false, notes: [] };
 const seen = (lines: readonly Line[]) => lines.map(({ username, kind, what, type }) => [type, username, kind, what]);
 
-describe('an id is found without knowing the player', () => {
+describe('an ID is found without knowing the player', () => {
   let node: TestNode;
   before(async () => {
     node = await TestNode.start();
@@ -40,7 +40,7 @@ describe('an id is found without knowing the player', () => {
   });
   after(() => node.close());
 
-  test('an id is found in memory, over all shards', async () => {
+  test('an ID is found in memory, across all shards', async () => {
     assert.deepEqual(seen(await find(node.adminUrl, 'id=r-bet-1')), [
       ['hit', 'ann', 'round', 'round'],
       ['end', undefined, undefined, undefined],
@@ -48,24 +48,24 @@ describe('an id is found without knowing the player', () => {
     assert.deepEqual(await find(node.adminUrl, 'id=nothing'), [END]);
   });
 
-  test("an id is found in the log, a request's id too", async () => {
+  test("an ID is found in the log, including a request's ID", async () => {
     const lines = await find(node.adminUrl, 'id=s-bet-1&in=log');
     assert.deepEqual(seen(lines).slice(0, -1), [['hit', 'ann', 'request', 'bet-settled']]);
     assert.deepEqual(lines.at(-1), END);
   });
 
-  test('an id is not found in an empty archive', async () => {
+  test('searching an empty archive finds nothing', async () => {
     assert.deepEqual(await find(node.adminUrl, 'id=bet-1&in=archive'), [END]);
   });
 
-  test('a search sends at most a thousand hits, and says when there are more', async () => {
+  test('a search sends at most a thousand hits and reports if there are more', async () => {
     for (const place of ['memory', 'log']) {
       const lines = await find(node.adminUrl, `id=open&in=${place}`);
       assert.deepEqual([lines.length, lines.at(-1)], [1001, { ...END, isCut: true }], place);
     }
   });
 
-  test("a second search gets 409 until the first one's client has gone", async () => {
+  test("a second search gets 409 until the first one's client disconnects", async () => {
     const leave = new AbortController();
     await fetch(`${node.adminUrl}/v1/find?id=bet-1&in=log`, { signal: leave.signal });
     const { status, body } = await fetch(`${node.adminUrl}/v1/find?id=bet-1&in=archive`);
@@ -79,7 +79,7 @@ describe('an id is found without knowing the player', () => {
     });
   });
 
-  test('HEAD begins no search', async () => {
+  test('HEAD does not start a search', async () => {
     const head = async (path: string) => (await fetch(`${node.adminUrl}${path}`, { method: 'HEAD' })).status;
     assert.deepEqual([await head('/v1/find?id=bet-1'), await head('/v1/players/ann/log')], [404, 404]);
     assert.deepEqual([await head('/v1/transactions'), await head('/readyz')], [200, 200]);
@@ -93,7 +93,7 @@ describe('an id is found without knowing the player', () => {
   });
 });
 
-test('a round that has left memory is found in the archive', async () => {
+test('a round that is no longer in memory is found in the archive', async () => {
   const node = await TestNode.start({ 'retention.memorySeconds': 1 });
   const platform = new PlatformClient(node.callbackUrl);
   try {
@@ -111,7 +111,7 @@ test('a round that has left memory is found in the archive', async () => {
   }
 });
 
-test('any node of a cluster searches the memory of all, and the shared log', async () => {
+test('any cluster node searches the memory of all nodes and the shared log', async () => {
   const cluster = await TestCluster.start(2);
   try {
     const [first, second] = cluster.nodes as [TestNode, TestNode];

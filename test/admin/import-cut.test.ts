@@ -13,7 +13,7 @@ import { AmountLimits, ScaleTable } from '../../src/wallet/amount.js';
 
 const SILENCE_MS = 500;
 
-/** Runs a server with the import route alone. */
+/** Runs a server with only the import route. */
 async function importServer(t: TestContext) {
   const stopping = new AbortController();
   const logged: object[] = [];
@@ -60,7 +60,7 @@ const answersIn = (text: string) =>
     .filter((one) => one.startsWith('{'))
     .map((one) => JSON.parse(one));
 
-test('an import that stalls ends with its progress', async (t) => {
+test('a stalled import ends and reports its progress', async (t) => {
   const { socket, ended, logged } = await importServer(t);
   socket.write(chunk(Array.from({ length: 512 }, (_, n) => line(n)).join('')));
   const answers = answersIn(await ended);
@@ -69,7 +69,7 @@ test('an import that stalls ends with its progress', async (t) => {
   assert.deepEqual(logged, [{ code: 'import-cut', operator: 'anna', ...sums, reason: 'nothing came for too long' }]);
 });
 
-test('an import that a stop cuts off ends with its progress', async (t) => {
+test('an import interrupted by shutdown ends and reports its progress', async (t) => {
   const { socket, ended, stopping } = await importServer(t);
   socket.write(chunk(Array.from({ length: 512 }, (_, n) => line(n)).join('')));
   await once(socket, 'data');
@@ -80,7 +80,7 @@ test('an import that a stop cuts off ends with its progress', async (t) => {
   });
 });
 
-test('a client that leaves its import is logged with its progress', async (t) => {
+test('an import whose client disconnects is logged with its progress', async (t) => {
   const { socket, ended, logged } = await importServer(t);
   socket.write(chunk(Array.from({ length: 512 }, (_, n) => line(n)).join('')));
   await once(socket, 'data');
@@ -91,7 +91,7 @@ test('a client that leaves its import is logged with its progress', async (t) =>
   assert.deepEqual([one?.code, one?.lines], ['import-cut', 512]);
 });
 
-test("every body but an import's must arrive within a time limit", async (t) => {
+test('every body except an import must arrive within a time limit', async (t) => {
   const app = fastify({ requestTimeout: 0, forceCloseConnections: true });
   app.addHook('onRequest', async ({ raw }, reply) => limitBody(raw, reply.raw, 50));
   app.post('/', async () => ({}));
@@ -99,7 +99,7 @@ test("every body but an import's must arrive within a time limit", async (t) => 
   t.after(() => app.close());
   const socket = connect((app.server.address() as { port: number }).port, '127.0.0.1');
   t.after(() => socket.destroy());
-  // The connection may end with a reset, as more data is on its way.
+  // The connection may end with a reset, because more data is on its way.
   socket.on('error', () => {});
   socket.resume();
   socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{');

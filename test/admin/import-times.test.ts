@@ -7,13 +7,13 @@ import { TIMES } from '../../src/admin/admin-server.js';
 import { TestNode } from '../support/test-node.js';
 
 /**
- * The operator API with its time limits a thousand times shorter: the former limit of ten minutes for a request would
- * be 600 ms, and the limit of a minute for a body is 60 ms. Headers have less than 600 ms: Node applies the shorter of
- * its two limits to headers and the longer one to the request, whatever their names.
+ * Makes the operator API's time limits a thousand times shorter: the former limit of ten minutes for a request would be
+ * 600 ms, and the limit of one minute for a body is 60 ms. Headers have less than 600 ms, because Node applies the
+ * shorter of its two limits to headers and the longer one to the request, regardless of their names.
  */
 const FASTER = 1000;
 const LONGER_MS = 1500;
-/** Lines that are carried out together. */
+/** Number of lines that are executed together. */
 const BATCH = 512;
 const usual = { ...TIMES };
 let node: TestNode;
@@ -31,11 +31,11 @@ after(async () => {
 
 const line = (n: number) => `${JSON.stringify({ id: 'o', username: `p${n}`, currency: 'THB', balance: 1 })}\n`;
 
-/** Begins a request with a chunked body. `ended` resolves to everything received once the connection has ended. */
+/** Sends a request with a chunked body. `ended` resolves to everything received by the time the connection ends. */
 async function begin(path: string, type: string) {
   const { hostname, port } = new URL(node.adminUrl);
   const socket = connect(Number(port), hostname);
-  // The connection may end with a reset, as more data is on its way.
+  // The connection may end with a reset, because more data is on its way.
   socket.on('error', () => {});
   await once(socket, 'connect');
   let text = '';
@@ -51,7 +51,7 @@ async function begin(path: string, type: string) {
 
 const lastLineOf = (text: string) => JSON.parse(/.*(\{.*\})/s.exec(text)?.[1] ?? 'null');
 
-test('an import with progress outlasts every limit for a request', async () => {
+test('an import that makes progress outlasts every request limit', async () => {
   const { socket, send, ended } = await begin('/v1/players:import', 'application/x-ndjson');
   let lines = 0;
   for (const beganMs = performance.now(); performance.now() - beganMs < LONGER_MS && !socket.destroyed; lines++) {
@@ -62,14 +62,14 @@ test('an import with progress outlasts every limit for a request', async () => {
   assert.deepEqual(lastLineOf(await ended), { created: lines, skipped: 0, refused: 0 });
 });
 
-test('an import without progress is cut, and its last line says so', async () => {
+test('an import without progress is ended, and its last line says so', async () => {
   const { send, ended } = await begin('/v1/players:import', 'application/x-ndjson');
   send(Array.from({ length: BATCH }, (_, n) => line(n)).join(''));
   const last = lastLineOf(await ended);
   assert.deepEqual([last.lines, last.cut], [BATCH, 'nothing came for too long']);
 });
 
-test('any other body is cut at its limit, even with progress', async () => {
+test('any other body is ended at its limit, even while it makes progress', async () => {
   const { send, ended } = await begin('/v1/players/p0/deposits', 'application/json');
   const timer = setInterval(() => send(' '), 10);
   const text = await ended;

@@ -10,7 +10,7 @@ const TOKENS = { anna: 'a-token-of-anna-alone', ben: 'a-token-of-ben-alone' };
 const NO_APPROVALS = { approveAbove: {}, approvalHours: 24 };
 type Name = keyof typeof TOKENS;
 
-describe('money by hand has limits', () => {
+describe('limits on manual money movements', () => {
   let node: TestNode;
   let count = 0;
   const settings = {
@@ -39,7 +39,7 @@ describe('money by hand has limits', () => {
     return { status: response.status, body: (isImport ? { text } : JSON.parse(text)) as Record<string, unknown> };
   }
 
-  /** Creates a new player; returns the path. */
+  /** Creates a new player and returns its path. */
   async function newPlayer(currency = 'THB'): Promise<string> {
     const path = `/v1/players/p${count++}`;
     assert.equal((await call('ben', 'PUT', path, { currency })).status, 201);
@@ -49,10 +49,10 @@ describe('money by hand has limits', () => {
   const deposit = (name: Name, player: string, amount: number, id = `d${count++}`) =>
     call(name, 'POST', `${player}/deposits`, { id, amount });
 
-  /** Restarts without limits of a day, which belong to the operator and would add up over the tests. */
+  /** Restarts without daily limits, which apply per operator and would add up across the tests. */
   const nextDay = () => node.restart({ 'money.byHand': { ...settings['money.byHand'], dayMaxima: {} } });
 
-  test('an operation beyond its limit names limit, rest and setting', async () => {
+  test('an operation over a limit names the limit, the remainder and the setting', async () => {
     const player = await newPlayer();
     const { status, body } = await deposit('ben', player, 100.0001);
     assert.deepEqual([status, body.code], [403, 'hand-amount-limit']);
@@ -71,7 +71,7 @@ describe('money by hand has limits', () => {
     );
   });
 
-  test('200 concurrent deposits never exceed the sum of a day, even after restarts', async () => {
+  test('200 concurrent deposits never exceed the daily total, even after restarts', async () => {
     const player = await newPlayer();
     const answers = await Promise.all(Array.from({ length: 200 }, () => deposit('anna', player, 1.5)));
     const done = answers.filter(({ status }) => status === 200).length;
@@ -84,7 +84,7 @@ describe('money by hand has limits', () => {
     assert.equal((await deposit('ben', player, 1.5)).status, 200, 'another operator has limits of their own');
   });
 
-  test('a repeat beyond all limits gets its first answer, marked as repeat', async () => {
+  test('a repeat gets its first answer even beyond all limits, marked as repeat', async () => {
     await nextDay();
     const player = await newPlayer();
     const first = await deposit('anna', player, 90, 'once');
@@ -98,7 +98,7 @@ describe('money by hand has limits', () => {
     await node.restart(settings);
   });
 
-  test('refused movements take nothing from the limits', async () => {
+  test('refused movements do not count toward the limits', async () => {
     await node.restart({ 'money.byHand': { amountMaxima: {}, dayMaxima: { USD: 10 }, perMinute: 3, ...NO_APPROVALS } });
     const player = await newPlayer('USD');
     for (let i = 0; i < 5; i++) {
@@ -110,7 +110,7 @@ describe('money by hand has limits', () => {
     await node.restart(settings);
   });
 
-  test('an import gives no more than its operator may', async () => {
+  test('an import gives no more money than its operator may', async () => {
     const lines = (username: string, balance: number) => ({ id: 'o', username, currency: 'IDR', balance });
     const answer = await call('anna', 'POST', '/v1/players:import', lines('rich', 2));
     assert.match(String(answer.body.text), /"result":"refused","reason":"anna may move 1 IDR by hand in one operation/);
@@ -118,7 +118,7 @@ describe('money by hand has limits', () => {
     assert.match(String((await call('anna', 'POST', '/v1/players:import', lines('poor', 1))).body.text), /"skipped":1/);
   });
 
-  test('without limits the start and the doctor warn', async () => {
+  test('without limits, startup and the doctor warn', async () => {
     assert.equal(handWarnings(settingsWith()).length, 1);
     assert.equal(handWarnings(settingsWith(settings)).length, 0);
     assert.ok(!node.logLines.some(({ code }) => code === 'hand-unlimited'));
@@ -127,7 +127,7 @@ describe('money by hand has limits', () => {
   });
 });
 
-test('reloaded sums include everything done meanwhile', async () => {
+test('reloaded totals include everything done in the meantime', async () => {
   const account = new HandAccount(1);
   const move = (amount: number) => {
     account.begin('THB', amount, undefined);
@@ -142,7 +142,7 @@ test('reloaded sums include everything done meanwhile', async () => {
   assert.equal(account.use('THB', 0).dayUnits, 7n);
 });
 
-test('operations of the last minute are counted, and older ones are not', () => {
+test('operations of the last minute are counted, but older ones are not', () => {
   const account = new HandAccount(1);
   for (const nowMs of [0, 1, 30_000]) account.begin('THB', 1, nowMs);
   account.end('THB', 1, 1, 'nothing');

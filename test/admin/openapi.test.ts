@@ -12,7 +12,7 @@ const READ_TOKEN = 'a-token-of-the-auditor';
 const ENVELOPE = { timestampMillis: 1, productId: 'P', currency: 'THB', username: 'ann' };
 const GAME = { gameCode: 'g', playInfo: 'p' };
 
-/** One request per endpoint, with a valid form; the domain accepts or rejects it. */
+/** One well-formed request per endpoint, whether the domain accepts or rejects it. */
 const CALLBACKS: Readonly<Record<string, object>> = {
   placeBets: bet('ann', 'b1', 10),
   settleBets: settlement('ann', 'b1', 25),
@@ -54,7 +54,7 @@ const CALLBACKS: Readonly<Record<string, object>> = {
 describe('GET /openapi.json', () => {
   let node: TestNode;
   let document: OpenApiDocument;
-  /** Answers that matched the document so far, as `operation status`. */
+  /** Answers that have matched the document so far, as `operation status`. */
   const seen = new Set<string>();
 
   before(async () => {
@@ -69,7 +69,7 @@ describe('GET /openapi.json', () => {
   });
   after(() => node.close());
 
-  /** Compares one answer with the document. `path` is the document's. */
+  /** Checks one answer against the document. `path` is the path in the document. */
   async function check(method: string, path: string, response: Response): Promise<string> {
     const { status, headers } = response;
     const text = await response.text();
@@ -109,7 +109,7 @@ describe('GET /openapi.json', () => {
     );
   });
 
-  test('the document allows a bet of 0, and bounds decimals', () => {
+  test('the document allows a bet of 0 and limits decimals', () => {
     const isValid = document.schemaAt('components', 'schemas', 'PlaceBets');
     const placed = bet('ann', 'b1', 0);
     assert.deepEqual(
@@ -148,7 +148,7 @@ describe('GET /openapi.json', () => {
     );
   });
 
-  test('the operator API answers as documented', async () => {
+  test("the operator API's answers match the document", async () => {
     const player = '/v1/players/{username}';
     await admin('put', player, '/v1/players/ann', '{"currency":"THB"}');
     await admin('put', player, '/v1/players/ann', '{"currency":"THB"}');
@@ -227,7 +227,7 @@ describe('GET /openapi.json', () => {
       await admin('get', path, path);
   });
 
-  test('an approval by another operator is answered as documented', async () => {
+  test('the answers to an approval by another operator match the document', async () => {
     const tokens = { anna: 'a-token-of-anna-alone', ben: 'a-token-of-ben-alone' };
     const byHand = { amountMaxima: {}, dayMaxima: {}, perMinute: 2, approveAbove: { THB: 10 }, approvalHours: 1 };
     const two = await TestNode.start({
@@ -256,7 +256,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('callbacks are answered as documented, in success and in every failure', async () => {
+  test('callback answers match the document, for success and every failure', async () => {
     for (const [endpoint, body] of Object.entries(CALLBACKS)) {
       const text = JSON.stringify(body);
       await callback(endpoint, text);
@@ -268,7 +268,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('transactions of every kind and state are as documented', async () => {
+  test('transactions of every kind and state match the document', async () => {
     await admin('get', '/v1/products', '/v1/products');
     await callback('placeBets', JSON.stringify(bet('ann', 'open', 1)));
     const path = '/v1/players/{username}/transactions';
@@ -303,7 +303,7 @@ describe('GET /openapi.json', () => {
     await admin('get', '/v1/transactions', '/v1/transactions?openSince=settle');
   });
 
-  test('missing tokens and a full server are answered as documented', async () => {
+  test('answers to missing tokens and from a full server match the document', async () => {
     const token = 'a-long-enough-token';
     const changes = {
       'admin.tokens': [{ name: 'auditor', role: 'read', token: READ_TOKEN }],
@@ -342,7 +342,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('unsigned and foreign callers are answered as documented', async () => {
+  test('answers to unsigned and disallowed callers match the document', async () => {
     for (const [changes, status] of [
       [{ 'signature.keys': 'platform:a-secret-of-the-platform' }, 401],
       [{ 'allow.networks': '192.0.2.0/24', 'allow.proxies': '127.0.0.1' }, 403],
@@ -394,7 +394,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('cluster calls are answered as documented, also by a lone node', async () => {
+  test('cluster answers match the document, even without a cluster', async () => {
     await admin('get', '/v1/cluster', '/v1/cluster');
     await admin('get', '/v1/cluster/moves', '/v1/cluster/moves');
     const cluster = await TestCluster.start(1);

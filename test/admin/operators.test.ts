@@ -13,7 +13,7 @@ const TOKENS = {
 interface Answer {
   readonly status: number;
   readonly type: string | null;
-  // biome-ignore lint/suspicious/noExplicitAny: what came back is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the test checks the parsed body
   readonly body: any;
 }
 
@@ -55,7 +55,7 @@ describe('operators have names and roles', () => {
     ['POST', '/v1/players:import', { id: 'o', username: 'imp', currency: 'THB', balance: 5 }],
   ];
 
-  test('no request may choose the id of an undo', async () => {
+  test('a request cannot choose the ID of an undo', async () => {
     const reserved = { id: 'walletd:undo:deposit:-10:d', amount: 1 };
     await call(TOKENS.anna, 'PUT', '/v1/players/uma', { currency: 'THB' });
     for (const path of ['deposits', 'withdrawals', 'corrections']) {
@@ -69,7 +69,7 @@ describe('operators have names and roles', () => {
     assert.match(imported.body, /"result":"refused","reason":"id must be .* does not begin with walletd:"/);
   });
 
-  test("an undo's id has kind, amount and target, and moves once", async () => {
+  test("an undo's ID consists of kind, amount and target, and moves money once", async () => {
     await call(TOKENS.anna, 'PUT', '/v1/players/una', { currency: 'THB' });
     const undo = (undoes: object, more: object = {}) =>
       call(TOKENS.anna, 'POST', '/v1/players/una/corrections', { undoes, amount: 2.5, reason: 'a slip', ...more });
@@ -90,7 +90,7 @@ describe('operators have names and roles', () => {
     }
   });
 
-  test('the role read may only GET: 403 as a problem', async () => {
+  test('the read role may only GET, and otherwise gets 403 as a problem', async () => {
     for (const [method, path, body] of [
       ...CHANGES,
       ['POST', '/v1/snapshots'],
@@ -116,7 +116,7 @@ describe('operators have names and roles', () => {
     assert.equal((await call(undefined, 'GET', '/livez')).status, 200);
   });
 
-  test('refusals are in the log with reason and address, in few lines', () => {
+  test('refusals are logged with reason and address, in few lines', () => {
     const [first, ...more] = node.logLines.filter(({ code }) => code === 'operator-api-refused');
     assert.deepEqual(first, {
       level: 'warn',
@@ -171,7 +171,7 @@ describe('operators have names and roles', () => {
     );
   });
 
-  test('a reason has 1 to 500 characters, and is not blank', async () => {
+  test('a reason has 1 to 500 characters and is not blank', async () => {
     await call(TOKENS.anna, 'PUT', '/v1/players/ria', { currency: 'THB' });
     const correct = async (id: string, reason: unknown, over: object = {}) =>
       (await call(TOKENS.anna, 'POST', '/v1/players/ria/corrections', { id, amount: 1, reason, ...over })).status;
@@ -194,7 +194,7 @@ describe('operators have names and roles', () => {
   });
 });
 
-test('without a token the operator is called local', async () => {
+test("without a token the operator's name is local", async () => {
   const node = await TestNode.start();
   try {
     const init = { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: '{"currency":"THB"}' };
@@ -208,7 +208,7 @@ test('without a token the operator is called local', async () => {
   }
 });
 
-test('without a token no web site can use a browser of this machine', async () => {
+test('without a token, no web site can misuse a browser on this machine', async () => {
   const node = await TestNode.start();
   try {
     const { host } = new URL(node.adminUrl);

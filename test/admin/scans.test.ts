@@ -13,7 +13,7 @@ import type { QueryResult } from '../../src/wallet/query.js';
 const STEP: QueryResult = { type: 'scan', items: [], next: { position: 1, within: undefined } };
 const END: QueryResult = { type: 'scan', items: [], next: undefined };
 
-/** Routes over a single shard, whose answers the test gives. */
+/** Routes over a single shard whose answers the test supplies. */
 function withShard() {
   const asked: ((result: QueryResult) => void)[] = [];
   let isWanted = true;
@@ -32,7 +32,7 @@ function withShard() {
   return { asked, scan, turns, unwant: () => (isWanted = false) };
 }
 
-test('concurrent scans are limited, because each goes through all players', async () => {
+test('concurrent scans are limited, because each one visits all players', async () => {
   const { asked, scan, turns } = withShard();
   const first = [scan(), scan(), scan(), scan()];
   await turns();
@@ -45,7 +45,7 @@ test('concurrent scans are limited, because each goes through all players', asyn
   assert.equal(await next, 200, 'room again');
 });
 
-test('a scan without a waiting client ends at its next step', async () => {
+test('a scan whose client has disconnected ends at its next step', async () => {
   const { asked, scan, turns, unwant } = withShard();
   const answer = scan();
   await turns();

@@ -12,7 +12,7 @@ interface Answer {
   readonly settings: readonly { readonly setting: string; readonly value: unknown; readonly from: string }[];
 }
 
-test('a running server shows its settings and sources like walletd config, without secrets', () =>
+test('a running server shows settings and sources like walletd config, without secrets', () =>
   inTempFolder(async (folder) => {
     const env = {
       WALLETD_STORE: `lmdb:${folder}/data`,
@@ -34,7 +34,7 @@ test('a running server shows its settings and sources like walletd config, witho
       const { stdout } = await runCommand(['config', '--all', '--json'], env);
       const lines = stdout.trim().split('\n');
       assert.equal(told.size, lines.length);
-      // The tests' processes have their own values of these.
+      // Each test process has its own values for these settings.
       const own = ['port', 'admin.port', 'log.level'];
       for (const line of lines.map((one) => JSON.parse(one)).filter(({ setting }) => !own.includes(setting))) {
         assert.deepEqual(told.get(line.setting), line);
@@ -44,7 +44,7 @@ test('a running server shows its settings and sources like walletd config, witho
     }
   }));
 
-test('the settings need a token with read access', async () => {
+test('reading the settings requires a token with read access', async () => {
   const node = await TestNode.start({ 'admin.tokens': [{ name: 'auditor', role: 'read', token: TOKEN }] });
   try {
     const url = `${node.adminUrl}/v1/settings`;

@@ -31,7 +31,7 @@ async function signOut({ adminUrl }: TestNode, cookie: string): Promise<void> {
   assert.equal(status, 200);
 }
 
-test('a sign-out ends a stolen cookie at once, even after a restart', async () => {
+test('a sign-out invalidates a stolen cookie immediately, even after a restart', async () => {
   const node = await TestNode.start(SETTINGS);
   try {
     const [stolen, other] = [await signIn(node), await signIn(node)];
@@ -45,7 +45,7 @@ test('a sign-out ends a stolen cookie at once, even after a restart', async () =
       await statusOf(node, other),
     ];
     assert.deepEqual(await seen(), [401, 401, 401, 200]);
-    await live.text(); // waits for the end of the stream
+    await live.text(); // waits until the stream ends
     await node.restart();
     assert.deepEqual(await seen(), [401, 401, 401, 200]);
   } finally {
@@ -53,7 +53,7 @@ test('a sign-out ends a stolen cookie at once, even after a restart', async () =
   }
 });
 
-test('a sign-out reaches all nodes, later ones included', async () => {
+test('a sign-out reaches all nodes, including those that join later', async () => {
   const cluster = await TestCluster.start(2, SETTINGS);
   try {
     const [first, second] = cluster.nodes as [TestNode, TestNode];
@@ -77,7 +77,7 @@ function sessionsOf(known: readonly SignedOut[] = []) {
   return { sessions, told, time };
 }
 
-test('a full memory of sign-outs forgets none, and costs only its operator', () => {
+test('reaching the sign-out limit forgets no sign-out and affects only that operator', () => {
   const { sessions } = sessionsOf();
   sessions.add('bob', 'of-bob', 2000);
   for (let n = 0; n < 10_000; n++) sessions.add('anna', `s${n}`, 100_000 + n);
@@ -88,7 +88,7 @@ test('a full memory of sign-outs forgets none, and costs only its operator', () 
   assert.deepEqual([sessions.has('bob', 'of-bob', 2000), sessions.has('bob', 'older', 1500)], [true, false]);
 });
 
-test('sign-outs are forgotten when their sessions would have ended', () => {
+test('sign-outs are forgotten once their sessions would have expired', () => {
   const { sessions, time } = sessionsOf();
   for (let n = 0; n < 200; n++) sessions.add('anna', `s${n}`, 5000 + n);
   assert.notDeepEqual(sessions.all, []);
@@ -106,7 +106,7 @@ test('nodes forward only sign-outs that are new to them', () => {
   assert.deepEqual([first.told.length, second.told.length], [1, 1]);
 });
 
-test('a damaged file of sign-outs is a warning, not a failed start', () =>
+test('a damaged sign-out file causes a warning, not a failed start', () =>
   inTempFolder(async (folder) => {
     const warnings: object[] = [];
     const log = { debug() {}, info() {}, warn: (fields: object) => warnings.push(fields), error() {} };

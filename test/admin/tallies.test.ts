@@ -10,11 +10,11 @@ interface Money {
   readonly days: readonly { day: string; currency: string; kind: string; credited: number; debited: number }[];
 }
 
-describe('money by day and products, of all shards', () => {
+describe('money by day and products, for all shards', () => {
   let node: TestNode;
   let platform: PlatformClient;
   const text = async (path: string) => await (await fetch(`${node.adminUrl}/v1/${path}`)).text();
-  /** Sums over two days, because the day can change while the test runs. */
+  /** Totals over two days, because the date can change while the test runs. */
   const sums = async () => {
     const { days } = JSON.parse(await text('money?days=2')) as Money;
     const all = new Map<string, { credited: number; debited: number }>();
@@ -40,7 +40,7 @@ describe('money by day and products, of all shards', () => {
 
   const EXPECTED = ['THB deposits +401 -0', 'THB payouts +25 -0', 'THB stakes +0 -31.5'];
 
-  test('a repeat counts once; sums are exact to the digit', async () => {
+  test('a repeat counts once, and totals are exact to the last digit', async () => {
     assert.deepEqual(await sums(), EXPECTED);
     const rich = '{"id":"rich","amount":9007199254.7409}';
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: rich };
@@ -53,7 +53,7 @@ describe('money by day and products, of all shards', () => {
     await fetch(`${node.adminUrl}/v1/players/dan/withdrawals`, back);
   });
 
-  test('the sums survive a start from a snapshot, with and without later log entries', async () => {
+  test('the totals survive a start from a snapshot, with or without later entries', async () => {
     const [money, products] = [await sums(), await text('products')];
     await node.restart();
     assert.deepEqual([await sums(), await text('products')], [money, products]);
@@ -86,7 +86,7 @@ describe('money by day and products, of all shards', () => {
   });
 });
 
-test('at most four readings run at once', async () => {
+test('at most four reads run at once', async () => {
   const service = { shardCount: 1, askShard: () => new Promise(() => {}) };
   const [money] = ledgerRoutes({ service } as unknown as AdminDeps);
   const read = money?.handle as unknown as (request: object) => Promise<unknown>;

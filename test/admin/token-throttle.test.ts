@@ -19,7 +19,7 @@ function throttleWithClock() {
   };
 }
 
-test('ten wrong tokens close one address for the rest of the minute', () => {
+test('ten wrong tokens block one address for the rest of the minute', () => {
   const { throttle, fail, pass } = throttleWithClock();
   fail('192.0.2.1', 9);
   assert.equal(throttle.isClosedFor('192.0.2.1'), false);
@@ -33,14 +33,14 @@ test('ten wrong tokens close one address for the rest of the minute', () => {
   assert.equal(throttle.isClosedFor('192.0.2.1'), false, 'it counts from the beginning again');
 });
 
-test('an IPv6 network of 64 bits counts as one address', () => {
+test('an IPv6 /64 network counts as one address', () => {
   const { throttle, fail } = throttleWithClock();
   for (let n = 0; n < 10; n++) fail(`2001:db8:0:1::${n.toString(16)}`, 1);
   assert.equal(throttle.isClosedFor('2001:db8:0:1:ffff::1'), true);
   assert.equal(throttle.isClosedFor('2001:db8:0:2::1'), false);
 });
 
-test("an IPv4 address is one place, even in an IPv6 proxy's notation", () => {
+test("an IPv4 address counts as one address, even in an IPv6 proxy's notation", () => {
   const { throttle, fail } = throttleWithClock();
   fail('::ffff:198.51.100.7', 5);
   fail('198.51.100.7', 5);
@@ -48,13 +48,13 @@ test("an IPv4 address is one place, even in an IPv6 proxy's notation", () => {
   assert.equal(throttle.isClosedFor('::ffff:198.51.100.7'), true);
 });
 
-test('one wrong token sent again and again is no guessing', () => {
+test('the same wrong token sent repeatedly does not count as guessing', () => {
   const { throttle } = throttleWithClock();
   for (let n = 0; n < 1000; n++) throttle.noteWrong('192.0.2.1', 'an-old-token-of-anna');
   assert.equal(throttle.isClosedFor('192.0.2.1'), false);
 });
 
-test('the memory of addresses is bounded', () => {
+test('the number of remembered addresses is bounded', () => {
   const { throttle, fail } = throttleWithClock();
   fail('192.0.2.1', 10);
   for (let n = 0; n < 20_000; n++) fail(`10.0.${n >> 8}.${n & 255}`, 1);
@@ -62,7 +62,7 @@ test('the memory of addresses is bounded', () => {
   assert.equal(throttle.isClosedFor('192.0.2.1'), false, 'it began longest ago');
 });
 
-test('the console answers 429 after too many tries, and sessions continue', async () => {
+test('the console answers 429 after too many attempts, but sessions continue', async () => {
   const token = 'a-token-of-anna-alone';
   const node = await TestNode.start({ 'admin.tokens': [{ name: 'anna', role: 'operate', token }] });
   try {
@@ -87,7 +87,7 @@ test('the console answers 429 after too many tries, and sessions continue', asyn
   }
 });
 
-test('guesses in calls and at the sign-in add up, and right tokens pass', async () => {
+test('guesses in API calls and sign-ins are counted together; correct tokens still work', async () => {
   const token = 'a-token-of-anna-alone';
   const node = await TestNode.start({ 'admin.tokens': [{ name: 'anna', role: 'operate', token }] });
   try {

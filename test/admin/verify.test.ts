@@ -27,11 +27,11 @@ const read = async (node: TestNode) => JSON.parse(await readText(node)) as Answe
 const ended = async (node: TestNode) =>
   await until('the verification has ended', async () => (await read(node)).running === null);
 
-/** Process ids of this process's children, from Linux. */
+/** IDs of this process's child processes; works on Linux only. */
 const children = () =>
   readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
 
-describe('a store is verified beside the node that serves it', () => {
+describe('a store is verified by a process next to the node that serves it', () => {
   let node: TestNode;
   let platform: PlatformClient;
 
@@ -51,7 +51,7 @@ describe('a store is verified beside the node that serves it', () => {
     assert.deepEqual(await read(node), { running: null, last: null });
   });
 
-  test('the books match all movements exactly, and players match the served state', async () => {
+  test('the ledger totals match all movements exactly, and players match the served state', async () => {
     const rich = '{"id":"rich","amount":9007199254.7409}';
     await fetch(`${node.adminUrl}/v1/players/bob/deposits`, { method: 'POST', headers: JSON_TYPE, body: rich });
     const response = await begin(node);
@@ -68,7 +68,7 @@ describe('a store is verified beside the node that serves it', () => {
     assert.match(text, /"balances":9007199469\.7409,"difference":0\}/);
   });
 
-  test('a second verification gets 409, and callbacks are answered meanwhile', async () => {
+  test('a second verification gets 409, and callbacks are answered during the first', async () => {
     assert.equal((await begin(node, '{"deep":true}')).status, 202);
     assert.deepEqual((await read(node)).running?.deep, true);
     const second = await begin(node);
@@ -79,14 +79,14 @@ describe('a store is verified beside the node that serves it', () => {
     assert.deepEqual([(await read(node)).last?.deep, (await read(node)).last?.report?.found], [true, 0]);
   });
 
-  test('unknown options are refused, and begin nothing', async () => {
+  test('unknown options are refused and start nothing', async () => {
     assert.equal((await begin(node, '{"deep":"yes"}')).status, 400);
     assert.equal((await begin(node, '{"fast":true}')).status, 400);
     assert.equal((await read(node)).running, null);
   });
 });
 
-test('the role read sees the result, and begins nothing', async () => {
+test('the read role can see the result but cannot start a verification', async () => {
   const token = 'a-token-of-the-auditor';
   const node = await TestNode.start({ 'admin.tokens': [{ name: 'auditor', role: 'read', token }] });
   const headers = { Authorization: `Bearer ${token}` };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { concealed } from '../../src/config/in-force.js';
 
-test('no spelling of an address shows its password', () => {
+test('the password in an address is never shown, however the address is spelled', () => {
   for (const address of [
     'redis://u:secret-pw@h:6379/0',
     'reddis://u:secret-pw@h:6379/0',
@@ -19,7 +19,7 @@ test('no spelling of an address shows its password', () => {
   }
 });
 
-test('messages without credentials stay as they are', () => {
+test('messages without credentials are unchanged', () => {
   const message =
     'EADDRINUSE: address already in use 127.0.0.1:3000, see ops@example.org, or redis://user:password@host';
   assert.equal(concealed(message), message);

@@ -5,7 +5,7 @@ import { loadWithSources } from '../../src/config/load.js';
 
 const of = (settings: ReturnType<typeof inForce>, wanted: string) => settings.find(({ setting }) => setting === wanted);
 
-test("a running server keeps its start's settings except those that SIGHUP changes", () => {
+test('a running server keeps its startup settings except those that SIGHUP reloads', () => {
   const running = new RunningSettings(loadWithSources({ WALLETD_SHARDS: '2', WALLETD_LOG_LEVEL: 'warn' }));
   running.noteReload(
     loadWithSources({
@@ -31,7 +31,7 @@ test("a running server keeps its start's settings except those that SIGHUP chang
   assert.equal(of(all, 'allow.networks')?.value, '192.0.2.0/24');
 });
 
-test('every setting has a meaning', () => {
+test('every setting has a description', () => {
   const without = inForce(loadWithSources({})).filter(({ setting }) => meaningOf(setting) === '');
   assert.deepEqual(without, []);
 });

@@ -31,7 +31,7 @@ function withFile<T>(content: string, run: (file: string) => T): T {
   }
 }
 
-test('the defaults are those that users rely on', () => {
+test('the defaults are the documented ones', () => {
   const settings = loadSettings({});
   assert.deepEqual([settings.host, settings.port], ['127.0.0.1', 3000]);
   const { host, port, token } = settings.admin;
@@ -57,7 +57,7 @@ test('the environment overrides the file, and the file overrides the defaults', 
   });
 });
 
-test('every single-valued setting has a variable with the documented name', () => {
+test('every single-valued setting has an environment variable with the documented name', () => {
   const variables = scalarPaths(loadSettings({})).map(variableOf);
   for (const name of [
     'HOST',
@@ -75,7 +75,7 @@ test('every single-valued setting has a variable with the documented name', () =
   assert.ok(variables.includes('WALLETD_VOID_ALLOW_NEGATIVE_BALANCE'));
 });
 
-test('variables become numbers, booleans or text; an empty one is not set', () => {
+test('variables become numbers, booleans or text; an empty one is unset', () => {
   const settings = loadSettings({
     WALLETD_VOID_ALLOW_NEGATIVE_BALANCE: 'false',
     WALLETD_MONEY_AMOUNT_MAX: '12.5',
@@ -90,18 +90,18 @@ test('variables become numbers, booleans or text; an empty one is not set', () =
   assert.equal(settings.host, '127.0.0.1');
 });
 
-test('the schema of the settings is a JSON Schema', () => {
+test('the settings schema is a valid JSON Schema', () => {
   new Ajv({ strict: true, allowUnionTypes: true }).compile(settingsSchema);
 });
 
-test('a table in the environment is refused, with the right place', () => {
+test('a table in an environment variable is refused, naming the right place', () => {
   assert.equal(
     refused({ WALLETD_MONEY_SCALES: '{"BTC": 8}' }),
     'money.scales can only be set in a file, which WALLETD_CONFIG names (from WALLETD_MONEY_SCALES)',
   );
 });
 
-test('an unknown setting stops the start and is named', () => {
+test('an unknown setting stops the start and is named in the error', () => {
   assert.equal(refused({ WALLETD_PROT: '1' }), 'WALLETD_PROT is not a setting of walletd');
   withFile('{"admin": {"prot": 1}}', (file) => {
     assert.equal(refused({ WALLETD_CONFIG: file }), `admin.prot is not a setting of walletd (from ${file})`);
@@ -111,7 +111,7 @@ test('an unknown setting stops the start and is named', () => {
   });
 });
 
-test('a wrong settings group is blamed on the file, not on a variable', () => {
+test('the error about a wrong settings group names the file, not a variable', () => {
   for (const value of ['5', 'null', '[]']) {
     withFile(`{"admin": ${value}}`, (file) => {
       const environment = { WALLETD_CONFIG: file, WALLETD_ADMIN_PORT: '0' };
@@ -123,13 +123,13 @@ test('a wrong settings group is blamed on the file, not on a variable', () => {
   });
 });
 
-test('a product that is listed twice stops the start', () => {
+test('a product listed twice stops the start', () => {
   withFile('{"products": {"list": [{"id": "P", "blocked": true}, {"id": "P"}]}}', (file) => {
     assert.equal(refused({ WALLETD_CONFIG: file }), 'products.list names P twice');
   });
 });
 
-test("tokens must fit a header, operators' names must fit a log", () => {
+test('tokens must fit in a header, and operator names in a log line', () => {
   for (const token of ['pässwörtpässwört', 'with a blank in it', 'short']) {
     assert.equal(
       refused({ WALLETD_ADMIN_TOKEN: token }),
@@ -147,7 +147,7 @@ test("tokens must fit a header, operators' names must fit a log", () => {
   }
 });
 
-test('a secret that is not needed does not need its file', () => {
+test('the file of a secret that is not needed is not read', () => {
   withFile('{"signature": {"keysFile": "/nowhere/keys"}}', (file) => {
     assert.match(refused({ WALLETD_CONFIG: file }), /cannot read \/nowhere\/keys/);
     assert.equal(loadSettings({ WALLETD_CONFIG: file }, ['signature.keys']).signature.keys, null);
@@ -158,7 +158,7 @@ test('a file may begin with a byte order mark', () => {
   withFile('\uFEFF{"port": 4000}', (file) => assert.equal(loadSettings({ WALLETD_CONFIG: file }).port, 4000));
 });
 
-test('a wrong value stops the start with setting, value, source and expectation', () => {
+test('an invalid value stops the start, naming setting, value, source and expectation', () => {
   assert.equal(refused({ WALLETD_PORT: 'abc' }), 'port cannot be "abc" (from WALLETD_PORT): it must be integer');
   assert.equal(refused({ WALLETD_PORT: '70000' }), 'port cannot be 70000 (from WALLETD_PORT): it must be <= 65535');
   assert.match(refused({ WALLETD_DUPLICATES: 'maybe' }), /duplicates cannot be "maybe" .* one of replay, reject/);
@@ -170,13 +170,13 @@ test('a wrong value stops the start with setting, value, source and expectation'
   });
 });
 
-test('a file that is missing or not JSON stops the start', () => {
+test('a missing or invalid JSON file stops the start', () => {
   assert.match(refused({ WALLETD_CONFIG: '/nowhere/x.json' }), /cannot read \/nowhere\/x\.json/);
   withFile('{', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /is not JSON/));
   withFile('[]', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /must hold a JSON object/));
 });
 
-test('listeners open to others need protection, or an explicit risk', () => {
+test('listeners open to other machines need protection or an explicitly accepted risk', () => {
   assert.match(refused({ WALLETD_HOST: '0.0.0.0' }), /callbacks are not authenticated/);
   assert.equal(loadSettings({ WALLETD_HOST: '0.0.0.0', WALLETD_INSECURE: 'true' }).host, '0.0.0.0');
   assert.match(refused({ WALLETD_ADMIN_HOST: '0.0.0.0' }), /set admin\.token/);
@@ -194,7 +194,7 @@ test('listeners open to others need protection, or an explicit risk', () => {
   for (const host of ['127.evil.example', '::', '10.0.0.1']) refused({ WALLETD_HOST: host });
 });
 
-test('the message about a secret does not repeat it', () => {
+test('the error about a secret does not repeat it', () => {
   assert.doesNotMatch(refused({ WALLETD_ADMIN_TOKEN: 'hunter2' }), /hunter2/);
 });
 
@@ -229,7 +229,7 @@ test('operators have names, roles and tokens, and no error repeats a token', () 
   }
 });
 
-test('no message and no source repeats a secret, even one put elsewhere by mistake', () => {
+test('no message or source repeats a secret, even in the wrong setting', () => {
   const secret = 'hunter2';
   for (const text of [
     `{"admin": "${secret}"}`,
@@ -245,7 +245,7 @@ test('no message and no source repeats a secret, even one put elsewhere by mista
   assert.doesNotMatch(refused({ WALLETD_STORE: `mysql://x:${secret}@y` }), /hunter2/);
 });
 
-test('each secret can come from a file that a setting names', () => {
+test('each secret can come from a file named by a setting', () => {
   for (const [path, variable, value] of [
     ['admin.token', 'WALLETD_ADMIN_TOKEN_FILE', 'a-token-of-operators'],
     ['signature.keys', 'WALLETD_SIGNATURE_KEYS_FILE', 'a:0123456789abcdef\nb:0123456789abcdef'],
@@ -266,7 +266,7 @@ test('each secret can come from a file that a setting names', () => {
   }
 });
 
-test("in one source a secret's file overrides its value; variables override files", () => {
+test("a secret's file overrides its value; variables override files", () => {
   withFile('from-the-file-of-it', (secret) => {
     withFile(JSON.stringify({ admin: { token: 'from-the-same-file', tokenFile: secret } }), (file) => {
       assert.equal(loadSettings({ WALLETD_CONFIG: file }).admin.token, 'from-the-file-of-it');
@@ -277,13 +277,13 @@ test("in one source a secret's file overrides its value; variables override file
   });
 });
 
-test('the limit for all bodies must have room for the largest one', () => {
+test('the limit for all bodies must be at least the largest body', () => {
   const limits = { WALLETD_LIMITS_BODY_BYTES_MAX: '2000', WALLETD_LIMITS_IN_FLIGHT_BYTES_MAX: '1999' };
   assert.match(refused(limits), /^limits.inFlightBytesMax is 1999, but one body may have 2000/);
   assert.equal(loadSettings({ ...limits, WALLETD_LIMITS_IN_FLIGHT_BYTES_MAX: '2000' }).limits.inFlightBytesMax, 2000);
 });
 
-test('a certificate needs its key, and the PROXY protocol comes before TLS', () => {
+test('a certificate needs its key, and TLS excludes the PROXY protocol', () => {
   for (const name of ['tls', 'admin.tls']) {
     const sentence = `${name}.certificateFile and ${name}.keyFile belong together: set both or none`;
     for (const file of ['certificateFile', 'keyFile'])
@@ -294,7 +294,7 @@ test('a certificate needs its key, and the PROXY protocol comes before TLS', () 
   assert.match(refused({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' }), /list the proxies in allow\.proxies$/);
 });
 
-test('an impossible cluster is refused with the cure', () => {
+test('an impossible cluster is refused with the remedy', () => {
   const redis = { WALLETD_STORE: 'redis://127.0.0.1:6379', WALLETD_CLUSTER_PORT: '3002' };
   assert.match(refused({ WALLETD_CLUSTER_PORT: '3002' }), /nodes share a store in Redis$/);
   assert.match(refused({ ...redis, WALLETD_CLUSTER_HOST: '0.0.0.0' }), /set cluster\.secret .*the same on all nodes/);

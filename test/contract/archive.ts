@@ -23,7 +23,7 @@ function record(facts: Partial<ArchiveRecord> = {}): ArchiveRecord {
   };
 }
 
-/** Records as plain data in a fixed order. */
+/** Records as plain data in a stable order. */
 function sorted(records: readonly ArchiveRecord[]): object[] {
   const plain = records.map(({ shard, day, player, round, lsn, index, ids, image }) => {
     const { epoch, sequence } = lsn;
@@ -39,7 +39,7 @@ async function collected<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> 
 }
 
 /**
- * Contract that every archive keeps. `open` opens the archive of a test: empty at first, the same archive at each
+ * Contract that every archive must fulfil. `open` opens a test's archive: empty at first, then the same archive on each
  * further call.
  */
 export function archiveContract(name: string, open: (test: string) => Promise<Archive>): void {
@@ -61,7 +61,7 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
   withArchive('an archive on a server reports its clock', async (archive) => {
     const beforeMs = Date.now();
     const serverMs = await archive.serverMs();
-    // The servers of tests run on this machine; PostgreSQL's now() is that of the transaction.
+    // The test servers run on this machine. In PostgreSQL, now() returns the time when the transaction started.
     if (serverMs !== undefined)
       assert.ok(serverMs >= beforeMs - 1 && serverMs <= Date.now(), `${serverMs - beforeMs} ms`);
   });

@@ -20,7 +20,7 @@ after(async () => {
   for (const server of servers) await server.destroy();
 });
 
-/** Address as sentinels would resolve it. */
+/** Address as resolved by sentinels. */
 function addressOf([first, ...others]: readonly RedisServer[]): RedisAddress {
   const optionsOf = (server: RedisServer | undefined) => ({ host: '127.0.0.1', port: server?.port ?? 0 });
   return { name: 'pairs', servers: [optionsOf(first), ...others.map(optionsOf)], isCluster: false };
@@ -58,7 +58,7 @@ async function makeStore(): Promise<StoreUnderTest> {
 walContract('two masters', makeStore);
 snapshotContract('two masters', makeStore);
 
-test('fewer masters, or another order, are refused: the order places the shards', async () => {
+test('fewer masters or a different order is refused, because the order assigns the shards', async () => {
   const storeId = randomUUID();
   const store = storeOn(servers, storeId);
   await store.meta.create(newMeta(storeId));

@@ -10,7 +10,7 @@ import { one, Writer } from './writer.js';
 const CHUNK_BYTES = 128 * 1024;
 const MANIFEST = Buffer.from('a manifest');
 
-/** Contract that every driver of `SnapshotStore` keeps. */
+/** Contract that every `SnapshotStore` driver must fulfil. */
 export function snapshotContract(driver: string, make: MakeStore): void {
   const contract = (sentence: string, run: (store: StoreUnderTest, log: Writer) => Promise<void>) =>
     test(sentence, async () => {
@@ -24,7 +24,7 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       }
     });
 
-  describe(`the contract of snapshots, ${driver}`, () => {
+  describe(`the snapshot contract, ${driver}`, () => {
     contract('a new store has no snapshots, and no chunks', async ({ snapshots }) => {
       assert.deepEqual(await snapshots.snapshots(0), []);
       assert.deepEqual(await snapshots.readChunks(0, newId(), 0, 2), [undefined, undefined]);
@@ -334,7 +334,7 @@ async function writeSnapshot(
   return { id, chunks };
 }
 
-/** Everything that the store holds of a shard. */
+/** Everything that the store contains for a shard. */
 async function contentOf(store: LogsAndSnapshots, shard = 0): Promise<unknown> {
   const stored = byId(await store.snapshots.snapshots(shard));
   const chunks = await Promise.all(stored.map(({ id }) => store.snapshots.readChunks(shard, id, 0, 3)));

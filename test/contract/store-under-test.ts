@@ -1,14 +1,14 @@
 import type { Store } from '../../src/store/store.js';
 
-/** The two parts of a store whose contracts every driver keeps. */
+/** The parts of a store that have a contract. */
 export type LogsAndSnapshots = Pick<Store, 'wal' | 'snapshots'>;
 
-/** A store with logs for shards 0 to 3, as a driver's test makes it. */
+/** A store with logs for shards 0 to 3, as created by a driver's test. */
 export interface StoreUnderTest extends LogsAndSnapshots {
   readonly storeId: string;
-  /** Opens the same store again, as another owner would. */
+  /** Opens the same store a second time, as another owner would. */
   openAgain(): Promise<LogsAndSnapshots>;
-  /** Closes all handles and opens the store again. */
+  /** Closes all handles and reopens the store. */
   reopen(): Promise<LogsAndSnapshots>;
   destroy(): Promise<void>;
 }

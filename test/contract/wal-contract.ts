@@ -6,7 +6,7 @@ import type { Append, EncodedEntry } from '../../src/shard/log/wal.js';
 import type { MakeStore, StoreUnderTest } from './store-under-test.js';
 import { one, Writer } from './writer.js';
 
-/** Contract that every driver of `Wal` keeps: the actor relies on each of these sentences. */
+/** Contract that every `Wal` driver must fulfil. The actor relies on each of these claims. */
 export function walContract(driver: string, make: MakeStore): void {
   const contract = (sentence: string, run: (store: StoreUnderTest, log: Writer) => Promise<void>) =>
     test(sentence, async () => {
@@ -18,7 +18,7 @@ export function walContract(driver: string, make: MakeStore): void {
       }
     });
 
-  describe(`the log's contract, ${driver}`, () => {
+  describe(`the log contract, ${driver}`, () => {
     contract('a new log has a head before the first entry, and nothing to read', async ({ wal }) => {
       for (const shard of [0, 1, 2, 3]) {
         assert.deepEqual((await wal.head(shard)).lsn, LSN_ZERO);
@@ -57,7 +57,7 @@ export function walContract(driver: string, make: MakeStore): void {
       const expected = log.head(0);
       const entries: EncodedEntry[] = [];
       for (let i = 0; i < 70_000; i++) entries.push(log.seal(0, entries.at(-1)?.head ?? expected));
-      // A busy machine may need longer than a driver waits: an unknown outcome is retried.
+      // A busy machine may take longer than a driver waits, so an unknown outcome is retried.
       let outcome = await one(wal, { shard: 0, expected, entries });
       for (let again = 0; again < 10 && outcome.type === 'failed'; again++)
         outcome = await one(wal, { shard: 0, expected, entries });

@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import type { Append, AppendOutcome, EncodedEntry, EntryFormat, Head, Wal } from '../../src/shard/log/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 
-/** Appends to one shard. */
+/** Appends to a single shard. */
 export async function one(wal: Wal, append: Append): Promise<AppendOutcome> {
   const [outcome] = await wal.append([append]);
   return outcome as AppendOutcome;
 }
 
-/** An owner: finalizes entries with its own nonce, and remembers the heads that it has written. */
+/** An owner. Finalizes entries with its own nonce and remembers the heads it has written. */
 export class Writer {
   readonly format: EntryFormat;
   nonce = randomBytes(8).toString('hex');
@@ -38,13 +38,13 @@ export class Writer {
     this.epoch = head.lsn.epoch;
   }
 
-  /** Becomes another owner. */
+  /** Continues as a different owner. */
   newEpoch(): void {
     this.epoch++;
     this.nonce = randomBytes(8).toString('hex');
   }
 
-  /** Takes a log over as another owner. */
+  /** Takes over a log as a different owner. */
   async fence(shard: number): Promise<void> {
     await this.wal.fence([shard], (_, head) => {
       this.take(shard, head);

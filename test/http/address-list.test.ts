@@ -13,7 +13,7 @@ function listed(list: string, texts: readonly string[]): string[] {
   return texts.filter((text) => parsed.has(address(text)));
 }
 
-test('lists may hold networks and addresses of IPv4 and IPv6', () => {
+test('lists may contain IPv4 and IPv6 networks and addresses', () => {
   assert.deepEqual(
     listed('10.0.0.0/8, 192.0.2.1 198.51.100.128/25\n203.0.113.7/32', [
       '9.255.255.255',
@@ -44,12 +44,12 @@ test('lists may hold networks and addresses of IPv4 and IPv6', () => {
   );
 });
 
-test('/0 matches everything of its family and nothing of the other', () => {
+test('/0 matches everything in its address family and nothing in the other', () => {
   assert.deepEqual(listed('0.0.0.0/0', ['1.2.3.4', '::1', '::ffff:1.2.3.4']), ['1.2.3.4', '::ffff:1.2.3.4']);
   assert.deepEqual(listed('::/0', ['1.2.3.4', '::1', '::ffff:1.2.3.4']), ['::1']);
 });
 
-test('IPv4 mapped into IPv6 is IPv4, in the list and at the socket', () => {
+test('IPv4-mapped IPv6 counts as IPv4, in the list and at the socket', () => {
   assert.deepEqual(listed('10.0.0.0/8', ['::ffff:10.1.2.3', '::ffff:a01:203', '::ffff:11.0.0.1']), [
     '::ffff:10.1.2.3',
     '::ffff:a01:203',
@@ -61,13 +61,13 @@ test('IPv4 mapped into IPv6 is IPv4, in the list and at the socket', () => {
   assert.equal(addressOf(new Uint8Array(0)), undefined);
 });
 
-test('only the usual notation of an address is accepted', () => {
+test('only the standard notation of an address is accepted', () => {
   for (const text of ['127.1', '0x7f.0.0.1', '010.0.0.1', '1.2.3', '1.2.3.4.5', 'fe80::1%eth0', 'localhost', '', ' ']) {
     assert.equal(parseAddress(text), undefined, text);
   }
 });
 
-test('a wrong list is refused, and the wrong word named', () => {
+test('an invalid list is refused, naming the invalid word', () => {
   for (const [list, sentence] of [
     ['10.0.0.0/8, here', 'here is neither an address nor a network such as 10.0.0.0/8'],
     ['10.0.0.0/33', '10.0.0.0/33 cannot have a prefix of 33 bits'],

@@ -36,7 +36,7 @@ function withAdmission(max: number, run: (admission: Admission, clock: { nowMs: 
 }
 
 test(
-  'incoming bodies keep out no complete ones, but are refused when those fill up',
+  'incoming bodies never block complete ones, but are refused when those fill up',
   withAdmission(2, (admission) => {
     const slow = [new Request(admission, 1000), new Request(admission, 1000)];
     assert.equal(admission.isFull, true, 'no third body');
@@ -54,7 +54,7 @@ test(
 );
 
 test(
-  'incoming and complete bodies have separate limits in bytes',
+  'incoming and complete bodies have separate byte limits',
   withAdmission(10, (admission) => {
     const [coming, whole, other] = [1, 2, 3].map(() => new Request(admission, 1000)) as [Request, Request, Request];
     assert.equal(admission.tryGrow(coming, 100), true);
@@ -72,7 +72,7 @@ test(
 );
 
 test(
-  'requests past their deadline expire in order, even after others have left',
+  'requests past their deadline expire in order, even if others have left earlier',
   withAdmission(10, async (admission, clock) => {
     const [first, second, third] = [1000, 2000, 3000].map((at) => new Request(admission, at)) as [
       Request,

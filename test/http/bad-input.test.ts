@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { rawRequest } from '../support/raw-request.js';
 import { TestNode } from '../support/test-node.js';
 
-/** Cases that transcripts cannot express: sockets that are slow, cut off or rude. */
+/** Covers cases that transcripts cannot express: sockets that are slow, interrupted or misbehaving. */
 let node: TestNode;
 before(async () => {
   node = await TestNode.start();
@@ -41,11 +41,11 @@ async function balance(): Promise<number> {
   return ((await response.json()) as { balance: number }).balance;
 }
 
-/** Writes the parts with a pause between them; resolves to everything received. */
+/** Writes the parts with a pause between them. Resolves to everything received. */
 const rawSocket = (parts: readonly (string | Buffer)[], pauseMs: number) =>
   rawRequest(node.callbackUrl, parts, { pauseMs });
 
-/** Writes a request or a part of one, and closes after `ms`. */
+/** Writes a request or part of one, and closes after `ms`. */
 async function hangUpAfter(piece: string, ms: number): Promise<void> {
   const { hostname, port } = new URL(node.callbackUrl);
   const socket = connect(Number(port), hostname);
@@ -60,7 +60,7 @@ async function hangUpAfter(piece: string, ms: number): Promise<void> {
 const head = (length: number, extra = '') =>
   `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${length}\r\n${extra}\r\n`;
 
-test('a body over 256 KiB is 413, at once when its length is announced', async () => {
+test('a body over 256 KiB gets 413, immediately if its length is announced', async () => {
   const large = bet('large', 'x'.repeat(300_000));
   const answer = await post('/placeBets', large);
   assert.equal(answer.status, 413);
@@ -68,7 +68,7 @@ test('a body over 256 KiB is 413, at once when its length is announced', async (
   assert.match(await rawSocket([head(300_000)], 100), /^HTTP\/1\.1 413 /);
 });
 
-test('a body over 256 KiB in chunks without a length is 413 too', async () => {
+test('a body over 256 KiB in chunks without a length gets 413', async () => {
   const chunk = Buffer.alloc(64 * 1024, 'x');
   let sent = 0;
   const endless = new ReadableStream({
@@ -78,12 +78,12 @@ test('a body over 256 KiB in chunks without a length is 413 too', async () => {
     },
   });
   const outcome = await post('/placeBets', endless).catch((error: Error) => error);
-  // The server may close before the client has sent everything; either way nothing is applied.
+  // The server may close before the client has sent everything. In either case nothing is applied.
   if (!(outcome instanceof Error)) assert.equal(outcome.status, 413);
   assert.equal(await balance(), 100);
 });
 
-test('a chunked body is read like any other', async () => {
+test('a chunked body is parsed like any other', async () => {
   const text = bet('chunked');
   const stream = new ReadableStream({
     start(controller) {
@@ -97,7 +97,7 @@ test('a chunked body is read like any other', async () => {
   assert.match(answer.body, /"statusCode":0/);
 });
 
-test('a slow body is read, even with a character cut in two', async () => {
+test('a slow body is parsed, even with a character split in two', async () => {
   const body = Buffer.from(bet('slow-🎲'));
   const at = body.indexOf(0xf0) + 2;
   const parts = [head(body.length), body.subarray(0, at), body.subarray(at)];
@@ -106,7 +106,7 @@ test('a slow body is read, even with a character cut in two', async () => {
   assert.match(received, /"statusCode":0/);
 });
 
-test("a body in tiny pieces is cut off, because each costs a callback's work", async () => {
+test("a body in tiny chunks is disconnected, because each costs a callback's work", async () => {
   const text = bet('crumbs').padEnd(2000);
   const crumbs = [...text].map((char) => `1\r\n${char}\r\n`).join('');
   const chunked =
@@ -117,14 +117,14 @@ test("a body in tiny pieces is cut off, because each costs a callback's work", a
   assert.match(await rawSocket([chunked, bites, '0\r\n\r\n'], 100), /^HTTP\/1\.1 200 OK/);
 });
 
-test('an upload that is cut off applies nothing, and the server continues', async () => {
+test('an interrupted upload applies nothing, and the server continues', async () => {
   const before = await balance();
   const text = bet('cut-off');
   for (let i = 0; i < 20; i++) await hangUpAfter(head(text.length) + text.slice(0, text.length - 5), 5);
   assert.equal(await balance(), before);
 });
 
-test("a caller's early hang-up applies the bet at most once; the repeat is answered", async () => {
+test('after an early disconnect, the bet is applied at most once; repeats are answered', async () => {
   for (let i = 0; i < 20; i++) {
     const text = bet(`hung-up-${i}`);
     await hangUpAfter(head(text.length) + text, 0);
@@ -164,7 +164,7 @@ test('headers up to 16 KiB are accepted', async () => {
   assert.match(received, /^HTTP\/1\.1 200 OK/);
 });
 
-test('ids may have 256 characters; longer ones are refused and not echoed', async () => {
+test('IDs may have 256 characters; longer ones are refused and not echoed', async () => {
   const withId = (id: string) => bet('t').replace('"id":"req-t"', `"id":"${id}"`).replace('"id":"t"', `"id":"${id}"`);
   for (const id of ['x'.repeat(256), '🎲'.repeat(256)]) {
     const answer = await post('/placeBets', withId(id));
@@ -186,13 +186,13 @@ test('deeply nested and very wide JSON is refused', async () => {
   );
 });
 
-test('a property named __proto__ does not stand in for a missing field', async () => {
+test('a property named __proto__ does not replace a missing field', async () => {
   const body =
     '{"__proto__":{"id":"q","timestampMillis":1,"productId":"P1","currency":"THB","username":"ann"},"txns":[]}';
   assert.equal((await post('/placeBets', body)).status, 400);
 });
 
-test('a field unknown to its endpoint may hold anything, even beside an escape', async () => {
+test('a field unknown to its endpoint may contain anything, even next to an escape', async () => {
   const body =
     '{"id":"q","timestampMillis":1,"productId":"P1","currency":"THB","username":"ann","txns":' +
     '[{"id":"\\u0041","status":"REFUND","roundId":"r","betAmount":1,"gameCode":5,"playInfo":{"a":1}}]}';

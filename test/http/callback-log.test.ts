@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { type LogLine, TestNode } from '../support/test-node.js';
 
-/** Sends an accepted bet, one beyond the balance, and an unreadable one. */
+/** Sends an accepted bet, a bet that exceeds the balance, and a malformed bet. */
 async function linesWith(changes: Record<string, unknown>): Promise<readonly LogLine[]> {
   const node = await TestNode.start(changes);
   const client = new PlatformClient(node.callbackUrl);
@@ -19,11 +19,11 @@ async function linesWith(changes: Record<string, unknown>): Promise<readonly Log
   }
 }
 
-test('by default a callback leaves no line', async () => {
+test('by default, callbacks are not logged', async () => {
   assert.deepEqual(await linesWith({}), []);
 });
 
-// With workers, callbacks are read there, and a second time here for their lines.
+// With workers, callbacks are parsed in a worker, and a second time in this thread for the log.
 for (const workers of [0, 2]) {
   test(`log.callbacks=all logs request, player and amounts of each; ${workers} workers`, () => aLineEach(workers));
 }
@@ -62,7 +62,7 @@ async function aLineEach(workers: number): Promise<void> {
   assert.equal((broken as LogLine).reason, 'timestampMillis: is missing');
 }
 
-// With workers, callbacks are read there; the reason is found here.
+// With workers, callbacks are parsed in a worker, but the reason is found in this thread.
 for (const workers of [0, 2]) {
   test(`malformed callbacks are counted, and few lines name the rule; ${workers} workers`, async () => {
     const node = await TestNode.start({ workers, 'callbacks.strict': true });
@@ -87,7 +87,7 @@ for (const workers of [0, 2]) {
   });
 }
 
-test('a callback that is malformed as a whole names no field', async () => {
+test('a callback whose whole body is malformed names no field', async () => {
   const node = await TestNode.start();
   try {
     await fetch(`${node.callbackUrl}/placeBets`, { method: 'POST', body: '{' });
@@ -98,7 +98,7 @@ test('a callback that is malformed as a whole names no field', async () => {
   }
 });
 
-test('log.callbacks=errors logs each answer with a statusCode other than 0', async () => {
+test('log.callbacks=errors logs each answer with a nonzero statusCode', async () => {
   const lines = await linesWith({ 'log.callbacks': 'errors' });
   assert.deepEqual(
     lines.map(({ requestId }) => requestId),
@@ -106,7 +106,7 @@ test('log.callbacks=errors logs each answer with a statusCode other than 0', asy
   );
 });
 
-test('refused callers get no callback lines, only one line of refusals', async () => {
+test('refused callers cause no callback lines, only one line of refusals', async () => {
   const node = await TestNode.start({
     'log.callbacks': 'all',
     'signature.keys': 'now:a-secret-of-the-platform',

@@ -19,11 +19,11 @@ import { until } from '../support/until.js';
 interface SilentServer {
   readonly port: number;
   readonly http: CallbackServer;
-  /** Deadlines of the callbacks given to the store. */
+  /** Deadlines of the callbacks that reached the store. */
   readonly deadlinesMs: number[];
 }
 
-/** Runs a server whose store is away: callbacks reach the store and are never answered. */
+/** Runs a server whose store does not respond: callbacks reach the store but are never answered. */
 async function withSilentStore(
   run: (server: SilentServer) => Promise<void>,
   { clock = systemClock, requestDeadlineMs = 100 }: { clock?: Clock; requestDeadlineMs?: number } = {},
@@ -76,20 +76,20 @@ async function withSilentStore(
 const BODY = JSON.stringify(bet('ann', 'b1'));
 const HEADERS = `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${BODY.length}\r\n\r\n`;
 
-/** The bodies of 40 such requests alone are 8 MB. */
+/** Large enough that the bodies of 40 such requests take 8 MB. */
 const LARGE = BODY + ' '.repeat(200_000);
 const LARGE_HEADERS = `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${LARGE.length}\r\n\r\n`;
 const COUNT = 40;
 const HELD_MAX = 3_000_000;
 
-test('a callback answered at its deadline keeps no body during an outage', async () => {
+test('a callback that expires during an outage does not keep its body', async () => {
   let nowMs = 0;
   const clock = { now: () => nowMs, monotonicMs: () => nowMs };
   await withSilentStore(
     async ({ port, deadlinesMs }) => {
       const init = { method: 'POST', body: LARGE };
       const send = async () => (await fetch(`http://127.0.0.1:${port}/placeBets`, init)).status;
-      /** Sends `count` requests, which all arrive before their deadline. */
+      /** Sends `count` requests that all arrive before their deadline. */
       const expire = async (count: number) => {
         const wanted = deadlinesMs.length + count;
         const sending = Promise.all(Array.from({ length: count }, send));
@@ -105,7 +105,7 @@ test('a callback answered at its deadline keeps no body during an outage', async
   );
 });
 
-test('an aborted callback keeps no body, even long before its deadline', () =>
+test('an aborted callback does not keep its body, even long before its deadline', () =>
   withSilentStore(
     async ({ port, http, deadlinesMs }) => {
       const held = await heldAfter(async () => {
@@ -122,7 +122,7 @@ test('an aborted callback keeps no body, even long before its deadline', () =>
     { requestDeadlineMs: 600_000 },
   ));
 
-test('a late body may begin a callback only until the callback is answered', async () => {
+test('a late body cannot start a callback that has already been answered', async () => {
   let nowMs = 0;
   const clock = { now: () => nowMs, monotonicMs: () => nowMs };
   await withSilentStore(

@@ -11,7 +11,7 @@ const KEYS = 'new:a-secret-of-the-platform old:another-secret-of-it';
 const [NEW, OLD] = parseKeys(KEYS) as [SignatureKey, SignatureKey];
 
 const addresses = Object.values(networkInterfaces()).flatMap((of) => (of ?? []).map(({ address }) => address));
-/** Linux accepts every address of 127.0.0.0/8. */
+/** On Linux, every address in 127.0.0.0/8 is local. */
 const LOOPBACKS = { skip: process.platform !== 'linux' };
 const IPV6 = { skip: LOOPBACKS.skip || !addresses.includes('::1') };
 
@@ -25,7 +25,7 @@ async function ask(node: TestNode, body: string, headers: readonly string[] = []
   return answersIn(await rawRequest(node.callbackUrl, [postOf('/placeBets', body, headers)], options));
 }
 
-test('callbacks need the signature of a valid key: 30002 with HTTP 401 otherwise', () =>
+test('callbacks must be signed with a valid key, or get 30002 with HTTP 401', () =>
   withNode({ 'signature.keys': KEYS }, async (node) => {
     const body = betText('t1');
     const late = String(Date.now() - 301_000);
@@ -39,7 +39,7 @@ test('callbacks need the signature of a valid key: 30002 with HTTP 401 otherwise
     assert.equal(await balanceOf(node.adminUrl, 'ann'), 98);
   }));
 
-test('the answer to an unsigned callback echoes nothing and has the reduced form', () =>
+test('the answer to an unsigned callback echoes nothing and has the short format', () =>
   withNode({ 'signature.keys': KEYS }, async (node) => {
     const shape = /\r\n\r\n\{"id":"","statusCode":30002,"timestampMillis":\d+,"productId":""\}$/;
     for (const body of [betText('t1'), '{', '']) {
@@ -52,7 +52,7 @@ test('the answer to an unsigned callback echoes nothing and has the reduced form
     assert.deepEqual(await ask(node, '{', signed('{', NEW)), [[400, 40003]], 'who signs is told what is wrong');
   }));
 
-test('paths, methods and sizes are answered before signatures', () =>
+test('paths, methods and sizes are checked before signatures', () =>
   withNode({ 'signature.keys': KEYS, 'limits.bodyBytesMax': 1000 }, async (node) => {
     const send = async (text: string) => answersIn(await rawRequest(node.callbackUrl, [text]));
     assert.deepEqual(await send(postOf('/elsewhere', '{}')), [[404, 40003]]);
@@ -60,7 +60,7 @@ test('paths, methods and sizes are answered before signatures', () =>
     assert.deepEqual(await send(postOf('/placeBets', 'x'.repeat(1001))), [[413, 40003]]);
   }));
 
-test('a body in pieces is signed as a whole', () =>
+test('a chunked body is signed as a whole', () =>
   withNode({ 'signature.keys': KEYS }, async (node) => {
     const body = betText('pieces');
     const text = postOf('/placeBets', body, signed(body, NEW));
@@ -68,7 +68,7 @@ test('a body in pieces is signed as a whole', () =>
     assert.deepEqual(answersIn(await rawRequest(node.callbackUrl, [text.slice(0, at), text.slice(at)])), [[200, 0]]);
   }));
 
-test('a connection from a forbidden address is closed before it is read', LOOPBACKS, () =>
+test('a connection from a disallowed address is closed before anything is read', LOOPBACKS, () =>
   withNode({ 'allow.networks': '127.0.0.2, 127.1.0.0/16' }, async (node) => {
     for (const from of ['127.0.0.2', '127.1.200.1']) {
       assert.deepEqual(await ask(node, betText(from), [], { from }), [[200, 0]], from);
@@ -82,7 +82,7 @@ test('a connection from a forbidden address is closed before it is read', LOOPBA
   }),
 );
 
-test('keys and networks must both match, over IPv4 and IPv6', IPV6, () =>
+test('keys and networks must both match, for IPv4 and IPv6', IPV6, () =>
   withNode({ host: '::', 'allow.networks': '127.0.0.1 ::1', 'signature.keys': KEYS }, async (node) => {
     const body = betText('t1');
     assert.deepEqual(await ask(node, body, signed(body, NEW), { from: '127.0.0.2' }), [], 'closed');
@@ -130,7 +130,7 @@ test('the log names the sender of an unsigned request, even behind a proxy', LOO
   }
 });
 
-/** Version 2 of the PROXY protocol, as a balancer sends it before the caller's first byte. */
+/** PROXY protocol version 2 header, which a load balancer sends before the caller's first byte. */
 function proxied(address: readonly number[]): Buffer {
   const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
   const header = Buffer.from([0x21, 0x11, 0, 12]);
@@ -143,7 +143,7 @@ const PROXY_PROTOCOL = {
   'allow.forwardedBy': 'proxy-protocol',
 };
 
-test('the PROXY protocol is trusted only from proxies, and replaces the headers', LOOPBACKS, () =>
+test('the PROXY protocol is trusted only from proxies, and overrides the headers', LOOPBACKS, () =>
   withNode(PROXY_PROTOCOL, async (node) => {
     const post = Buffer.from(postOf('/placeBets', betText('t1')));
     const send = async (part: Buffer, from: string) =>
@@ -158,7 +158,7 @@ test('the PROXY protocol is trusted only from proxies, and replaces the headers'
   }),
 );
 
-test('a refused caller behind a proxy cannot claim another address on its connection', LOOPBACKS, () =>
+test('a caller refused behind a proxy cannot claim another address on its connection', LOOPBACKS, () =>
   withNode(PROXY_PROTOCOL, async (node) => {
     const from = '127.0.0.5';
     const claim = (id: string) =>
@@ -192,7 +192,7 @@ test('connections beyond limits.connectionsMax are closed until others end', () 
     assert.deepEqual(await one('e'), [[200, 0]]);
   }));
 
-test('incoming bodies beyond limits.inFlightBytesMax are 50001 with HTTP 503; others pass', () =>
+test('incoming bodies beyond limits.inFlightBytesMax get 50001 with HTTP 503; others pass', () =>
   withNode({ 'limits.inFlightBytesMax': 500 }, async (node) => {
     const slow = (id: string) => {
       const text = postOf('/placeBets', betText(id).padEnd(400));
@@ -207,7 +207,7 @@ test('incoming bodies beyond limits.inFlightBytesMax are 50001 with HTTP 503; ot
     assert.deepEqual(answersIn(await slow('other')), [[200, 0]], 'room again');
   }));
 
-test('a body later than the deadline is 50001 with HTTP 503, then cut off', () =>
+test('a body later than the deadline gets 50001 with HTTP 503 and is disconnected', () =>
   withNode({ requestDeadlineMs: 200 }, async (node) => {
     const text = postOf('/placeBets', betText('dripping'));
     const drops = [...text].slice(-12);

@@ -28,7 +28,7 @@ async function told(endpoint: string, body: object): Promise<Told> {
 
 type Txn = Record<string, unknown>;
 
-/** One request of a client that sends the minimum. `n` numbers its bet. */
+/** One request from a client that sends only the required fields. `n` numbers its bet. */
 function lean(endpoint: keyof typeof LEAN_TXNS, n: number, change: Txn = {}): Record<string, unknown> {
   const ids = endpoint === 'adjustBalance' ? { refId: `m${n}` } : { id: `b${n}`, roundId: `r${n}` };
   const body = leanBody(endpoint, [{ ...LEAN_TXNS[endpoint], ...ids, ...change }]);
@@ -38,7 +38,7 @@ function lean(endpoint: keyof typeof LEAN_TXNS, n: number, change: Txn = {}): Re
 const noStatus = { status: undefined };
 const { timestampMillis: _, ...timeless } = leanBody('checkBalance');
 
-/** The client's twelve messages, each with the balance after it. */
+/** The client's twelve messages, each with the balance that follows it. */
 const MESSAGES: readonly (readonly [endpoint: string, body: object, after: number])[] = [
   ['checkBalance', timeless, 1000],
   ['placeBets', lean('placeBets', 1), 990],
@@ -54,7 +54,7 @@ const MESSAGES: readonly (readonly [endpoint: string, body: object, after: numbe
   ['adjustBalance', lean('adjustBalance', 5), 1035],
 ];
 const LAST = 1035;
-/** Messages with everything that their endpoint needs. */
+/** Endpoints whose messages must contain every field. */
 const COMPLETE = ['placeTips', 'cancelTips', 'adjustBalance', 'winRewards', 'rollback'];
 const LACKING = MESSAGES.length - COMPLETE.length;
 
@@ -65,7 +65,7 @@ async function assertNothingMoves(): Promise<void> {
   }
 }
 
-test('an older store refuses messages that lack a field, with four fields', async () => {
+test('an older store refuses messages that lack a field, in a four-field answer', async () => {
   for (const [endpoint, body] of MESSAGES.filter(([one]) => !COMPLETE.includes(one))) {
     assert.deepEqual(await told(endpoint, body), [400, 40003], endpoint);
   }
@@ -74,7 +74,7 @@ test('an older store refuses messages that lack a field, with four fields', asyn
   assert.equal(await balanceOf(node.adminUrl, 'ann'), 1000);
 });
 
-test('all twelve messages of a client without idle fields are carried out', async () => {
+test('all twelve messages of a client without optional fields are executed', async () => {
   await node.restart({ 'decisions.version': 2 });
   for (const [endpoint, body, after] of MESSAGES) {
     assert.deepEqual(await told(endpoint, body), [200, 0, after], `${endpoint} ${JSON.stringify(body)}`);
@@ -88,7 +88,7 @@ test('messages that lack fields are counted by product', async () => {
   assert.equal(await countOf(), LACKING);
 });
 
-test('repeats move nothing, and complete copies count as repeats', async () => {
+test('repeats move nothing, and copies with all fields count as repeats', async () => {
   await assertNothingMoves();
   const full = { gameCode: 'g', playInfo: 'p' };
   const settled = lean('settleBets', 2, { ...full, status: 'SETTLED', turnOver: 7, isSingleState: true });
@@ -102,9 +102,9 @@ test('repeats move nothing, and complete copies count as repeats', async () => {
   }
 });
 
-test('after a restart repeats move nothing on any endpoint, under either rule', async () => {
+test('after a restart, repeats move nothing on any endpoint, under either version', async () => {
   for (const version of [1, 2]) {
-    // After the restart no memory tells which endpoint a body reached first.
+    // After the restart, memory no longer shows which endpoint a body reached first.
     await node.restart({ 'decisions.version': version });
     for (const [from, body] of MESSAGES) {
       for (const to of ENDPOINTS.filter((one) => one !== from)) {
@@ -118,7 +118,7 @@ test('after a restart repeats move nothing on any endpoint, under either rule', 
   }
 });
 
-test('a malformed request gets a short reason that quotes nothing of it', async () => {
+test('a malformed request gets a short reason that quotes nothing from it', async () => {
   const reasonOf = async (endpoint: string, body: object) => (await post(endpoint, body)).reason;
   assert.equal(await reasonOf('placeBets', {}), 'id: is missing');
   assert.equal(await reasonOf('placeBets', lean('placeBets', 9, noStatus)), 'txns[0].status: is missing');

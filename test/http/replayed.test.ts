@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 const KEYS = 'k:0123456789abcdef-secret';
 const [KEY] = parseKeys(KEYS) as [SignatureKey];
 
-/** A captured request: body and headers. */
+/** Captured request: body and headers. */
 class Captured {
   private readonly body: string;
   private readonly headers: Record<string, string>;
@@ -36,7 +36,9 @@ before(async () => {
 });
 after(() => node.close());
 
-/** Sends the message to its endpoint and then to all others: none of them may change or read the balance. */
+/**
+ * Sends the message to its own endpoint and then to all others. None of the others may change or reveal the balance.
+ */
 async function assertBound(username: string, endpoint: string, message: object): Promise<void> {
   const captured = new Captured(message);
   assert.equal((await captured.sendTo(endpoint)).statusCode, 0);
@@ -50,7 +52,7 @@ async function assertBound(username: string, endpoint: string, message: object):
   assert.equal(await balanceOf(node.adminUrl, username), balance);
 }
 
-test('a captured request moves no money on any other endpoint', async () => {
+test('a captured request moves no money on a different endpoint', async () => {
   await importPlayers(node.adminUrl, ['ann', 'bob', 'cid'], 1000);
   await assertBound('ann', 'placeBets', bet('ann', 'b1', 100));
   await assertBound('ann', 'settleBets', settlement('ann', 'b1', 500));
@@ -70,8 +72,8 @@ test('a captured placeBets does not undo an adjustment', async () => {
   assert.equal(await balanceOf(node.adminUrl, 'dan'), 960);
 });
 
-test('replays are counted, logged, and shown with the memory that detects them', async () => {
-  // A scrape shows each thread's counters of a moment ago.
+test('replays are counted, logged, and shown with the memory for detecting them', async () => {
+  // A scrape shows each thread's counters from a moment earlier.
   const scrapes = () => Scrape.of(node.adminUrl);
   await until('the replay is counted', async () => (await scrapes()).value('walletd_replays_refused_total') >= 1);
   const scrape = await scrapes();

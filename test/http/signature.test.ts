@@ -25,7 +25,7 @@ test('sapi-signature is hex(HMAC-SHA256(key, rawBody + "." + timestamp)), as ope
   assert.equal(signedWith(0), 'fb497562ff12db9855e76c73d7ad121cd9cf8e7bda42209ccf6eb5df266ef0ee');
 });
 
-test('the vectors of RFC 4231 hold when the text ends in a full stop', () => {
+test('the RFC 4231 vectors hold for text that ends in a full stop', () => {
   const secret = createSecretKey(Buffer.alloc(131, 0xaa));
   const text =
     'This is a test using a larger than block-size key and a larger than block-size data. ' +
@@ -34,7 +34,7 @@ test('the vectors of RFC 4231 hold when the text ends in a full stop', () => {
   assert.equal(sign(secret, Buffer.from(text), ''), expected);
 });
 
-test('a key written as SECRET:ID is refused without being repeated', () => {
+test('a key written as SECRET:ID is refused and not repeated', () => {
   assert.throws(
     () => parseKeys('a-secret-of-32-characters-0123456:0123456789abcdef'),
     (error: Error) =>
@@ -42,7 +42,7 @@ test('a key written as SECRET:ID is refused without being repeated', () => {
   );
 });
 
-test('several keys may be valid at once, and each is counted', () => {
+test("several keys may be valid at once, and each one's uses are counted", () => {
   const signatures = new Signatures(KEYS, SKEW_MS);
   assert.equal(isTaken(signatures, BODY, NOW, signedWith(0)), true);
   assert.equal(isTaken(signatures, BODY, NOW, signedWith(1)), true);
@@ -52,7 +52,7 @@ test('several keys may be valid at once, and each is counted', () => {
   assert.equal(isTaken(rotated, BODY, NOW, signedWith(0)), false);
 });
 
-test('each byte of the body, the time and the signature counts', () => {
+test('each byte of the body, the time and the signature matters', () => {
   const signatures = new Signatures(KEYS, SKEW_MS);
   const signature = signedWith(0);
   for (let n = 0; n < BODY.length; n++) {
@@ -68,14 +68,14 @@ test('each byte of the body, the time and the signature counts', () => {
   assert.equal(isTaken(signatures, Buffer.concat([BODY, Buffer.from(' ')]), NOW, signature), false);
 });
 
-test('a body is signed as bytes, even if they are not text', () => {
+test('a body is signed as bytes, even if they are not valid text', () => {
   const signatures = new Signatures(KEYS, SKEW_MS);
   const bytes = Buffer.from([0xff, 0, 0x80, 0x2e]);
   assert.equal(isTaken(signatures, bytes, NOW, signedWith(0, bytes)), true);
   assert.equal(isTaken(signatures, Buffer.alloc(0), NOW, signedWith(0, Buffer.alloc(0))), true);
 });
 
-test('a timestamp further than signature.maxSkewMs away is refused, before and after', () => {
+test('a timestamp more than signature.maxSkewMs early or late is refused', () => {
   const signatures = new Signatures(KEYS, SKEW_MS);
   for (const [offsetMs, taken] of [
     [SKEW_MS, true],
@@ -88,7 +88,7 @@ test('a timestamp further than signature.maxSkewMs away is refused, before and a
   }
 });
 
-test('a malformed signature or time is named before the body arrives', () => {
+test('a malformed signature or time is reported before the body arrives', () => {
   const signatures = new Signatures(KEYS, SKEW_MS);
   const signature = signedWith(0);
   const reasonOf = (timestamp: string, given: string) => {
@@ -129,7 +129,7 @@ test('keys are ID:SECRET, separated by blanks or line ends, with comments', () =
   );
 });
 
-test('an invalid key is named, and no secret is repeated', () => {
+test('an invalid key is reported, but no secret is repeated', () => {
   const secret = 'hunter2-hunter2-hunter2';
   const refused = (text: string, sentence: string) => assert.throws(() => parseKeys(text), { message: sentence }, text);
   refused(secret, 'key 1 is not ID:SECRET');

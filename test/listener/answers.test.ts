@@ -19,7 +19,7 @@ async function withNode(settings: Record<string, unknown>, run: (node: TestNode)
   }
 }
 
-test('extra slashes and the prefix lead to the endpoint', () =>
+test('paths with extra slashes or the prefix reach the endpoint', () =>
   withNode({ 'callbacks.prefix': '/wallet', 'callbacks.aliases': { '/bet': 'placeBets' } }, async (node) => {
     await importPlayers(node.adminUrl, ['ann'], 100);
     const status = async (path: string, n: number) => {
@@ -36,7 +36,7 @@ test('extra slashes and the prefix lead to the endpoint', () =>
     assert.match(get, /^HTTP\/1\.1 405 /);
   }));
 
-test('answers to callbacks say how long a connection may be idle', () =>
+test('callback answers state how long a connection may be idle', () =>
   withNode({}, async (node) => {
     for (const path of ['/placeBets', '/nowhere']) {
       assert.match(await rawRequest(node.callbackUrl, [postOf(path, '{}')]), /\r\nKeep-Alive: timeout=7\r\n/);
@@ -57,13 +57,13 @@ test('the log shows an unknown path with its method and caller', () =>
     assert.match(String(line?.from), /^post \/Wallet\/placeBetsx{183} from 127\.0\.0\.1$/);
   }));
 
-test('a prefix that cannot be a path stops the start', async () => {
+test('an invalid path prefix stops the start', async () => {
   for (const prefix of ['wallet', '/wallet/', '/w?x', '/*']) {
     await assert.rejects(TestNode.start({ 'callbacks.prefix': prefix }), /callbacks\.prefix is ".+": it is letters/);
   }
 });
 
-test('readiness tells strangers nothing about shards', () =>
+test('readiness reveals nothing about shards to strangers', () =>
   withNode({ 'admin.token': TOKEN }, async (node) => {
     const shards = async (headers: Record<string, string>, query = '') => {
       const response = await fetch(`${node.adminUrl}/readyz${query}`, { headers });
@@ -76,14 +76,14 @@ test('readiness tells strangers nothing about shards', () =>
     assert.equal(await shards({ Authorization: `Bearer ${TOKEN}` }), 4);
   }));
 
-test('readiness without tokens shows shards to this machine but to no proxy', () =>
+test('without tokens, readiness shows shards to this machine but not to proxies', () =>
   withNode({}, async (node) => {
     const ask = async (headers: Record<string, string>) => (await fetch(`${node.adminUrl}/readyz`, { headers })).text();
     assert.match(await ask({}), /"players":0/);
     assert.equal(await ask({ 'X-Forwarded-For': '192.0.2.7' }), '{"status":"ready","shards":[]}');
   }));
 
-test('answers of the operator API forbid caching', () =>
+test('operator API answers forbid caching', () =>
   withNode({ 'health.port': 0 }, async (node) => {
     const [health] = node.logLines.filter(({ listener }) => listener === 'health');
     const paths = ['/v1/players/nobody', '/nowhere', '/v1/transactions', '/metrics', '/livez', '/%zz'];
@@ -102,7 +102,7 @@ test('answers of the operator API forbid caching', () =>
     );
   }));
 
-test('TLS accepts no static RSA and no CBC, and binds browsers to TLS', () =>
+test('TLS accepts no static RSA or CBC, and makes browsers keep using TLS', () =>
   inTempFolder(async (folder) => {
     const files = makeCertificate(folder, 'walletd.test', 2, 'rsa');
     const tls = { 'tls.certificateFile': files.certificateFile, 'tls.keyFile': files.keyFile };

@@ -5,7 +5,7 @@ import { ConnectionTable, type Place, type Standing } from '../../src/listener/c
 
 const LIMITS = { connectionsMax: 4, perAddressMax: 3 };
 
-test('the oldest silent connection of the address with most goes first', () => {
+test('the oldest silent connection of the address with the most goes first', () => {
   const table = new ConnectionTable<number>(LIMITS);
   const [a1, b1] = [table.enter(1, 'a'), table.enter(2, 'b')];
   const [b2, c1] = [table.enter(3, 'b'), table.enter(4, 'c')];
@@ -20,7 +20,7 @@ test('the oldest silent connection of the address with most goes first', () => {
   assert.equal(table.findExcess(newcomer), newcomer, 'all others are busy');
 });
 
-test('an address at its limit loses its own connection', () => {
+test('an address at its limit loses one of its own connections', () => {
   const table = new ConnectionTable<number>({ connectionsMax: 100, perAddressMax: 2 });
   const [other, first] = [table.enter(0, 'b'), table.enter(1, 'a')];
   table.enter(2, 'a');
@@ -28,7 +28,7 @@ test('an address at its limit loses its own connection', () => {
   assert.equal(table.findExcess(table.enter(3, 'a')), first);
 });
 
-test('a burst of one address outlives older connections of addresses with one each', () => {
+test('a burst from one address outlives older connections of single-connection addresses', () => {
   const table = new ConnectionTable<number>({ connectionsMax: 80, perAddressMax: 40 });
   const strangers = Array.from({ length: 80 }, (_, n) => table.enter(n, `stranger ${n}`));
   for (let n = 0; n < 8; n++) {
@@ -46,7 +46,7 @@ test('an address with an eighth of the limit loses its own connections first', (
   assert.equal(table.findExcess(table.enter(99, 'platform')), first);
 });
 
-/** Makes the same choice by looking at everything. */
+/** Makes the same choice by examining all connections. */
 function chosenBySearch(places: readonly Place<number>[], newcomer: Place<number>, limits: typeof LIMITS) {
   const there = places.filter(({ hasLeft }) => !hasLeft);
   const own = there.filter(({ address }) => address === newcomer.address);
@@ -63,7 +63,7 @@ function chosenBySearch(places: readonly Place<number>[], newcomer: Place<number
   return newcomer;
 }
 
-test('the table chooses as a search through all connections does', () => {
+test('the table chooses the same connection as an exhaustive search', () => {
   const step = fc.record({
     address: fc.constantFrom('a', 'b', 'c', 'd'),
     action: fc.constantFrom<Standing | 'leave' | 'enter' | 'forget'>(

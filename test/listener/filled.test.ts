@@ -14,11 +14,11 @@ import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client
 import { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
-/** Linux accepts every address of 127.0.0.0/8. */
+/** On Linux, every address in 127.0.0.0/8 is local. */
 const LOOPBACKS = { skip: process.platform !== 'linux' };
 const ROUNDS = 10;
 
-/** Connects from many addresses and sends nothing; reopens all connections each time. */
+/** Connects from many addresses and sends nothing. Each call reopens all connections. */
 class Strangers {
   private readonly sockets: Socket[] = [];
 
@@ -44,7 +44,7 @@ class Strangers {
   }
 }
 
-/** Runs a caller with kept and new connections while strangers connect again and again. None of its calls may fail. */
+/** Runs a caller with persistent and new connections while strangers keep connecting. None of its calls may fail. */
 async function fill(t: TestContext, url: string, count: number, path: string): Promise<void> {
   const strangers = new Strangers(Number(new URL(url).port), count);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -67,7 +67,7 @@ async function fill(t: TestContext, url: string, count: number, path: string): P
   }
 }
 
-test('the callback listener serves a platform while strangers fill it', LOOPBACKS, async (t) => {
+test('the callback listener serves a platform while strangers flood it', LOOPBACKS, async (t) => {
   const node = await TestNode.start({ 'limits.connectionsMax': 100 });
   t.after(() => node.close());
   await importPlayers(node.adminUrl, ['ann'], 1000);
@@ -91,7 +91,7 @@ test('the callback listener serves a platform while strangers fill it', LOOPBACK
   assert.match(metrics, /walletd_connections_refused_total\{listener="callbacks",reason="full"\} 0\n/);
 });
 
-test('strangers outside allow.networks take no connection of a platform', LOOPBACKS, async (t) => {
+test("strangers outside allow.networks do not displace a platform's connections", LOOPBACKS, async (t) => {
   const node = await TestNode.start({ 'limits.connectionsMax': 3, 'allow.networks': '127.0.0.1' });
   t.after(() => node.close());
   await importPlayers(node.adminUrl, ['ann'], 1000);
@@ -110,14 +110,14 @@ test('strangers outside allow.networks take no connection of a platform', LOOPBA
   assert.match(metrics, /walletd_connections_evicted_total\{listener="callbacks",reason="silent"\} 0\n/);
 });
 
-test('a connection that ends after a request does not endanger evictions', LOOPBACKS, async (t) => {
+test('evictions are safe when a connection has ended after a request', LOOPBACKS, async (t) => {
   const node = await TestNode.start({ 'limits.connectionsMax': 40 });
   t.after(() => node.close());
   await importPlayers(node.adminUrl, ['ann'], 10_000);
   const strangers = new Strangers(Number(new URL(node.callbackUrl).port), 20);
   t.after(() => strangers.leave());
-  // Silent and asking connections from the same addresses, most of which end at once, before strangers fill the
-  // listener.
+  // Before strangers flood the listener, opens silent and active connections from the same addresses. Most of them end
+  // immediately.
   for (let round = 0; round < 50; round++) {
     const client = new PlatformClient(node.callbackUrl);
     await Promise.all([strangers.come(), client.post('placeBets', bet('ann', `b${round}`)).then(() => client.close())]);
@@ -125,7 +125,7 @@ test('a connection that ends after a request does not endanger evictions', LOOPB
   assert.equal(await balanceOf(node.adminUrl, 'ann'), 9950);
 });
 
-test('connections that end before a request are counted, and logged once', async (t) => {
+test('connections that end without a request are counted, and logged once', async (t) => {
   const node = await TestNode.start();
   t.after(() => node.close());
   for (let n = 0; n < 2; n++) {
@@ -141,13 +141,13 @@ test('connections that end before a request are counted, and logged once', async
   assert.match(String(lines[0]?.message), /HTTP\/1\.0/);
 });
 
-test('the operator API answers an operator while strangers fill it', LOOPBACKS, async (t) => {
+test('the operator API answers an operator while strangers flood it', LOOPBACKS, async (t) => {
   const node = await TestNode.start();
   t.after(() => node.close());
   await fill(t, node.adminUrl, 1100, '/livez');
 });
 
-test('the health listener answers a balancer while strangers fill it', LOOPBACKS, async (t) => {
+test('the health listener answers a load balancer while strangers flood it', LOOPBACKS, async (t) => {
   const counts = new ConnectionCounts();
   const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => 'ready', counts);
   assert.ok(health);
@@ -157,7 +157,7 @@ test('the health listener answers a balancer while strangers fill it', LOOPBACKS
   assert.ok(counts.evicted.silent > 100, `${counts.evicted.silent}`);
 });
 
-test('the early listener answers a supervisor while strangers fill it', LOOPBACKS, async (t) => {
+test('the early listener answers a supervisor while strangers flood it', LOOPBACKS, async (t) => {
   const free = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => 'ready', new ConnectionCounts());
   const port = free?.port as number;
   await free?.close();
@@ -166,7 +166,7 @@ test('the early listener answers a supervisor while strangers fill it', LOOPBACK
   await fill(t, `http://127.0.0.1:${port}`, 1100, '/livez');
 });
 
-/** Two ends of links; the first one's listener is open to strangers. */
+/** Two members with links to each other. The first one's listener is open to strangers. */
 async function twoMembers(t: TestContext) {
   const heard: string[] = [];
   const counts = new ConnectionCounts();
@@ -199,7 +199,7 @@ async function twoMembers(t: TestContext) {
   return { a, b, port, heard, counts, join };
 }
 
-test('a member links up while strangers fill the listener for nodes', LOOPBACKS, async (t) => {
+test('a member connects while strangers flood the listener for nodes', LOOPBACKS, async (t) => {
   const { a, b, port, heard, counts, join } = await twoMembers(t);
   const strangers = new Strangers(port, 100);
   t.after(() => strangers.leave());
@@ -214,7 +214,7 @@ test('a member links up while strangers fill the listener for nodes', LOOPBACKS,
   assert.ok(counts.evicted.silent > 500, `${counts.evicted.silent}`);
 });
 
-test('a member links up again and again while 64 strangers dial', LOOPBACKS, async (t) => {
+test('a member reconnects repeatedly while 64 strangers dial', LOOPBACKS, async (t) => {
   const { a, b, port, counts, join } = await twoMembers(t);
   let isOver = false;
   t.after(() => {

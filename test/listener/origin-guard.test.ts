@@ -7,7 +7,7 @@ import { answersIn, postOf, rawRequest } from '../support/raw-request.js';
 import type { TestNode } from '../support/test-node.js';
 import { withNode } from '../support/with-node.js';
 
-/** Each header alone reveals that a request was carried. */
+/** Each of these headers alone reveals that a browser or proxy carried the request. */
 const CARRIED = [
   'Origin: https://casino.example',
   'Origin: null',
@@ -28,7 +28,7 @@ const BODY = JSON.stringify({ ...bet('ann', 'b1') });
 const ask = async (node: TestNode, headers: readonly string[], host = 'localhost') =>
   answersIn(await rawRequest(node.callbackUrl, [postOf('/placeBets', BODY, headers).replace('localhost', host)]));
 
-test('foreign hosts and carried headers are recognized', () => {
+test('foreign hosts and headers of carried requests are recognized', () => {
   for (const host of OWN_HOSTS) assert.ok(isLoopbackHost(host), host);
   for (const host of FOREIGN_HOSTS) assert.ok(!isLoopbackHost(host), host);
   for (const name of ['host', 'accept', 'sec-fetch-mode', 'x-forwarded', 'x-request-id', 'viaduct']) {
@@ -36,7 +36,7 @@ test('foreign hosts and carried headers are recognized', () => {
   }
 });
 
-test('an open loopback listener moves no money for browsers and proxies', () =>
+test('an open loopback listener moves no money for browsers or proxies', () =>
   withNode({}, async (node) => {
     for (const header of CARRIED) assert.deepEqual(await ask(node, [header]), [[403, 40003]], header);
     for (const host of FOREIGN_HOSTS) assert.deepEqual(await ask(node, [], host), [[403, 40003]], host);
@@ -45,7 +45,7 @@ test('an open loopback listener moves no money for browsers and proxies', () =>
     assert.equal(await balanceOf(node.adminUrl, 'ann'), 99);
   }));
 
-test('the PROXY protocol reveals a proxy too', () =>
+test('the PROXY protocol reveals a proxy', () =>
   withNode({}, async (node) => {
     const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
     const header = Buffer.from([0x21, 0x11, 0, 12, 192, 0, 2, 7, 127, 0, 0, 1, 0, 80, 0, 80]);
@@ -53,7 +53,7 @@ test('the PROXY protocol reveals a proxy too', () =>
     assert.deepEqual(answersIn(await rawRequest(node.callbackUrl, [request])), [[403, 40003]]);
   }));
 
-test('the log names the header and the cure', () =>
+test('the log names the header and the fix', () =>
   withNode({}, async (node) => {
     await ask(node, ['X-Forwarded-For: 192.0.2.7']);
     const [line] = node.logLines.filter(({ code }) => code === 'callbacks-refused');
@@ -64,7 +64,7 @@ test('the log names the header and the cure', () =>
     );
   }));
 
-test('callers that prove themselves may come through proxies', async () => {
+test('callers that authenticate themselves may use proxies', async () => {
   const keys = 'new:a-secret-of-the-platform';
   const [key] = parseKeys(keys) as [SignatureKey];
   const timestamp = String(Date.now());
@@ -83,7 +83,7 @@ test('callers that prove themselves may come through proxies', async () => {
   }
 });
 
-test("without a token the operator API refuses foreign requests, except its own page's", () =>
+test('without a token the operator API refuses foreign requests, except from its own page', () =>
   withNode({}, async (node) => {
     const { host } = new URL(node.adminUrl);
     const deposit = async (headers: readonly string[]) => {
@@ -108,7 +108,7 @@ test("without a token the operator API refuses foreign requests, except its own 
     assert.match(JSON.stringify(reasons[0]?.refused), /Origin, which a browser adds: without admin\.token/);
   }));
 
-test('the start logs the allowed callers of each listener', () =>
+test('startup logs the allowed callers of each listener', () =>
   withNode({ 'health.port': 0 }, async (node) => {
     const lines = node.logLines.filter(({ message }) => message === 'listener open');
     assert.deepEqual(

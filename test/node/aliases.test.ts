@@ -16,7 +16,7 @@ function refused(path: string, target: string): string {
   return '';
 }
 
-test('an alias names an endpoint', () => {
+test('an alias leads to its endpoint', () => {
   assert.deepEqual([...of({})], []);
   assert.deepEqual(
     [...of({ '/bet': 'placeBets', '/v2/bet': 'placeBets' })],
@@ -27,7 +27,7 @@ test('an alias names an endpoint', () => {
   );
 });
 
-test('an alias of an unknown endpoint, or with an impossible path, stops the start', () => {
+test('an alias with an unknown endpoint or an invalid path stops the start', () => {
   assert.match(
     refused('/bet', 'placeBet'),
     /^callbacks\.aliases has \/bet for "placeBet", which is no endpoint: there are /,

@@ -14,11 +14,11 @@ function warned(changes: Readonly<Record<string, unknown>>): Coded[] {
   return lines;
 }
 
-test('only Redis without an archive warns how many hours its memory lasts', () => {
+test('only Redis without an archive warns how many hours its memory will last', () => {
   const [line] = warned({ store: 'redis://localhost' });
   assert.equal(line?.code, 'archive-not-configured');
   const hours = Number(line?.hoursAt100ClosedBetsPerSecond);
-  // 8 GiB less the heap, at 200 bytes for each closed bet.
+  // 8 GiB minus the heap, at 200 bytes per closed bet.
   assert.ok(hours > 90 && hours < 120, `${hours} hours`);
   assert.deepEqual(warned({ store: 'redis://localhost', archive: 'postgres://localhost/a' }), []);
   assert.deepEqual(warned({ store: 'lmdb:/srv/data' }), []);

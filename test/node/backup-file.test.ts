@@ -14,14 +14,14 @@ const PROGRESS = {
   thenFailures: 2,
 };
 
-test('the metrics file of walletd backup is read back', () =>
+test('the metrics file of walletd backup can be read back', () =>
   inTempFolder(async (folder) => {
     const file = `${folder}/walletd.prom`;
     writeFileSync(file, await expose(backupMetrics(PROGRESS, 1_700_000_001_000)));
     assert.deepEqual(readBackup(file), { state: 'seen', ...PROGRESS });
   }));
 
-test('backups are unseen without the setting, and unreadable with an invalid file', () =>
+test('backups are unseen without the setting, and unreadable if the file is invalid', () =>
   inTempFolder(async (folder) => {
     assert.deepEqual(readBackup(null), { state: 'unseen' });
     const reasonOf = (path: string) => {

@@ -10,7 +10,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 const DAY_MS = 86_400_000;
 const withoutMs = (ms: number) => Math.floor(ms / 1000) * 1000;
 
-test('a certificate warns from 14 days before its end', () =>
+test('a certificate causes a warning from 14 days before it expires', () =>
   inTempFolder(async (folder) => {
     const madeMs = withoutMs(Date.now());
     const { certificateFile, keyFile } = makeCertificate(folder, 'a.test', 30);
@@ -27,7 +27,7 @@ test('a certificate warns from 14 days before its end', () =>
     assert.ok(days >= 30 && days < 30.1, `${days} days`);
   }));
 
-test('the first certificate of a chain to end counts', () =>
+test('the certificate of the chain that expires first counts', () =>
   inTempFolder(async (folder) => {
     const leaf = makeCertificate(folder, 'leaf.test', 300);
     appendFileSync(leaf.certificateFile, readFileSync(makeCertificate(folder, 'ca.test', 3).certificateFile));

@@ -8,7 +8,7 @@ const aboutOf = (changes: Record<string, unknown>) =>
   clearTextWarnings(settingsWith({ durability: 'fsync', ...changes })).map(({ about }) => about);
 const REMOTE = 'redis://walletd:hush@10.0.0.1:6379/0';
 
-test('only servers beyond this machine without TLS are reported', () => {
+test('only remote servers without TLS are reported', () => {
   const clear = [REMOTE, 'redis+sentinel://127.0.0.1,10.0.0.2/main', 'redis+cluster://127.0.0.1:7000,cache.local:7000'];
   for (const store of clear) assert.deepEqual(aboutOf({ store }), ['store'], store);
   const safe = ['lmdb:data', 'redis://localhost', 'redis://[::1]:6379', 'redis+sentinel://127.0.0.1/main'];
@@ -22,7 +22,7 @@ test('only servers beyond this machine without TLS are reported', () => {
   }
 });
 
-test('requireTls refuses a start in the clear and repeats no password', async () => {
+test('requireTls refuses to start with unencrypted connections and repeats no password', async () => {
   const settings = settingsWith({ store: REMOTE, requireTls: true });
   const message =
     'requireTls is true, and all that redis://10.0.0.1:6379/0 is told goes over the network in the clear: begin store ' +

@@ -15,7 +15,7 @@ const file = fileURLToPath(new URL('../../../config/alerts.yaml', import.meta.ur
 const { groups } = parse(readFileSync(file, 'utf8')) as { groups: readonly { readonly rules: readonly Alert[] }[] };
 const ALERTS = new Map(groups.flatMap(({ rules }) => rules).map((rule) => [rule.alert, rule]));
 
-/** Alerts that the console cannot show, with the reasons. */
+/** Alerts that the console cannot show, each with the reason. */
 const NOT_IN_THE_CONSOLE: Readonly<Record<string, string>> = {
   WalletdDown: 'then there is no console',
   WalletdAbsent: 'it is about Prometheus',
@@ -38,10 +38,10 @@ const NOT_IN_THE_CONSOLE: Readonly<Record<string, string>> = {
   WalletdBackupArchiveDiffers: 'the follower has ended with it; BackupBehind says what comes of that',
   WalletdBackupNotHandedOver: 'it needs two moments; the page Snapshots counts it',
 };
-/** A counter since the start is no lasting emergency. */
+/** Counters since startup, which are not a lasting emergency. */
 const MILDER = ['WalletdAssertionFailed'];
 
-test('each alert is in the console, or excluded with a reason', () => {
+test('each alert is in the console or excluded with a reason', () => {
   const known = ALERT_RULES.flatMap(({ alert }) => alert ?? []);
   for (const alert of known) assert.ok(ALERTS.has(alert), `${alert} is no alert`);
   for (const alert of Object.keys(NOT_IN_THE_CONSOLE)) assert.ok(ALERTS.has(alert), `${alert} is no alert`);
@@ -53,14 +53,14 @@ test('each alert is in the console, or excluded with a reason', () => {
   );
 });
 
-test('alerts that page are urgent now, tickets soon', () => {
+test('paging alerts are urgent now, ticket alerts soon', () => {
   for (const { alert, urgency } of ALERT_RULES) {
     if (alert === undefined || MILDER.includes(alert)) continue;
     assert.equal(urgency, ALERTS.get(alert)?.labels.severity === 'page' ? 'now' : 'soon', alert);
   }
 });
 
-test('the console and the alerts have the same limits', () => {
+test('the console and the alert rules have the same thresholds', () => {
   for (const { alert, limit } of ALERT_RULES) {
     if (alert === undefined || limit === undefined) continue;
     const [, last] = /[<>]=? *([\d.]+(?: \* [\d.]+)?)$/.exec(ALERTS.get(alert)?.expr.trim() ?? '') ?? [];

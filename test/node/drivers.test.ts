@@ -6,7 +6,7 @@ import { driverOf } from '../../src/node/drivers/drivers.js';
 import { initOf } from '../../src/node/open-store.js';
 import { settingsWith } from '../support/settings.js';
 
-test('the prefix of an address decides the kind of store', () => {
+test('an address prefix determines the kind of store', () => {
   for (const [address, kind] of [
     ['lmdb:./data', 'lmdb'],
     ['redis://127.0.0.1', 'redis'],
@@ -31,14 +31,14 @@ test('an address of an unknown kind is refused, not mistaken for Redis', () => {
   );
 });
 
-test('a Redis address with an unescaped password is refused with the cure', () => {
+test('a Redis address with an unescaped password is refused with the remedy', () => {
   assert.throws(() => driverOf(settingsWith({ store: 'redis://user:hu/sh@127.0.0.1/0' })), {
     name: 'ConfigError',
     message: /^store is not an address of Redis: .*; percent-encode @ \/ % in a password$/,
   });
 });
 
-test('each driver names its place, its durability and its record', () => {
+test('each driver names its location, its durability and its record', () => {
   const { name, recordName, durability } = driverOf(settingsWith({ store: 'lmdb:./data' }));
   assert.deepEqual([name, recordName], [`lmdb:${resolve('data')}`, `lmdb:${resolve('data')}`]);
   assert.match(durability, /^fsync: /);
@@ -52,7 +52,7 @@ test('each driver names its place, its durability and its record', () => {
   assert.equal(redis.emptying, `remove the keys of its prefix (${command})`);
 });
 
-test('a missing embedded store is created, a missing Redis store is not', () => {
+test('a missing embedded store is created, but a missing Redis store is not', () => {
   assert.equal(initOf(settingsWith({ store: 'lmdb:./data' })), 'auto');
   assert.equal(initOf(settingsWith({ store: 'redis://127.0.0.1' })), 'never');
   assert.equal(initOf(settingsWith({ store: 'redis://127.0.0.1', init: 'auto' })), 'auto');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { FolderLock } from '../../src/node/folder-lock.js';
 import { inTempFolder } from '../support/temp-folder.js';
 
-test('a folder is locked only while the process that locked it runs', () =>
+test('a folder stays locked only while the process that locked it is running', () =>
   inTempFolder(async (folder) => {
     writeFileSync(`${folder}/node.pid`, String(process.ppid));
     assert.throws(

@@ -7,12 +7,12 @@ import { currentHashKey, setHashKey } from '../../src/base/keyed-hash.js';
 import { drawHashKey } from '../../src/node/draw-hash-key.js';
 
 const SOURCE = fileURLToPath(new URL('../../../src/', import.meta.url));
-/** Marks the code of a worker thread, or of a process that another one starts. */
+/** Matches code of a worker thread, or of a process that another process starts. */
 const STARTED_BY_WALLETD = /parentPort|process\.connected/;
-/** Programs that read no store. */
+/** Programs that do not read a store. */
 const WITHOUT_TABLES = ['store/lmdb/probe-program.ts'];
 
-test('each drawn key differs', () => {
+test('each drawn key is different', () => {
   const before = currentHashKey();
   const keys = Array.from({ length: 10 }, () => {
     drawHashKey();

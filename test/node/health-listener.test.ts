@@ -44,7 +44,7 @@ test('a port in use is reported with the settings to change', async (t) => {
   );
 });
 
-test('a balancer needs no token when the operator API does', () =>
+test('a load balancer needs no token even if the operator API does', () =>
   inTempFolder(async (folder) => {
     const walletd = await WalletdProcess.start({
       WALLETD_STORE: `lmdb:${folder}/data`,

@@ -48,7 +48,7 @@ for (const workers of [0, 2]) {
       await client.post('nowhere', {});
       client.close();
       await (await fetch(`${node.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
-      // Workers report their numbers once a second.
+      // Workers report their counters once a second.
       if (workers > 0) await settledTime(1300);
       scrape = await Scrape.of(node.adminUrl);
     });
@@ -79,8 +79,8 @@ for (const workers of [0, 2]) {
       assert.equal(scrape.value('walletd_callbacks_total'), 10);
     });
 
-    test('latency has a histogram per stage and one of the whole', () => {
-      // Two imports go through the shards as well; an unreadable body reaches none.
+    test('latency has a histogram per stage and one for the total', () => {
+      // The two imports also go through the shards; the malformed body reaches none.
       assert.equal(scrape.value('walletd_stage_seconds_count', { stage: 'queue' }), 10);
       assert.equal(scrape.value('walletd_stage_seconds_count', { stage: 'decide' }), 10);
       assert.equal(scrape.value('walletd_stage_seconds_count', { stage: 'durable' }), 10);
@@ -120,14 +120,14 @@ for (const workers of [0, 2]) {
         assert.equal(scrape.value('walletd_shard_epoch', of({})), 1);
       }
       assert.equal(scrape.value('walletd_players'), 2);
-      // b1; a tombstone, a tip, b3.
+      // b1, a tombstone, a tip, and b3.
       assert.equal(scrape.value('walletd_transactions'), 4);
       const shard = String(shardOf('ann', SHARDS));
       const snapshot = scrape.value('walletd_shard_sequence', { shard, watermark: 'snapshot' });
       assert.equal(snapshot, scrape.value('walletd_shard_sequence', { shard, watermark: 'durable' }));
     });
 
-    test('warnings are counted by kind, those that never occurred included', () => {
+    test('warnings are counted by kind, including kinds that never occurred', () => {
       const remarks = (remark: string) => scrape.value('walletd_remarks_total', { remark });
       assert.deepEqual(
         ['repeat', 'amount-mismatch', 'tombstone', 'unknown-tip', 'further-payout'].map(remarks),
@@ -138,7 +138,7 @@ for (const workers of [0, 2]) {
       assert.equal(scrape.value('walletd_gaps_healed_total'), 0);
     });
 
-    test('the line about an amount mismatch names the request and the player', { skip: workers > 0 }, () => {
+    test('the log line about an amount mismatch names the request and the player', { skip: workers > 0 }, () => {
       const lines = node.logLines.filter(({ code }) => code === 'amount-mismatch');
       assert.deepEqual(
         lines.map(({ requestId, username }) => [requestId, username]),
@@ -146,7 +146,7 @@ for (const workers of [0, 2]) {
       );
     });
 
-    test('money is summed by kind and currency', () => {
+    test('money is totalled by kind and currency', () => {
       const moved = (kind: string, direction: string) =>
         scrape.value('walletd_money_total', { currency: 'THB', kind, direction });
       assert.equal(moved('deposits', 'credit'), 2000);
@@ -178,7 +178,7 @@ for (const workers of [0, 2]) {
       assert.equal(scrape.value('walletd_snapshots_total', { result: 'abandoned' }), 0);
     });
 
-    test('a restart from a snapshot knows its age, players and transactions', async () => {
+    test('after a restart from a snapshot, its age, players and transactions are known', async () => {
       await node.restart();
       if (workers > 0) await settledTime(1300);
       const next = await Scrape.of(node.adminUrl);
@@ -200,7 +200,7 @@ for (const workers of [0, 2]) {
   });
 }
 
-test('/metrics needs a token when one is set; the role read is enough', async () => {
+test('/metrics needs a token if one is set, and the read role suffices', async () => {
   const reader = { name: 'prometheus', role: 'read', token: 'a-token-of-prometheus' };
   const node = await TestNode.start({ 'admin.token': 'a-long-enough-token', 'admin.tokens': [reader] });
   try {
@@ -231,7 +231,7 @@ test('callbacks are counted by signature key', async () => {
   }
 });
 
-test('the counters of a dead worker stay in the sums, its heap does not', async () => {
+test("a dead worker's counters stay in the totals, but its heap does not", async () => {
   const node = await TestNode.start({ workers: 1 }, DYING_WORKER);
   const client = new PlatformClient(node.callbackUrl);
   try {

@@ -31,7 +31,7 @@ const HEALTHY: Omit<Overview, 'troubles'> = {
 const SHARD = { shard: 3, state: 'serving', owner: null, players: 1, waiting: 0, snapshotMs: null, reason: null };
 const NOTHING = new Figures([]);
 
-test('a quantile covers the values since the last call, evenly spread within a bucket', () => {
+test('a quantile covers values since the last call, spread evenly within a bucket', () => {
   const recorded = new Histogram([1, 2, 4]);
   const figures = () => new Figures([histogram('h', '', recorded)]);
   for (let n = 0; n < 100; n++) recorded.record(0.5);
@@ -44,7 +44,7 @@ test('a quantile covers the values since the last call, evenly spread within a b
   assert.equal(figures().quantile('h', {}, 0.99, before), 4, 'beyond all bounds it is at least the last of them');
 });
 
-test('the last hour has a moment for each ten seconds, and ends there', () => {
+test('the last hour has one record per ten seconds and ends now', () => {
   let accepted = 0;
   const answers = () => [
     { labels: { endpoint: 'placeBets', result: 'accepted', http_status: 200 }, value: accepted },
@@ -65,7 +65,7 @@ test('a healthy node has no alerts', () => {
   assert.deepEqual(activeAlerts(HEALTHY, NOTHING, 0), []);
 });
 
-test('alerts are in words, the worst first', () => {
+test('alerts are readable sentences, most severe first', () => {
   const stopped = { ...SHARD, state: 'stopped', watermarks: null, reason: 'a hole in its log' };
   const filling = { isUp: true, bytes: 95, freeBytes: 5, appendP99Ms: null };
   const troubles = activeAlerts({ ...HEALTHY, store: filling, shards: [stopped] }, NOTHING, 0);
@@ -76,19 +76,19 @@ test('alerts are in words, the worst first', () => {
   assert.equal(troubles[0]?.what, 'Shard 3 is stopped: a hole in its log');
 });
 
-test('a shard on another node raises no alert', () => {
+test('a shard on a different node raises no alert', () => {
   const shards = ['away', 'following', 'handing'].map((state) => ({ ...SHARD, state, watermarks: null }));
   assert.deepEqual(activeAlerts({ ...HEALTHY, shards }, NOTHING, 0), []);
 });
 
-test('an old snapshot raises an alert only when the log is ahead of it', () => {
+test('an old snapshot raises an alert only if the log is ahead of it', () => {
   const marks = { applied: 9, appended: 9, durable: 9, snapshot: 5 };
   const at = (watermarks: typeof marks, nowMs: number) =>
     activeAlerts({ ...HEALTHY, shards: [{ ...SHARD, snapshotMs: 1, watermarks }] }, NOTHING, nowMs).length;
   assert.deepEqual([at(marks, 1000), at(marks, 3_700_000), at({ ...marks, snapshot: 9 }, 3_700_000)], [0, 1, 0]);
 });
 
-test('settles of untaken stakes raise an alert, other warnings do not', () => {
+test('settling untaken stakes raises an alert, but other warnings do not', () => {
   const remarks = (remark: string) =>
     new Figures([counter('walletd_remarks_total', '', [{ labels: { remark }, value: 1 }])]);
   assert.deepEqual(activeAlerts(HEALTHY, remarks('repeat'), 0), []);

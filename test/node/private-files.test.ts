@@ -8,7 +8,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-test('a folder shared with others keeps its mode and their files', () =>
+test('a shared folder and its unrelated files keep their modes', () =>
   inTempFolder(async (folder) => {
     const shared = join(folder, 'shared');
     mkdirSync(shared);

@@ -7,10 +7,10 @@ import type { ShardState } from '../../src/shard/shard.js';
 import { NodeRecord } from '../../src/store/node-record.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 
-/** Parts of a shard's status that do not matter here. */
+/** Shard status fields that do not matter in this test. */
 const AT_REST = { players: 0, waiting: 0, timeMs: 0, pendingAppendMs: 0, reason: undefined, lacksNames: false };
 
-test('a process that lost one shard records no other shard any more', async () => {
+test('a process that lost one shard stops recording all shards', async () => {
   const folder = makeTempFolder();
   const states: ShardState[] = ['serving', 'serving'];
   let sequence = 5;

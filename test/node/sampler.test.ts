@@ -14,12 +14,12 @@ test('without an endpoint there is no tracer', async () => {
   assert.equal(await openTracer({ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, silentLogger), undefined);
 });
 
-test("by default the caller's sampling holds, and a callback without one is sampled", () => {
+test("by default the caller's sampling applies; without one, callbacks are sampled", () => {
   const sampler = samplerOf({});
   assert.deepEqual([sampler(parent(true)), sampler(parent(false)), sampler('')], [true, false, true]);
 });
 
-test('OTEL_TRACES_SAMPLER has the meaning that OpenTelemetry defines', () => {
+test('OTEL_TRACES_SAMPLER has the meaning defined by OpenTelemetry', () => {
   for (const [name, ofSampled, ofOther, ofRoot] of [
     ['always_on', true, true, true],
     ['always_off', false, false, false],
@@ -33,14 +33,14 @@ test('OTEL_TRACES_SAMPLER has the meaning that OpenTelemetry defines', () => {
   for (const ratio of ['x', '2', '-1']) assert.throws(() => withSampler('traceidratio', ratio), /a number from 0 to 1/);
 });
 
-test('a ratio samples by trace id, so that all services agree', () => {
+test('a ratio samples by trace ID, so that all services agree', () => {
   const sampler = withSampler('traceidratio', '0.25');
   const ending = (digits: string) => parent(true, `${'a'.repeat(24)}${digits}`);
   assert.deepEqual([sampler(ending('3fffffff')), sampler(ending('40000000'))], [true, false]);
   assert.deepEqual([withSampler('traceidratio', '0')(''), withSampler('traceidratio', '1')('')], [false, true]);
 });
 
-test('a traceparent is read as W3C defines', () => {
+test('a traceparent is parsed as W3C defines it', () => {
   const ids = '0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331';
   const [traceId, spanId] = ids.split('-');
   assert.deepEqual(parseTraceParent(`00-${ids}-01`), { traceId, spanId, isSampled: true });

@@ -14,7 +14,7 @@ import { TestHost, turns } from '../support/test-host.js';
 
 const { place } = commands;
 
-/** Runs commands and faults that do not happen on a good day, and scrapes. */
+/** Runs commands and faults that are rare in practice, and returns a scrape. */
 async function watched(run: (test: TestHost) => Promise<void>, rules = {}): Promise<Scrape> {
   const memory = new MemoryGuard({ heapMaxBytes: 1e9, youngBytes: 1e6, recordsMaxBytes: 1e9 }, silentLogger);
   const scales = new ScaleTable({ default: 4, byCurrency: {} });
@@ -52,13 +52,13 @@ test('a shard taken over by another process counts as fenced', async () => {
   assert.equal(scrape.value('walletd_fenced_total'), 1);
 });
 
-test('a shard taken over during an outage no longer counts as away', async () => {
+test('a shard taken over during an outage no longer counts as unreachable', async () => {
   const scrape = await watched(async (test) => {
     test.wal.faultMode = 'not-written';
     const placed = test.execute(place([{ id: 't1' }]));
     await turns(5);
     test.wal.faultMode = 'fine';
-    // Before the retry of the append.
+    // Takes over before the append is retried.
     await test.wal.fence([0, 1], (shard, previous) => {
       const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
       const header = { shard, lsn, nonce: 'f'.repeat(16), previous, timeMs: 1 };
@@ -71,7 +71,7 @@ test('a shard taken over during an outage no longer counts as away', async () =>
   assert.equal(scrape.value('walletd_store_up'), 1);
 });
 
-test("a bug that drops a shard's memory is counted and logged with its request", async () => {
+test("a bug that discards a shard's memory is counted and logged with its request", async () => {
   const products = new Map();
   products.get = () => {
     throw new Error('injected bug');
@@ -89,7 +89,7 @@ test("a bug that drops a shard's memory is counted and logged with its request",
   assert.deepEqual([lines.length, request, typeof requestId, username], [1, 'placeBets', 'string', 'ann']);
 });
 
-test('failed appends are counted once', async () => {
+test('each failed append is counted once', async () => {
   const scrape = await watched(async (test) => {
     test.wal.faultMode = 'not-written';
     const placed = test.execute(place([{ id: 't1' }]));
@@ -109,7 +109,7 @@ test('an abandoned snapshot is counted', async () => {
   assert.equal(scrape.value('walletd_snapshot_entries_behind', { shard: '0' }), 1);
 });
 
-test('currencies beyond the limit of a scrape share one label', async () => {
+test('currencies beyond the scrape limit share one label', async () => {
   const scrape = await watched(async (test) => {
     for (let i = 0; i < 150; i++) {
       const currency = `C${String(i).padStart(3, '0')}`;
@@ -121,7 +121,7 @@ test('currencies beyond the limit of a scrape share one label', async () => {
   assert.equal(scrape.value('walletd_money_total', { currency: 'other' }), 51);
 });
 
-test('credits without a bet are counted by product; those beyond the limit together', async () => {
+test('credits without a bet are counted by product; products beyond the limit share one', async () => {
   const { reward, movement } = commands;
   const scrape = await watched(async (test) => {
     await test.execute(place([{ id: 'b' }]));

@@ -16,7 +16,7 @@ const query = (id = 'id') => ({ in: 'log', id, hitsMax: 10 }) as const;
 
 afterEach(() => searches.close());
 
-/** Begins a search once the previous one's process has ended. */
+/** Starts a search after the previous search's process has ended. */
 async function next(id?: string): Promise<StoreSearch> {
   let search: StoreSearch | undefined;
   await until('another may begin', () => {
@@ -26,7 +26,7 @@ async function next(id?: string): Promise<StoreSearch> {
   return search as unknown as StoreSearch;
 }
 
-/** Process id of a search that has begun, and its further lines. */
+/** Process ID of a running search, and its further lines. */
 async function begun(search: StoreSearch | undefined) {
   const lines = (search as StoreSearch).lines[Symbol.asyncIterator]();
   const { value } = await lines.next();
@@ -42,7 +42,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('one search runs at a time; cancelling it makes way for the next', async () => {
+test('only one search runs at a time; canceling it allows the next', async () => {
   const first = searches.tryBegin(query());
   assert.equal(searches.tryBegin(query()), undefined);
   const { pid, lines } = await begun(first);
@@ -62,7 +62,7 @@ test('a process that ignores the cancel is killed before the next search begins'
   await until('it has ended', () => !isRunning(pid));
 });
 
-test('a search ends when its starter dies for any reason', async () => {
+test('a search ends if its parent process dies for any reason', async () => {
   const program = fileURLToPath(new URL('../support/searching-program.js', import.meta.url));
   const starter = endAfterTests(spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] }));
   const [said] = (await once(starter.stdout, 'data')) as [Buffer];
@@ -72,14 +72,14 @@ test('a search ends when its starter dies for any reason', async () => {
   await until('it has ended', () => !isRunning(pid));
 });
 
-test('a process that breaks off is a failed search', async () => {
+test('a process that exits early is a failed search', async () => {
   const search = await next('broken');
   const lines = [];
   for await (const line of search.lines) lines.push(line);
   assert.deepEqual(lines.at(-1), { type: 'failed', reason: 'the search was ended' });
 });
 
-test("a store's refusal is the reason of the failed search", async () => {
+test('if the store refuses to open, the failed search gives the reason', async () => {
   const search = new StoreSearches(settings).tryBegin(query()) as StoreSearch;
   const lines = [];
   for await (const line of search.lines) if (line.type !== 'progress') lines.push(line);

@@ -13,7 +13,7 @@ function watched() {
 const AWAY = 'connect ECONNREFUSED';
 const SERVER = '10.0.0.2:6379';
 
-test('an outage of several shards logs one first and one last line', () => {
+test('an outage of several shards logs one line at its start and end', () => {
   const { watch, lines } = watched();
   watch.answered(0, SERVER, 500);
   for (const shard of [0, 1, 2, 3]) watch.failed(shard, AWAY, 1000);
@@ -26,7 +26,7 @@ test('an outage of several shards logs one first and one last line', () => {
   ]);
 });
 
-test('a lasting outage is logged every ten seconds with all waiting shards', () => {
+test('a lasting outage is logged every ten seconds with all affected shards', () => {
   const { watch, lines } = watched();
   for (let nowMs = 0; nowMs <= 21_000; nowMs += 1000) for (const shard of [1, 0]) watch.failed(shard, AWAY, nowMs);
   assert.deepEqual(
@@ -41,7 +41,7 @@ test('a lasting outage is logged every ten seconds with all waiting shards', () 
   );
 });
 
-test("an outage ends with the last shard's outcome; ended threads do not count", () => {
+test("an outage ends with the last shard's outcome; ended threads are not counted", () => {
   const { watch, lines } = watched();
   for (const shard of [0, 1, 2]) watch.failed(shard, AWAY, 0);
   watch.answered(0, SERVER, 100);

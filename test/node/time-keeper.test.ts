@@ -17,7 +17,7 @@ interface Around {
   readonly logMs?: number;
 }
 
-/** Makes a keeper with its surroundings; `pass` advances both clocks. */
+/** Creates a keeper and its environment; `pass` advances both clocks. */
 function keeping({ recordedMs, confirmedOn, logMs = 0 }: Around = {}) {
   const around = {
     wallMs: NOW_MS,
@@ -77,7 +77,7 @@ function keeping({ recordedMs, confirmedOn, logMs = 0 }: Around = {}) {
   return { around, keeper, pass };
 }
 
-test('an empty log lets a node trust its clock', () => {
+test('if the log is empty, a node trusts its clock', () => {
   const { around, keeper, pass } = keeping();
   keeper.start(0);
   assert.deepEqual(around.told, { timeMs: NOW_MS, retentionMs: RETENTION_MS });
@@ -86,7 +86,7 @@ test('an empty log lets a node trust its clock', () => {
   assert.deepEqual(around.codes, []);
 });
 
-test('a lone node whose clock is 200 days ahead counts from its log', () => {
+test('a single node whose clock is 200 days ahead relies on its log', () => {
   const { around, keeper, pass } = keeping();
   keeper.start(NOW_MS - 200 * DAY_MS);
   assert.equal(around.told?.timeMs, NOW_MS - 200 * DAY_MS);
@@ -97,10 +97,10 @@ test('a lone node whose clock is 200 days ahead counts from its log', () => {
   assert.deepEqual(around.codes, ['clock-unconfirmed'], 'logged once');
 });
 
-test('restarts under a wrong clock do not add up', () => {
+test('errors of restarts under a wrong clock do not add up', () => {
   const recordedMs = NOW_MS - 200 * DAY_MS;
   const { around, keeper } = keeping({ recordedMs, logMs: NOW_MS });
-  // The previous start has written into the log under the same clock.
+  // The previous start wrote to the log under the same clock.
   keeper.start(NOW_MS);
   assert.equal(around.told?.timeMs, recordedMs);
 });
@@ -113,7 +113,7 @@ test('confirmed time is recorded for the next start', () => {
   keeper.stop();
 });
 
-test('a clock set back for a moment does not undo the confirmed time', () => {
+test('setting the clock back for a moment does not undo the confirmed time', () => {
   const { around, keeper, pass } = keeping();
   keeper.start(0);
   around.wallMs = 0;
@@ -124,7 +124,7 @@ test('a clock set back for a moment does not undo the confirmed time', () => {
   assert.equal(around.told?.timeMs, NOW_MS + 10_000);
 });
 
-test('a cluster counts its peers and the longest retention among them', () => {
+test('a cluster counts its peers and uses their longest retention', () => {
   const { around, keeper, pass } = keeping({ recordedMs: NOW_MS });
   around.cluster = { peersMs: [NOW_MS - 200 * DAY_MS], retentionsMs: [120 * DAY_MS, 10 * DAY_MS] };
   keeper.start();
@@ -134,7 +134,7 @@ test('a cluster counts its peers and the longest retention among them', () => {
   assert.deepEqual(around.told, { timeMs: NOW_MS, retentionMs: Number.POSITIVE_INFINITY });
 });
 
-test('a person who names the date confirms the clock', () => {
+test('an operator who names the date confirms the clock', () => {
   const ahead = { recordedMs: NOW_MS - 200 * DAY_MS };
   const right = keeping({ ...ahead, confirmedOn: '2026-11-27' });
   right.keeper.start();

@@ -7,13 +7,13 @@ import { waitForStore } from '../../src/node/wait-for-store.js';
 
 const away = () => new StoreError('cannot use the store', { cause: new OutageError('connect ECONNREFUSED') });
 
-/** A clock that advances by a second at each reading. */
+/** Clock that advances by one second at each reading. */
 function ticking() {
   let nowMs = 0;
   return { monotonicMs: () => (nowMs += 1000) };
 }
 
-test('a store that is away is awaited, with a line every few seconds', async () => {
+test('an unreachable store is awaited, with a log line every few seconds', async () => {
   const lines: string[] = [];
   const log = {
     ...silentLogger,
@@ -29,7 +29,7 @@ test('a store that is away is awaited, with a line every few seconds', async () 
   assert.deepEqual(lines, ['store-awaited', 'store-awaited', 'store is available']);
 });
 
-test("the wait ends after its time with the store's error", async () => {
+test("the wait ends at its time limit with the store's error", async () => {
   const open = () => Promise.reject(away());
   await assert.rejects(
     waitForStore(open, { waitMs: 3000, clock: ticking(), log: silentLogger }),
@@ -37,7 +37,7 @@ test("the wait ends after its time with the store's error", async () => {
   );
 });
 
-test('an error other than an outage ends the wait at once', async () => {
+test('an error other than an outage ends the wait immediately', async () => {
   let attempts = 0;
   const open = async () => {
     attempts++;

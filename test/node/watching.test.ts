@@ -18,10 +18,10 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
-/** Metrics that Prometheus itself writes. */
+/** Metrics that Prometheus itself generates. */
 const NOT_OURS = ['up'];
 
-/** Measures of a cluster node that is the standby of one shard. */
+/** Measures of a cluster node that is the standby (holds a copy) of one shard. */
 const IN_A_CLUSTER: ClusterMeasures = {
   members: { up: 2, draining: 0, leaving: 0, gone: 0 },
   missing: [],
@@ -73,11 +73,9 @@ interface Selector {
   readonly matchers: readonly { readonly label: string; readonly isRegex: boolean; readonly value: string }[];
 }
 
-/**
- * Selectors of an expression, in the terms of Prometheus' own grammar. Metrics whose absence is required are left out.
- */
+/** Selectors in an expression, according to Prometheus' own grammar. Leaves out metrics whose absence is required. */
 function selectorsOf(expression: string): Selector[] {
-  // Grafana inserts a duration there before it queries.
+  // Grafana replaces this with a duration before it queries.
   const expr = expression.replaceAll('$__rate_interval', '1m');
   const textOf = ({ from, to }: { from: number; to: number }) => expr.slice(from, to);
   const selectors: Selector[] = [];
@@ -99,14 +97,14 @@ function selectorsOf(expression: string): Selector[] {
   return selectors;
 }
 
-/** Metrics that an expression names. */
+/** Metrics named in an expression. */
 function metricsOf(expression: string): string[] {
   return selectorsOf(expression).map(({ metric }) => metric);
 }
 
 /**
- * To Prometheus, a series that begins at 1 has not grown. A series selected by its labels must therefore exist before
- * its first event, for each value that a regular expression lists.
+ * Prometheus sees no increase in a series that first appears with the value 1. A series selected by its labels must
+ * therefore exist before its first event, for each value that a regular expression lists.
  */
 function assertSelects(expression: string, about: string, scrape: Scrape): void {
   for (const { metric, matchers } of selectorsOf(expression)) {
@@ -121,9 +119,9 @@ function assertSelects(expression: string, about: string, scrape: Scrape): void 
 }
 
 let node: TestNode;
-/** Scrape of a node, with the metrics of a cluster node added. */
+/** Scrape of a node, plus the metrics of a cluster node. */
 let scrape: Scrape;
-/** All series that Prometheus has: `walletd backup --metrics` writes its own into a file. */
+/** All series that Prometheus has, including those that `walletd backup --metrics` writes into a file. */
 let all: Scrape;
 
 const folder = makeTempFolder();
@@ -158,7 +156,7 @@ async function post(url: string, endpoint: string, body: object): Promise<void> 
   await once(response, 'end');
 }
 
-test('the test sees the metrics of an expression', () => {
+test('the metrics in an expression are detected', () => {
   assert.deepEqual(metricsOf('sum by (le) (rate(a_bucket{b="c"}[$__rate_interval])) / on (d) e > 1'), [
     'a_bucket',
     'e',
@@ -175,7 +173,7 @@ test('the test sees the metrics of an expression', () => {
   ]);
 });
 
-test('every series of an alert is in a scrape before anything has happened', () => {
+test('every series in an alert is scraped before any event occurs', () => {
   assert.ok(alerts.length > 10);
   for (const { alert, expr } of alerts) {
     assert.ok(selectorsOf(expr).length > 0, alert);
@@ -183,7 +181,7 @@ test('every series of an alert is in a scrape before anything has happened', () 
   }
 });
 
-test('a summary names only labels that the alert has', () => {
+test('a summary uses only labels that the alert has', () => {
   for (const { alert, expr, annotations } of alerts) {
     const named = [...JSON.stringify(annotations).matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label as string);
     const [first] = metricsOf(expr) as [string];
@@ -195,23 +193,23 @@ test('a summary names only labels that the alert has', () => {
   }
 });
 
-test('the alert about old snapshots includes shards without any snapshot', () => {
+test('the old-snapshot alert includes shards without any snapshot', () => {
   const { expr } = alerts.find(({ alert }) => alert === 'WalletdSnapshotOld') as Alert;
-  // A missing snapshot has no time series, so that series may only exclude shards from the alert.
+  // A missing snapshot has no series, so the series may only exclude shards from the alert.
   assert.match(
     expr,
     /^walletd_snapshot_entries_behind > 0\s+unless [^a-z]*time\(\) - walletd_snapshot_timestamp_seconds/,
   );
 });
 
-test('a shard that another cluster node serves pages no one', () => {
+test('a shard served by a different cluster node does not page anyone', () => {
   const { expr } = alerts.find(({ alert }) => alert === 'WalletdShardNotServing') as Alert;
   const [{ matchers }] = selectorsOf(expr) as [Selector];
   const [{ value }] = matchers as [Selector['matchers'][number]];
   for (const state of ['serving', 'away', 'following', 'handing']) assert.ok(!value.split('|').includes(state), state);
 });
 
-test('no alert uses metrics that end with the process, as of a fenced one', () => {
+test("no alert uses metrics that end with the process, such as a fenced one's", () => {
   for (const { alert, expr } of alerts) assert.ok(!metricsOf(expr).includes('walletd_fenced_total'), alert);
 });
 
@@ -224,7 +222,7 @@ test('each alert has a meaning, an action and a receiver', () => {
   assert.equal(new Set(alerts.map(({ alert }) => alert)).size, alerts.length, 'each name once');
 });
 
-test('every metric on the dashboard is in a scrape, and every panel has one', () => {
+test('every dashboard metric is scraped, and every panel has one', () => {
   assert.ok(panels.length > 20);
   for (const { title, targets = [] } of panels) {
     assert.ok(targets.length > 0, title);
@@ -239,18 +237,18 @@ test('every metric on the dashboard is in a scrape, and every panel has one', ()
   }
 });
 
-test("a figure's colour tells whether it is good", () => {
+test("a value's colour shows whether it is good", () => {
   const figures = panels.filter(({ type }) => type === 'stat');
   assert.ok(figures.length > 5);
   for (const { title, fieldConfig } of figures) {
     const steps = fieldConfig?.defaults.thresholds?.steps ?? [];
     assert.ok(steps.length > 0, title);
-    // Not the usual green for everything: blue means no judgement.
+    // Values without a threshold must not be the default green: blue means that nothing is judged.
     assert.ok(steps.length > 1 || steps[0]?.color === 'blue', title);
   }
 });
 
-test('the dashboard shows every metric of walletd', () => {
+test('the dashboard shows every walletd metric', () => {
   const shown = new Set(panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => metricsOf(expr))));
   for (const { name, type } of scrape.families) {
     const names = type === 'HISTOGRAM' ? ['_bucket', '_sum', '_count'].map((ending) => name + ending) : [name];
@@ -261,7 +259,7 @@ test('the dashboard shows every metric of walletd', () => {
   }
 });
 
-test('metrics are defined in src/node/metrics and nowhere else', () => {
+test('all metrics are defined in src/node/metrics', () => {
   const root = fileURLToPath(new URL('../../../src/', import.meta.url));
   const defining = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
     (file) =>

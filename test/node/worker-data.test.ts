@@ -12,12 +12,12 @@ const LISTENER_SECRETS = {
   'signature.keys': 'platform:hush-signature-key',
 };
 
-test('no secret of a listener crosses into a worker', async () => {
+test('no listener secret is sent to a worker', async () => {
   const node = await TestNode.start({ ...LISTENER_SECRETS, workers: 2 }, SECRETLESS_WORKER);
   await node.close();
 });
 
-test('a thread with shards gets no secrets but the addresses of store and archive', () => {
+test('a shard thread gets no secrets except the store and archive addresses', () => {
   const taken = Object.keys(shardSettingsOf(settingsWith(LISTENER_SECRETS)));
   const secret = Object.keys(SECRETS).filter((path) => taken.includes(path.split('.')[0] as string));
   assert.deepEqual(secret, ['store', 'archive']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LogOutput } from '../../src/telemetry/log-output.js';
 
-/** A pipe with limited space, and the text that has passed through it. */
+/** Pipe with limited space, and the text that has passed through it. */
 class Pipe {
   text = '';
 
@@ -17,7 +17,7 @@ class Pipe {
   };
 }
 
-test('lines go out at once; a full pipe delays them in order', () => {
+test('lines are written immediately; a full pipe delays them in order', () => {
   const pipe = new Pipe(12);
   const output = new LogOutput(pipe.write, 100);
   output.write('first\n');
@@ -29,7 +29,7 @@ test('lines go out at once; a full pipe delays them in order', () => {
   assert.equal(pipe.text, 'first\nsecond\nthird\nfourth\n');
 });
 
-test('unread lines have a memory limit, and the dropped ones are counted in place', () => {
+test('unread lines have a memory limit, and dropped lines are counted in their place', () => {
   const pipe = new Pipe(0);
   const output = new LogOutput(pipe.write, 250);
   for (let i = 0; i < 10; i++) output.write(`${`line ${i}`.padEnd(99)}\n`);
@@ -41,7 +41,7 @@ test('unread lines have a memory limit, and the dropped ones are counted in plac
   assert.deepEqual({ level, lines, code }, { level: 'warn', lines: 8, code: 'log-lines-dropped' });
 });
 
-test('a pipe that is gone stops nothing', () => {
+test('a closed pipe does not stop the process', () => {
   const output = new LogOutput(() => {
     throw Object.assign(new Error('gone'), { code: 'EPIPE' });
   });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { createLogger, setLogLevel } from '../../src/telemetry/logger.js';
 
-/** A thread with its own logger, which reports its level on request. */
+/** Thread with its own logger. Reports its level on request. */
 const THREAD = `
   const { parentPort } = require('node:worker_threads');
   import(${JSON.stringify(new URL('../../src/telemetry/logger.js', import.meta.url).href)}).then(({ createLogger }) => {
@@ -19,7 +19,7 @@ async function levelOf(worker: Worker): Promise<unknown> {
   return (await told)[0];
 }
 
-test('a changed level holds in running threads and in later ones', async (t) => {
+test('a changed level applies to running threads and later ones', async (t) => {
   const logger = createLogger('error');
   const first = new Worker(THREAD, { eval: true });
   t.after(() => first.terminate());

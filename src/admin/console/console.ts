@@ -9,8 +9,8 @@ import { type PageFile, readPageFiles } from './page-files.js';
 const TOKEN_LENGTH_MAX = 4096;
 const PAGE = 'index.html';
 /**
- * Only our own files run or are shown, no site frames the console, and no address with a player's name leaks in a
- * Referer.
+ * Only our own files are executed or shown, no other site can frame the console, and no address that contains a
+ * player's name leaks in a Referer.
  */
 const HEADERS = {
   'Content-Security-Policy': [
@@ -37,8 +37,8 @@ const tokenBody = object(
 );
 
 /**
- * Adds the console: its page, its sessions and its live feed. Everything else goes through the operator API, with the
- * session in place of a token.
+ * Adds the console: its page, its sessions and its live feed. Everything else uses the operator API, with the session
+ * instead of a token.
  */
 export function addConsole(app: FastifyInstance, authentication: Authentication, feed: LiveFeed): void {
   let files: ReadonlyMap<string, PageFile> | undefined;
@@ -75,7 +75,8 @@ export function addConsole(app: FastifyInstance, authentication: Authentication,
   app.get('/console/benchmark-report', named('GET /console/benchmark-report'), async (_request, reply) => {
     const report = await findBenchmarkReport();
     if (report === undefined) throw new Problem(404, 'there is no report: npm run bench writes one', 'not-found');
-    // The report has its own styles and may be years old: it is for download, and nothing in it may run in the console.
+    // The report has its own styles and may be years old. It is offered only as a download, so that nothing in it can
+    // run in the console.
     return reply
       .headers({ ...HEADERS, 'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'" })
       .header('Content-Disposition', 'attachment; filename="walletd-benchmarks.html"')
@@ -87,12 +88,12 @@ export function addConsole(app: FastifyInstance, authentication: Authentication,
   app.get<{ Params: { name: string } }>('/console/assets/:name', open('GET /console/assets'), (request, reply) => {
     const file = pageFiles().get(request.params.name);
     if (file === undefined) throw new Problem(404, 'there is no such file: load the page again', 'not-found');
-    // The file's name changes with its content.
+    // The file name changes with the content.
     reply.header('Cache-Control', 'public, max-age=31536000, immutable');
     return send(request, reply, file);
   });
 
-  // Every view has an address, and the page knows the valid ones.
+  // Every view has its own address. Only the page knows which addresses are valid.
   app.get('/console/*', open('GET /console/*'), (request, reply) => {
     const page = pageFiles().get(PAGE);
     if (page === undefined) throw new Problem(404, 'the console has not been built: npm run build', 'not-found');
@@ -107,7 +108,7 @@ export function addConsole(app: FastifyInstance, authentication: Authentication,
 }
 
 const named = (route: string) => ({ config: { route } });
-/** The page is open to everyone; its data comes from the API, which authenticates. */
+/** The page is open to everyone. Its data comes from the API, which requires authentication. */
 const open = (route: string) => ({ config: { route, isOpen: true } }) as const;
 
 function send(request: FastifyRequest, reply: FastifyReply, { type, plain, gzipped }: PageFile): FastifyReply {

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { SESSION_MS } from './session.js';
 
-/** A browser keeps cookies by host and not by port: two systems on one machine need different cookie names. */
+/** Browsers separate cookies by host but not by port, so two systems on one machine need different cookie names. */
 const ID_LENGTH = 8;
 
-/** Cookie that holds a session. Scripts cannot read it, and other sites cannot make the browser send it. */
+/** Cookie that carries a session. Scripts cannot read it, and other sites cannot make the browser send it. */
 export class SessionCookie {
   private readonly name: string;
 
@@ -39,7 +39,7 @@ export class SessionCookie {
     return `${this.nameFor(request)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
   }
 
-  /** With `__Host-`, browsers refuse a cookie that a neighbouring domain has set, or that came without TLS. */
+  /** With `__Host-`, browsers reject a cookie that was set by a sibling domain or sent without TLS. */
   private nameFor(request: FastifyRequest): string {
     return this.isSecure(request) ? `__Host-${this.name}` : this.name;
   }

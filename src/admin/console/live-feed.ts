@@ -4,21 +4,21 @@ import { Problem } from '../problem.js';
 
 const TICK_MS = 1000;
 const LISTENERS_MAX = 32;
-/** After this time a page has to reconnect and authenticate again. */
+/** Maximum duration of a stream. After it, a page must reconnect and authenticate again. */
 const STREAM_MS_MAX = 600_000;
 const HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store',
-  // nginx would buffer the stream.
+  // Without this header, nginx would buffer the stream.
   'X-Accel-Buffering': 'no',
 };
 
-/** Sends the current state to all viewers once a second. Without viewers nothing is measured. */
+/** Sends the current state to all viewers once a second. Measures nothing while there are no viewers. */
 export class LiveFeed {
-  /** By viewer, the number of remaining messages. */
+  /** Messages left to send before the stream is closed, by viewer. */
   private readonly listeners = new Map<ServerResponse, number>();
   private timer: NodeJS.Timeout | undefined = undefined;
-  /** New viewers get the newest message at once. */
+  /** Newest message, which new viewers receive immediately. */
   private newest = '';
 
   constructor(private readonly source: OverviewSource) {}
@@ -54,7 +54,7 @@ export class LiveFeed {
     for (const [response, left] of this.listeners) {
       this.listeners.set(response, left - 1);
       if (left <= 0) response.end();
-      // A client that does not read misses messages, and loses the connection if that continues.
+      // A client that does not read misses messages, and is disconnected if that continues.
       else if (!response.writableNeedDrain) response.write(this.newest);
     }
   }

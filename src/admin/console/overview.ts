@@ -1,6 +1,6 @@
-/** JSON of the console's overview: this node, once a second. The page uses these types too. */
+/** JSON overview of this node, sent to the console once a second. The page uses these types as well. */
 
-/** Callbacks a second. */
+/** Callbacks per second. */
 export interface CallbackRate {
   readonly endpoint: string;
   /** `accepted`, or the name of a failure. */
@@ -9,9 +9,9 @@ export interface CallbackRate {
 }
 
 export interface Latency {
-  /** `whole`: from the headers of a callback to its answer; otherwise a stage of that time. */
+  /** `whole` covers the time from a callback's headers to its answer; the other stages are parts of it. */
   readonly stage: 'whole' | 'queue' | 'decide' | 'durable' | 'reply';
-  /** Null: nothing was measured. */
+  /** Null if nothing was measured. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
 }
@@ -19,13 +19,13 @@ export interface Latency {
 export interface ShardLine {
   readonly shard: number;
   readonly state: string;
-  /** Name of a node; null when this node is alone, or no known node serves the shard. */
+  /** Node name; null if this node has no cluster, or if no known node serves the shard. */
   readonly owner: string | null;
   readonly players: number;
   readonly waiting: number;
-  /** Sequences of the log; null when another node serves the shard. */
+  /** Log sequence numbers; null if another node serves the shard. */
   readonly watermarks: ShardWatermarks | null;
-  /** Time of the newest snapshot; null: there is none. */
+  /** Time of the newest snapshot; null if there is none. */
   readonly snapshotMs: number | null;
   readonly reason: string | null;
 }
@@ -43,24 +43,26 @@ export interface ThreadHeap {
   readonly limitBytes: number;
 }
 
-/** A followed backup: another process, known to this node only by the file that backup.metricsFile names. */
+/**
+ * Backup in follow mode. It runs in another process, which this node knows only through the file named by
+ * backup.metricsFile.
+ */
 export type Backup =
   | { readonly state: 'unseen' }
   | { readonly state: 'unreadable'; readonly path: string; readonly reason: string }
   | {
       readonly state: 'seen';
-      /** The backup holds everything that the store had at this time. */
+      /** The backup contains everything that the store contained at this time. */
       readonly coveredMs: number;
       readonly lagEntries: number;
       readonly fileBytes: number;
       readonly fileBegunMs: number;
-      /** Number of failures of the --then command. */
+      /** Number of times the --then command failed. */
       readonly thenFailures: number;
     };
 
-/** An alert. */
 export interface Trouble {
-  /** `now`: players feel it. `soon`: look at it in the next days. */
+  /** `now`: players are affected. `soon`: needs attention within the next days. */
   readonly urgency: 'now' | 'soon';
   readonly what: string;
   readonly action: string;
@@ -70,9 +72,9 @@ export interface Overview {
   readonly version: string;
   readonly startedMs: number;
   readonly isReady: boolean;
-  /** Name of this node; null when it is alone. */
+  /** Name of this node; null if it has no cluster. */
   readonly node: string | null;
-  /** Interval of rates and latencies; 0 before there is a second measurement. */
+  /** Interval over which rates and latencies are measured; 0 until there is a second measurement. */
   readonly seconds: number;
   readonly callbacks: readonly CallbackRate[];
   readonly latencies: readonly Latency[];
@@ -83,27 +85,27 @@ export interface Overview {
   readonly shards: readonly ShardLine[];
   readonly heaps: readonly ThreadHeap[];
   readonly residentBytes: number;
-  /** Bytes of players' and transactions' records, outside any heap. */
+  /** Bytes of player and transaction records, which are stored outside the heap. */
   readonly recordBytes: { readonly taken: number; readonly used: number };
-  /** Bytes of rounds known to be in the archive. */
+  /** Bytes of rounds that are known to be in the archive. */
   readonly archiveBytes: number;
   readonly store: {
     readonly isUp: boolean;
-    /** Null: not asked yet, or unknown to the store. */
+    /** Null if not queried yet, or if the store does not know. */
     readonly bytes: number | null;
     readonly freeBytes: number | null;
     readonly appendP99Ms: number | null;
   };
   readonly backup: Backup;
-  /** Time of this machine's last benchmarks; null: never, or no report here. */
+  /** Time of this machine's last benchmarks; null if there is no report on this machine. */
   readonly benchmarkMs: number | null;
   readonly troubles: readonly Trouble[];
 }
 
-/** Ten seconds of the last hour. */
+/** Activity in ten seconds of the last hour. */
 export interface Moment {
   readonly atMs: number;
-  /** Rates per second: accepted; refused for a reason of the player's; answered with an error. */
+  /** Rates per second: accepted; refused for a player-related reason; answered with an error. */
   readonly accepted: number;
   readonly refused: number;
   readonly failed: number;

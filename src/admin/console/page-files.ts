@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
-/** Output of `npm run build` for src/console/. */
+/** Output folder of `npm run build` for src/console/. */
 const FOLDER = fileURLToPath(new URL('../../console/page/', import.meta.url));
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -19,8 +19,8 @@ export interface PageFile {
 }
 
 /**
- * Files of the console by name; empty when it has not been built. The few files stay in memory: no name from outside is
- * used as a path.
+ * Console files by name; empty if the console has not been built. The files are few and stay in memory, so that no name
+ * from a request is ever used as a path.
  */
 export function readPageFiles(): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();

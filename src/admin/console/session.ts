@@ -4,35 +4,38 @@ import type { OperatorToken, Role } from '../admin-deps.js';
 import { isCount, isObject } from '../cursor.js';
 import type { SignedOutSessions } from './signed-out-sessions.js';
 
-/** A working day. A session is never prolonged: a stolen cookie works no longer than this. */
+/** A working day. Sessions are never extended, so a stolen cookie is valid for at most this long. */
 export const SESSION_MS = 12 * 3600 * 1000;
 const NONCE_BYTES = 16;
-/** A payload holds a name, which a setting may make long. */
+/** A payload contains a name, which the settings may make long. */
 const COOKIE_LENGTH_MAX = 4096;
 
-/** A signed-in operator. */
+/** Session of a signed-in operator. */
 export interface Session {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
   readonly endsMs: number;
   /**
-   * Token that a request must carry to change something: a page of another site can send the cookie, but not read this.
+   * Token that a request must carry to change something. A page of another site can make the browser send the cookie,
+   * but cannot read this token.
    */
   readonly csrf: string;
 }
 
 /**
- * Sessions of the console. A session is its cookie, and no node stores it: every node of a cluster accepts the cookie,
- * also after a restart, and no memory grows. The cookie is signed with a key derived from the operator's token, so the
- * session ends with the token. Nodes store only the few sessions that were signed out.
+ * Sessions of the console. The cookie is the session, and no node stores it. Every node of a cluster accepts the cookie,
+ * even after a restart, and sessions use no memory. The cookie is signed with a key derived from the operator's token, so
+ * the session ends when the token is withdrawn. Nodes store only the few sessions that were signed out.
  *
  *   cookie  payload . signature       payload  base64url of {"name", "endsMs", "nonce"}
  */
 export class Sessions {
   private readonly byName: ReadonlyMap<string, { readonly role: Role; readonly key: Buffer }>;
 
-  /** The store's id is part of the keys: two systems may share a token, but no sessions. */
+  /**
+   * The keys are derived from the store's ID as well, so that two systems with the same token do not share sessions.
+   */
   constructor(
     tokens: readonly OperatorToken[],
     storeId: string,
@@ -44,7 +47,7 @@ export class Sessions {
     );
   }
 
-  /** Begins a session; returns the text of its cookie. */
+  /** Begins a session and returns its cookie value. */
   begin(name: string): string {
     const endsMs = this.clock.now() + SESSION_MS;
     const content = { name, endsMs, nonce: randomBytes(NONCE_BYTES).toString('base64url') };
@@ -54,7 +57,7 @@ export class Sessions {
     return `${payload}.${sign(known.key, `session ${payload}`).toString('base64url')}`;
   }
 
-  /** Undefined when the cookie is not ours, or the session has ended. */
+  /** Undefined if the cookie is not ours or the session has ended. */
   maybeRead(cookie: string): Session | undefined {
     if (cookie.length > COOKIE_LENGTH_MAX) return undefined;
     const [payload = '', signature = ''] = cookie.split('.');
@@ -75,7 +78,7 @@ export class Sessions {
   }
 }
 
-/** Compares a text from outside in constant time. */
+/** Compares untrusted text in constant time. */
 export function isEqual(given: string, wanted: string | Buffer): boolean {
   const bytes = Buffer.from(given, 'base64url');
   const other = typeof wanted === 'string' ? Buffer.from(wanted, 'base64url') : wanted;

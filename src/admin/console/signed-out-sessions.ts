@@ -1,14 +1,14 @@
 import type { Clock } from '../../base/clock.js';
 
-/** Sessions remembered for an operator; beyond them the operator's older sessions end together. */
+/** Sessions remembered per operator. Beyond this number, the operator's older sessions all end. */
 const SESSIONS_MAX = 100;
 
-/** Sessions of one operator that ended before their time. */
+/** One operator's sessions that were signed out before they expired. */
 export interface SignedOut {
   readonly name: string;
-  /** Each session whose end is not after this time is signed out. Milliseconds since 1970. */
+  /** Every session that expires at or before this time counts as signed out. Milliseconds since 1970. */
   readonly untilMs: number;
-  /** Further sessions, with their ends. */
+  /** Other signed-out sessions, with their expiry times. */
   readonly sessions: readonly (readonly [id: string, endsMs: number])[];
 }
 
@@ -26,10 +26,10 @@ export interface SignOutDeps {
 }
 
 /**
- * Sessions of the console that ended by a sign-out, until the time at which they would end anyway. Memory is bounded
- * and forgets no sign-out: an operator with more than a hundred of them loses the older sessions, and no other operator
- * does. Nodes send each other every new sign-out, and all of them when they link up: a message may be lost or come
- * twice.
+ * Console sessions that were signed out but have not yet expired. Memory is bounded, but no sign-out is forgotten: if
+ * an operator has more than a hundred of them, that operator's older sessions all end, and other operators are not
+ * affected. Nodes send each other every new sign-out, and all of them when they connect, so lost or repeated messages
+ * do no harm.
  */
 export class SignedOutSessions {
   private readonly byName = new Map<string, Ended>();
@@ -52,7 +52,7 @@ export class SignedOutSessions {
     return ended !== undefined && (endsMs <= ended.untilMs || ended.sessions.has(id));
   }
 
-  /** Ends a session on this node at once, and informs the others. */
+  /** Ends a session on this node immediately, and informs the other nodes. */
   add(name: string, id: string, endsMs: number): void {
     this.note([{ name, untilMs: 0, sessions: [[id, endsMs]] }]);
   }
@@ -70,7 +70,7 @@ export class SignedOutSessions {
     this.listeners.push(listener);
   }
 
-  /** True when the sign-out contained something new. */
+  /** Returns true if the sign-out contained something new. */
   private merge({ name, untilMs, sessions }: SignedOut): boolean {
     const nowMs = this.deps.clock.now();
     const ended = this.byName.get(name) ?? { untilMs: 0, sessions: new Map<string, number>() };
@@ -99,7 +99,7 @@ export class SignedOutSessions {
   }
 }
 
-/** Replaces the sessions that end first by the time of their end. */
+/** Drops the sessions that expire first, and raises `untilMs` to their expiry time. */
 function raiseUntil(ended: Ended): void {
   ended.untilMs = Math.min(...ended.sessions.values());
   for (const [id, endsMs] of ended.sessions) if (endsMs <= ended.untilMs) ended.sessions.delete(id);

@@ -3,7 +3,7 @@ import { AddressError, type PostgresAddress, parsePostgresAddress } from '../../
 import type { StoreSettings } from './driver.js';
 
 /**
- * Address of the archive in PostgreSQL; undefined when the settings name none. Throws a `ConfigError` for an unusable
+ * Address of the PostgreSQL archive; undefined if the settings name none. Throws a `ConfigError` for an unusable
  * address.
  */
 export function findArchiveAddress({ archive }: Pick<StoreSettings, 'archive'>): PostgresAddress | undefined {

@@ -6,7 +6,8 @@ import { lmdbDriver } from './lmdb-driver.js';
 import { redisDriver } from './redis-driver.js';
 
 /**
- * One row per kind of store. A driver loads its library when it opens a store, so unused drivers do not slow a start.
+ * One row per kind of store. A driver loads its library only when it opens a store, so unused drivers do not slow
+ * startup.
  */
 const DRIVERS: Readonly<Record<StoreKind, (settings: StoreSettings) => Driver>> = {
   lmdb: lmdbDriver,
@@ -14,7 +15,7 @@ const DRIVERS: Readonly<Record<StoreKind, (settings: StoreSettings) => Driver>> 
 };
 
 /**
- * Returns the driver and opens nothing yet. Throws a `ConfigError` when the address of the store or of its archive is
+ * Returns the driver without opening anything. Throws a `ConfigError` if the address of the store or its archive is
  * invalid.
  */
 export function driverOf(settings: StoreSettings): Driver {

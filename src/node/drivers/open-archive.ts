@@ -18,17 +18,17 @@ export function hasArchive({ store, archive }: Pick<StoreSettings, 'store' | 'ar
 type ArchiveSettings = Pick<StoreSettings, 'store' | 'archive' | 'postgres'>;
 
 /**
- * Purpose for which an archive is opened. `write` and `repair` need a PostgreSQL primary; the other uses do not. Only
- * `examine` and `repair` open a folder that lacks listed days; `repair` creates a missing folder.
+ * Purpose for which an archive is opened. `write` and `repair` need a PostgreSQL primary; `read` and `examine` do not.
+ * Only `examine` and `repair` open a folder in which listed days are missing. `repair` creates a missing folder.
  */
 export type ArchiveUse = 'read' | 'examine' | 'write' | 'repair';
 
-/** How an archive is opened. */
+/** Options for opening an archive. */
 export interface ArchiveOptions {
   /** See `Driver.openAgain`. */
   readonly onStuck?: (why: string) => void;
   readonly use?: ArchiveUse;
-  /** Undefined: skips the check that the store's record names this archive. */
+  /** If undefined, skips the check that the store's record names this archive. */
   readonly tie?: ArchiveTie | undefined;
 }
 
@@ -44,8 +44,8 @@ export async function openArchiveToRead(
 }
 
 /**
- * Opens the archive of a store; undefined when there is none. Throws a `FormatError` when the archive belongs to
- * another store or does not match the tie. An archive in PostgreSQL is checked at its first use.
+ * Opens the store's archive; undefined if there is none. Throws a `FormatError` if the archive belongs to a different
+ * store or does not match the tie. A PostgreSQL archive is checked when it is first used.
  */
 export async function openArchive(
   settings: ArchiveSettings,
@@ -71,8 +71,8 @@ export async function openPostgres(
 }
 
 /**
- * Id of the configured archive. Creates a missing archive, gives it an id if it lacks one, and ties it. Throws a
- * `FormatError` when the archive does not match the tie. `renew` replaces the id.
+ * ID of the configured archive. Creates a missing archive, assigns an ID if it has none, and ties it. Throws a
+ * `FormatError` if the archive does not match the tie. `renew` replaces the ID.
  */
 export async function identifyArchive(
   settings: ArchiveSettings,
@@ -92,7 +92,10 @@ export async function identifyArchive(
   }
 }
 
-/** Removes an empty archive beside a store that is removed. An archive in PostgreSQL stays: a person empties it. */
+/**
+ * Removes the empty archive folder next to a store that is being removed. A PostgreSQL archive is kept; the operator
+ * must empty it.
+ */
 export async function discardArchive(settings: ArchiveSettings, storeId: string): Promise<void> {
   if (settings.archive !== null) return;
   const archive = await openArchiveToRead(settings, storeId, { use: 'write' });
@@ -102,7 +105,7 @@ export async function discardArchive(settings: ArchiveSettings, storeId: string)
   if (isEmpty) rmSync(folderOfArchive(settings.store), { recursive: true });
 }
 
-/** Id of the configured archive; undefined while it has none. Creates nothing. */
+/** ID of the configured archive; undefined if it has none yet. Creates nothing. */
 export async function findArchiveId(settings: ArchiveSettings, storeId: string): Promise<string | undefined> {
   if (settings.archive === null) {
     const { LmdbArchive } = await import('../../store/lmdb/lmdb-archive.js');
@@ -116,13 +119,13 @@ export async function findArchiveId(settings: ArchiveSettings, storeId: string):
   }
 }
 
-/** Throws a `FormatError` when the archive beside the store does not match the tie. Creates nothing. */
+/** Throws a `FormatError` if the archive next to the store does not match the tie. Creates nothing. */
 export async function checkFolder({ store }: ArchiveSettings, storeId: string, tie: ArchiveTie): Promise<void> {
   const { LmdbArchive } = await import('../../store/lmdb/lmdb-archive.js');
   LmdbArchive.check(folderOfArchive(store), storeId, tie);
 }
 
-/** For people: place of the configured archive, without its password. */
+/** Human-readable location of the configured archive, without its password. */
 export function placeOfArchive(settings: ArchiveSettings): string {
   return findArchiveAddress(settings)?.name ?? folderOfArchive(settings.store);
 }

@@ -7,7 +7,7 @@ import type { Driver, StoreSettings } from './driver.js';
 
 export function redisDriver({ store, storePrefix: prefix, durability: text, redis }: StoreSettings): Driver {
   const address = addressOf(store);
-  const durability = parseDurability(text) as Durability; // the schema restricts the values
+  const durability = parseDurability(text) as Durability; // the schema has already restricted the values
   const { trustConfig } = redis;
   const openAs = async (isReadOnly: boolean): Promise<Store> => {
     const { RedisStore } = await import('../../store/redis/redis-store.js');
@@ -18,7 +18,7 @@ export function redisDriver({ store, storePrefix: prefix, durability: text, redi
     recordName: `${address.name} ${prefix}`,
     durability: describeDurability(durability),
     emptying: `remove the keys of its prefix (${removal(address, prefix)})`,
-    // Connects at the first use: the meta record shows whether there is a store.
+    // Connects when first used: reading the meta record shows whether there is a store.
     open: () => openAs(false),
     openToRead: () => openAs(true),
     openAgain: () => openAs(false),
@@ -26,8 +26,9 @@ export function redisDriver({ store, storePrefix: prefix, durability: text, redi
 }
 
 /**
- * Command that removes all keys of the prefix and no others. redis-cli reads the password from its environment. If
- * walletd has its own user, who may not do this, `default` is off.
+ * Command that removes all keys with the prefix and no other keys. redis-cli reads the password from its environment.
+ * If walletd has its own user, that user may not remove keys this way and `default` is off, so the command names an
+ * administrator.
  */
 function removal(
   { servers: [{ host, port, username, sentinels, db, tls }], servers, isCluster }: RedisAddress,

@@ -3,7 +3,7 @@ import type { Labels, Metric } from '../../base/metric.js';
 import { counter, perKey } from '../../telemetry/metric.js';
 import type { HandLimit } from '../../wallet/hand-limits.js';
 
-/** Counts the answers and refusals of the operator API. */
+/** Counts the operator API's answers and refusals. */
 export class AdminMetrics implements AdminObserver {
   private readonly requests = new Map<string, { readonly labels: Labels; value: number }>();
   private readonly refusals: Record<TokenRefusal, number> = {

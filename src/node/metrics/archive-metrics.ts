@@ -2,7 +2,7 @@ import type { Metric } from '../../base/metric.js';
 import { gauge } from '../../telemetry/metric.js';
 
 /**
- * Metric with the archive that a thread uses. `archiveId` is undefined without an archive, and before the store is tied
+ * Metric that names the archive a thread uses. `archiveId` is undefined without an archive, and until the store is tied
  * to one.
  */
 export function archiveMetrics(thread: string, archiveId: string | undefined): Metric[] {

@@ -1,19 +1,19 @@
 import type { Metric } from '../../base/metric.js';
 import { counter, gauge } from '../../telemetry/metric.js';
 
-/** Progress of a followed backup. */
+/** Progress of a backup in follow mode. */
 export interface BackupProgress {
-  /** The file holds everything that the store had at this time, in ms. */
+  /** The file contains everything that the store contained at this time, in ms. */
   readonly coveredMs: number;
   readonly lagEntries: number;
   readonly fileBytes: number;
   readonly fileBegunMs: number;
   readonly thenFailures: number;
-  /** The follower has ended because walletd now uses another archive. */
+  /** True if the follower ended because walletd now uses a different archive. */
   readonly archiveDiffers?: boolean;
 }
 
-/** Metrics for a file that node_exporter reads: the process that follows a store is not scraped. */
+/** Metrics for a file that node_exporter reads, because Prometheus does not scrape the process that follows a store. */
 export function backupMetrics(progress: BackupProgress, nowMs: number): Metric[] {
   const { coveredMs, lagEntries, fileBytes, fileBegunMs, thenFailures } = progress;
   const name = (rest: string) => `walletd_backup_${rest}`;

@@ -1,7 +1,7 @@
 import type { Metric } from '../../base/metric.js';
 import { gauge } from '../../telemetry/metric.js';
 
-/** Ends of the listeners' certificates; empty when all listeners use plain HTTP. */
+/** Expiry times of the listeners' certificates; empty if all listeners use plain HTTP. */
 export function certificateMetrics(ends: readonly { readonly listener: string; readonly endsMs: number }[]): Metric[] {
   if (ends.length === 0) return [];
   const help = 'When the certificate of a listener, or one of its chain, ends, in seconds since 1970.';

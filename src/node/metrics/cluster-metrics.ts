@@ -4,7 +4,7 @@ import type { OwnershipObserver } from '../../cluster/ownership.js';
 import { Histogram, SECONDS_BOUNDS } from '../../telemetry/histogram.js';
 import { counter, gauge, histogram, perKey, perShard } from '../../telemetry/metric.js';
 
-/** Metrics of the cluster: shards that this node took over and transferred, and its view of the other nodes. */
+/** Cluster metrics: shards that this node took over and transferred, and how it sees its peers. */
 export class ClusterMetrics implements OwnershipObserver {
   private readonly takenHow = { 'handed-over': 0, taken: 0 };
   private readonly takes = new Histogram(SECONDS_BOUNDS);

@@ -2,7 +2,7 @@ import type { Metric, MetricValue } from '../../base/metric.js';
 import type { ConnectionCounts, CountsByListener } from '../../listener/connection-counts.js';
 import { counter } from '../../telemetry/metric.js';
 
-/** Connections accepted, refused and evicted, by listener; the guards in src/listener count them. */
+/** Connections accepted, refused and evicted, by listener. The guards in src/listener count them. */
 export function connectionMetrics(counts: CountsByListener): Metric[] {
   const listeners = Object.entries(counts);
   const byReason = (read: (counted: ConnectionCounts) => Readonly<Record<string, number>>): MetricValue[] =>

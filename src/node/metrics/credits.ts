@@ -4,19 +4,19 @@ import { type ScaleTable, unitsPerWhole } from '../../wallet/amount.js';
 import type { Event } from '../../wallet/event.js';
 import { reportMoves } from '../../wallet/ledger.js';
 
-/** Products and currencies beyond this number share one label: a scrape must not grow without a limit. */
+/** Products and currencies beyond this number share one label, so that a scrape has a bounded size. */
 const SERIES_MAX = 200;
 const OTHERS = 'other';
 
-/** Amount in whole units of the currency; only grows. */
+/** Amount in whole currency units; never decreases. */
 interface Credit {
   readonly labels: Readonly<Record<'product' | 'currency' | 'kind', string>>;
   value: number;
 }
 
 /**
- * Counts credits of the platform that come from no bet: rewards, and credits of adjustBalance. walletd cannot prove
- * that they are owed, so operators watch them by product.
+ * Counts platform credits that no bet backs: rewards, and adjustBalance credits. walletd cannot verify that they are
+ * owed, so operators watch them by product.
  */
 export class Credits {
   private readonly byLabels = new Map<string, Credit>();

@@ -3,21 +3,21 @@ import type { CompletedAppend } from '../../shard/shard-observer.js';
 import { Distribution } from '../../telemetry/distribution.js';
 import type { MemoryGuard } from '../../worker/memory-guard.js';
 
-/** Sums since the start of the thread, by name. */
+/** Totals since the thread started, by name. */
 export interface Counters {
   readonly commands: number;
   readonly [name: string]: number;
 }
 
-/** Writes the periodic log line `metrics` with the counters of one thread, for operators without Prometheus. */
+/** Logs the periodic `metrics` line with one thread's counters, for operators without Prometheus. */
 export class MetricsLine {
-  /** Values since the last line. */
+  /** Values since the previous line. */
   private readonly repliesPerRound = new Distribution();
   private readonly appendUs = new Distribution();
   private readonly timer: NodeJS.Timeout | undefined;
   private commandsReported = 0;
 
-  /** `everySeconds` 0: one line only, at the end. */
+  /** If `everySeconds` is 0, writes only one line, at the end. */
   constructor(
     private readonly log: Logger,
     private readonly memory: MemoryGuard,
@@ -37,7 +37,7 @@ export class MetricsLine {
     this.write();
   }
 
-  /** An idle thread writes nothing. */
+  /** An idle thread logs nothing. */
   private write(): void {
     const counters = this.counters();
     if (counters.commands === this.commandsReported) return;

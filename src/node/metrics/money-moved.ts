@@ -5,23 +5,23 @@ import type { Event } from '../../wallet/event.js';
 import { type Ledger, reportMoves } from '../../wallet/ledger.js';
 import type { LedgerKind } from '../../wallet/ledger-kind.js';
 
-/** Currencies beyond this number share one label: a scrape must not grow without a limit. */
+/** Currencies beyond this number share one label, so that a scrape has a bounded size. */
 const CURRENCIES_MAX = 100;
 const OTHERS = 'other';
 
-/** Amounts in whole units of the currency; both only grow. */
+/** Amounts in whole currency units; neither ever decreases. */
 interface Moved {
   credited: number;
   debited: number;
 }
 
 /**
- * Sums the money moved since the start, by currency and kind, as a statistic in doubles. `walletd verify` keeps the
- * exact books.
+ * Sums the money moved since the start, by currency and kind. The sums are floating-point statistics; `walletd verify`
+ * keeps the exact books.
  */
 export class MoneyMoved implements Ledger {
   private readonly byCurrency = new Map<string, Map<LedgerKind, Moved>>();
-  /** Current target of `moved`: the kinds of the event's currency. */
+  /** Current target of `moved`: the sums for the event's currency. */
   private kinds = new Map<LedgerKind, Moved>();
   private unitsPerWhole = 1;
 

@@ -2,7 +2,7 @@ import type { Metric } from '../../base/metric.js';
 import { counter, gauge } from '../../telemetry/metric.js';
 import { ENDS, type End } from '../last-run.js';
 
-/** Metrics of the node's folder: record of acknowledged entries, and the end of the previous process. */
+/** Metrics of the node's folder: its record of acknowledged entries, and how the previous process ended. */
 export function nodeFolderMetrics(failures: number, lastEnd: End): Metric[] {
   return [
     counter(

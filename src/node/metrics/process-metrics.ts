@@ -1,7 +1,7 @@
 import type { Metric } from '../../base/metric.js';
 import { counter, gauge } from '../../telemetry/metric.js';
 
-/** Metrics that Prometheus' own libraries report of every process, under the names that dashboards know. */
+/** Standard process metrics of the Prometheus client libraries, under the names that dashboards know. */
 export function processMetrics(version: string, isReady: boolean): Metric[] {
   const { user, system } = process.cpuUsage();
   return [

@@ -3,12 +3,13 @@ import { counter, perKey } from '../../telemetry/metric.js';
 import { REMARKS, type Remark } from '../../wallet/decision.js';
 
 /**
- * Limit of products with a count of their own. A platform can send any name; further products are counted as `other`.
+ * Maximum number of products with their own count. A platform can send any product name, so further products are
+ * counted as `other`.
  */
 const PRODUCTS_MAX = 100;
 const OTHERS = 'other';
 
-/** Warnings about a product's integration, which the product's developer has to fix. */
+/** Warnings about a product's integration, which its developer must fix. */
 const OF_PRODUCTS: ReadonlySet<Remark> = new Set<Remark>([
   'zero-stake',
   'stake-changed',
@@ -16,7 +17,7 @@ const OF_PRODUCTS: ReadonlySet<Remark> = new Set<Remark>([
   'missing-fields',
 ]);
 
-/** Counts accepted callbacks that are worth a look. */
+/** Counts callbacks that were accepted but deserve attention. */
 export class RemarkCounts {
   readonly byRemark = Object.fromEntries(REMARKS.map((remark) => [remark, 0])) as Record<Remark, number>;
   private readonly products = new Set<string>();

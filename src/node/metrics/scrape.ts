@@ -18,7 +18,7 @@ import type { ThreadVitals } from './thread-vitals.js';
 import { timeMetrics } from './time-metrics.js';
 
 /*
- * All metrics of walletd are defined in this folder, and nowhere else:
+ * All walletd metrics are defined in this folder:
  *
  *   callback-metrics   answers and latency of the callback listener; implements http's CallbackObserver
  *   shard-telemetry    activity of a thread's shards; implements worker's HostObserver
@@ -35,9 +35,9 @@ import { timeMetrics } from './time-metrics.js';
  *   process-metrics    the process: version, CPU, resident memory
  *   stages             walletd_stage_seconds, which callbacks and shards share
  *
- * The observers count events. shard-metrics and process-metrics read the current state at the scrape.
+ * The observers count events. shard-metrics and process-metrics read the current state when scraped.
  * telemetry/metric.ts has `counter`, `gauge` and `histogram`. The dashboards and alerts that use these metrics are in
- * config/; a test compares their names with a scrape.
+ * config/; a test compares the metric names in them with a scrape.
  */
 
 /** Sources of a process's metrics. */
@@ -53,7 +53,7 @@ export interface MeasuredParts {
   readonly recorder: { readonly failures: number };
   readonly timeKeeper: { readonly measures: TimeMeasures };
   readonly lastRun: { readonly end: End };
-  /** Undefined when the main thread has the shards, which report its vitals. */
+  /** Undefined if the main thread runs the shards, because they then report its vitals. */
   readonly vitals: ThreadVitals | undefined;
 }
 

@@ -3,7 +3,7 @@ import { gauge, perShard } from '../../telemetry/metric.js';
 import type { HostMeasures } from '../../worker/shard-host.js';
 import type { ShardStatus } from '../../worker/shards.js';
 
-/** State of shards as measured in their own thread. */
+/** State of shards, as measured in the shards' own thread. */
 export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
   return [
     gauge(
@@ -118,7 +118,7 @@ const EVERY_STATE: Record<ShardStatus['state'], 0> = {
 };
 const STATES = Object.keys(EVERY_STATE);
 
-/** State of shards that the main thread knows even while their worker is down. */
+/** Shard state that the main thread knows even if the shard's worker is down. */
 export function statusMetrics(shards: readonly ShardStatus[]): Metric[] {
   return [
     gauge('walletd_shard_state', '1 for the state that a shard is in.', shards.flatMap(states)),

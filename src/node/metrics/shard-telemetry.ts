@@ -22,22 +22,22 @@ import { shardMetrics } from './shard-metrics.js';
 import { stageMetric } from './stages.js';
 
 export interface ShardTelemetryOptions {
-  /** Name of the thread in labels. */
+  /** Thread name used in labels. */
   readonly thread: string;
   readonly scales: ScaleTable;
-  /** Time limit of every command; arrival is the command's deadline less this time. */
+  /** Time limit of every command. A command arrived this long before its deadline. */
   readonly requestDeadlineMs: number;
-  /** Seconds between two lines with counters; 0: none. */
+  /** Interval of the log line with counters, in seconds; 0 disables it. */
   readonly everySeconds: number;
-  /** For people: the current append server of a store with several servers. */
+  /** Human-readable name of the server that currently receives appends, if the store has several servers. */
   readonly server: () => string | undefined;
-  /** Receives outages of the store. */
+  /** Receives reports of store outages. */
   readonly news: StoreNews;
 }
 
 type TakenSnapshot = SnapshotResult & { readonly type: 'taken' };
 
-/** Counts the activity of one thread's shards in plain numbers; a scrape turns them into metrics. */
+/** Counts one thread's shard activity in plain numbers. A scrape converts them to metrics. */
 export class ShardTelemetry implements HostObserver {
   private readonly queue = new Histogram(SECONDS_BOUNDS);
   private readonly decide = new Histogram(SECONDS_BOUNDS);

@@ -10,7 +10,7 @@ import { histogram } from '../../telemetry/metric.js';
  */
 export type Stage = 'queue' | 'decide' | 'durable' | 'reply';
 
-/** One stage's series in the metric of all stages. */
+/** Series of one stage in the metric that all stages share. */
 export function stageMetric(stage: Stage, recorded: Histogram): Metric {
   return histogram(
     'walletd_stage_seconds',

@@ -5,8 +5,8 @@ import { type Cancel, systemTimers } from '../../base/timers.js';
 import { gauge } from '../../telemetry/metric.js';
 
 /**
- * Coarser than the 10 ms of Node's own histogram, which would wake an idle thread more often than everything else
- * together.
+ * Coarser than the 10 ms of Node's own histogram, which would wake an idle thread more often than all its other timers
+ * combined.
  */
 const TICK_MS = 50;
 const WINDOW_MS = 10_000;
@@ -19,10 +19,13 @@ export class ThreadVitals {
   private readonly delays = createHistogram();
   private readonly cancels: readonly Cancel[];
   private tickedMs = performance.now();
-  /** Delays of the last complete window, so that one scrape does not reset the values of another. */
+  /**
+   * Delays in the last complete window. Reading them from a finished window keeps concurrent scrapers from resetting
+   * each other's values.
+   */
   private window: readonly number[] | undefined = undefined;
 
-  /** `thread` is the thread's name in labels. */
+  /** `thread` is the thread name used in labels. */
   constructor(
     private readonly thread: string,
     private readonly heapMaxBytes: number,

@@ -3,8 +3,8 @@ import { ALERT_RULES, type Judged } from './alert-rules.js';
 import type { Readings } from './figures.js';
 
 /**
- * Active alerts in words with the remedy, the worst first. config/alerts.yaml watches the same conditions, as far as
- * one moment shows them.
+ * Active alerts with their remedies, most severe first. They watch the same conditions as config/alerts.yaml, except
+ * those that need a history.
  */
 export function activeAlerts(overview: Judged, figures: Readings, nowMs: number): Trouble[] {
   const given = { overview, figures, nowMs };

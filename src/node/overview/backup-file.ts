@@ -7,7 +7,7 @@ const LINE = /^walletd_backup_(\w+) (\S+)$/gm;
 const MS = 1000;
 
 /**
- * Progress of a followed backup, read from the file that `walletd backup --metrics` writes on this machine; see
+ * Progress of a backup in follow mode, read from the file that `walletd backup --metrics` writes on this machine; see
  * `backupMetrics`.
  */
 export function readBackup(path: string | null): Backup {
@@ -36,7 +36,7 @@ export function readBackup(path: string | null): Backup {
   }
 }
 
-/** Reading anything but a regular file could block forever. */
+/** Reading something other than a regular file could block forever. */
 function mustBeFile(path: string) {
   const stat = statSync(path);
   if (!stat.isFile()) throw new Error('it is no file');

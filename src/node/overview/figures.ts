@@ -1,9 +1,9 @@
 import type { Labels, Metric, MetricValue } from '../../base/metric.js';
 
-/** Queries that alert rules make, answered by this process's metrics or by a scrape. */
+/** Queries that alert rules make, answered from this process's metrics or from a scrape. */
 export type Readings = Pick<Figures, 'series' | 'maybe' | 'sum'>;
 
-/** Metrics of one moment, for lookups of single figures. */
+/** Metrics at one point in time, for looking up individual values. */
 export class Figures {
   private readonly byName: ReadonlyMap<string, readonly MetricValue[]>;
 
@@ -15,7 +15,7 @@ export class Figures {
     return this.byName.get(name) ?? [];
   }
 
-  /** Undefined when no series has these labels. */
+  /** Undefined if no series has these labels. */
   maybe(name: string, labels: Labels = {}): number | undefined {
     const values = this.series(name).filter((one) => has(one, labels));
     return values.length === 0 ? undefined : values.reduce((sum, { value }) => sum + value, 0);
@@ -26,8 +26,8 @@ export class Figures {
   }
 
   /**
-   * Quantile of the values that a histogram has recorded since `before`, computed like Prometheus: evenly spread within
-   * a bucket. Null when there are no new values.
+   * Quantile of the values that a histogram has recorded since `before`. Like Prometheus, assumes that values are
+   * evenly spread within a bucket. Null if there are no new values.
    */
   quantile(name: string, labels: Labels, quantile: number, before: Figures | undefined): number | null {
     const earlier = before?.buckets(name, labels) ?? [];
@@ -39,7 +39,7 @@ export class Figures {
     let [bound, count] = [0, 0];
     for (const next of grown) {
       if (next.count >= rank) {
-        // Beyond the last bound the value is unknown.
+        // The last bucket has no upper bound, so the value is unknown.
         if (!Number.isFinite(next.bound)) return bound;
         return bound + ((next.bound - bound) * (rank - count)) / (next.count - count);
       }

@@ -5,24 +5,24 @@ const EVERY_MS = 10_000;
 const MOMENTS_MAX = 360;
 
 /**
- * Activity of the callback listener in the last hour. Records even while the console is closed, because six records a
- * minute cost nothing.
+ * Callback listener activity in the last hour. Records even while the console is closed, because six records a minute
+ * cost nothing.
  */
 export class LastHour {
   private readonly moments: Moment[] = [];
   private last: { readonly atMs: number; readonly figures: Figures } | undefined = undefined;
 
-  /** `read` returns the counters of the callback listener. */
+  /** `read` returns the callback listener's counters. */
   constructor(private readonly read: () => Figures) {}
 
   get all(): readonly Moment[] {
     return this.moments;
   }
 
-  /** Call this regularly; records a moment when one is due. */
+  /** Call this regularly. It adds a record when one is due. */
   maybeNote(nowMs: number): void {
     const { last } = this;
-    // `abs`: otherwise nothing would be recorded for a long time after the clock was set back.
+    // `abs`, because otherwise recording would stop for a long time after the clock is set back.
     if (last !== undefined && Math.abs(nowMs - last.atMs) < EVERY_MS) return;
     const figures = this.read();
     this.last = { atMs: nowMs, figures };

@@ -7,7 +7,10 @@ import { heapsOf, shardLines, storeOf } from './node-overview.js';
 
 const MS = 1000;
 
-/** Part of an overview that rules read, from a scrape of another process. A single moment has no callback rates. */
+/**
+ * Part of an overview that alert rules read, taken from another process's scrape. A single scrape yields no callback
+ * rates.
+ */
 export function judgedOf(samples: Samples, { status, shards }: Readiness, backup: Backup): Judged {
   const lines = shards.map(({ shard, state, reason }) => {
     return { shard, state: state as ShardStatus['state'], players: 0, waiting: 0, reason };

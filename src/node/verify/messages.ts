@@ -2,12 +2,13 @@ import type { Settings } from '../../config/schema.js';
 import type { VerifyReportJson } from '../../tools/verify/report-json.js';
 
 /**
- * Messages between a node and the process that verifies its store, over a private channel: the settings hold secrets.
+ * Messages between a node and the process that verifies its store. They use a private channel, because the settings
+ * contain secrets.
  */
 
 export interface VerifyTask {
   readonly settings: Settings;
-  /** Port of the asking node's operator API, whose players are compared. */
+  /** Operator API port of the requesting node, for comparing its players. */
   readonly adminPort: number;
   readonly isDeep: boolean;
 }

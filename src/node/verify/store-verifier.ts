@@ -23,16 +23,16 @@ export interface StoreVerifierDeps {
 }
 
 /**
- * Verifies this node's store in a separate process, like `walletd verify` beside a server. Replaying all players here
- * would delay callbacks and take memory that belongs to them. One verification runs at a time and ends with the node.
- * The last result is kept until the node ends.
+ * Verifies this node's store in a separate process, like `walletd verify` against a running server. Replaying all
+ * players in this process would delay callbacks and use their memory. Only one verification runs at a time, and it ends
+ * with the node. The last result is kept until the node ends.
  */
 export class StoreVerifier implements VerifyService {
   last: VerifyEnded | undefined = undefined;
   private now: Running | undefined = undefined;
   private following: Promise<void> | undefined = undefined;
   private isStopped = false;
-  /** Undefined: the tokens of the start. */
+  /** If undefined, the tokens from startup are used. */
   private tokens: Pick<Settings['admin'], 'token' | 'tokens'> | undefined = undefined;
 
   constructor(private readonly deps: StoreVerifierDeps) {}
@@ -50,12 +50,12 @@ export class StoreVerifier implements VerifyService {
     return true;
   }
 
-  /** Sets the tokens with which the next verification calls this server. */
+  /** Sets the tokens that the next verification uses to call this server. */
   setTokens({ token, tokens }: Settings['admin']): void {
     this.tokens = { token, tokens };
   }
 
-  /** Begins no more verifications. Resolves when no process is left. */
+  /** Prevents new verifications. Resolves when no verification process is left. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.now?.child.kill();
@@ -90,13 +90,14 @@ export class StoreVerifier implements VerifyService {
     });
     return new Promise((resolve) => {
       const failed = (reason: string) => resolve(result ?? { type: 'failed', reason });
-      // Every error needs a listener: one without would end this process.
+      // Without a listener, an error event would crash this process.
       child.on('error', ({ message }) => failed(`its process cannot be started: ${message}`));
       child.once('close', (code, signal) => {
-        // The process's last output is in this process's log: it may be about the store, and not for every reader.
+        // The verification process wrote the cause to this process's log. It may describe the store, so it is not shown
+        // to every reader.
         failed(this.isStopped ? 'walletd was stopped' : `its process ended with ${signal ?? code}`);
       });
-      // A process that could not be started has no channel. One that has ended already is reported by its exit.
+      // A process that could not be started has no channel. If it has already ended, its exit event reports that.
       if (child.connected) child.send({ ...this.task(), isDeep: running.isDeep } satisfies VerifyTask, () => {});
     });
   }

@@ -15,13 +15,13 @@ import { loadTls } from '../tls.js';
 import type { FromVerify, VerifyTask } from './messages.js';
 
 const PROGRESS_MS = 200;
-/** Low priority: the server comes first. */
+/** Low priority, because the server comes first. */
 const NICE = 10;
 
-/** Program of a process that verifies the store of its parent node, and ends with that node. */
+/** Main program of a process that verifies its parent node's store. It exits when that node exits. */
 drawHashKey();
 process.once('disconnect', () => process.exit());
-// The parent may have ended while this program was loading.
+// The parent may have exited while this program was loading.
 if (!process.connected) process.exit();
 process.once('message', (task: VerifyTask) => {
   void verified(task)
@@ -32,7 +32,7 @@ process.once('message', (task: VerifyTask) => {
 
 async function verified({ settings, adminPort, isDeep }: VerifyTask): Promise<VerifyReportJson> {
   const { store, archive, meta } = await openExisting(settings, 'read');
-  // Lowered only now: the proof that a store can be opened has a time limit of a few seconds.
+  // Lower the priority only now, because the checks made while opening the store have a time limit of a few seconds.
   setPriority(NICE);
   try {
     const patience = { attemptsMax: ATTEMPTS_AT_START, log: silentLogger, delay };
@@ -58,7 +58,7 @@ function progress(): (done: number, total: number) => void {
   };
 }
 
-/** Resolves when the message has been passed on. */
+/** Resolves when the message has been handed to the channel. */
 function tell(message: FromVerify): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()));
 }
