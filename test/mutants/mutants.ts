@@ -457,7 +457,7 @@ const SHARD: readonly Row[] = [
     'new AnswerOnce(replier, this.log));\n        this.newCallbacks',
     'replier);\n        this.newCallbacks',
     'test/worker/answered.test.ts',
-    'a reply callback that throws when a worker ends keeps back no other',
+    'a reply callback that throws when a worker ends does not hold back others',
   ],
   [
     'a result of a worker is passed on unguarded',
@@ -465,7 +465,7 @@ const SHARD: readonly Row[] = [
     'this.waiting.set(id, new AnswerOnce(replier, this.log));',
     'this.waiting.set(id, replier);',
     'test/worker/answered.test.ts',
-    'a reply callback that throws when a worker ends keeps back no other',
+    'a reply callback that throws when a worker ends does not hold back others',
   ],
 ];
 
@@ -741,7 +741,7 @@ const ARCHIVE: readonly Row[] = [
     'expiredBeforeMs(serverMs)',
     'expiredBeforeMs(undefined)',
     'test/worker/archiver.test.ts',
-    'the clock of the archive server decides which days are dropped',
+    "the archive server's clock decides which days are dropped",
   ],
   [
     'days of an archive that is behind the log are dropped',
@@ -749,7 +749,7 @@ const ARCHIVE: readonly Row[] = [
     'if (this.members.some(({ archive }) => archive.measures.isBehind))',
     'if (false)',
     'test/worker/archiver.test.ts',
-    'no day is dropped in an archive that is behind the log',
+    'no day is dropped while the archive is behind the log',
   ],
   [
     'names of the archive go before their days',
@@ -1109,7 +1109,7 @@ const REDIS: readonly Row[] = [
     "      result = {'duplicate'}\n      wanted = found",
     "      result = {'duplicate'}",
     'test/store/redis-appends.test.ts',
-    'an append that is a duplicate writes the head again',
+    'a duplicate append writes the head again',
   ],
   [
     'WAIT follows a head check that wrote nothing',
@@ -1117,7 +1117,7 @@ const REDIS: readonly Row[] = [
     'local wanted = confirm and found',
     'local wanted = nil',
     'test/store/redis-appends.test.ts',
-    'a head check rewrites the head only when WAIT follows',
+    'a head check rewrites the head only if WAIT follows',
   ],
   [
     'a head check does not ask for a write',
@@ -1125,7 +1125,7 @@ const REDIS: readonly Row[] = [
     "waitsFor(this.durability) > 0 ? 'confirm' : ''",
     "''",
     'test/store/redis-appends.test.ts',
-    'a head check confirmed by replicas requests a write and waits for it',
+    'a head check that replicas must confirm requests a write and waits for it',
   ],
   [
     'too few replicas are enough',
@@ -1133,7 +1133,7 @@ const REDIS: readonly Row[] = [
     'if (has < count)',
     'if (false)',
     'test/store/redis-appends.test.ts',
-    'an append confirmed by too few replicas has failed',
+    'an append that too few replicas confirm fails',
   ],
   [
     'replicas make up for the disk of the server',
@@ -1141,7 +1141,7 @@ const REDIS: readonly Row[] = [
     'return here === 1 ? there : 0;',
     'return there;',
     'test/store/redis-appends.test.ts',
-    'an append not synced by its own server has failed',
+    'an append that its own server has not synced fails',
   ],
   [
     'an append goes over any head',
@@ -1149,7 +1149,7 @@ const REDIS: readonly Row[] = [
     'if found == expected then',
     'if found == expected or count > 0 then',
     'test/store/redis-appends.test.ts',
-    'an append that is a duplicate writes the head again',
+    'a duplicate append writes the head again',
   ],
   [
     'the head stays though its entry was refused',
@@ -1181,7 +1181,7 @@ const REDIS: readonly Row[] = [
     'if (isLate())\n                return appends.map(overdue);\n            const sent = client.callBuffer',
     'const sent = client.callBuffer',
     'test/store/redis-connection.test.ts',
-    'an append that is late once connected is not sent and keeps the connection',
+    'an append that is late after connecting is not sent and keeps the connection',
   ],
   [
     'an append that failed counts as written',
@@ -1189,7 +1189,7 @@ const REDIS: readonly Row[] = [
     'const failed = failedBy(error);',
     'const failed = OK;',
     'test/store/redis-appends.test.ts',
-    'an append confirmed by too few replicas has failed',
+    'an append that too few replicas confirm fails',
   ],
 ];
 

@@ -11,7 +11,7 @@ const STORE_ID = '00000000-0000-4000-8000-0000000000aa';
 const MODULE = new URL('../../src/node/drivers/open-archive.js', import.meta.url).href;
 const PROCESSES = 6;
 
-/** The ids found by several processes that start at the same moment. */
+/** Ids that several processes find when they start at the same moment. */
 async function idsFound(folder: string): Promise<string[]> {
   const startMs = Date.now() + 1500;
   const program = `
@@ -24,13 +24,13 @@ async function idsFound(folder: string): Promise<string[]> {
   return ended.map(({ stdout }) => stdout);
 }
 
-test('processes that start at the same moment give an archive one id', () =>
+test('processes that start at the same moment give the archive the same id', () =>
   inTempFolder(async (folder) => {
     const ids = new Set(await idsFound(folder));
     assert.equal(ids.size, 1, [...ids].join(' '));
   }));
 
-test('an archive of a release without ids gets one id from many processes', () =>
+test('an archive from a release without ids gets one id, even from many processes', () =>
   inTempFolder(async (folder) => {
     const archive = join(folder, 'archive');
     mkdirSync(archive);

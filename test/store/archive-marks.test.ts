@@ -24,7 +24,7 @@ const CHECKSUM_BYTES = 4;
 
 type Row = readonly [key: Buffer, value: Buffer];
 
-/** An archive with a row of each kind in its marks. */
+/** Creates an archive whose marks file has a row of each kind. */
 async function archiveIn(t: TestContext): Promise<string> {
   const { path, remove } = makeTempFolder();
   t.after(remove);
@@ -36,7 +36,7 @@ async function archiveIn(t: TestContext): Promise<string> {
   return path;
 }
 
-/** The rows of its marks; with an argument, replaces them. */
+/** Returns the rows of the archive's marks file. If `rows` is given, replaces them. */
 async function rowsOf(folder: string, rows?: readonly Row[]): Promise<Row[]> {
   const path = join(folder, 'marks.mdb');
   const db = open<Buffer, Buffer>({ path, noSubdir: true, encoding: 'binary', keyEncoding: 'binary' });
@@ -56,7 +56,7 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
-/** Resolves to the mark that a server reads at its start. */
+/** Resolves with the mark that a server reads at startup. */
 async function markAtStart(folder: string) {
   const archive = LmdbArchive.open(folder, STORE_ID);
   try {
@@ -66,7 +66,7 @@ async function markAtStart(folder: string) {
   }
 }
 
-test('a flipped bit in a row of the marks is detected on read', async (t) => {
+test('a flipped bit in a row of the marks file is detected on read', async (t) => {
   const folder = await archiveIn(t);
   const rows = await rowsOf(folder);
   assert.deepEqual(rows.map(([key]) => String.fromCharCode(key[0] as number)).join(''), 'dfmn');
@@ -83,7 +83,7 @@ test('a flipped bit in a row of the marks is detected on read', async (t) => {
   }
 });
 
-test('a flipped bit in the key of a day is found at open', async (t) => {
+test("a flipped bit in a day's key is detected on open", async (t) => {
   const folder = await archiveIn(t);
   const rows = await rowsOf(folder);
   const [[key, value]] = rows as [Row];

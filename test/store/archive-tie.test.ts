@@ -25,7 +25,7 @@ function tieTo(archiveId: string | undefined): ArchiveTie {
   return { archiveId, store: 'redis://store' };
 }
 
-/** The first caller that names an archive wins; a caller with another one learns the winner's. */
+/** The first caller that names an archive wins. A caller that names a different one receives the winner's id. */
 async function namesOneArchive(meta: MetaStore): Promise<void> {
   const scales = { default: 2, byCurrency: {} };
   const made: StoreMeta = {
@@ -50,14 +50,14 @@ async function namesOneArchive(meta: MetaStore): Promise<void> {
   assert.deepEqual(await meta.maybeRead(), made);
 }
 
-test('LMDB: the meta record names one archive', () =>
+test('LMDB: the meta record names exactly one archive', () =>
   inTempFolder(async (folder) => {
     const store = LmdbStore.open(folder);
     await namesOneArchive(store.meta);
     await store.close();
   }));
 
-test('Redis: the meta record names one archive', async () => {
+test('Redis: the meta record names exactly one archive', async () => {
   const redis = await RedisServer.start();
   const address = parseRedisAddress(redis.url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'w', durability: { type: 'fsync' }, trustConfig: false });
@@ -66,7 +66,7 @@ test('Redis: the meta record names one archive', async () => {
   await redis.destroy();
 });
 
-test('LMDB: an archive has an id from the start, and another one is refused', () =>
+test('LMDB: a new archive has an id, and a different archive is refused', () =>
   inTempFolder(async (folder) => {
     const [mine, other] = [`${folder}/mine`, `${folder}/other`];
     await LmdbArchive.open(mine, STORE_ID).close();
@@ -103,7 +103,7 @@ test('LMDB: an older archive gets an id and keeps it through a version change', 
 
 const reason = whyNoPostgres();
 if (reason !== undefined) {
-  test('the id of an archive in PostgreSQL', { skip: reason }, () => {});
+  test('PostgreSQL archive ids', { skip: reason }, () => {});
 } else {
   const databases = new PostgresDatabases(startPostgres(tmpdir()));
   after(async () => await cleanUp());
@@ -111,7 +111,7 @@ if (reason !== undefined) {
   const open = async (name: string, tie?: ArchiveTie) =>
     new PostgresArchive(databases.url(name), STORE_ID, { trustConfig: false, isReadOnly: false }, tie);
 
-  test('PostgreSQL: an archive has an id from the start, and another one is refused', async () => {
+  test('PostgreSQL: a new archive has an id, and a different archive is refused', async () => {
     const [mine, other] = [await databases.create(), await databases.create()];
     const first = await open(mine);
     const archiveId = await first.identify();
@@ -157,7 +157,7 @@ if (reason !== undefined) {
     for (const archive of [...threads, late]) await archive.close();
   });
 
-  test('PostgreSQL: an older archive gets an id, and renewing changes it', async () => {
+  test('PostgreSQL: an older archive gets an id, and renewing the archive changes it', async () => {
     const name = await databases.create();
     const first = await open(name);
     await first.days();

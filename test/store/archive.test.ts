@@ -44,7 +44,7 @@ archiveContract('LMDB', async (name) => {
   return LmdbArchive.open(folder, STORE_ID);
 });
 
-test('LMDB: the archive of another store is refused', async () => {
+test("LMDB: another store's archive is refused", async () => {
   const folder = tempFolder();
   await LmdbArchive.open(folder, STORE_ID).close();
   assert.throws(() => LmdbArchive.open(folder, OTHER_ID), /is of another store/);
@@ -65,7 +65,7 @@ test('LMDB: remembered messages raise the version, which an older walletd refuse
   assert.throws(() => LmdbArchive.open(folder, STORE_ID), /written by a newer walletd: it is of version 3/);
 });
 
-test('LMDB: a day whose file is gone is refused at open', async () => {
+test('LMDB: an archive with a missing day file is refused on open', async () => {
   const folder = tempFolder();
   const archive = LmdbArchive.open(folder, STORE_ID);
   await archive.put([DAMAGED, { ...DAMAGED, day: 20_001 }]);
@@ -81,12 +81,12 @@ test('LMDB: a day whose file is gone is refused at open', async () => {
   await LmdbArchive.open(folder, STORE_ID).close();
 });
 
-test('LMDB: a file cut off during its creation is named, not opened', async () => {
+test('LMDB: a file truncated during its creation is reported, not opened', async () => {
   const folder = tempFolder();
   await LmdbArchive.open(folder, STORE_ID).close();
   for (const bytes of [1024, 4096, 6144]) {
     truncateSync(join(folder, 'marks.mdb'), bytes);
-    // lmdb would end the process that opens such a file.
+    // Opening such a file with lmdb would crash the process.
     assert.throws(
       () => LmdbArchive.open(folder, STORE_ID),
       /marks\.mdb is cut off or damaged at its beginning: move it/,
@@ -116,7 +116,7 @@ test('LMDB: a day file that has lost records answers no lookup', async () => {
   await third.close();
 });
 
-test('LMDB: other work gets its turns during a lookup in many days', async () => {
+test('LMDB: other work gets its turn during a lookup in many days', async () => {
   const folder = tempFolder();
   const archive = LmdbArchive.open(folder, STORE_ID);
   const days = Array.from({ length: 30 }, (_, i) => 20_000 + i);
@@ -140,7 +140,7 @@ const DAMAGED: ArchiveRecord = {
   image: Buffer.alloc(1000, 'walletd '),
 };
 
-/** Expects an error for the damaged record, and for no other one. */
+/** Expects an error for the damaged record only. */
 async function tellsWhatIsDamaged(archive: Archive, where: RegExp): Promise<void> {
   const { shard, day, player, round, lsn, index } = DAMAGED;
   const name = { player, kind: 'round', hash: round } as const;
@@ -161,7 +161,7 @@ async function tellsWhatIsDamaged(archive: Archive, where: RegExp): Promise<void
   );
 }
 
-test('LMDB: a damaged round is an error that names its file', async () => {
+test('LMDB: a damaged round causes an error that names its file', async () => {
   const folder = tempFolder();
   const archive = LmdbArchive.open(folder, STORE_ID);
   const { image } = DAMAGED;
@@ -176,7 +176,7 @@ test('LMDB: a damaged round is an error that names its file', async () => {
   await again.close();
 });
 
-test('LMDB: a round with ids cut off is an error that names its file', async () => {
+test('LMDB: a round with truncated ids causes an error that names its file', async () => {
   const folder = tempFolder();
   const archive = LmdbArchive.open(folder, STORE_ID);
   await archive.put([DAMAGED]);
@@ -236,7 +236,7 @@ if (noPostgres !== undefined) {
     await client.end();
   });
 
-  test('PostgreSQL: the archive of another store is refused', async () => {
+  test("PostgreSQL: another store's archive is refused", async () => {
     const url = await newDatabase();
     const [mine, others] = [new PostgresArchive(url, STORE_ID), new PostgresArchive(url, OTHER_ID)];
     await mine.days();
@@ -244,7 +244,7 @@ if (noPostgres !== undefined) {
     await Promise.all([mine.close(), others.close()]);
   });
 
-  test('PostgreSQL: a damaged round is an error that names its table', async () => {
+  test('PostgreSQL: a damaged round causes an error that names its table', async () => {
     const url = await newDatabase();
     const archive = new PostgresArchive(url, STORE_ID);
     await archive.put([DAMAGED]);
@@ -259,7 +259,7 @@ if (noPostgres !== undefined) {
     await archive.close();
   });
 
-  test('PostgreSQL: several processes can start at once in an empty database', async () => {
+  test('PostgreSQL: several processes can start at the same time in an empty database', async () => {
     const url = await newDatabase();
     const archives = Array.from({ length: 4 }, () => new PostgresArchive(url, STORE_ID));
     const record = { shard: 0, player: 1, round: 2, lsn: { epoch: 1, sequence: 1 }, ids: [], image: Buffer.alloc(9) };
@@ -288,7 +288,7 @@ if (noPostgres !== undefined) {
     await Promise.all([former.close(), owner.close()]);
   });
 
-  test('PostgreSQL: a connection that breaks in a transaction ends only that transaction', async () => {
+  test('PostgreSQL: a connection that breaks during a transaction ends only that transaction', async () => {
     const url = new URL(await newDatabase());
     const network = await FaultyNetwork.start(`${url.searchParams.get('host')}/.s.PGSQL.5432`);
     const holder = new Client({ connectionString: url.href });

@@ -38,7 +38,7 @@ const created: Event = {
   by: { name: 'anna', address: '10.1.2.3' },
 };
 
-test('kept entries keep little other memory alive', () => {
+test('kept entries keep little unrelated memory alive', () => {
   const kept: Buffer[] = [];
   for (let i = 0; i < 1000; i++) {
     kept.push(entryOf(Array.from({ length: 1 + (i % 20) }, () => created)));
@@ -50,7 +50,7 @@ test('kept entries keep little other memory alive', () => {
   assert.ok(memory < bytes * 1.2 + 256 * 1024, `${memory} bytes for ${bytes}`);
 });
 
-test('an entry is decoded as it was encoded', () => {
+test('encoding and decoding an entry returns the same entry', () => {
   const entry = codec.decode(entryOf([created]));
   assert.equal(entry.shard, 3);
   assert.deepEqual(entry.lsn, { epoch: 9, sequence: 2 ** 40 });
@@ -76,7 +76,7 @@ test('a fence after a loss has its own kind, which older readers refuse', () => 
   assert.deepEqual(codec.decode(accepting.bytes).owner, { ...owner, acceptsLoss: true });
 });
 
-test('a fence can accept the loss of archived rounds, alone or with another', () => {
+test('a fence can accept the loss of archived rounds, alone or with another loss', () => {
   for (const accepts of [{ acceptsArchiveLoss: true }, { acceptsLoss: true, acceptsArchiveLoss: true }] as const) {
     const { bytes } = codec.encodeFence(FENCE, { ...owner, ...accepts });
     assert.deepEqual(codec.decode(bytes).owner, { ...owner, ...accepts });
@@ -103,7 +103,7 @@ test('a header is decoded and verified like the whole entry', () => {
   }
 });
 
-test('a head is decoded as it was encoded', () => {
+test('encoding and decoding a head returns the same head', () => {
   const head = {
     lsn: { epoch: 4_000_000_000, sequence: 2 ** 45 + 1 },
     nonce: '0123456789abcdef',
@@ -112,7 +112,7 @@ test('a head is decoded as it was encoded', () => {
   assert.deepEqual(decodeHead(encodeHead(head)), head);
 });
 
-test('before the gate opens, only events that an older node reads are written', () => {
+test('before the gate opens, only events that an older node can read are written', () => {
   const gate = new FormatGate(1);
   const gated = new EntryCodec(STORE_ID, gate);
   // Rules of a thread while the gate is closed.
@@ -142,7 +142,7 @@ test('before the gate opens, only events that an older node reads are written', 
   );
 });
 
-test('reading newer events opens the gate for writing them', () => {
+test('reading newer events allows the thread to write them', () => {
   const gate = new FormatGate(1);
   const gated = new EntryCodec(STORE_ID, gate);
   const domain = new Domain({ ...rulesOf(settingsWith()), remembersMessages: false });
@@ -160,7 +160,7 @@ test('reading newer events opens the gate for writing them', () => {
   assert.equal(gate.allows(3), true);
 });
 
-test('one flipped bit anywhere is detected', () => {
+test('a single flipped bit anywhere is detected', () => {
   const bytes = entryOf([created]);
   for (let at = 0; at < bytes.length; at++) {
     const damaged = Buffer.from(bytes);
@@ -169,7 +169,7 @@ test('one flipped bit anywhere is detected', () => {
   }
 });
 
-test('truncated, foreign and newer entries are refused, each with its own reason', () => {
+test('truncated, foreign and newer entries are refused, each for its own reason', () => {
   const bytes = entryOf([created]);
   assert.throws(() => codec.decode(bytes.subarray(0, 50)), /too short/);
   assert.throws(() => codec.decode(bytes.subarray(0, bytes.length - 1)), /checksum/);
@@ -187,7 +187,7 @@ test('truncated, foreign and newer entries are refused, each with its own reason
   );
 });
 
-test('every kind of change survives the log, with any text and any amount', () => {
+test('every kind of change survives the log, with any text and amount', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
   fc.assert(
     fc.property(text, text, fc.integer({ min: 0, max: 2 ** 33 }), fc.boolean(), (id, roundId, amount, flag) => {

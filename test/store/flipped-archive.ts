@@ -7,20 +7,20 @@ import type { ArchiveMark } from '../../src/wallet/archive-mark.js';
 import { archivableRounds, type Missing } from '../../src/wallet/archiving.js';
 import { commands, Domain } from '../support/domain.js';
 
-/** Players that each have the rounds of `ROUNDS` in the archive. */
+/** Players that each have `ROUNDS` rounds in the archive. */
 const PLAYERS = Array.from({ length: 8 }, (_, i) => `player ${i}`);
 const ROUNDS = 20;
 const RETENTION_DAYS = 40;
 const DAY_MS = 86_400_000;
-/** Deadline of a lookup: an unreadable archive is asked again until then. */
+/** Deadline of a lookup. Until then, a lookup retries an unreadable archive. */
 const PATIENCE_MS = 25;
 
-/** A name, and the serialized round that the archive must return for it. */
+/** A round name, and the serialized round that the archive must return for it. */
 export interface Archived {
   readonly username: string;
   readonly productId: string;
   readonly missing: Missing;
-  /** Hexadecimal. */
+  /** Serialized round as hexadecimal digits. */
   readonly image: string;
 }
 
@@ -29,7 +29,7 @@ export interface Book {
   readonly mark: ArchiveMark | undefined;
 }
 
-/** Number of answers by kind; `wrong` is nothing, or a serialized round that is not the newest one. */
+/** Number of answers by kind. An answer is `wrong` if it is empty, or is not the newest serialized round. */
 export interface Verdict {
   readonly right: number;
   readonly refused: number;
@@ -54,7 +54,10 @@ function shardArchive(archive: Archive, required: () => ArchiveMark | undefined)
   });
 }
 
-/** Fills an archive over two days: half of the keys are saved, the others fresh, and some rounds have left twice. */
+/**
+ * Fills an archive over two days. Half of the keys are saved and the others are fresh, and some rounds have left memory
+ * twice.
+ */
 export async function fill(archive: Archive): Promise<Book> {
   const node = shardArchive(archive, () => undefined);
   await node.load();
@@ -86,7 +89,7 @@ export async function fill(archive: Archive): Promise<Book> {
   for (const username of PLAYERS) domain.fund(username, 1_000_000);
   for (let n = 0; n < ROUNDS; n++) {
     for (const username of PLAYERS) {
-      // Some rounds need pages of their own.
+      // Some rounds need separate pages.
       const bets = Array.from({ length: n % 9 === 0 ? 120 : 1 }, (_, i) => `bet ${n}${i === 0 ? '' : `.${i}`}`);
       const txns = bets.map((id) => ({ id, roundId: `round ${n}` }));
       domain.run(commands.place(txns, { username }));
@@ -99,7 +102,7 @@ export async function fill(archive: Archive): Promise<Book> {
       domain.nowMs += DAY_MS;
     }
   }
-  // Rounds that returned, changed, and left again.
+  // Rounds that returned, changed, and left memory again.
   for (const username of PLAYERS.slice(0, 4)) {
     const images = [...archived.values()]
       .filter(({ missing, ...one }) => one.username === username && missing.roundIds[0] === 'round 3')
@@ -111,7 +114,7 @@ export async function fill(archive: Archive): Promise<Book> {
   return { archived: [...archived.values()], mark };
 }
 
-/** Looks up everything archived, as a start and the callbacks after it do. */
+/** Looks up everything that is archived, like a start and the callbacks after it. */
 export async function lookUpAll(archive: Archive, { archived, mark }: Book): Promise<Verdict> {
   const node = shardArchive(archive, () => mark);
   let isLoaded = false;

@@ -9,7 +9,7 @@ import { ARCHIVE_STORES } from '../contract/archive.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { fill, type Verdict } from './flipped-archive.js';
 
-/** Number of flips; FLIPS=1000 SEED=2 in the environment tries more and different ones. */
+/** Number of flips. FLIPS=1000 SEED=2 in the environment tries more and different ones. */
 const FLIPS = Number(process.env.FLIPS ?? 150);
 const SEED = Number(process.env.SEED ?? 1);
 const PAGE = 4096;
@@ -28,7 +28,7 @@ interface Flip {
   readonly bit: number;
 }
 
-/** Random numbers, the same for the same seed. */
+/** Random numbers, which are the same for the same seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -37,7 +37,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** An offset in use within a page: in its header with the node offsets, or in its nodes. */
+/** Returns an offset that is in use within a page: in its header with the node offsets, or in its nodes. */
 function usedAt(bytes: Buffer, page: number, kind: string, random: (below: number) => number): number {
   const start = page * PAGE;
   if (kind === 'meta') return start + random(200);
@@ -47,17 +47,17 @@ function usedAt(bytes: Buffer, page: number, kind: string, random: (below: numbe
   return start + (random(3) === 0 ? random(head) : upper + random(Math.max(1, PAGE - upper)));
 }
 
-/** The file without the zeros written ahead. */
+/** Returns the file without the preallocated zeros. */
 function usedOf(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && bytes.subarray(end - PAGE, end).every((byte) => byte === 0)) end -= PAGE;
   return bytes.subarray(0, end);
 }
 
-/** Picks one bit of a page in use, each kind of page equally often. */
+/** Picks one bit of a page that is in use. Each kind of page is equally likely. */
 function pick(files: ReadonlyMap<string, Buffer>, random: (below: number) => number): Flip {
   const names = [...files.keys()];
-  // Days are picked twice as often as the other files.
+  // Day files are picked twice as often as the other files.
   const days = names.filter((name) => /^\d/.test(name));
   const file = (random(3) < 2 ? days[random(days.length)] : names[random(names.length)]) as string;
   const bytes = files.get(file) as Buffer;
@@ -74,7 +74,7 @@ function pick(files: ReadonlyMap<string, Buffer>, random: (below: number) => num
 
 type Read = Verdict & { readonly refusedAtOpen?: string };
 
-/** Undefined when the process has ended. */
+/** Undefined if the process has ended. */
 function askedOf(reader: ChildProcess, target: string): Promise<Read | undefined> {
   return new Promise((resolve) => {
     const settle = (read: Read | undefined) => {
@@ -119,7 +119,7 @@ test('LMDB: no flipped bit makes an archived round look new', async (t) => {
     mkdirSync(target);
     copyFileSync(join(source, 'archive.json'), join(target, 'archive.json'));
     for (const [file, bytes] of files) {
-      // Some rounds force a full reread of the keys.
+      // Some rounds force a full read of the keys from the records.
       if (file === 'names.mdb' && n % 3 === 0) continue;
       writeFileSync(join(target, file), file === flip?.file ? flipped(bytes, flip) : bytes);
     }

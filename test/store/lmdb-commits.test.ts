@@ -3,7 +3,9 @@ import { mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Commits } from '../../src/store/lmdb/commits.js';
 
-/** The parts of lmdb that one batch of an event turn needs: its promise is created right after the event. */
+/**
+ * The parts of lmdb that matter for one batch of an event turn. The batch's promise is created right after the event.
+ */
 class OneBatch {
   committed: Promise<unknown> = Promise.resolve();
   private beforeCommit = () => {};
@@ -13,7 +15,9 @@ class OneBatch {
     this.beforeCommit = callback;
   }
 
-  /** `meanwhile` runs as the continuation of an earlier commit, which this stretch of code resolves. */
+  /**
+   * Fails the batch. `meanwhile` runs as the continuation of an earlier commit, which this code resolves synchronously.
+   */
   fail(meanwhile: () => void): void {
     this.beforeCommit();
     this.committed = Promise.reject(new Error('commit failed'));
@@ -35,7 +39,7 @@ test("a failed batch's promise is handled even if the next batch begins immediat
   process.on('unhandledRejection', listener);
   const root = new OneBatch();
   commitsOf(root);
-  // As lmdb does: in an immediate, where a tick comes before a microtask.
+  // lmdb also does this in an immediate, where a tick comes before a microtask.
   setImmediate(() =>
     root.fail(() => {
       root.committed = Promise.resolve();
@@ -51,7 +55,7 @@ test('a failed commit without a reason from lmdb is returned unchanged', async (
   assert.equal(await commitsOf(new OneBatch()).causeOf(failure), failure);
 });
 
-test('a commit without an outcome for half a minute is stuck', async () => {
+test('a commit that has not settled for half a minute is stuck', async () => {
   mock.timers.enable({ apis: ['setInterval'] });
   try {
     let stuck: string | undefined;

@@ -16,7 +16,7 @@ const CHUNKS = 200;
 const CHUNK = randomBytes(2000);
 const MIB = 1024 * 1024;
 
-/** A store whose shard 0 has an owner and a complete snapshot. */
+/** Runs with a store whose shard 0 has an owner and a complete snapshot. */
 async function withSnapshot(run: (store: LmdbStore, log: Writer, id: string, folder: string) => Promise<void>) {
   const folder = makeTempFolder();
   const store = LmdbStore.open(folder.path);
@@ -75,14 +75,14 @@ test('a store closed during a deletion keeps finished work and rejects the rest'
   });
 });
 
-/** Limits the size of files that this process writes; undefined: no limit. */
+/** Limits the size of files that this process writes. Undefined removes the limit. */
 function limitFiles(bytes: number | undefined): void {
   execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes ?? 'unlimited'}:`]);
 }
 
 const LINUX_ONLY = { skip: platform === 'linux' ? false : 'prlimit is of Linux' };
 
-/** Appends entries one by one, and returns the one that is refused. */
+/** Appends entries one by one, and returns the first one that is refused. */
 async function appendUntilRefused(store: LmdbStore, log: Writer): Promise<[Append, AppendOutcome]> {
   for (;;) {
     const entry = log.seal(0, log.head(0), 'x'.repeat(60_000));
@@ -93,7 +93,7 @@ async function appendUntilRefused(store: LmdbStore, log: Writer): Promise<[Appen
   }
 }
 
-/** Makes a write beyond the limit an error instead of a signal that ends the process. */
+/** Makes a write beyond the limit fail with an error, instead of a signal that ends the process. */
 async function withLimits(run: () => Promise<void>): Promise<void> {
   const ignore = () => {};
   process.on('SIGXFSZ', ignore);
@@ -105,7 +105,7 @@ async function withLimits(run: () => Promise<void>): Promise<void> {
   }
 }
 
-test('a full disk refuses chunks and appends until there is space again', LINUX_ONLY, async () => {
+test('a full disk refuses chunks and appends until space is free again', LINUX_ONLY, async () => {
   const tooLarge = /^StoreFullError: the file of the store cannot grow \(EFBIG: file too large, write\)$/;
   const run = async (store: LmdbStore, log: Writer, whole: string, folder: string) => {
     const id = '00000000000000bb';
@@ -123,7 +123,7 @@ test('a full disk refuses chunks and appends until there is space again', LINUX_
     await assert.rejects(fill(), tooLarge);
     for (let i = 0; i < 20; i++) await log.append(0);
     assert.equal(await store.snapshots.deleteSnapshot(0, log.nonce, [], whole), true);
-    // The deletion makes space for some chunks.
+    // The deletion frees space for some chunks.
     await assert.rejects(fill(), tooLarge);
     const [append, outcome] = await appendUntilRefused(store, log);
     assert.match(String(outcome.type === 'failed' && outcome.error), tooLarge);

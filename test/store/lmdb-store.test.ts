@@ -27,8 +27,8 @@ async function start(folder: string, what: 'reader' | 'lock'): Promise<ChildProc
 }
 
 /**
- * A store in the folder `store`, whose shard 0 has an owner; `stuck` collects the causes when the store cannot
- * continue.
+ * Runs with a store in the folder `store`, whose shard 0 has an owner. `stuck` collects the causes reported when the
+ * store cannot continue.
  */
 async function withStore(
   run: (store: LmdbStore, log: Writer, folder: string, stuck: readonly string[]) => Promise<void>,
@@ -48,7 +48,7 @@ async function withStore(
   }
 }
 
-test('pages held by a reader are free again after the reader was killed', async () => {
+test('pages that a reader holds are freed after the reader is killed', async () => {
   await withStore(async (_store, log, folder) => {
     const reader = await start(folder, 'reader');
     const other = openEnvironment(folder);
@@ -81,7 +81,7 @@ for (const [what, change] of [
   });
 }
 
-test('a locked store can be interrupted, and is refused with a sentence', async () => {
+test('opening a locked store can be interrupted, and is refused with a sentence', async () => {
   await withStore(async (_store, _log, folder) => {
     const holder = await start(folder, 'lock');
     const env = { WALLETD_STORE: `lmdb:${folder}` };
@@ -113,7 +113,7 @@ for (const [what, damage] of [
   });
 }
 
-test('server, tools and restore report a file that is cut off', async () => {
+test('server, tools and restore report a truncated file', async () => {
   await withStore(async (store, _log, folder) => {
     await store.close();
     truncateSync(`${folder}/data.mdb`, 40_000);

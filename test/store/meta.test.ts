@@ -12,7 +12,7 @@ const meta: StoreMeta = {
   scales: { default: 4, byCurrency: { BTC: 8 } },
 };
 
-test('differences from a store are reported with the setting to change', () => {
+test("differences from a store's meta record are reported with the setting to change", () => {
   assert.deepEqual(differences(meta, { shards: 5, scales: { default: 2, byCurrency: {} } }), [
     'shards is 5, but the store was created with 4: set WALLETD_SHARDS=4',
     'money.scale is 2, but the store was created with 4: set WALLETD_MONEY_SCALE=4',
@@ -20,7 +20,7 @@ test('differences from a store are reported with the setting to change', () => {
   ]);
 });
 
-test('a store of an older walletd with arbitrary currency names can be served', () => {
+test("an older walletd's store with arbitrary currency names can be served", () => {
   const older = { ...meta, scales: { default: 4, byCurrency: { BTC: 8, btc: 2 } } };
   assert.deepEqual(differences(older, meta), []);
 });

@@ -8,7 +8,7 @@ const STORE = 'lmdb:/data';
 const CHECKSUM = 0x00c0ffee;
 const at = (epoch: number, sequence: number) => [[0, { lsn: { epoch, sequence }, checksum: CHECKSUM }]] as const;
 
-test('a process and its successor, writing simultaneously, leave one intact record', async () => {
+test('a process and its successor that write simultaneously leave one intact record', async () => {
   const folder = makeTempFolder();
   const [old, successor] = [NodeRecord.open(folder.path, STORE), NodeRecord.open(folder.path, STORE)];
   for (let i = 0; i < 50; i++) {
@@ -19,7 +19,7 @@ test('a process and its successor, writing simultaneously, leave one intact reco
   folder.remove();
 });
 
-test('the last write of a process being replaced does not stay', async () => {
+test('the last write of a process that is being replaced does not persist', async () => {
   const folder = makeTempFolder();
   const [old, successor] = [NodeRecord.open(folder.path, STORE), NodeRecord.open(folder.path, STORE)];
   await successor.write('id', at(2, 15));
@@ -44,7 +44,7 @@ test('a record that could not be written is written later, even if unchanged', a
   folder.remove();
 });
 
-test('a repeated write waits until the pending one is in the file', async () => {
+test('a repeated write waits until the pending write is in the file', async () => {
   const folder = makeTempFolder();
   const record = NodeRecord.open(folder.path, STORE);
   const first = record.write('id', at(1, 5));
@@ -57,7 +57,7 @@ test('a repeated write waits until the pending one is in the file', async () => 
   folder.remove();
 });
 
-test('a record of an older walletd, without checksums, is read', () => {
+test("an older walletd's record without checksums can be read", () => {
   const folder = makeTempFolder();
   const record = NodeRecord.open(folder.path, STORE);
   writeFileSync(record.path, JSON.stringify({ store: STORE, storeId: 'id', shards: { 0: '1-5' } }));
@@ -67,7 +67,7 @@ test('a record of an older walletd, without checksums, is read', () => {
   folder.remove();
 });
 
-test('a copy at a new address must have everything acknowledged before', async () => {
+test('a copy at a new address must have everything acknowledged at the old address', async () => {
   const folder = makeTempFolder();
   await NodeRecord.open(folder.path, STORE).write('id', at(1, 5), 1000);
   const copy = NodeRecord.open(folder.path, 'redis://new');
@@ -80,10 +80,10 @@ test('a copy at a new address must have everything acknowledged before', async (
   folder.remove();
 });
 
-test("of a store's two addresses the entry noted last counts", async () => {
+test("of a store's two addresses, the entry noted last counts", async () => {
   const folder = makeTempFolder();
   await NodeRecord.open(folder.path, STORE).write('id', at(5, 90), 1000);
-  // A loss was accepted here, which may leave a smaller LSN.
+  // A loss was accepted at this address, which may leave a smaller LSN.
   await NodeRecord.open(folder.path, 'redis://new').write('id', at(4, 20), 2000);
   for (const store of [STORE, 'redis://new']) {
     const record = NodeRecord.open(folder.path, store);
@@ -105,7 +105,7 @@ test('an entry counts as noted later even if the clock was set back', async () =
   folder.remove();
 });
 
-test("a restored store lacks entries acknowledged after the restore's end", async () => {
+test('a restored store lacks entries acknowledged after the end of the restore', async () => {
   const folder = makeTempFolder();
   await NodeRecord.open(folder.path, STORE).write('id', at(1, 5), 1000);
   const record = NodeRecord.open(folder.path, 'redis://new');

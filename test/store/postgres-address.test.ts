@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { AddressError, parsePostgresAddress } from '../../src/store/postgres/postgres-address.js';
 import { inTempFolder } from '../support/temp-folder.js';
 
-test('an address of PostgreSQL names server, database and user', () => {
+test('a PostgreSQL address names the server, database and user', () => {
   assert.deepEqual(parsePostgresAddress('postgres://walletd:p%40%2Fss%25@10.0.0.1:6000/books'), {
     name: 'postgres://10.0.0.1:6000/books',
     login: {
@@ -46,7 +46,7 @@ test('sslmode decides whether TLS is used and what is verified', () =>
     });
   }));
 
-test('an address that cannot work is refused by its part, without its password', () => {
+test('an unusable address is refused by its faulty part, without revealing its password', () => {
   for (const [address, part] of [
     ['mysql://u:hush@h/b', /must begin with postgres:\/\//],
     ['postgres://walletd:hush/hush@127.0.0.1:5432/w', /user or password holds an unescaped \/.*write %2F/],

@@ -30,7 +30,7 @@ function recordOf(day: number): ArchiveRecord {
   };
 }
 
-/** Runs one lookup after the other until `end` is called, which rejects if a lookup has failed. */
+/** Runs lookups one after another until `end` is called. `end` rejects if a lookup has failed. */
 function lookups(archive: PostgresArchive): { end(): Promise<number> } {
   let isWanted = true;
   const run = async () => {
@@ -54,7 +54,7 @@ const PARTITIONS = `
 
 const reason = whyNoPostgres() ?? whyNoPgBouncer();
 if (reason !== undefined) {
-  test('PostgreSQL and holders of locks', { skip: reason }, () => {});
+  test('PostgreSQL and lock holders', { skip: reason }, () => {});
 } else {
   const databases = new PostgresDatabases(startPostgres(tmpdir()));
   let bouncer: Promise<PgBouncer> | undefined;
@@ -63,7 +63,7 @@ if (reason !== undefined) {
     await cleanUp();
   });
 
-  /** An archive with two days, its address without a pooler, and a session that holds the locks of pg_dump. */
+  /** An archive with two days, its address without a pooler, and a session that holds the same locks as pg_dump. */
   const held = async (t: TestContext, way: 'direct' | 'pooled') => {
     const name = await databases.create();
     const direct = databases.url(name);
@@ -106,7 +106,7 @@ if (reason !== undefined) {
       assert.ok((await archive.find(0, [{ player: 1, kind: 'round', hash: 7 }], ALWAYS)).length > 0);
       await archive.put([recordOf(DAY + 40)]);
       await holder.query('COMMIT');
-      // The day created ahead may hold the lock for a moment.
+      // The creation of the next day's table may hold the lock for a moment.
       await until('the old day is dropped', () =>
         archive.dropBefore(DAY + 1).then(
           () => true,
@@ -171,14 +171,14 @@ if (reason !== undefined) {
     await holder.query('COMMIT');
   });
 
-  test('tables are created a day ahead, so that midnight finds its own', async (t) => {
+  test('tables are created a day ahead, so that a table exists at midnight', async (t) => {
     const { archive, direct } = await held(t, 'direct');
     await archive.put([recordOf(DAY + 5)]);
     await tableOf(direct, DAY + 6);
     assert.deepEqual(await archive.days(), [DAY, DAY + 1, DAY + 5]);
   });
 
-  test('a short lock delays a new day without failing a lookup', async (t) => {
+  test('a short lock delays a new day without failing any lookup', async (t) => {
     const { archive, direct, holder } = await held(t, 'direct');
     await holder.query('LOCK TABLE walletd_rounds IN SHARE UPDATE EXCLUSIVE MODE');
     const looking = lookups(archive);

@@ -12,15 +12,17 @@ import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
 import { ARCHIVE_STORES } from '../contract/archive.js';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
 
-/* The table "who may" of docs/archive.md, tried on a real PostgreSQL with the roles of config/archive-roles.sql. */
+/*
+ * Tests the table "who may" of docs/archive.md on a real PostgreSQL server, with the roles of config/archive-roles.sql.
+ */
 const DAY = 20_700;
 const SCRIPT = fileURLToPath(new URL('../../../config/archive-roles.sql', import.meta.url));
 const PAGE = readFileSync(new URL('../../../docs/archive.md', import.meta.url), 'utf8');
 const FORBIDDEN = '42501';
 
 /**
- * Statements of each row, by its first column. A permitted role runs them in order; for any other role each one is
- * refused.
+ * Statements of each row, by the row's first column. A permitted role runs them in order. For any other role, each
+ * statement is refused.
  */
 const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
   'read archived rounds': [
@@ -90,7 +92,7 @@ const record = (day: number): ArchiveRecord => ({
   image: Buffer.from('an image'),
 });
 
-test('the table in docs/archive.md and the tested statements have the same rows', () => {
+test('the table in docs/archive.md has the same rows as the tested statements', () => {
   assert.deepEqual([...new Set(claims().map(({ to }) => to))].sort(), Object.keys(STATEMENTS).sort());
   assert.deepEqual([...new Set(claims().map(({ role }) => role))], ['walletd', 'walletd_reader']);
 });
@@ -178,7 +180,7 @@ if (reason !== undefined) {
     runScript(name);
   });
 
-  test('the script leaves an archive in the schema public as it is', async () => {
+  test('the script leaves an archive in the schema public unchanged', async () => {
     const older = await databases.create();
     await runSql(databases.url(older), 'CREATE TABLE walletd_rounds (a int)');
     assert.throws(() => runScript(older), /this database has an archive in the schema public/);

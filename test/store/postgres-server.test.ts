@@ -25,7 +25,7 @@ const FACTS = {
   hasChecksums: true,
 };
 
-test('a server is refused by its first weak setting, with the cure', () => {
+test('a server is refused by its first weak setting, with the fix', () => {
   refuseServer(FACTS, false);
   refuseServer({ ...FACTS, settings: { ...FACTS.settings, synchronous_commit: 'remote_apply' } }, false);
   for (const [changes, sentence] of [
@@ -39,7 +39,7 @@ test('a server is refused by its first weak setting, with the cure', () => {
   }
 });
 
-test('a server without checksums of its pages is a warning', () => {
+test('a server without page checksums causes a warning', () => {
   const weak = { ...FACTS, hasChecksums: false };
   refuseServer(weak, false);
   const warnings = judgeServer(weak, false).filter(({ verdict }) => verdict !== 'good');
@@ -81,7 +81,10 @@ if (reason !== undefined) {
     await runSql(server.url, `ALTER SYSTEM SET ${setting} = ${value}`, 'SELECT pg_reload_conf()');
     await untilSetting(setting, value);
   };
-  /** A reload reaches a session between two of its statements, and new sessions at once. */
+  /**
+   * Waits until the setting is in force. A reload reaches a session between two of its statements, and new sessions at
+   * once.
+   */
   const untilSetting = async (setting: string, value: string) => {
     for (;;) {
       const [row] = (await runSql(server.url, `SELECT current_setting('${setting}') AS value`)) as { value: string }[];
@@ -114,7 +117,7 @@ if (reason !== undefined) {
           assert.deepEqual(await use(url, { trustConfig: true, isReadOnly: false }), []);
           assert.deepEqual(await use(url, { trustConfig: false, isReadOnly: true }), []);
         }
-        // Behind a pooler the next transaction may run on another server, so it is checked like a new connection.
+        // Behind a pooler the next transaction may run on a different server, so it is checked like a new connection.
         await assert.rejects(pooled.days(), sentence);
       } finally {
         await alterSystem(setting, 'on');
@@ -124,7 +127,7 @@ if (reason !== undefined) {
     });
   }
 
-  test('a wrong password, user or database is reported and is no outage', async () => {
+  test('a wrong password, user or database is reported and is not an outage', async () => {
     const name = await databases.create();
     await runSql(server.url, "CREATE ROLE guarded LOGIN PASSWORD 'right'");
     const hba = `${await dataFolder()}/pg_hba.conf`;
@@ -162,7 +165,7 @@ if (reason !== undefined) {
     }
   });
 
-  test('a certificate of an unknown CA is refused with the cure, sslrootcert', () =>
+  test('a certificate from an unknown CA is refused with the fix, sslrootcert', () =>
     inTempFolder(async (folder) => {
       const { certificateFile, keyFile } = makeCertificate(folder, 'localhost');
       const [port, data] = [await freePort(), await dataFolder()];
@@ -199,7 +202,7 @@ if (reason !== undefined) {
       }
     }));
 
-  test('sslmode=require on a server without TLS is reported and is no outage', async () => {
+  test('sslmode=require on a server without TLS is reported and is not an outage', async () => {
     const network = await FaultyNetwork.start(`${databases.socketFolder}/.s.PGSQL.5432`);
     const url = `postgres://postgres@127.0.0.1:${network.port}/postgres?sslmode=require`;
     await assert.rejects(use(url), (error: Error) => /has no TLS/.test(error.message) && !isOutage(error));
@@ -241,7 +244,7 @@ if (reason !== undefined) {
     );
   });
 
-  // Must be last: the server stays a replica.
+  // Must be the last test, because the server stays a replica.
   test('a replica is refused for writing but not for reading', async () => {
     const name = await databases.create();
     const url = databases.url(name);

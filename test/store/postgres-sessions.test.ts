@@ -48,7 +48,7 @@ if (reason !== undefined) {
     });
   }
 
-  test('lookups of many archives at once share the sessions of PgBouncer', async () => {
+  test("simultaneous lookups of many archives share PgBouncer's sessions", async () => {
     const url = (await bouncer('transaction')).url(await databases.create());
     const archives = Array.from({ length: 6 }, () => new PostgresArchive(url, STORE_ID));
     await archives[0]?.put([RECORD]);
@@ -77,14 +77,14 @@ if (reason !== undefined) {
         'CREATE TRIGGER note AFTER INSERT ON walletd_fresh EXECUTE FUNCTION note()',
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
       );
-      // The next use of a terminated connection reveals its end.
+      // The end of a terminated connection shows only at its next use.
       await archive.put([{ ...RECORD, round: 3 }]).catch(() => archive.put([{ ...RECORD, round: 3 }]));
       assert.deepEqual(await runSql(direct, 'SELECT DISTINCT value FROM seen'), [{ value: 'on' }]);
       await archive.close();
     });
   }
 
-  test('settings of walletd do not stay in the sessions that PgBouncer lends', async () => {
+  test("walletd's settings do not stay in PgBouncer's shared sessions", async () => {
     const name = await databases.create();
     const url = (await bouncer('transaction')).url(name);
     const archive = new PostgresArchive(url, STORE_ID);
@@ -94,15 +94,15 @@ if (reason !== undefined) {
     assert.deepEqual(await runSql(url, 'SHOW lock_timeout'), [{ lock_timeout: '0' }]);
   });
 
-  test('options in the address of PgBouncer are refused in one sentence', async () => {
+  test('options in a PgBouncer address are refused in one sentence', async () => {
     const url = (await bouncer('transaction')).url(await databases.create());
     const archive = new PostgresArchive(`${url}&options=-c%20work_mem%3D1MB`, STORE_ID);
-    // PgBouncer knows some options from 1.20 on.
+    // PgBouncer supports some options since version 1.20.
     await assert.rejects(archive.days(), /refuses a start-up parameter: leave options= out|work_mem/);
     await archive.close();
   });
 
-  test('PgBouncer that pools statements is refused in one sentence', async () => {
+  test('a PgBouncer that pools statements is refused in one sentence', async () => {
     const url = (await bouncer('statement')).url(await databases.create());
     const archive = new PostgresArchive(url, STORE_ID);
     await assert.rejects(archive.days(), /pools statements.*set pool_mode = transaction/);

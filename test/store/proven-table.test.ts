@@ -37,7 +37,7 @@ const id = (hash: number): ArchiveKey => ({ player: 1, kind: 'transaction', hash
 
 type Change = (table: ReturnType<ReturnType<typeof open<Buffer, Buffer>>['openDB']>) => unknown;
 
-/** Changes a table of a day's file without the archive's knowledge. */
+/** Changes a table in a day's file without the archive's knowledge. */
 async function change(folder: string, table: string, run: Change): Promise<void> {
   const root = open<Buffer, Buffer>({ path: join(folder, FILE), noSubdir: true, maxDbs: 5, ...BINARY });
   await run(root.openDB({ name: table, ...BINARY }));
@@ -67,7 +67,7 @@ test('LMDB: a lost row is an error for every reader that passes its place', asyn
   const folder = await filled(3);
   const lost = (await keysOf(folder, 'rounds'))[1] as Buffer;
   await change(folder, 'rounds', (rounds) => rounds.remove(lost as never));
-  // Keeps the number of records constant; another test covers that check.
+  // Keeps the number of records constant, because a different test covers that check.
   await change(folder, 'rounds', (rounds) => rounds.put(Buffer.alloc(22, 0xee) as never, Buffer.alloc(9) as never));
   const archive = LmdbArchive.open(folder, STORE_ID);
   const found = await archive.find(0, [round(0), round(2)], DAYS);
@@ -107,7 +107,7 @@ test('LMDB: lost keys of a put count as damaged', async () => {
   await archive.close();
 });
 
-test('LMDB: saved keys that lack a part count as damaged', async () => {
+test('LMDB: saved keys with a missing part count as damaged', async () => {
   const folder = await filled(1);
   const archive = LmdbArchive.open(folder, STORE_ID);
   const parts = new Map([1, 2, 3].map((number) => [number, Buffer.from(`part ${number}`)]));
@@ -145,7 +145,7 @@ test('LMDB: the next put adds the second trees to an older file', async () => {
   assert.deepEqual(await keysOf(folder, 'rounds-keys'), await keysOf(folder, 'rounds'));
 });
 
-test('LMDB: only the thread of shard 0 writes second trees; others read them', async () => {
+test('LMDB: only the thread of shard 0 writes second trees; other threads read them', async () => {
   const folder = await filled(3);
   for (const table of ['rounds-keys', 'fresh-keys']) await change(folder, table, (keys) => keys.drop());
   const [first, other] = [LmdbArchive.open(folder, STORE_ID), LmdbArchive.open(folder, STORE_ID)];

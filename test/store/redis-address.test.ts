@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseRedisAddress } from '../../src/store/redis/redis-address.js';
 
-test('an address of Redis has server, database and user; its name hides the password', () => {
+test('a Redis address has a server, database and user; its name hides the password', () => {
   assert.deepEqual(parseRedisAddress('redis://walletd:p%40ss@10.0.0.1:7000/3'), {
     name: 'redis://10.0.0.1:7000/3',
     servers: [{ host: '10.0.0.1', port: 7000, db: 3, username: 'walletd', password: 'p@ss' }],
@@ -18,7 +18,7 @@ test('an address of Redis has server, database and user; its name hides the pass
   assert.deepEqual(parseRedisAddress('rediss://redis.example.com:6380')?.servers[0].tls, {});
 });
 
-test('an address of sentinels has the sentinels and the name of the master', () => {
+test("a sentinel address has the sentinels and the master's name", () => {
   assert.deepEqual(parseRedisAddress('redis+sentinel://u:p@s1:26379,s2,s3:26381/mymaster/2'), {
     name: 'redis+sentinel://s1:26379,s2,s3:26381/mymaster/2',
     servers: [
@@ -42,7 +42,7 @@ test('an address of sentinels has the sentinels and the name of the master', () 
   );
 });
 
-test('an address of a cluster has the servers to ask for its masters', () => {
+test('a cluster address has the servers to ask for its masters', () => {
   assert.deepEqual(parseRedisAddress('rediss+cluster://u:p@r1:7000,r2'), {
     name: 'rediss+cluster://r1:7000,r2',
     servers: [

@@ -18,7 +18,7 @@ import type { Router } from '../../src/store/redis/router.js';
 import { one, Writer } from '../contract/writer.js';
 import { RedisServer } from '../support/redis-server.js';
 
-/* A reply of Redis proves that a write is durable only if the reply follows a write on the same connection. */
+/* A Redis reply proves that a write is durable only if the reply follows a write on the same connection. */
 
 let server: RedisServer;
 
@@ -30,7 +30,7 @@ after(async () => {
   await server.destroy();
 });
 
-/** Number of writes that the server has carried out since its start. */
+/** Number of writes that the server has executed since it started. */
 async function writes(): Promise<number> {
   const [, count] = /^rdb_changes_since_last_save:(\d+)/m.exec(String(await server.call('INFO', 'persistence'))) ?? [];
   return Number(count);
@@ -51,7 +51,7 @@ async function withStore(run: (store: RedisStore, storeId: string) => Promise<vo
   }
 }
 
-test('an append that is a duplicate writes the head again', async () => {
+test('a duplicate append writes the head again', async () => {
   await withStore(async ({ wal }, storeId) => {
     const log = new Writer(wal, storeId);
     const expected = log.head(0);
@@ -63,7 +63,7 @@ test('an append that is a duplicate writes the head again', async () => {
   });
 });
 
-test('a head check rewrites the head only when WAIT follows', async () => {
+test('a head check rewrites the head only if WAIT follows', async () => {
   await withStore(async ({ wal }, storeId) => {
     const log = new Writer(wal, storeId);
     const { head } = await log.append(0);
@@ -97,7 +97,7 @@ interface Checked {
   readonly calls: readonly (readonly unknown[])[];
 }
 
-/** Checks a head on a master that accepts it; `confirmed` is the master's answer to WAIT or WAITAOF. */
+/** Checks a head on a master that accepts it. `confirmed` is the master's answer to WAIT or WAITAOF. */
 async function checkHead(durability: Durability, confirmed: unknown): Promise<Checked> {
   const calls: unknown[][] = [];
   const client = {
@@ -117,7 +117,7 @@ async function checkHead(durability: Durability, confirmed: unknown): Promise<Ch
   return { outcome, calls };
 }
 
-test('a head check confirmed by replicas requests a write and waits for it', async () => {
+test('a head check that replicas must confirm requests a write and waits for it', async () => {
   const { outcome, calls } = await checkHead({ type: 'replicas', count: 2 }, 2);
   assert.deepEqual(outcome, { type: 'ok' });
   const [check, wait] = calls;
@@ -126,12 +126,12 @@ test('a head check confirmed by replicas requests a write and waits for it', asy
   assert.deepEqual(wait?.slice(0, 2), ['WAIT', 2]);
 });
 
-test('an append confirmed by too few replicas has failed', async () => {
+test('an append that too few replicas confirm fails', async () => {
   assert.equal((await checkHead({ type: 'replicas', count: 2 }, 1)).outcome?.type, 'failed');
   assert.equal((await checkHead({ type: 'synced', count: 1 }, [1, 0])).outcome?.type, 'failed');
 });
 
-test('an append not synced by its own server has failed', async () => {
+test('an append that its own server has not synced fails', async () => {
   assert.equal((await checkHead({ type: 'synced', count: 1 }, [0, 1])).outcome?.type, 'failed');
   assert.equal((await checkHead({ type: 'synced', count: 1 }, [1, 1])).outcome?.type, 'ok');
 });

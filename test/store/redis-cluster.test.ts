@@ -73,7 +73,7 @@ test("a store's shards use all masters, each with its own append queue", async (
   assert.equal(lanes.size, 3);
 });
 
-test('an interrupted creation is continued by the next process as the same store', async () => {
+test('the next process continues an interrupted creation as the same store', async () => {
   const storeId = randomUUID();
   const store = storeAt(cluster.url, storeId);
   const home = await cluster.masterOf(calculateSlot(`${storeId}:meta`));
@@ -98,7 +98,7 @@ test('a store is discarded completely, and only if nothing was written to it', a
   assert.equal(await store.meta.maybeRead(), undefined);
 });
 
-test('of owners that start together one gets all logs, the others none', async () => {
+test('of several owners that start together, one gets all logs and the others none', async () => {
   const { storeId, store } = await created();
   for (let round = 0; round < 10; round++) {
     const contenders = await Promise.all(
@@ -161,7 +161,7 @@ test('a log whose slot moves during appends has each entry once, in order', asyn
       await store.wal.read(shard, { epoch: 1, sequence: n - 1 }, 10);
     }
   })();
-  // Head and log are on different servers for a while.
+  // The head and the log are on different servers for a while.
   await cluster.moveSlot(slot, to, () => new Promise((resolve) => setTimeout(resolve, 100)));
   await new Promise((resolve) => setTimeout(resolve, 100));
   isMoving = false;
@@ -173,7 +173,7 @@ test('a log whose slot moves during appends has each entry once, in order', asyn
   assert.equal(await to.call('EXISTS', `${storeId}:{${shard}}:head`), 1, 'it is there now');
 });
 
-test('a master that has lost the store receives no write', async () => {
+test('a master that has lost the store receives no writes', async () => {
   const { storeId, store } = await created();
   const writer = new Writer(store.wal, storeId);
   const shard = 1;
@@ -189,7 +189,7 @@ test('a master that has lost the store receives no write', async () => {
   assert.ok(outcome.type === 'failed' && /is empty: the store .* is gone from it/.test(outcome.error.message));
 });
 
-test('during a restore over several masters the former owner writes on none', async () => {
+test('during a restore over several masters, the former owner writes to none of them', async () => {
   const { storeId, store } = await created();
   const old = new Writer(store.wal, storeId);
   const written = shards.slice(0, 4);
@@ -213,7 +213,7 @@ test('during a restore over several masters the former owner writes on none', as
   for (const append of appends) assert.equal((await one(store.wal, append)).type, 'conflict');
 });
 
-test('the user of config/users.acl has all rights it needs on a cluster', async () => {
+test('the user in config/users.acl has all rights that it needs on a cluster', async () => {
   for (const user of ['walletd', 'initiator']) {
     const rules = new RegExp(`^user ${user} on >CHANGE-ME (.*)$`, 'm').exec(fileOf('config/users.acl'))?.[1] ?? '';
     for (const master of cluster.masters) {
@@ -267,7 +267,7 @@ test('nodes share masters with replicas only if answers wait for another copy', 
   }
 });
 
-test('masters without a replica and partly confirmed answers are alerts', async () => {
+test('masters without a replica and partly confirmed answers cause alerts', async () => {
   const { store } = await created();
   assert.deepEqual(
     [...(await store.concerns())].sort(),

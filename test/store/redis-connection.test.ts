@@ -11,7 +11,7 @@ import { one, Writer } from '../contract/writer.js';
 import { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
-test('a wrong password is reported as such, in any order of replies', async () => {
+test('a wrong password is reported as such, whatever the order of replies', async () => {
   const server = await RedisServer.start();
   try {
     const address = parseRedisAddress(`redis://walletd:wrong@127.0.0.1:${server.port}`) as RedisAddress;
@@ -28,7 +28,7 @@ test('a wrong password is reported as such, in any order of replies', async () =
   }
 });
 
-test('a server whose settings are weakened is refused until they are restored', async () => {
+test('a server with weakened settings is refused until they are restored', async () => {
   const server = await RedisServer.start();
   const address = parseRedisAddress(server.url) as RedisAddress;
   const durability = { type: 'fsync' } as const;
@@ -46,7 +46,7 @@ test('a server whose settings are weakened is refused until they are restored', 
   }
 });
 
-test('password and database are set before the first command', async () => {
+test('the password and database are set before the first command', async () => {
   const server = await RedisServer.start({ requirepass: 'secret' });
   const address = parseRedisAddress(`redis://:secret@127.0.0.1:${server.port}/3`) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
@@ -95,7 +95,7 @@ test('during a restore the former owner cannot write over its open connection', 
   }
 });
 
-test('an append that is late once connected is not sent and keeps the connection', async () => {
+test('an append that is late after connecting is not sent and keeps the connection', async () => {
   const server = await RedisServer.start();
   const address = parseRedisAddress(server.url) as RedisAddress;
   const options = { address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false } as const;

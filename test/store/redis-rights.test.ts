@@ -11,8 +11,9 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
 /*
- * The table "Who may do what" of docs/redis.md, tried on a real Redis: each `no` by sending the commands as that user,
- * each `yes` by asking the server's own ACL, because some of these commands would end the server.
+ * Tests the table "Who may do what" of docs/redis.md on a real Redis server. Each `no` is tested by sending the
+ * commands as that user. Each `yes` is tested against the server's own ACL, because some of the commands would end the
+ * server.
  */
 const fileOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const LOG = 'walletd:{0}:wal';
@@ -20,7 +21,7 @@ const HEAD = 'walletd:{0}:head';
 const SNAPSHOTS = 'walletd:{0}:snapshots';
 const LIBRARY = "#!lua name=other\nredis.register_function('other', function() return 1 end)";
 
-/** Commands of each row, by its first column. */
+/** Commands of each row, by the row's first column. */
 const COMMANDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'read logs, heads and snapshots': [
     ['GET', HEAD],
@@ -132,7 +133,7 @@ async function as<T>(user: string, run: (client: Redis) => Promise<T>): Promise<
   }
 }
 
-test('the table in docs/redis.md and the tested commands have the same rows', () => {
+test('the table in docs/redis.md has the same rows as the tested commands', () => {
   const rows = new Set(claims().map(({ to }) => to));
   assert.deepEqual([...rows].sort(), Object.keys(COMMANDS).sort());
   const users = [...fileOf('config/users.acl').matchAll(/^user (\S+) on /gm)].map(([, user]) => user);
@@ -142,7 +143,7 @@ test('the table in docs/redis.md and the tested commands have the same rows', ()
   );
 });
 
-test('docs/redis.md prints the rights of walletd as config/users.acl has them', () => {
+test("docs/redis.md prints walletd's rights as config/users.acl has them", () => {
   const [, rules = ''] = /^ACL SETUSER walletd on >PASSWORD (.*)$/m.exec(fileOf('docs/redis.md')) ?? [];
   assert.ok(fileOf('config/users.acl').includes(`\nuser walletd on >CHANGE-ME ${rules}\n`));
 });
@@ -176,10 +177,10 @@ async function withStore<T>(user: string, run: (store: RedisStore) => Promise<T>
   }
 }
 
-/** Users of walletd 0.1 until now, with the rights that only init needs today. */
+/** Users since walletd 0.1, with the rights that only init needs today. */
 const OLDER = fileOf('config/users.acl').match(/^user initiator on >CHANGE-ME (.*)$/m)?.[1] ?? '';
 
-test('initiator loads the functions, and walletd serves without that right', async () => {
+test('initiator loads the functions, and walletd runs without that right', async () => {
   await admin.call('FLUSHALL');
   await admin.call('FUNCTION', 'FLUSH');
   const cure =
@@ -207,7 +208,7 @@ test('initiator loads the functions, and walletd serves without that right', asy
   });
 });
 
-test('without CONFIG GET walletd still refuses a log that a restart loses', async () => {
+test('without CONFIG GET walletd still refuses a log that a restart would lose', async () => {
   for (const [setting, bad, good] of [
     ['appendonly', 'no', 'yes'],
     ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
@@ -220,7 +221,7 @@ test('without CONFIG GET walletd still refuses a log that a restart loses', asyn
   await until('its file', async () => /aof_rewrite_in_progress:0/.test(String(await admin.info('persistence'))));
 });
 
-test('a user of an older ACL file serves, and doctor lists superfluous rights', async () => {
+test('a user from an older ACL file works, and doctor lists superfluous rights', async () => {
   await admin.call('ACL', 'SETUSER', 'older', 'reset', 'on', '>secret', ...OLDER.split(/ (?![^(]*\))/));
   await withStore('older', async (store) => {
     await store.meta.maybeRead();
@@ -260,7 +261,7 @@ test('initiator sees which replica would be refused after a failover', async () 
   }
 });
 
-test('init loads the functions on each of several masters', async () => {
+test('init loads the functions on every master', async () => {
   const others = [await RedisServer.start(), await RedisServer.start()];
   try {
     const servers = others.map(({ port }) => ({ host: '127.0.0.1', port })) as never;

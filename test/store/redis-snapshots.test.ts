@@ -31,7 +31,7 @@ interface Options {
   readonly durability?: Durability;
 }
 
-/** A new store in an empty Redis, and the owner of its logs. */
+/** Runs with a new store in an empty Redis, and the owner of its logs. */
 async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>, options: Options = {}): Promise<void> {
   const { url = server.url, durability = { type: 'fsync' } } = options;
   await server.call('FLUSHALL');
@@ -40,7 +40,7 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
   const address = parseRedisAddress(url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false, isReadOnly: false });
   try {
-    // On a busy machine a replica may be late with the first write; a repetition finds the write there.
+    // On a busy machine a replica may confirm the first write too late. Repeating the creation finds the earlier write.
     const creator = new RedisStore({
       address: parseRedisAddress(server.url) as RedisAddress,
       prefix: 'walletd',
@@ -67,7 +67,7 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
 const [, RULES = ''] = /^ACL SETUSER walletd on >PASSWORD (.*)$/m.exec(fileOf('docs/redis.md')) ?? [];
 const setUser = (rules: string) => server.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', ...rules.split(' '));
 
-test('the documented rights are enough for logs and snapshots', async () => {
+test('the documented rights suffice for logs and snapshots', async () => {
   for (let i = 0; i < 2; i++) await setUser(RULES);
   const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
   await withStore(
@@ -89,7 +89,7 @@ test('the documented rights are enough for logs and snapshots', async () => {
   );
 });
 
-test('the documented rights permit no deletion except of snapshots, nor log overwrites', async () => {
+test('the documented rights permit no deletions except of snapshots, and no log overwrites', async () => {
   await setUser(RULES);
   const refused = [
     ['DEL', 'walletd:{0}:wal'],
@@ -124,7 +124,7 @@ test('the documented rights permit no deletion except of snapshots, nor log over
   });
 });
 
-test('a user with the rights of walletd 0.1 learns which ones are missing', async () => {
+test('a user with the rights of walletd 0.1 learns which rights are missing', async () => {
   await setUser(RULES.replace(/ \(~walletd:\*:snapshot\*.*\)$/, ''));
   const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
   await withStore(
@@ -156,7 +156,7 @@ test('a user without the right to write heads leaves no entry behind', async () 
   );
 });
 
-test('a lost log is not restarted in its middle, and its head stays', async () => {
+test('a lost log does not restart in its middle, and its head stays', async () => {
   await withStore(async (store, log) => {
     const copy = (await server.call('RENAME', 'walletd:{0}:wal', 'elsewhere')) as string;
     assert.equal(copy, 'OK');
@@ -169,7 +169,7 @@ test('a lost log is not restarted in its middle, and its head stays', async () =
   });
 });
 
-test('a server that lost its append-only file must have it before answers leave', async () => {
+test('a server that lost its append-only file answers only after rewriting it', async () => {
   const other = await RedisServer.start({ 'rdb-key-save-delay': '1000000' });
   const address = parseRedisAddress(other.url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
@@ -184,7 +184,7 @@ test('a server that lost its append-only file must have it before answers leave'
     await assert.rejects(store.meta.maybeRead(), /Redis has appendonly no, and it should be yes/);
     await other.call('CONFIG', 'SET', 'appendonly', 'yes');
     await assert.rejects(store.meta.maybeRead(), /Redis is rewriting its append-only file/);
-    // Ends the rewriting child process, which would outlive the server.
+    // Ends the child process that rewrites the file, which would outlive the server.
     await other.call('CONFIG', 'SET', 'appendonly', 'no');
   } finally {
     await store.close();
@@ -192,7 +192,7 @@ test('a server that lost its append-only file must have it before answers leave'
   }
 });
 
-test('a log in large nodes is trimmed too', async () => {
+test('a log in large stream nodes is trimmed as well', async () => {
   await server.call('CONFIG', 'SET', 'stream-node-max-entries', 1000);
   await server.call('CONFIG', 'SET', 'stream-node-max-bytes', 1_000_000);
   try {
@@ -207,7 +207,7 @@ test('a log in large nodes is trimmed too', async () => {
   }
 });
 
-test('a full server refuses chunks and frees space from snapshots and log', async () => {
+test('a full server refuses chunks, and snapshots and the log can free space', async () => {
   await withStore(async (store, log) => {
     for (let i = 0; i < 300; i++) await log.append(0);
     await store.snapshots.beginSnapshot(0, log.nonce, ID);

@@ -8,7 +8,7 @@ import { turns } from '../support/test-host.js';
 
 const ACCEPTED: CallbackReply = { answer: { type: 'accepted', before: 2, after: 1, isRepeat: false }, body: '{}' };
 
-/** Sends three callbacks and three queries to one worker; the second reply of each kind throws. */
+/** Sends three callbacks and three queries to one worker. The second reply callback of each kind throws. */
 async function sendThree() {
   const pool = await new FakePool(1, () => assert.fail('it serves')).open();
   const replies: CallbackReply[] = [];
@@ -29,7 +29,7 @@ async function sendThree() {
   return { worker, replies, results };
 }
 
-test("a reply callback that throws keeps back no other reply of a worker's message", async () => {
+test('a reply callback that throws does not hold back other replies of the message', async () => {
   const { worker, replies, results } = await sendThree();
   const { firstId } = worker.take('submit-callbacks').callbacks;
   const columns = new ReplyColumns();
@@ -43,7 +43,7 @@ test("a reply callback that throws keeps back no other reply of a worker's messa
   assert.deepEqual(results, [player, player]);
 });
 
-test('a reply callback that throws when a worker ends keeps back no other', async () => {
+test('a reply callback that throws when a worker ends does not hold back others', async () => {
   const { worker, replies, results } = await sendThree();
   worker.emit('exit');
   const starting = { type: 'failed', failure: 'starting' };

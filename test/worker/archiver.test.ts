@@ -15,7 +15,7 @@ const PLAYERS = 100;
 const TIMERS_MS = 20;
 const DAY_MS = 86_400_000;
 
-/** A shard in which each player has one archivable round; records what is submitted. */
+/** A shard in which each player has one archivable round. Records what is submitted. */
 class FakeShard {
   readonly playerCount = PLAYERS;
   readonly durableHead = { lsn: { epoch: 1, sequence: 1 } };
@@ -85,7 +85,7 @@ function archiving(t: TestContext) {
     serverMs: () => server.ms(),
   });
   archiver.start();
-  /** Lets time pass on an idle thread. */
+  /** Advances the time on an idle thread. */
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += TIMERS_MS) {
       thread.nowMs += TIMERS_MS;
@@ -99,7 +99,7 @@ function archiving(t: TestContext) {
   return { shard, archive, archiver, pass, thread, server, asked, dropped, forgotten, days };
 }
 
-test('all archivable rounds leave memory within an eighth of their time there', async (t) => {
+test('all archivable rounds leave memory within one eighth of memoryMs', async (t) => {
   const { shard, archiver, pass } = archiving(t);
   await pass(MEMORY_MS / 8);
   assert.ok(Math.abs(shard.looked - PLAYERS) <= 2, `${shard.looked} players`);
@@ -127,7 +127,7 @@ test('expired days are dropped as a whole', async (t) => {
   thread.expiredMs = 19_880 * DAY_MS + 1000;
   t.mock.timers.tick(60_000);
   await turns(3);
-  // The newest round of day 19,879 has not expired; a day later that day is dropped, too.
+  // The newest round of day 19,879 has not expired. A day later, that day is dropped as well.
   assert.deepEqual([dropped, forgotten], [[19_879], [19_879]]);
   archiver.stop();
 });
@@ -150,7 +150,7 @@ test('keys of expired days stay until the archive has dropped the days', async (
   archiver.stop();
 });
 
-test('no day is dropped in an archive that is behind the log', async (t) => {
+test('no day is dropped while the archive is behind the log', async (t) => {
   const { archive, archiver, thread, dropped } = archiving(t);
   thread.expiredMs = 19_880 * DAY_MS;
   archive.check = async () => {
@@ -190,7 +190,7 @@ test('a round of a dropped day stays in memory', async (t) => {
   archiver.stop();
 });
 
-test('no day is dropped while the time is not confirmed', async (t) => {
+test('no day is dropped until the time is confirmed', async (t) => {
   const { archiver, dropped } = archiving(t);
   t.mock.timers.tick(600_000);
   await turns(3);
@@ -198,7 +198,7 @@ test('no day is dropped while the time is not confirmed', async (t) => {
   archiver.stop();
 });
 
-test('the clock of the archive server decides which days are dropped', async (t) => {
+test("the archive server's clock decides which days are dropped", async (t) => {
   const { archiver, thread, server, asked, dropped } = archiving(t);
   thread.expiredMs = 100 * DAY_MS;
   server.ms = async () => 7;

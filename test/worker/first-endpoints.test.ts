@@ -16,7 +16,7 @@ test('a body stays bound to its first endpoint for the whole window', () => {
   }
 });
 
-test('a body is forgotten after the window, with its memory', () => {
+test('a body is forgotten after the window, and its memory is freed', () => {
   const memory = begin();
   memory.first('settleBets', 'body', 0);
   assert.equal(memory.first('winRewards', 'body', WINDOW_MS * 1.2), 'winRewards');
@@ -32,7 +32,7 @@ test('bodies that differ in one character are different bodies', () => {
   assert.equal(memory.first('placeBets', `${'x'.repeat(200_001)}`, 5000), 'placeBets');
 });
 
-test('a full memory forgets the oldest bodies and says how far back it reaches', () => {
+test('a full memory forgets the oldest bodies and reports how far back it reaches', () => {
   const memory = begin();
   for (let n = 0; n < 1_400_000; n++) memory.first('placeBets', `body ${n}`, n / 100);
   const { bodies, spanMs } = memory.measures(14_000);

@@ -6,7 +6,7 @@ import { Housekeeper } from '../../src/worker/housekeeper.js';
 
 const IDLE_MS = 60_000;
 
-/** Counts the calls it gets. */
+/** Counts the calls that it gets. */
 class CountingShard {
   packed = 0;
   compacted = 0;
@@ -47,7 +47,7 @@ test('every player is examined once per idle time, in small and large shards', (
   }
 });
 
-test('a turn ends after a millisecond, however many are due', (t) => {
+test('a turn ends after a millisecond, however many players are due', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const shard = new CountingShard(10_000_000);
   kept(t, [shard], 0.3);

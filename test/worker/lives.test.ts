@@ -3,7 +3,7 @@ import { mock, test } from 'node:test';
 import { FakePool, type FakeWorker } from '../support/fake-worker.js';
 import { turns } from '../support/test-host.js';
 
-/* Workers that end or fall silent; the test plays the workers and the clock. */
+/* Workers that end or fall silent. The test simulates the workers and the clock. */
 
 class Pool extends FakePool {
   constructor(isShared = false) {
@@ -36,7 +36,7 @@ for (const [description, minutes, state] of [
   });
 }
 
-test('a process without threads gets no shared shard and reports itself stopped', async () => {
+test('a process without threads gets no shared shards and reports itself stopped', async () => {
   const pool = await new Pool(true).open();
   assert.equal(pool.state, 'away');
   pool.newest.emit('exit');
@@ -54,7 +54,7 @@ test('a worker silent for ten seconds is ended, unless the process was paused', 
   mock.timers.enable({ apis: ['setInterval'] });
   try {
     const pool = await new Pool().open();
-    // After a pause the timer fires once, before any message of a worker is read.
+    // After a pause the timer fires once, before any message from a worker is read.
     for (let pause = 0; pause < 3; pause++) {
       pool.nowMs += 60_000;
       mock.timers.tick(1000);

@@ -6,11 +6,11 @@ import { balanceOf, bet, importPlayers } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';
 
 /*
- * The main thread guesses the player of a callback from a quick scan. A worker that does not have the real player
- * returns the callback.
+ * The main thread guesses a callback's player from a quick scan. A worker that does not have the real player returns
+ * the callback.
  */
 
-/** Bodies of the same bet, in which the quick scan finds another name than the player's. */
+/** Bodies of the same bet, in which the quick scan finds a different name from the player's. */
 const MISLEADING: Readonly<Record<string, (body: string) => string>> = {
   'a field with escapes': (body) => body.replace('"username"', '"\\u0075sername"'),
   'two names, of which the last one counts': (body) => body.replace('{', '{"username":"nobody",'),

@@ -9,7 +9,7 @@ import { FakePool, type FakeWorker } from '../support/fake-worker.js';
 import { heldAfter } from '../support/garbage.js';
 import { turns } from '../support/test-host.js';
 
-/* The wire to two workers, of which each has one of two shards, with this test as the workers. */
+/* The protocol with two workers that have one shard each. This test simulates the workers. */
 
 const ACCEPTED: CallbackReply = { answer: { type: 'accepted', before: 2, after: 1, isRepeat: false }, body: '{}' };
 
@@ -18,7 +18,7 @@ class Wire extends FakePool {
     super(2, () => assert.fail('both serve'));
   }
 
-  /** Sends a body. Returns the worker that is guessed to have its player, the other worker, and the replies. */
+  /** Sends a body. Returns the worker that the guess chooses for its player, the other worker, and the replies. */
   async send(
     text: string,
     deadlineMs = 100,
@@ -59,7 +59,7 @@ test('a misplaced callback reaches the right worker unchanged, and is answered o
   assert.deepEqual(replies, [ACCEPTED]);
 });
 
-test('a misplaced callback keeps its deadline, after which no shard begins it', async () => {
+test('a misplaced callback keeps its deadline, after which no shard starts it', async () => {
   const wire = await new Wire().open();
   const { guessed, other } = await wire.send('a body', 100);
   wire.nowMs = 50;
@@ -68,7 +68,7 @@ test('a misplaced callback keeps its deadline, after which no shard begins it', 
   assert.equal(callbackAt(other.take('submit-callbacks').callbacks, 0).deadlineMs, 100);
 });
 
-test('a misplaced callback whose right worker has died is asked to retry', async () => {
+test('a misplaced callback whose right worker has died is answered with a retry', async () => {
   const wire = await new Wire().open();
   const { replies, guessed, other } = await wire.send('a body');
   other.emit('exit');
@@ -76,7 +76,7 @@ test('a misplaced callback whose right worker has died is asked to retry', async
   assert.deepEqual(replies, [{ answer: { type: 'failed', failure: 'starting' }, body: '' }]);
 });
 
-test('drain also waits for callbacks on their way between workers', async () => {
+test('drain also waits for callbacks that travel between workers', async () => {
   const wire = await new Wire().open();
   const { replies, guessed, other } = await wire.send('a body');
   const drained = wire.pool.drain(1000);
@@ -96,7 +96,7 @@ test('drain also waits for callbacks on their way between workers', async () => 
   assert.deepEqual(replies, [ACCEPTED]);
 });
 
-test('the main thread keeps no body of a waiting callback', async () => {
+test('the main thread does not keep the body of a pending callback', async () => {
   const wire = await new Wire().open();
   const held = await heldAfter(async () => {
     for (let i = 0; i < 40; i++) {
@@ -109,7 +109,7 @@ test('the main thread keeps no body of a waiting callback', async () => {
   assert.ok(held < 3_000_000, `${held} bytes`);
 });
 
-test('a worker keeps no body of a waiting callback', async () => {
+test('a worker does not keep the body of a pending callback', async () => {
   const repliers: unknown[] = [];
   const shards = { tryCarryOut: (_: unknown, replier: unknown) => void repliers.push(replier) };
   const server = new ShardServer(shards as unknown as ThreadShards, { postMessage() {} }, async () => {});

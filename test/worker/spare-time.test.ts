@@ -28,7 +28,7 @@ class Thread {
     }
   }
 
-  /** Time that passes, and how much of it the thread was idle or did spare work. */
+  /** Lets time pass. `idleMs` is the part in which the thread was idle or did spare work. */
   pass(ms: number, idleMs: number): void {
     this.nowMs += Math.max(ms - this.workedMs, 0);
     this.idleMs += Math.max(idleMs - this.workedMs, 0);
@@ -36,7 +36,7 @@ class Thread {
     this.spare.earn();
   }
 
-  /** Offers time until the budget or the work runs out; returns the number of finished pieces. */
+  /** Offers time until the budget or the work runs out. Returns the number of finished pieces. */
   exhaust(): number {
     const before = this.done.length;
     for (let i = 0; i < 100; i++) this.spare.offer();
@@ -44,7 +44,7 @@ class Thread {
   }
 }
 
-test('work runs in order, one piece per offer, and resolves to its result', async () => {
+test('work runs in order, one piece per offer, and resolves with its result', async () => {
   const thread = new Thread();
   thread.ask(1, 'a', 'b');
   const result = thread.spare.run(() => 'c is done');
@@ -57,7 +57,7 @@ test('work runs in order, one piece per offer, and resolves to its result', asyn
   assert.equal(await result, 'c is done');
 });
 
-test('a busy thread gives one percent, and an idle one all beyond a reserve', () => {
+test('a busy thread spares one percent, and an idle one everything beyond a reserve', () => {
   const thread = new Thread();
   thread.ask(1, ...Array.from({ length: 1000 }, (_, i) => `${i}`));
   thread.exhaust();
@@ -67,7 +67,7 @@ test('a busy thread gives one percent, and an idle one all beyond a reserve', ()
   }
   const { length } = thread.done;
   assert.ok(length >= 100 && length <= 120, `${length} ms of 10 s`);
-  // Idle for 40 ms of 100, of which 15 are reserved; at most 10 are kept.
+  // The thread is idle for 40 ms of 100, of which 15 are reserved. At most 10 are kept.
   for (let i = 0; i < 10; i++) {
     for (let part = 0; part < 5; part++) {
       thread.pass(20, 8);

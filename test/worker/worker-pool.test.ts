@@ -7,7 +7,7 @@ import { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
 const DYING_WORKER = new URL('../support/dying-worker.js', import.meta.url);
-/** One player per worker: with two workers, shards 0 and 2 are on the first, 1 and 3 on the second. */
+/** One player per worker. With two workers, shards 0 and 2 are on the first, and 1 and 3 on the second. */
 const [ANN, BOB] = [0, 1].map((worker) => {
   const names = Array.from({ length: 100 }, (_, i) => `player${i}`);
   return names.find((name) => shardOf(name, 4) % 2 === worker);
@@ -33,7 +33,7 @@ async function states(node: TestNode): Promise<string[]> {
   return shards.map((shard) => shard.state);
 }
 
-/** Repeats a callback until its answer is not 50001, as a platform does; counts the 50001 answers. */
+/** Repeats a callback until its answer is not 50001, like a platform. Counts the 50001 answers. */
 async function persist(client: PlatformClient, body: object): Promise<{ answer: CallbackAnswer; refused: number }> {
   for (let refused = 0; refused < 500; refused++) {
     const answer = await client.post('placeBets', body);
@@ -50,14 +50,14 @@ test('a dead worker restarts by itself while other players are served', () =>
     assert.equal((await dying).statusCode, 50001);
     assert.equal((await client.post('placeBets', bet(BOB, 'meanwhile', 10))).balanceAfter, 990);
     const { answer } = await persist(client, bet(ANN, 'after', 10));
-    // The deadly bet was decided and may have become durable; its outcome was "unknown".
+    // The bet that killed the worker was decided and may have become durable; its outcome was "unknown".
     assert.ok([980, 979].includes(answer.balanceAfter ?? 0), String(answer.balanceAfter));
     const repeat = await client.post('placeBets', bet(ANN, 'before', 10));
     assert.deepEqual([repeat.balanceBefore, repeat.balanceAfter], [1000, 990]);
     assert.deepEqual(await states(node), ['serving', 'serving', 'serving', 'serving']);
   }));
 
-test('a worker that dies twice in a minute stops its own shards only', () =>
+test('a worker that dies twice within a minute stops only its own shards', () =>
   withWorkers(async (node, client) => {
     assert.equal((await client.post('placeBets', deadly(ANN, 'd1'))).statusCode, 50001);
     await persist(client, bet(ANN, 'between'));
@@ -97,7 +97,7 @@ test('a worker that dies twice in a minute stops its own shards only', () =>
     assert.equal(await node.useless, EXIT.failure, 'with all shards stopped it ends');
   }));
 
-test('a restarted worker recovers its own logs, and leaves those of other owners', async () => {
+test("a restarted worker recovers its own logs, and leaves other owners' logs alone", async () => {
   const node = await TestNode.start({ workers: 2 }, DYING_WORKER);
   const client = new PlatformClient(node.callbackUrl);
   try {
