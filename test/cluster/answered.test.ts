@@ -18,7 +18,7 @@ import { commands } from '../support/domain.js';
 import { CODEC } from '../support/host-deps.js';
 import { TestHost, turns } from '../support/test-host.js';
 
-/* The router of one node, whose peer `a` serves shard 0 unless this node does. */
+/* The router of one node. Its peer `a` serves shard 0 unless this node does. */
 
 const REFUSED: Answer = { type: 'failed', failure: 'insufficient-balance' };
 const { place } = commands;
@@ -57,14 +57,14 @@ function routerOver(local: LocalShards, isHere: boolean, refusesRepeats = false)
   return { router, time, routes, sent, logged };
 }
 
-/** Shards that must receive nothing. */
+/** Shards that must not receive anything. */
 const NO_SHARDS: LocalShards = {
   carryOut: () => assert.fail('there are no callbacks'),
   ask: () => assert.fail('there are no queries'),
   execute: () => assert.fail('there are no commands'),
 };
 
-/** Shards whose repliers the test keeps. */
+/** Shards that hand their repliers to the test. */
 function keepsRepliers(repliers: Replier<Answer | BusyAnswer>[]): LocalShards {
   return { ...NO_SHARDS, execute: (_shard, _command, _deadlineMs, replier) => void repliers.push(replier) };
 }
@@ -101,7 +101,7 @@ test('a second answer to an attempt on this node sends nothing again', async () 
   assert.deepEqual(told, [REFUSED]);
 });
 
-test('a second answer to an attempt of a callback sends nothing again', async () => {
+test('a second answer to a callback attempt sends nothing again', async () => {
   const repliers: Replier<CallbackReply>[] = [];
   const local = {
     ...NO_SHARDS,
@@ -130,7 +130,7 @@ test('an attempt refused twice is repeated once', async () => {
   assert.equal(repliers.length, 2, 'the second attempt is under way');
 });
 
-test("a reply callback that throws keeps back no other reply of a peer's message", async () => {
+test('a reply callback that throws does not hold back other replies of the message', async () => {
   const { router, time, routes, sent, logged } = routerOver(NO_SHARDS, false);
   const told: CallbackReply[] = [];
   for (const i of [0, 1, 2]) {
@@ -161,7 +161,7 @@ test("a reply callback that throws keeps back no other reply of a peer's message
   );
 });
 
-/** A bet in transit to a peer whose link ends; a moment later another peer serves the shard. */
+/** Sends a bet to a peer whose link then ends. A moment later a different peer serves the shard. */
 async function withLostLink(refusesRepeats: boolean) {
   const { router, time, routes, sent } = routerOver(NO_SHARDS, false, refusesRepeats);
   const told: Answer[] = [];
@@ -178,11 +178,11 @@ test('a command whose link is lost is not repeated where repeats are refused', a
   assert.deepEqual(await withLostLink(true), { told: [UNSURE], asks: 1 });
 });
 
-test('a command whose link is lost is sent again where repeats are answered', async () => {
+test('a command whose link is lost is resent where repeats are answered', async () => {
   assert.deepEqual(await withLostLink(false), { told: [], asks: 2 });
 });
 
-test('a command whose link is lost after its deadline is not sent again', async () => {
+test('a command whose link is lost after its deadline is not resent', async () => {
   const { router, time, routes, sent } = routerOver(NO_SHARDS, false);
   const told: Answer[] = [];
   router.execute(0, place([{ id: 't1' }]), 30, { reply: (answer) => void told.push(answer) });

@@ -7,7 +7,7 @@ import { MOVED, UPGRADING } from '../../src/shard/request.js';
 import type { Endpoint } from '../../src/wallet/command.js';
 import type { WireRequest } from '../../src/worker/protocol.js';
 
-test('a callback of an endpoint that only a newer node knows is answered, not thrown', async () => {
+test("a callback for a newer node's endpoint is answered, not thrown", async () => {
   const sent: PeerMessage[] = [];
   const seen: string[] = [];
   const server = new CallServer(
@@ -38,7 +38,7 @@ test('a callback of an endpoint that only a newer node knows is answered, not th
   );
 });
 
-test('a request type of a newer node is refused before any shard sees it', async () => {
+test("a newer node's request type is refused before it reaches a shard", async () => {
   const sent: PeerMessage[] = [];
   const seen: string[] = [];
   const server = new CallServer(

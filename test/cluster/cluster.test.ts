@@ -25,7 +25,7 @@ test('three nodes share the shards, and every node accepts every callback', asyn
   world.bettors.check();
 });
 
-test('a node that shuts down hands its shards over without a failed callback', async () => {
+test('a node that shuts down hands over its shards without a failed callback', async () => {
   const world = await begun();
   world.bettors.bet(400, 20_000);
   await world.time.pass(1000);
@@ -59,7 +59,7 @@ test('a removed member owns nothing, regardless of its ownership records', async
   assert.equal(asked.cluster.measures().unowned, unowned);
 });
 
-test('followers serve the shards of a killed node within a second', async () => {
+test("followers serve a killed node's shards within a second", async () => {
   const world = await begun();
   world.bettors.bet(1000, 6000);
   await world.time.pass(2000);
@@ -130,7 +130,7 @@ test('after a full restart each node loads its own shards before followed ones',
   await world.time.until('all are followed', isFollowed);
 });
 
-test('a full restart goes on after a minute without the missing nodes', async () => {
+test('a full restart continues after a minute without the missing nodes', async () => {
   const world = await begun({ expect: 3 });
   for (let i = 0; i < 3; i++) world.kill(i);
   world.startNode(0);
@@ -139,7 +139,7 @@ test('a full restart goes on after a minute without the missing nodes', async ()
   await world.time.until('all are served', () => world.servedOnce());
 });
 
-test('a load is not throttled once no node serves the shard', async () => {
+test('a load is no longer throttled when no node serves the shard', async () => {
   const world = await begun({ followers: 0 });
   const [first, second] = world.living as [SimulatedNode, SimulatedNode];
   const [moved, ...others] = first.serving as [number, ...number[]];
@@ -153,7 +153,7 @@ test('a load is not throttled once no node serves the shard', async () => {
   host.move = async (one) => {
     moves.push(`${one.type} ${one.shard}`);
     if (one.shard === moved && one.type === 'bring') isBrought();
-    // Hold the load until it is hurried.
+    // Hold the load until it is no longer throttled.
     if (one.shard === moved && one.type === 'follow') await brought;
     return await move(one);
   };
@@ -182,7 +182,7 @@ test('a shard whose new owner lacks memory goes to another node', async () => {
   assert.ok(world.time.nowMs - killedMs < 8000, `${world.time.nowMs - killedMs} ms`);
 });
 
-test('a recently full node serves shards that no other node can', async () => {
+test('a recently full node serves shards that no other node can serve', async () => {
   const world = await begun({ followers: 0 });
   const [, second] = world.living as [SimulatedNode, SimulatedNode];
   second.memory.isFull = true;
@@ -210,12 +210,12 @@ test('a new owner that cannot reach the log leaves the shard to another node', a
   assert.ok(world.time.nowMs - killedMs < 6000, `${world.time.nowMs - killedMs} ms`);
 });
 
-/** Log lines about shards taken since line `before`. */
+/** Log lines since line `before` about shards that were taken. */
 function takenSince(world: World, before: number): readonly string[] {
   return world.lines.slice(before).filter((line) => /shard taken/.test(line));
 }
 
-test('a lost registry moves no shard, and followers keep following', async () => {
+test('a lost registry moves no shards, and followers keep following', async () => {
   const world = await begun();
   await world.time.pass(15_000);
   const before = world.lines.length;
@@ -238,7 +238,7 @@ test('a lost registry moves no shard, and followers keep following', async () =>
   world.bettors.check();
 });
 
-test('an outage of all servers moves no shard', async () => {
+test('an outage of all servers moves no shards', async () => {
   const world = await begun();
   await world.time.pass(15_000);
   for (let round = 0; round < 2; round++) {

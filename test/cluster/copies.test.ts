@@ -4,7 +4,7 @@ import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
 import { type SimulatedNode, serverName } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
-/* Durability peers:1: replicas lag, a failover loses acknowledged entries, and still no bet is lost. */
+/* Durability peers:1. Replicas lag and failovers lose acknowledged entries, but no bet is lost. */
 const THREE: Omit<WorldSettings, 'seed'> = {
   nodes: 3,
   shards: 6,
@@ -35,7 +35,7 @@ for (const followers of [0, 1, 2]) {
   });
 }
 
-test('nodes are killed one after another, each while a master loses what it answered', async () => {
+test('nodes are killed one after another, each while a master loses confirmed entries', async () => {
   const world = await begun();
   world.bettors.bet(500, 30_000);
   for (let round = 0; round < 4; round++) {
@@ -49,7 +49,7 @@ test('nodes are killed one after another, each while a master loses what it answ
   world.bettors.check();
 });
 
-test('without another node nothing is answered, and with one again everything', async () => {
+test('a node without peers answers nothing, and answers everything when one returns', async () => {
   const world = await begun();
   world.kill(1);
   world.kill(2);
@@ -64,7 +64,7 @@ test('without another node nothing is answered, and with one again everything', 
   world.bettors.check();
 });
 
-test('the shards of a failed master resume once another server replaces it', async () => {
+test("a failed master's shards resume when another server replaces it", async () => {
   const world = await begun();
   world.bettors.bet(500, 8000);
   await world.time.pass(2000);
@@ -93,7 +93,7 @@ test('another node replaces a stopped holder of copies within a second', async (
   world.bettors.check();
 });
 
-test('an unreachable member is not waited for', async () => {
+test('a node does not wait for an unreachable member', async () => {
   const world = await begun({ nodes: 4 });
   const lost = world.living[3] as SimulatedNode;
   for (const other of world.living) if (other !== lost) world.network.cut(lost.tag, other.tag);
@@ -140,7 +140,7 @@ for (const nodes of [3, 4]) {
     }
     world.store.failOver(0);
     await world.time.pass(1950);
-    // With the new master the log ends in the former owner's entry.
+    // On the new master, the log ends in the former owner's entry.
     assert.equal(world.store.shard(0).head.nonce.slice(0, 8), former.tag);
     former.process.goOn();
     for (let i = 0; i < 20; i++) world.bettors.betOnce();
@@ -153,7 +153,7 @@ for (const nodes of [3, 4]) {
   });
 }
 
-/** Shard of the only player, on another server than the registry. */
+/** The only player's shard, which is not on the registry's server. */
 const SHARD = 1;
 
 interface Scene {
@@ -168,7 +168,7 @@ async function scene(): Promise<Scene> {
   return { world, owner: world.living.find(({ serving }) => serving.includes(SHARD)) as SimulatedNode };
 }
 
-/** Resolves when a node has sent a message of this type to another one. `act` is called once, at that moment. */
+/** Resolves when a node has sent a message of this type to another node. Calls `act` once, at that moment. */
 async function sent(
   { world }: Scene,
   type: PeerMessage['type'],
@@ -184,7 +184,7 @@ async function sent(
   await world.time.until(`${type} is sent`, () => isSent);
 }
 
-/** The owner resumes and acknowledges a bet, and dies together with its master's copy of that bet. */
+/** The owner resumes, acknowledges a bet, and dies together with its master's copy of that bet. */
 async function acknowledgesAndIsLost({ world, owner }: Scene): Promise<void> {
   await world.time.until('it goes on', () => owner.serving.includes(SHARD));
   for (const node of world.living) node.isOpen = node === owner;
@@ -203,7 +203,7 @@ async function checkAll({ world }: Scene): Promise<void> {
   world.bettors.check();
 }
 
-test('a delayed fence asks for copies again, since the owner has resumed', async () => {
+test('a delayed fence asks for copies again, because the owner has resumed', async () => {
   const shown = await scene();
   const { world, owner } = shown;
   owner.process.stop();
@@ -223,7 +223,7 @@ test('a delayed fence asks for copies again, since the owner has resumed', async
   await checkAll(shown);
 });
 
-test('a late handover offer is ignored, since the owner has resumed', async () => {
+test('a late handover offer is ignored, because the owner has resumed', async () => {
   const shown = await scene();
   const { world, owner } = shown;
   const [other] = world.living.filter((node) => node !== owner && node.serving.length === 0) as [SimulatedNode];

@@ -19,7 +19,7 @@ function copyOf(base: Head, entries: readonly EncodedEntry[], isWhole = false): 
   return { shard: 0, base, entries, isWhole };
 }
 
-/** Copies that an owner sends, and seals that a new owner requests. */
+/** Sends copies like an owner, and requests seals like a new owner. */
 class Desk {
   private readonly keeper = new CopyKeeper(BYTES_MAX);
 
@@ -27,7 +27,7 @@ class Desk {
     return this.keeper.put(copy, from, nowMs);
   }
 
-  /** Undefined: refused. */
+  /** Sequences of the sealed entries; undefined if the keeper refuses. */
   sealed(sequence: number, by = 'taker', nowMs = 0): readonly number[] | undefined {
     return this.keeper.seal(0, by, sequence, nowMs)?.map(({ head }) => head.lsn.sequence);
   }
@@ -55,7 +55,7 @@ test('a put of the head alone asks whether everything before it is held', () => 
   assert.equal(desk.put(copyOf(headAt(1, 2), [])), 'gap');
 });
 
-test('during a takeover no copies of other nodes are accepted, whatever their epoch', () => {
+test("during a takeover other nodes' copies are refused, whatever their epoch", () => {
   const desk = new Desk();
   desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
   assert.deepEqual(desk.sealed(0), [1]);
@@ -77,14 +77,14 @@ test('only one of two takers gets the copies until it finishes or expires', () =
   assert.deepEqual(desk.sealed(1, 'one', 5002), [2]);
 });
 
-test('copies from an earlier owner are refused once a newer owner has sent some', () => {
+test('copies from an earlier owner are refused after a newer owner has sent some', () => {
   const desk = new Desk();
   desk.put(copyOf(GENESIS, [entryAt(1, 1), entryAt(2, 2)], true), 'second');
   assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(1, 2)]), 'first'), 'none');
   assert.deepEqual(desk.sealed(0), [1, 2]);
 });
 
-test('copies from an owner are refused for good once another owner has served', () => {
+test('copies from an owner are refused for good after another owner has served', () => {
   const desk = new Desk();
   desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
   desk.owns(3, 'third');
@@ -104,7 +104,7 @@ test('a late message about an older epoch does not remove the seal', () => {
   assert.equal(desk.put(copyOf(headAt(2, 1), [entryAt(3, 2)]), 'taker'), 'held');
 });
 
-test('at most the allowed bytes of a log are held', () => {
+test('the keeper holds at most the allowed bytes of a log', () => {
   const keeper = new CopyKeeper(BYTES_MAX);
   const entries = Array.from({ length: 2000 }, (_, i) => entryAt(1, i + 1));
   keeper.put(copyOf(GENESIS, entries, true), 'owner', 0);

@@ -5,7 +5,7 @@ import { RecoveryError } from '../../src/shard/log/recovery-error.js';
 import { type SimulatedNode, serverName } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
-/* Problems that must not delay shards: full memory, a silent server, a lost registry record. */
+/* Problems that must not delay shards: full memory, a silent server, and a lost registry record. */
 async function begun(settings: Partial<WorldSettings>): Promise<World> {
   const world = new World({ seed: 1, nodes: 3, shards: 2, servers: 2, players: 1, followers: 1, ...settings });
   await world.begin();
@@ -48,13 +48,13 @@ test('a new owner without memory leaves the shard to another node at once', asyn
   assert.ok(world.time.nowMs - killedMs < 5000, `${world.time.nowMs - killedMs} ms`);
 });
 
-test('a full memory evicts followed shards one after the other', async () => {
+test('full memory evicts followed shards one after another', async () => {
   const world = await begun({ shards: 24, followers: 2 });
   const [node] = world.living as [SimulatedNode];
   const followed = () => node.states().filter((state) => state === 'following').length;
   const before = followed();
   node.memory.isFull = true;
-  // Short enough that the planner has not noticed.
+  // Too short for the planner to notice.
   await world.time.pass(200);
   assert.equal(followed(), before - 1);
 });
@@ -75,7 +75,7 @@ interface Forgetful {
   release(shard: number, claim: Claim): void;
 }
 
-/** Moves the shard, for an operator, to a node without a link to its owner. Resolves to the time it took. */
+/** Moves the shard, for an operator, to a node without a link to its owner. Resolves with the time that this took. */
 async function movedWithoutLink(world: World, shard: number, owner: SimulatedNode): Promise<number> {
   const heir = world.living.find((node) => node !== owner) as SimulatedNode;
   world.network.cut(owner.tag, heir.tag);
@@ -87,7 +87,7 @@ async function movedWithoutLink(world: World, shard: number, owner: SimulatedNod
 }
 
 for (const forgotten of ['note', 'note and claim']) {
-  test(`an owner repeats a release when the registry has forgotten its ${forgotten}`, async () => {
+  test(`an owner repeats a release after the registry has lost its ${forgotten}`, async () => {
     const world = await begun({});
     const shard = 1;
     const owner = world.living.find(({ serving }) => serving.includes(shard)) as SimulatedNode;
@@ -105,7 +105,7 @@ for (const forgotten of ['note', 'note and claim']) {
   });
 }
 
-test('a shard fenced by a node that cannot serve it counts as unowned everywhere', async () => {
+test('every node counts a shard as unowned if its fencer cannot serve it', async () => {
   const world = await begun({});
   const shard = 1;
   const owner = world.living.find(({ serving }) => serving.includes(shard)) as SimulatedNode;

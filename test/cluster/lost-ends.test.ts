@@ -6,7 +6,8 @@ import type { SimulatedNode } from '../simulation/simulated-node.js';
 import { World } from '../simulation/world.js';
 
 /*
- * Durability peers:1: a failover loses an acknowledged bet of a shard that changes owners. A node still holds the bet.
+ * Durability peers:1. A failover loses an acknowledged bet of a shard that changes owners, and one node still holds the
+ * bet.
  */
 const SHARD = 1;
 
@@ -30,12 +31,12 @@ async function begun(followers = 1) {
   return { world, owner, heir, third };
 }
 
-/** A node that serves nothing. */
+/** A node that serves no shards. */
 function idleIn(world: World): SimulatedNode {
   return world.living.find(({ serving }) => serving.length === 0) as SimulatedNode;
 }
 
-/** One bet, acknowledged by the owner. */
+/** Places one bet that the owner acknowledges. */
 async function betAt(world: World, owner: SimulatedNode): Promise<void> {
   for (const node of world.living) node.isOpen = node === owner;
   const { size } = world.bettors.told;
@@ -57,7 +58,7 @@ async function nothingIsLost(world: World): Promise<void> {
   world.bettors.check();
 }
 
-/** Calls back when the first message of this type is sent. */
+/** Calls `act` when the first message of this type is sent. */
 function onFirst(world: World, type: PeerMessage['type'], act: (from: string) => void): void {
   let isSent = false;
   world.network.onSent = (from, _, message) => {
@@ -117,7 +118,7 @@ for (const lateMs of [420, 480]) {
     await world.time.until('it is paused', () => !owner.serving.includes(SHARD));
     await world.time.until('it goes on', () => owner.serving.includes(SHARD));
     await betAt(world, owner);
-    // The bet was accepted by a former master that has just woken up.
+    // A former master that has just resumed accepted the bet.
     loseEnd(world, 0);
     await world.time.pass(lateMs - (world.time.nowMs - (await offered)));
     heir.process.goOn();
@@ -176,8 +177,8 @@ test('a fence that waits too long for its connection is not sent', async () => {
 });
 
 /**
- * The new owner is about to fence, which takes 900 ms. Meanwhile the owner resumes, and nodes appear that were not
- * asked for copies.
+ * The new owner is about to fence, which takes 900 ms. Meanwhile the owner resumes, and nodes that were not asked for
+ * copies appear.
  */
 async function resumesWhileFenced({ world, owner, heir }: Awaited<ReturnType<typeof begun>>, others: () => void) {
   const { store } = world;
@@ -210,13 +211,13 @@ test('a newly joined node holds no copies for the former owner during a takeover
   await resumesWhileFenced(begin, () => world.startNode(joins));
 });
 
-test('a paused node that was suspected dead holds no copies at first', async () => {
+test('a node that resumes after it was suspected dead holds no copies at first', async () => {
   const begin = await begun();
   begin.third.process.stop();
   await resumesWhileFenced(begin, () => begin.third.process.goOn());
 });
 
-test('an unused seal does not hold up the owner', async () => {
+test('an unused seal does not block the owner', async () => {
   const { world, owner } = await begun();
   const heir = idleIn(world);
   const third = world.living.find((node) => node !== owner && node !== heir) as SimulatedNode;

@@ -10,7 +10,7 @@ const ME = 'aaaaaaaa';
 const PEER = 'bbbbbbbb';
 const RECORD = { name: 'node-0', isFull: false } as MemberRecord;
 
-/** A member next to a peer whose heartbeat stands still; the test answers for the registry. */
+/** A member next to a peer whose heartbeat never changes. The test answers in place of the registry. */
 class Bench {
   readonly time = new VirtualTime();
   readonly watch = new Watch();
@@ -75,7 +75,7 @@ test('a member announces changes of its own record', async () => {
   assert.deepEqual(bench.said, ['join', 'join, full']);
 });
 
-test('a silent registry says nothing about the life of members', async () => {
+test('a silent registry does not prove that a member is dead', async () => {
   const bench = new Bench();
   await bench.membership.join();
   await bench.time.pass(900);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { MissingMembers } from '../../src/cluster/missing-members.js';
 import type { MemberRecord, RegistryView } from '../../src/cluster/table.js';
 
-/** View with these members; a name that ends in - is leaving. */
+/** View with these members. A name that ends in - belongs to a leaving member. */
 function viewOf(...tags: readonly string[]): Pick<RegistryView, 'members'> {
   return {
     members: new Map(
@@ -17,7 +17,7 @@ function viewOf(...tags: readonly string[]): Pick<RegistryView, 'members'> {
 
 const nobody = () => false;
 
-test('a member that died is missing until it is back under its name', () => {
+test('a member that died is missing until its name is back', () => {
   const missing = new MissingMembers();
   missing.look(viewOf('a', 'b'), nobody);
   missing.look(viewOf('a', 'b'), (tag) => tag === 'b1');
@@ -28,7 +28,7 @@ test('a member that died is missing until it is back under its name', () => {
   assert.deepEqual(missing.all, []);
 });
 
-test('a member that announced its leaving is not missing', () => {
+test('a member that announced that it leaves is not missing', () => {
   const missing = new MissingMembers();
   missing.look(viewOf('a', 'b'), nobody);
   missing.look(viewOf('a', 'b-'), nobody);

@@ -32,7 +32,7 @@ class Bench {
   lacksNames = false;
   local: ShardState;
   owner = ME;
-  /** Moves wait until the test settles them. */
+  /** Settles the pending move; moves wait for it. */
   settle: (result: MoveResult) => void = () => {};
 
   constructor(
@@ -112,7 +112,7 @@ class Bench {
   }
 }
 
-test('a node takes no shard until it can trust its clock', async () => {
+test('a node takes no shards until it can trust its clock', async () => {
   const bench = new Bench('following', headBy('00000000', 0, 0));
   bench.isClockSane = false;
   await bench.tickFor(10_000);
@@ -137,7 +137,7 @@ test('a live owner is asked for its shard, and fenced after five seconds', async
   assert.deepEqual(bench.moves, ['take']);
 });
 
-test('a live owner keeps its shard while the archive key filter is unknown', async () => {
+test("a live owner keeps its shard while the archive's key filter is unknown", async () => {
   const bench = new Bench('following', headBy(PEER, 1, 5));
   bench.lacksNames = true;
   const alive = async (ms: number) => {
@@ -155,14 +155,14 @@ test('a live owner keeps its shard while the archive key filter is unknown', asy
   assert.deepEqual(bench.moves, [], 'it has the time to hand over');
 });
 
-test('a shard of a dead owner is taken without the archive key filter', async () => {
+test("a dead owner's shard is taken even without the archive's key filter", async () => {
   const bench = new Bench('following', headBy(PEER, 1, 5));
   bench.lacksNames = true;
   await bench.tickFor(2000);
   assert.deepEqual(bench.moves, ['take']);
 });
 
-test('the log of a dead owner is taken over once it is idle', async () => {
+test("a dead owner's log is taken over when it is idle", async () => {
   const bench = new Bench('following', headBy(PEER, 1, 5));
   for (let sequence = 6; sequence < 30; sequence++) {
     bench.head = headBy(PEER, 1, sequence);
@@ -194,7 +194,7 @@ test('a shard is handed over only to its assigned new owner', async () => {
   assert.deepEqual(bench.moves, ['pause']);
 });
 
-test('a shard is abandoned once a peer serves it in a later epoch', async () => {
+test('a shard is abandoned when a peer serves it in a later epoch', async () => {
   const bench = new Bench('serving', headBy(ME, 3, 5));
   await bench.tickFor(50);
   bench.ownership.ownedBy(PEER, 0, 3);

@@ -6,7 +6,7 @@ import { World } from '../simulation/world.js';
 
 const PULSE_MS = 200;
 
-/** This node and some peers, whose monotonic clocks began at different times. */
+/** This node and some peers, whose monotonic clocks started at different times. */
 class Machines {
   readonly watch = new PauseWatch();
   ourMs = 1000;
@@ -17,7 +17,7 @@ class Machines {
     this.theirMs = Array.from({ length: peers }, (_, i) => 5000 * (i + 1));
   }
 
-  /** All clocks advance, and each peer's heartbeat arrives `lateMs` after it was sent. */
+  /** Advances all clocks. Each peer's heartbeat arrives `lateMs` after it was sent. */
   pulses(count: number, lateMs: readonly number[] = []): void {
     for (let n = 0; n < count; n++) {
       this.ourMs += PULSE_MS;
@@ -30,7 +30,7 @@ class Machines {
     }
   }
 
-  /** Suspends this machine: its clock stands still. */
+  /** Suspends this machine, so that its clock stops. */
   pause(ms: number): void {
     for (const [i, theirs] of this.theirMs.entries()) this.theirMs[i] = theirs + ms;
   }
@@ -49,7 +49,7 @@ for (const peers of [1, 2, 4]) {
   });
 }
 
-test('heartbeats held back by a pause reveal nearly all of it', () => {
+test('heartbeats that a pause held back reveal nearly all of it', () => {
   const machines = new Machines(2);
   machines.pulses(20);
   const { ourMs } = machines;
@@ -62,7 +62,7 @@ test('heartbeats held back by a pause reveal nearly all of it', () => {
   assert.equal(machines.ourMs, ourMs + machines.missedMs);
 });
 
-test('a pause is noticed after links were lost and reopened', () => {
+test('a pause is detected after links were lost and reopened', () => {
   const machines = new Machines(2);
   machines.pulses(20);
   for (const tag of ['0', '1']) machines.watch.linkLost(tag);
@@ -71,7 +71,7 @@ test('a pause is noticed after links were lost and reopened', () => {
   assert.equal(machines.missedMs, 10_000);
 });
 
-test('late heartbeats are no pause, and neither is their end', () => {
+test('late heartbeats do not count as a pause, and neither does their end', () => {
   const machines = new Machines(2);
   machines.pulses(20);
   machines.pulses(10, [4000, 4000]);
@@ -79,14 +79,14 @@ test('late heartbeats are no pause, and neither is their end', () => {
   assert.equal(machines.missedMs, 0);
 });
 
-test('late first heartbeats of a link are no pause', () => {
+test('late first heartbeats on a link do not count as a pause', () => {
   const machines = new Machines(1);
   machines.pulses(2, [2000]);
   machines.pulses(20);
   assert.equal(machines.missedMs, 0);
 });
 
-test('a peer that was paused changes nothing, before and after it has noticed', () => {
+test("a peer's pause changes nothing, before and after the peer has noticed it", () => {
   const machines = new Machines(2);
   machines.pulses(20);
   machines.theirMs[0] = (machines.theirMs[0] as number) - 60_000;
@@ -134,7 +134,7 @@ test('only the suspended node of a cluster advances its clock, and only once', a
   assert.equal(others.length, 2);
 });
 
-test('a seal set before a pause of its keeper does not outlive the pause', async () => {
+test("a seal set before its keeper's pause does not outlive the pause", async () => {
   const world = new World({ seed: 1, nodes: 2, shards: 1, servers: 1, players: 1, followers: 1 });
   await world.begin();
   await world.time.pass(15_000);

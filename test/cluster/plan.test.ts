@@ -43,7 +43,7 @@ test('the first assignment spreads shards and followers evenly', () => {
   assert.deepEqual(loads(followers.flat()), { a: 4, b: 4, c: 4 });
 });
 
-test('followers get the shards of a dead member, and no other shard moves', () => {
+test("followers get a dead member's shards, and no other shard moves", () => {
   const before = planned({});
   const after = planned({ members: ABC.slice(1), before });
   for (const [shard, owner] of before.owners.entries()) {
@@ -51,7 +51,7 @@ test('followers get the shards of a dead member, and no other shard moves', () =
   }
 });
 
-test('a draining member gives every shard away, unless it is the last member', () => {
+test('a draining member gives away all shards, unless it is the last member', () => {
   const before = planned({});
   const draining = planned({ members: [member('a', true), member('b'), member('c')], before });
   assert.deepEqual(Object.keys(loads(draining.owners)).sort(), ['b', 'c']);
@@ -75,7 +75,7 @@ test('a shard goes to a member with memory for it, if one exists', () => {
   assert.deepEqual(nobody.owners, before.owners);
 });
 
-test('a member without links gets nothing, even before it reports that itself', () => {
+test('a member without links gets nothing, even before it reports this itself', () => {
   const before = planned({});
   const others = ABC.map((one) => ({ ...one, unreachable: ['x'] }));
   for (const tag of ['0', 'x']) {
@@ -127,7 +127,7 @@ test('a full member gets only shards that it followed, and follows none', () => 
   assert.deepEqual(planned({ members: [full] }).owners, Array(12).fill(''), 'nobody has room');
 });
 
-test('a recently full member gets only shards that have no other candidate', () => {
+test('a recently full member gets only shards without another candidate', () => {
   const wasFull = { ...member('c'), isFull: true };
   assert.deepEqual(loads(planned({ members: [wasFull] }).owners), { c: 12 });
   const isFull = { ...member('b'), isFull: true, hasRoom: false };
@@ -140,7 +140,7 @@ test('a recently full member gets only shards that have no other candidate', () 
   assert.deepEqual(loads(planned({ members: [member('a', true), wasFull], ...served }).owners), { c: 12 });
 });
 
-test('a member with a wrong clock takes no shard but keeps its own', () => {
+test('a member with a wrong clock takes no shards but keeps its own', () => {
   const off = (tag: string) => ({ ...member(tag), isTimeWrong: true });
   const before = planned({});
   const ownerOf = (shard: number) => before.owners[shard];
@@ -152,7 +152,7 @@ test('a member with a wrong clock takes no shard but keeps its own', () => {
   assert.deepEqual(loads(notYet.owners), { b: 12 });
 });
 
-test('balance moves no shard to a member with a wrong clock', () => {
+test('balance moves no shards to a member with a wrong clock', () => {
   const before = planned({ members: [member('a'), member('b')] });
   const calm = { before, ownerOf: (shard: number) => before.owners[shard], isCalm: true };
   assert.deepEqual(
@@ -162,7 +162,7 @@ test('balance moves no shard to a member with a wrong clock', () => {
   assert.equal(loads(planned({ ...calm, members: ABC }).owners).c, 1);
 });
 
-test('a member without the cluster archive, or with another one, gets nothing', () => {
+test("a member without the cluster's archive, or with a different one, gets nothing", () => {
   const has = (tag: string, archiveId: PlanMember['archiveId'], isDraining = false) => ({
     ...member(tag, isDraining),
     archiveId,
@@ -210,7 +210,7 @@ test('of two members without a link, the worse connected one gives everything aw
   assert.deepEqual(loads(pair.owners), { a: 12 });
 });
 
-test('followers are in another zone than the owner', () => {
+test('followers are in a different zone from the owner', () => {
   const zoned = (tag: string, zone: string) => ({ ...member(tag), zone });
   const members = [zoned('a', 'x'), zoned('b', 'x'), zoned('c', 'y'), zoned('d', 'y')];
   const { owners, followers } = planned({ members });

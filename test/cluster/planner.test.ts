@@ -8,7 +8,7 @@ import { Watch } from '../../src/cluster/watch.js';
 
 const TICK_MS = 100;
 
-/** One unserved shard, planned by the first of two members. */
+/** One unserved shard. The first of two members plans its assignment. */
 class Unserved {
   readonly members = new Map<string, MemberRecord>();
   plan: Plan = planOf(JSON.stringify({ owners: ['a'], followers: [[]], format: 1 }));
@@ -84,7 +84,7 @@ test('an unassignable shard goes to the first member with free memory again', as
   assert.equal(unserved.plan.why, 'a shard had no owner');
 });
 
-test('the assignment remembers the archive of a dead member', async () => {
+test("the assignment remembers a dead member's archive", async () => {
   const unserved = new Unserved();
   unserved.tell('a', { archiveId: null });
   unserved.tell('b', { archiveId: 'one' });
@@ -97,7 +97,7 @@ test('the assignment remembers the archive of a dead member', async () => {
   assert.deepEqual(await unserved.pass(1000), ['a']);
 });
 
-test('after a full restart the archive of the members counts', async () => {
+test("after a full restart the members' archive applies", async () => {
   const restarted = new Restarted(1, 'former');
   restarted.join('a', { archiveId: 'new' });
   await restarted.pass(5000);
@@ -107,7 +107,7 @@ test('after a full restart the archive of the members counts', async () => {
 });
 
 /**
- * A full restart. The planner is `a`; the owners of the old assignment have ended, and one of them refuses connections
+ * A full restart. The planner is `a`. The owners of the old assignment have ended, and one of them refuses connections
  * at once.
  */
 class Restarted {
@@ -175,7 +175,7 @@ test('a full restart makes one assignment once every member is known alive or de
   assert.deepEqual([...(plan?.owners ?? [])].sort(), ['a', 'b', 'c']);
 });
 
-test('no assignment is made while the state of a member is unknown', async () => {
+test("no assignment is made while a member's state is unknown", async () => {
   const restarted = new Restarted(3);
   for (const tag of ['b', 'c']) restarted.join(tag);
   await restarted.pass(900, 'b', 'c');

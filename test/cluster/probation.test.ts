@@ -14,7 +14,7 @@ function others(...tags: string[]): () => string[] {
   return () => tags;
 }
 
-test('a newcomer holds nothing until all others know it', () => {
+test('a newcomer holds nothing until all other members know it', () => {
   const probation = joined();
   probation.known('a');
   assert.equal(probation.isOver(others('a', 'b'), 1100), false);
@@ -41,7 +41,7 @@ test('a node that was suspected dead is a newcomer again', () => {
   assert.equal(probation.isOver(others('a'), 5100), false);
 });
 
-test('older nodes that never send known are waited for ten seconds at most', () => {
+test('older nodes that never send `known` delay the newcomer by at most ten seconds', () => {
   const probation = joined();
   assert.equal(probation.isOver(others('a'), 10_999), false);
   assert.equal(probation.isOver(others('a'), 11_000), true);

@@ -42,7 +42,7 @@ test('nothing expires before the registry has answered', () => {
   assert.equal(longestRetentionMs(30, new Retentions().all(undefined)), Number.POSITIVE_INFINITY);
 });
 
-test('a node knows the clocks of the other nodes', async () => {
+test("a node knows the other nodes' clocks", async () => {
   const world = new World({ seed: 1, nodes: 3, shards: 1, servers: 1, players: 1, followers: 1 });
   await world.begin();
   await world.time.pass(15_000);

@@ -22,12 +22,12 @@ interface Sent {
   readonly name: string;
 }
 
-/** Router of one node, and its messages to the peers `a` and `b`. Requests are named by the players they ask for. */
+/** One node's router, and its messages to the peers `a` and `b`. Requests are named after their players. */
 class Bench {
   readonly time = new VirtualTime();
   readonly routes = new Routes();
   readonly router: Router;
-  /** This node believes that it serves the shard, which refuses everything. */
+  /** True if this node believes that it serves the shard, which refuses everything. */
   isHere = false;
   triedHere = 0;
   readonly answers: { readonly name: string; readonly atMs: number; readonly answer: unknown }[] = [];

@@ -23,7 +23,7 @@ function planned(record: MemberRecord, before: Plan) {
   });
 }
 
-test('records of an older version lack later fields, and hold no copies', () => {
+test("an older version's records lack later fields, and hold no copies", () => {
   const member = memberOf(JSON.stringify(FIRST));
   const plan = planOf(JSON.stringify(PLAN));
   assert.equal(member.holdsCopies, false);
@@ -32,7 +32,7 @@ test('records of an older version lack later fields, and hold no copies', () => 
   assert.deepEqual({ owners, followers, format: plan.format }, PLAN);
 });
 
-test('records of a newer version count, and their unknown fields are ignored', () => {
+test("a newer version's records count, and their unknown fields are ignored", () => {
   const said = {
     zone: 'x',
     rulesHash: '1',

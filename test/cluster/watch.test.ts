@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Watch } from '../../src/cluster/watch.js';
 
-/** Reads the heartbeats every 200 ms from `fromMs` on, until before `toMs`. */
+/** Reads the heartbeats every 200 ms, from `fromMs` up to but not including `toMs`. */
 function read(watch: Watch, beatAt: (ms: number) => string, fromMs: number, toMs: number): void {
   for (let ms = fromMs; ms < toMs; ms += 200) watch.heartbeatsRead(new Map([['a', beatAt(ms)]]), ms);
 }
@@ -48,7 +48,7 @@ test('a member whose heartbeat has never changed has not lived', () => {
   assert.ok(watch.hasLived('b'), 'by its link');
 });
 
-test('a silent registry makes all silence begin anew', () => {
+test("when the registry is silent, every member's silence is timed from the start again", () => {
   const watch = new Watch();
   read(watch, () => '0', 0, 900);
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 1 };
@@ -63,7 +63,7 @@ test('a silent registry makes all silence begin anew', () => {
   assert.ok(watch.isGone('a', 1950));
 });
 
-test('a process outside the registry is suspected dead unless its link speaks', () => {
+test('a process outside the registry is suspected dead unless its link is active', () => {
   const watch = new Watch();
   assert.ok(watch.isGone('x', 0));
   watch.heard('x', [], 0);

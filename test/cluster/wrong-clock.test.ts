@@ -5,7 +5,7 @@ import { World } from '../simulation/world.js';
 const TEN_MINUTES_MS = 600_000;
 
 for (const followers of [0, 1]) {
-  test(`a wrong clock keeps a node from taking shards of dead owners (${followers} followers)`, async () => {
+  test(`a wrong clock keeps a node from taking dead owners' shards (${followers} followers)`, async () => {
     const world = new World({ seed: 3, nodes: 4, shards: 8, servers: 2, players: 20, followers });
     await world.begin();
     const wrong = world.nodes[3];

@@ -17,8 +17,8 @@ import { HISTORY_FOLDER, readHistories, type StoredHistory } from './stored-hist
 import { formatsOf, readSnapshots, type StoredShard } from './stored-snapshots.js';
 
 /*
- * Backup files as versions of walletd wrote them, of the logs and snapshots beside them; they must be restorable
- * forever. A file is written once: REWRITE=1 creates missing files.
+ * Backup files that versions of walletd wrote from the logs and snapshots next to them. They must stay restorable
+ * forever. Each file is written once: REWRITE=1 creates missing files.
  */
 const LINE_BYTES = 60;
 
@@ -65,8 +65,8 @@ async function written(history: StoredHistory): Promise<Buffer> {
 }
 
 /**
- * The first shard with a snapshot, read at the second attempt. For the other shards the whole logs, with some entries
- * in a later segment.
+ * Frames for a backup: the first shard with a snapshot, read at the second attempt, and the other shards with their
+ * whole logs, some entries in a later segment.
  */
 function framesOf({ bytes, logs, meta }: StoredHistory, snapshots: readonly StoredShard[]): Frame[] {
   const [first, ...others] = logs;

@@ -4,8 +4,8 @@ import type { Effect, FirstAnswer } from '../../src/wallet/state/transaction-rec
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 
 /**
- * Describes a wallet's complete state in lines for people: operations, transactions with the messages that made them,
- * and rounds, newest first. Amounts are in units, times in milliseconds.
+ * Describes a wallet's complete state in human-readable lines: operations, transactions with the messages that made
+ * them, and rounds, newest first. Amounts are in units, and times in milliseconds.
  */
 export function describeWallet(wallet: Wallet): string[] {
   const { username, currency, balance, version, blocked, openBets } = wallet;
@@ -94,7 +94,7 @@ function idsOf(bets: readonly Transaction[]): string {
   return bets.length === 0 ? 'none' : bets.map((bet) => text(bet.id)).join(' ');
 }
 
-/** Quotes the value unless it reads as one word. */
+/** Quotes the value unless it is a single plain word. */
 function text(value: string): string {
   return /^[\w.-]+$/.test(value) ? value : JSON.stringify(value);
 }

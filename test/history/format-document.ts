@@ -6,12 +6,12 @@ import type { Operator } from '../../src/wallet/state/operation.js';
 /** Description of one type of event or change in FORMAT.md. */
 interface DocumentedType {
   readonly number: number;
-  /** Fields by position in the array. An optional field may be missing at the end. */
+  /** Fields by position in the array. Optional fields may be missing at the end. */
   readonly fields: ReadonlyMap<number, { readonly name: string; readonly isOptional: boolean }>;
   readonly flags: readonly string[];
 }
 
-/** Row of callbacks that remember their messages: the same event under another number. */
+/** FORMAT.md row of callbacks that remember their messages: the same event under a different number. */
 export const CALLBACK_THAT_REMEMBERS = 'callback-that-remembers';
 
 const FILE = new URL('../../../src/store/format/FORMAT.md', import.meta.url);
@@ -21,7 +21,7 @@ export class FormatDocument {
   readonly events: ReadonlyMap<string, DocumentedType>;
   readonly changes: ReadonlyMap<string, DocumentedType>;
   readonly endpoints: readonly string[];
-  /** The example entry, in hexadecimal digits. */
+  /** The example entry as hexadecimal digits. */
   readonly example: string;
   private readonly flagBits: ReadonlyMap<string, number>;
 
@@ -103,7 +103,7 @@ export function flagsOf(change: Change): [flag: string, isSet: boolean][] {
   });
 }
 
-/** The cells of all table rows that begin with a number; a cell with a single name loses its quotes. */
+/** Cells of all table rows that begin with a number. A cell with a single name loses its quotes. */
 function rowsOf(section: string): string[][] {
   return [...section.matchAll(/^\| (\d+ \|.*)\|$/gm)].map(([, row = '']) => {
     return row.split('|').map((cell) => cell.trim().replace(/^`([\w-]+)`$/, '$1'));

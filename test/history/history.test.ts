@@ -26,9 +26,9 @@ import {
 import { STORIES } from './stories.js';
 
 /*
- * Stores as versions of walletd wrote them; they must be replayable forever. A folder is written once: REWRITE=1
- * creates the missing folders of STORIES and never touches an existing one. When a test here fails, the code is wrong,
- * not the bytes: players' money is in logs like these.
+ * Stores that versions of walletd wrote. They must stay replayable forever. Each folder is written once: REWRITE=1
+ * creates the missing folders of STORIES and never changes an existing one. If a test here fails, the code is wrong,
+ * not the bytes: logs like these hold players' money.
  */
 if (process.env.REWRITE === '1') {
   for (const [name, tell] of Object.entries(STORIES)) {
@@ -43,8 +43,8 @@ if (process.env.REWRITE === '1') {
 }
 
 /**
- * Histories that today's code reproduces byte for byte. A history leaves the list when a field is appended to one of
- * its types.
+ * Histories that today's code reproduces byte for byte. A history leaves this list when one of its types gets a new
+ * field.
  */
 const WRITTEN_AS_TODAY: readonly string[] = [
   'v1',
@@ -115,7 +115,7 @@ const CHANGE_TYPES = {
   'message-remembered': true,
 } satisfies Record<Change['type'], true>;
 
-test('every story has a folder, and every folder a story', () => {
+test('every story has a folder, and every folder has a story', () => {
   const names = histories.map(({ name }) => name);
   assert.deepEqual(names, Object.keys(STORIES).sort(), 'REWRITE=1 writes the folder of a new story');
 });
@@ -179,7 +179,7 @@ test('the histories contain every optional field, present and missing', () => {
   }
 });
 
-test('FORMAT.md describes every number, position and flag as the bytes have them', () => {
+test('FORMAT.md describes every number, position and flag in the stored bytes', () => {
   const document = new FormatDocument();
   const numbered = Object.fromEntries(document.endpoints.map((endpoint, number) => [endpoint, number]));
   assert.deepEqual(numbered, ENDPOINT_NUMBER);
@@ -202,7 +202,7 @@ test('the example in FORMAT.md is the first entry of v1', () => {
   assert.equal(new FormatDocument().example, v1?.bytes.entries[0]?.toString('hex'));
 });
 
-/** State of all wallets, shard after shard, players in order of creation. */
+/** State of all wallets by shard, with players in order of creation. */
 function describe(shards: readonly Wallets[]): string {
   const lines = shards.flatMap((wallets, shard) => {
     return [...wallets].flatMap((wallet) => [`shard ${shard}`, ...describeWallet(wallet), '']);

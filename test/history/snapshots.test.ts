@@ -14,12 +14,12 @@ import { readHistories, type StoredHistory } from './stored-history.js';
 import { formatSnapshots, formatsOf, readSnapshots, type StoredShard, snapshotsFileOf } from './stored-snapshots.js';
 
 /*
- * Snapshots as versions of walletd wrote them, of the wallets that the logs beside them produce; they must be readable
- * forever. A file is written once: REWRITE=1 creates missing files.
+ * Snapshots that versions of walletd wrote from wallets that the logs next to them produce. They must stay readable
+ * forever. Each file is written once: REWRITE=1 creates missing files.
  */
 const CHUNK_BYTES_MAX = 1000;
 const FORMAT_OF_TODAY = 5;
-/** Former formats, each with the store format that all nodes read while it is written. */
+/** Older formats, each with the store format that all nodes can read while it is written. */
 const FORMER_FORMATS = [
   { format: 2, storeFormat: 1 },
   { format: 3, storeFormat: 2 },
@@ -36,7 +36,7 @@ if (process.env.REWRITE === '1') {
 }
 
 for (const history of histories) {
-  test(`${history.name}: there are snapshots of today's format`, () => {
+  test(`${history.name}: there are snapshots in today's format`, () => {
     assert.ok(formatsOf(history).includes(FORMAT_OF_TODAY), 'REWRITE=1 writes them');
   });
 
@@ -64,17 +64,17 @@ for (const history of histories) {
   });
 }
 
-/** Former formats are written while some node of a cluster reads nothing newer. */
+/** walletd writes an older format while a node in the cluster cannot read a newer one. */
 for (const { format, storeFormat } of FORMER_FORMATS) {
   for (const history of histories.filter((one) => formatsOf(one).includes(format))) {
-    test(`${history.name}: an older node reads format ${format} as it wrote it`, () => {
+    test(`${history.name}: an older node can read snapshots of format ${format}`, () => {
       const file = snapshotsFileOf(history, format);
       assert.equal(formatSnapshots(written(history, new FormatGate(storeFormat))), readFileSync(file, 'utf8'));
     });
   }
 }
 
-test('a snapshot opens the gate to its own format', () => {
+test('reading a snapshot allows its format to be written', () => {
   for (const history of histories) {
     const gate = new FormatGate(1);
     const codec = new SnapshotCodec(history.meta.storeId, gate);

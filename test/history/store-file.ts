@@ -1,5 +1,5 @@
 /**
- * A store as bytes, in a text file: one line per record, a word and hexadecimal digits.
+ * A store as bytes, in a text file. Each record is one line, with a word and hexadecimal digits.
  *
  *   meta 7b22...      the meta record
  *   entry 0102...     an entry; shard after shard, each log from its start

@@ -33,7 +33,7 @@ const META: StoreMeta = {
   scales: { default: 4, byCurrency: { BTC: 8, JPY: 0 } },
 };
 
-/** Writes the logs of a store as its shards would, with the same clock and nonces at every run. */
+/** Writes a store's logs as its shards would, with the same clock and nonces in every run. */
 export class StoreWriter {
   rules: Rules = { ...rulesOf(settingsWith()), tipsUnknown: 'credit' };
   readonly wallets: readonly Wallets[] = Array.from({ length: META.shards }, () => new Wallets());
@@ -58,7 +58,7 @@ export class StoreWriter {
     for (const { shard, entry } of await takeOver([...this.heads.keys()], deps)) this.heads[shard] = entry.head;
   }
 
-  /** Writes one entry for each shard with a command. Every command must produce an event. */
+  /** Writes one entry for each shard that has a command. Every command must produce an event. */
   async write(...commands: readonly Command[]): Promise<void> {
     const batches = new Map<number, BatchWriter>();
     for (const command of commands) {
@@ -101,7 +101,7 @@ export class StoreWriter {
   }
 }
 
-/** Dependencies of recovery besides a log: an owner with a silent logger and no delays. */
+/** Dependencies of recovery apart from a log: an owner with a silent logger and no delays. */
 export function recoveryDeps(wal: MemoryWal, format: EntryFormat, owner: Owner): RecoveryDeps & TakeOverDeps {
   return {
     wal,

@@ -4,7 +4,7 @@ import { decodeHead, EntryCodec, genesisHead } from '../../src/store/format/entr
 import { decodeMeta, type StoreMeta } from '../../src/store/meta.js';
 import { parseStoreFile, type StoredBytes } from './store-file.js';
 
-/** A store as some version of walletd wrote it, and the state of its wallets at that time. */
+/** A store as a version of walletd wrote it, and the state of its wallets at that time. */
 export interface StoredHistory {
   readonly name: string;
   readonly bytes: StoredBytes;

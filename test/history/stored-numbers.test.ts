@@ -15,9 +15,9 @@ import { commands, Domain } from '../support/domain.js';
 import { readHistories } from './stored-history.js';
 
 /*
- * Permitted contents of a log, each with its first store format: nodes of a cluster write nothing that a member cannot
- * read. When a test here fails, decide. New contents need a format of their own (src/store/format/format-gate.ts), and
- * nothing else in these lists may change.
+ * Permitted contents of a log, each with the first store format that allows it. A cluster's nodes write nothing that a
+ * member cannot read. If a test here fails, decide: new contents need a new format (src/store/format/format-gate.ts),
+ * and nothing else in these lists may change.
  */
 /** Number and format of each endpoint. */
 const ENDPOINTS: Readonly<Record<string, readonly [number, number]>> = {
@@ -32,7 +32,7 @@ const ENDPOINTS: Readonly<Record<string, readonly [number, number]>> = {
   adjustBalance: [8, 2],
   rollback: [9, 2],
 };
-/** Number and format of each event, and lengths of its arrays in stored histories. */
+/** Number and format of each event, and the lengths of its arrays in stored histories. */
 const EVENTS: Readonly<Record<string, readonly [number, number, ...number[]]>> = {
   'player-created': [1, 1, 5, 6],
   'player-imported': [2, 1, 7, 8],

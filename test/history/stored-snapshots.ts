@@ -11,7 +11,7 @@ export interface StoredShard {
 const FORMATS = [1, 2, 3, 4, 5] as const;
 type Format = (typeof FORMATS)[number];
 
-/** Formats for which the history has a file; formats older than the history have none. */
+/** Formats for which the history has a file. It has no files for formats that predate it. */
 export function formatsOf(history: StoredHistory): readonly Format[] {
   return FORMATS.filter((format) => existsSync(snapshotsFileOf(history, format)));
 }
@@ -24,7 +24,7 @@ export function readSnapshots(history: StoredHistory, format: Format): StoredSha
   return parse(readFileSync(snapshotsFileOf(history, format), 'utf8'));
 }
 
-/** One line per record, as in the file of the store: `manifest` and its `chunk`s, shard after shard. */
+/** Formats one record per line, as in the store file: each shard's `manifest`, then its `chunk`s. */
 export function formatSnapshots(shards: readonly StoredShard[]): string {
   const line = (word: string, bytes: Buffer) => `${word} ${bytes.toString('hex')}\n`;
   return shards

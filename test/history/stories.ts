@@ -6,10 +6,10 @@ import type { StoreWriter } from './store-writer.js';
 const { place, settle, adjust, void: voided, cancel, tip, placeTip, reward, movement, rollback } = commands;
 
 /**
- * Events in the stores of test/history, by folder: `v<format version>`, or `v<format version>-<new feature>`. A folder
- * is written once, by the code of that day; its story stays here for readers and never runs again. A story with a
- * landed folder is therefore never edited. A new event, change, flag or field gets a story of its own; a new format
- * version repeats all stories under its own name.
+ * Events in the stores of test/history, by folder: `v<format version>` or `v<format version>-<new feature>`. A folder
+ * is written once, by the code of that day. Its story stays here for readers and never runs again, so a story with a
+ * committed folder must never be edited. A new event, change, flag or field gets a new story. A new format version
+ * repeats all stories under its own name.
  */
 export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<void>>> = {
   v1: everything,
@@ -48,12 +48,12 @@ async function everything(store: StoreWriter): Promise<void> {
   await tellCancelsOfCy(store);
   await tellOldTimes(store);
   await store.takeOver({ host: 'nœud-b', pid: 1, startedMs: store.now });
-  // An owner who writes only a fence.
+  // An owner that writes only a fence.
   await store.takeOver({ host: 'node-c', pid: 4_000_000, startedMs: store.now });
   await tellTheEnd(store);
 }
 
-/** Bets one by one: opened, confirmed, adjusted, settled, voided, cancelled. */
+/** Single bets: opened, confirmed, adjusted, settled, voided and cancelled. */
 async function tellBetsOfAnn(store: StoreWriter): Promise<void> {
   const a = { id: 'a', roundId: 'r1', betAmount: 100_000, gameCode: 'slot-7' };
   const b = { id: 'b', roundId: 'r1', betAmount: 50_000 };
@@ -88,7 +88,9 @@ async function tellBetsOfAnn(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Complete rounds: settled, paid further, voided and cancelled; arrays; a balance that a void takes below zero. */
+/**
+ * Complete rounds: settled, paid again, voided and cancelled. Also arrays, and a balance that a void takes below zero.
+ */
 async function tellRoundsOfBob(store: StoreWriter): Promise<void> {
   const bob = { username: 'bob', currency: 'JPY', productId: 'P2', timestampMillis: 5000.5 };
   const bets = (...ids: string[]) => ids.map((id) => ({ id, roundId: 'R1', betAmount: 3_000_000_000 }));
@@ -125,7 +127,7 @@ async function tellRoundsOfBob(store: StoreWriter): Promise<void> {
   store.rules = { ...store.rules, voidAmounts: 'recorded' };
 }
 
-/** Rounds that start and end in one message, with long texts of any script. */
+/** Rounds that start and end in one message, with long texts in any script. */
 async function tellSingleStatesOfZoe(store: StoreWriter): Promise<void> {
   const zoe = { username: ZOE, currency: 'BTC', productId: '製品' };
   const long = { gameCode: 'g'.repeat(40), playInfo: 'ø'.repeat(200) };
@@ -138,13 +140,13 @@ async function tellSingleStatesOfZoe(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Cancels that come too late, too early or for unknown bets; and a player who stays blocked. */
+/** Cancels that come too late, too early or for unknown bets, and a player who stays blocked. */
 async function tellCancelsOfCy(store: StoreWriter): Promise<void> {
   const cy = { username: 'cy' };
   await store.write(
     cancel([{ id: 'never-seen' }], cy),
     place([{ id: 'seen' }, { id: 'tip-like', roundId: 'r9' }], cy),
-    // One known and one unknown element in one event.
+    // One known and one unknown element in the same event.
     cancel([{ id: 'seen' }, { id: 'not-seen' }], cy),
     tip([{ id: 'tip-like', roundId: 'r9' }], cy),
     tip([{ id: 'tip-1', roundId: 'r9', betAmount: 12_345 }], cy),
@@ -153,7 +155,7 @@ async function tellCancelsOfCy(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Old closed rounds leave memory; an open bet keeps its whole round. */
+/** Old closed rounds leave memory. An open bet keeps its whole round in memory. */
 async function tellOldTimes(store: StoreWriter): Promise<void> {
   const old = { username: 'old' };
   await store.write(
@@ -173,7 +175,7 @@ async function tellOldTimes(store: StoreWriter): Promise<void> {
   await store.write({ type: 'forget', username: 'old', beforeMs: store.now - 120 * DAY_MS });
 }
 
-/** Actions of the third epoch's owner on everything still open. */
+/** The third epoch's owner acts on everything that is still open. */
 async function tellTheEnd(store: StoreWriter): Promise<void> {
   await store.write(
     settle([{ id: 'b', roundId: 'r1', payoutAmount: 1_000_000, isEndRound: true }]),
@@ -183,7 +185,7 @@ async function tellTheEnd(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Operations on players, with and without an operator's signature; and corrections of balances. */
+/** Operations on players, with and without an operator's signature, and corrections of balances. */
 async function operators(store: StoreWriter): Promise<void> {
   const anna = { name: 'anna', address: '10.1.2.3' };
   const zoë = { name: 'zoë 🎲', address: '2001:db8::7' };
@@ -228,7 +230,7 @@ async function operators(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Money that waits for another operator: approved, refused, expired, and still waiting. */
+/** Money that waits for a second operator: approved, refused, expired, and still waiting. */
 async function approvals(store: StoreWriter): Promise<void> {
   const anna = { name: 'anna', address: '10.1.2.3' };
   const zoë = { name: 'zoë 🎲', address: '2001:db8::7' };
@@ -266,7 +268,7 @@ async function approvals(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Rounds of two products leave for an archive; one of them returns, is voided, and leaves again. */
+/** Rounds of two products leave for an archive. One of them returns, is voided, and leaves again. */
 async function archive(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
   await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
@@ -293,7 +295,7 @@ async function archive(store: StoreWriter): Promise<void> {
   await store.write({ type: 'archive', username: 'ann', rounds, beforeMs: store.now + 1 });
 }
 
-/** Bets and rounds that run once more; settles and cancels that remember their requests. */
+/** Bets and rounds that run a second time, and settles and cancels that remember their requests. */
 async function rollbacks(store: StoreWriter): Promise<void> {
   const by = (id: string, timestampMillis = 2000.5) => ({ id, timestampMillis });
   const skip = { skipBalanceUpdate: true };
@@ -384,7 +386,7 @@ async function rewardVoids(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
 }
 
-/** Rounds that are marked again; arrays that name a round beside its bets after the round is gone. */
+/** Rounds that are marked again, and arrays that name a removed round next to its bets. */
 async function marks(store: StoreWriter): Promise<void> {
   const later = (days: number) => ({ timestampMillis: 1000 + days });
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
@@ -448,7 +450,7 @@ async function tips(store: StoreWriter): Promise<void> {
     settle([{ id: 's', roundId: 'r1', byRound: true, payoutAmount: 30 }]),
   );
   await store.write(
-    // The reward has the id of a bet, and leaves the bet unchanged.
+    // The reward has a bet's id, and leaves the bet unchanged.
     reward([{ id: 'b', roundId: 'r1', payoutAmount: 2 ** 33, betAmount: 10, playInfo: 'jackpot 🎲' }]),
     reward([{ id: 'void', roundId: 'r3', payoutAmount: 4000, gameCode: '', playInfo: '' }]),
     voided([{ id: 'void', roundId: 'r3', payoutAmount: 4000 }]),
@@ -467,7 +469,7 @@ async function tips(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Sessions: with and without an end, with and without an operator, replaced, ended, and beside ledger totals. */
+/** Sessions with and without an end or an operator, replaced, ended, and next to ledger totals. */
 async function sessions(store: StoreWriter): Promise<void> {
   const by = { name: 'site', address: '10.0.0.7' };
   const digest = sessionDigest('ann', 'token-of-the-first-login');
@@ -490,7 +492,7 @@ async function sessions(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Rounds that leave for an archive; the log keeps the archive's newest record. */
+/** Rounds that leave for an archive. The log keeps the archive's newest record. */
 async function archiveMarks(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
   await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
@@ -507,8 +509,8 @@ async function archiveMarks(store: StoreWriter): Promise<void> {
 }
 
 /**
- * Messages that rounds remember: arrays, and the content of an earlier message under another request id; also after a
- * rollback.
+ * Messages that rounds remember: arrays, an earlier message's content under a different request id, and messages after
+ * a rollback.
  */
 async function remembered(store: StoreWriter): Promise<void> {
   let n = 0;
@@ -545,7 +547,7 @@ async function remembered(store: StoreWriter): Promise<void> {
 
 const ZOE = 'zoë 🎲';
 
-/** Confirmations whose stake differs from a skipped WAITING bet: taken, skipped, after the settle. */
+/** Confirmations whose stake differs from that of a skipped WAITING bet: taken, skipped, and after the settle. */
 async function otherStakes(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-a', pid: 1, startedMs: store.now });
   await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 1_000_000 });

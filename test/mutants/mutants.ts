@@ -857,7 +857,7 @@ const CLUSTER: readonly Row[] = [
     "return isStill ? 'take' : 'look';",
     "return 'take';",
     'test/cluster/ownership.test.ts',
-    'the log of a dead owner is taken over once it is idle',
+    "a dead owner's log is taken over when it is idle",
   ],
   [
     'an owner that lives is fenced at once',
@@ -897,7 +897,7 @@ const CLUSTER: readonly Row[] = [
     'this.beats.set(tag, { ...seen, sinceMs: nowMs, reads: 0 });',
     ';',
     'test/cluster/watch.test.ts',
-    'a silent registry makes all silence begin anew',
+    "when the registry is silent, every member's silence is timed from the start again",
   ],
   [
     'a log that moves is still',
@@ -929,7 +929,7 @@ const CLUSTER: readonly Row[] = [
     'watch.registrySilent(clock.monotonicMs());',
     '',
     'test/cluster/membership.test.ts',
-    'a silent registry says nothing about the life of members',
+    'a silent registry does not prove that a member is dead',
   ],
   [
     'a member says itself once',
@@ -945,7 +945,7 @@ const CLUSTER: readonly Row[] = [
     '&& this.deps.isClockSane()',
     '',
     'test/cluster/ownership.test.ts',
-    'a node takes no shard until it can trust its clock',
+    'a node takes no shards until it can trust its clock',
   ],
   [
     'a node with a wrong clock does not say so',
@@ -953,7 +953,7 @@ const CLUSTER: readonly Row[] = [
     'isTimeWrong: this.times.outlyingMs > TIME_MAX_MS,',
     'isTimeWrong: false,',
     'test/cluster/wrong-clock.test.ts',
-    'a wrong clock keeps a node from taking shards of dead owners',
+    "a wrong clock keeps a node from taking dead owners' shards",
   ],
   [
     'a clock is never off',
@@ -969,7 +969,7 @@ const CLUSTER: readonly Row[] = [
     '&& tag !== refusing && mayTake(tag)',
     '&& tag !== refusing',
     'test/cluster/plan.test.ts',
-    'a member with a wrong clock takes no shard but keeps its own',
+    'a member with a wrong clock takes no shards but keeps its own',
   ],
   [
     'a plan balances onto a member whose clock is off',
@@ -977,7 +977,7 @@ const CLUSTER: readonly Row[] = [
     '!isFull && mayTake(tag)',
     '!isFull',
     'test/cluster/plan.test.ts',
-    'balance moves no shard to a member with a wrong clock',
+    'balance moves no shards to a member with a wrong clock',
   ],
   [
     'a plan gives shards to a member without their archive',
@@ -985,7 +985,7 @@ const CLUSTER: readonly Row[] = [
     '!byTag.get(tag)?.isTimeWrong && suits(tag)',
     '!byTag.get(tag)?.isTimeWrong',
     'test/cluster/plan.test.ts',
-    'a member without the cluster archive, or with another one, gets nothing',
+    "a member without the cluster's archive, or with a different one, gets nothing",
   ],
   [
     'a member is told to drain and keeps its shards',
@@ -993,7 +993,7 @@ const CLUSTER: readonly Row[] = [
     '!isDraining && !cutOff.has(tag)',
     '!cutOff.has(tag)',
     'test/cluster/plan.test.ts',
-    'a recently full member gets only shards that have no other candidate',
+    'a recently full member gets only shards without another candidate',
   ],
   [
     'a shard moves to a node that could take no new bet',
@@ -1001,7 +1001,7 @@ const CLUSTER: readonly Row[] = [
     'if (lacksNames)',
     'if (false)',
     'test/cluster/ownership.test.ts',
-    'a live owner keeps its shard while the archive key filter is unknown',
+    "a live owner keeps its shard while the archive's key filter is unknown",
   ],
   [
     'a shard is handed to whoever asks',
@@ -1017,7 +1017,7 @@ const CLUSTER: readonly Row[] = [
     'mine >= epoch ||',
     '',
     'test/cluster/ownership.test.ts',
-    'a shard is abandoned once a peer serves it in a later epoch',
+    'a shard is abandoned when a peer serves it in a later epoch',
   ],
   [
     'an owner goes on beside a newer one',
@@ -1025,7 +1025,7 @@ const CLUSTER: readonly Row[] = [
     "void this.move({ type: 'abandon', shard });",
     '',
     'test/cluster/ownership.test.ts',
-    'a shard is abandoned once a peer serves it in a later epoch',
+    'a shard is abandoned when a peer serves it in a later epoch',
   ],
   [
     'a hand-over ends with the word of any node',
@@ -1089,7 +1089,7 @@ const CLUSTER: readonly Row[] = [
     'new AnswerOnce(this, this.rerouter.log));',
     'this);',
     'test/cluster/answered.test.ts',
-    'a second answer to an attempt of a callback sends nothing again',
+    'a second answer to a callback attempt sends nothing again',
   ],
   [
     'waiting requests overtake each other',
@@ -1217,7 +1217,7 @@ const LINKS: readonly Row[] = [
     'Buffer.concat(greetings)',
     'Buffer.concat(greetings.map((greeting) => greeting.subarray(1, 2)))',
     'test/peer/authenticated-links.test.ts',
-    'a change of any byte of the handshake leaves both ends without a link',
+    'changing any byte of the handshake leaves both ends without a link',
   ],
   [
     'strangers get a greeting of the older protocol',

@@ -10,12 +10,12 @@ import { until } from '../support/until.js';
 import { A, B, End, SECRET, STORE_ID } from './link-end.js';
 
 type Frame = Buffer | string;
-/** Replacement for the nth frame of a connection; `before` holds the frames sent earlier. */
+/** Replacement for the nth frame of a connection. `before` contains the frames sent earlier. */
 type Change = (frame: Buffer, n: number, before: readonly Buffer[]) => readonly Frame[];
 
-/** A process between two members that forwards frames, and changes some frames of the dialling end. */
+/** A process between two members that forwards frames, and changes some of the dialling end's frames. */
 class Relay {
-  /** Frame 0 is the proof. */
+  /** Changes a frame. Frame 0 is the proof. */
   change: Change = (frame) => [frame];
   private readonly server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   private readonly sockets: WebSocket[] = [];
@@ -109,7 +109,7 @@ const withSecond = (change: (frame: Buffer) => readonly Frame[]): Change => {
   return (frame, n) => (n === 2 ? change(frame) : [frame]);
 };
 
-/** Changes, and the messages of three that are still read. */
+/** Changes, each with the messages that are still read out of three. */
 const CHANGES: readonly (readonly [title: string, change: Change, heard: readonly number[]])[] = [
   ['a repeated frame ends the link before it is heard', withSecond((frame) => [frame, frame]), [1, 2]],
   [
@@ -159,7 +159,7 @@ function flipped(frame: Buffer, at: number): Buffer {
   return other;
 }
 
-test('a change of any byte of the handshake leaves both ends without a link', () => {
+test('changing any byte of the handshake leaves both ends without a link', () => {
   const deps = (tag: string) => ({ storeId: STORE_ID, secret: SECRET, tag, isMember: () => true });
   const shake = (changed: number, at: number): readonly number[] => {
     const [listener, dialler] = [newHandshake(deps(A), undefined), newHandshake(deps(B), A)];
@@ -182,7 +182,7 @@ test('a change of any byte of the handshake leaves both ends without a link', ()
   }
 });
 
-test('frames hide what they carry', () =>
+test('frames hide their contents', () =>
   throughRelay(async (a, b, relay) => {
     const seen: Buffer[] = [];
     relay.change = (frame) => {

@@ -14,7 +14,7 @@ export interface Options {
   readonly tls?: PeerTls;
 }
 
-/** One end of links, with a record of everything it has received. */
+/** One end of links. Records everything that it receives. */
 export class End {
   readonly heard: string[] = [];
   readonly reasons: string[] = [];

@@ -11,10 +11,10 @@ import { A, B, End, SECRET, STORE_ID } from './link-end.js';
 
 const LOOK = new Packr({ useRecords: false, moreTypes: true }).pack({ type: 'look' });
 
-/** A member of the previous release: sends its hello at once, and proves on its own side. */
+/** A member that runs the previous release. It sends its hello at once, and sends its own proof. */
 class OldPeer {
   readonly mine: OldHello;
-  /** Whether the other end has proved that it knows the secret. */
+  /** True if the other end has proved that it knows the secret. */
   isUp = false;
   isClosed = false;
   private theirs: OldHello | undefined;
@@ -110,7 +110,7 @@ test('a relay cannot make two newer nodes speak the older protocol', async () =>
   await Promise.all([a.listen(), b.listen()]);
   const invented = (tag: string) => JSON.stringify({ wire: 1, storeId: STORE_ID, tag, nonce: '0'.repeat(32) });
   await listening(async (port, server) => {
-    // Each node waits for the other's hello, so the relay invents the hello of the dialling end, or of the listener.
+    // Each node waits for the other's hello, so the relay invents a hello: the dialling end's or the listener's.
     for (const first of [B, A]) {
       server.removeAllListeners('connection');
       server.on('connection', (near) => {

@@ -37,7 +37,7 @@ test('the member with the greater tag dials, and both use the link', () =>
     assert.ok(!a.links.send(B, LOOK));
   }));
 
-test('a process with another secret or another store is no peer', async () => {
+test('a process with a different secret or store is not a peer', async () => {
   await between({ tag: A }, { tag: B, secret: 'another-secret-of-all' }, async (a, b) => {
     await until('it is said', () => a.reasons.includes('it does not know the secret (cluster.secret)'));
     await until('the other one can guess', () => b.reasons.some((reason) => reason.includes('cluster.secret')));
@@ -66,7 +66,7 @@ test('a member that waits to be dialled notices that its peer has ended', () =>
     assert.deepEqual(a.heard, [`up ${B}`, `down ${B}`, `refused ${B}`]);
   }));
 
-/** A process that dials `end` and sends frames of its own; `greeted` gets the listener's first frame. */
+/** An unknown process that dials `end` and sends its own frames. `greeted` receives the listener's first frame. */
 async function stranger(end: End, greeted: (hello: Buffer) => readonly (string | Buffer)[], path = LINK_PATH) {
   const socket = new WebSocket(`ws://127.0.0.1:${end.port}${path}`);
   socket.once('message', (hello: Buffer) => {
@@ -109,7 +109,7 @@ test('frames before the proof end the connection and are not read', async () => 
   await end.links.close();
 });
 
-test('a proof counts once, and for the end it was made for', async () => {
+test('a proof is valid once, and only for the end it was made for', async () => {
   const end = new End({ tag: B });
   await end.listen();
   let first: Buffer | undefined;
@@ -131,7 +131,7 @@ test('a proof counts once, and for the end it was made for', async () => {
   await end.links.close();
 });
 
-test('an unknown process learns only the version of the protocol', async () => {
+test('an unknown process learns only the protocol version', async () => {
   const end = new End({ tag: B });
   await end.listen();
   const shown: Buffer[] = [];
@@ -181,14 +181,14 @@ test('an unknown process that dials two members gets a proof from neither', asyn
   await Promise.all([a.links.close(), b.links.close()]);
 });
 
-test('an unknown process cannot occupy memory or connections of a member', async () => {
+test("an unknown process cannot occupy a member's memory or connections", async () => {
   const end = new End({ tag: B });
   await end.listen();
   const socket = connect(end.port, '127.0.0.1');
   const request =
     'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n';
   socket.write(`${request}Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}\r\n\r\n`);
-  // A masked frame of 30 MiB begins and does not end.
+  // Starts a masked frame of 30 MiB and never completes it.
   socket.write(Buffer.from([0x82, 0xff, 0, 0, 0, 0, 1, 0xe0, 0, 0, 0, 0, 0, 0]));
   const sent = setInterval(() => socket.write(Buffer.alloc(8192)), 5);
   socket.on('error', () => {});
@@ -202,7 +202,7 @@ test('an unknown process cannot occupy memory or connections of a member', async
   await end.links.close();
 });
 
-/** Frames of an unknown process; some nearly match those of a member, of this release or the previous one. */
+/** An unknown process's frames. Some nearly match a member's frames, in this release or the previous one. */
 const arbitraryGreeting = fc.record(
   {
     wire: fc.oneof(fc.constant(1), fc.integer(), fc.string()),
@@ -244,7 +244,7 @@ function strangersFrames(port: number, path: string, frames: readonly (string | 
   });
 }
 
-test('members link up and ignore every frame of unknown processes', async () => {
+test('members link up and ignore every frame from unknown processes', async () => {
   const a = new End({ tag: A });
   await a.listen();
   const arbitraryStranger = fc.oneof(
@@ -267,10 +267,10 @@ test('members link up and ignore every frame of unknown processes', async () => 
   await Promise.all([a.links.close(), b.links.close()]);
 });
 
-test('a member that sends garbage loses its link, and the others go on', () =>
+test('a member that sends garbage loses its link, and the others continue', () =>
   between({ tag: A }, { tag: B }, async (a, b) => {
     await until('the link is up', () => a.links.isUp(B) && b.links.isUp(A));
-    // No member sends this; the only consequence is the end of the link.
+    // No member sends this. The only consequence is that the link ends.
     (a.links as unknown as { links: Map<string, { socket: WebSocket }> }).links
       .get(B)
       ?.socket.send(Buffer.from([0xdf, 1, 2]));
@@ -339,7 +339,7 @@ test('a member that returns while it is dialled keeps exactly one link', async (
   await until('it is dialled once more', () => wire.carried === 2);
   wire.release();
   await until('it is up', () => b.links.isUp(A) && a.links.isUp(B));
-  // Enough time for ten dials, if two dials kept ending each other's links.
+  // Enough time for ten dials if two dials kept ending each other's links.
   await delay(1000);
   assert.deepEqual([b.heard, wire.carried], [[`up ${A}`], 2]);
   await Promise.all([a.links.close(), b.links.close()]);
@@ -363,7 +363,7 @@ test('a silent link ends although neither side has closed it', async () => {
   wire.close();
 });
 
-test('over TLS both ends show certificates of the authority', () =>
+test('over TLS both ends show certificates from the authority', () =>
   inTempFolder(async (folder) => {
     const { certificateFile, keyFile } = makeCertificate(folder, 'nodes');
     const [cert, key] = [readFileSync(certificateFile), readFileSync(keyFile)];
