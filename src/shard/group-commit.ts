@@ -1,6 +1,6 @@
 import type { Append, AppendOutcome, Wal } from './log/wal.js';
 
-/** A shard, as group commit sees it. */
+/** A shard, as seen by group commit. */
 export interface FlushMember {
   readonly id: number;
   /** Returns the append for the next flush. After an unknown outcome, returns the same append again. */
@@ -20,27 +20,30 @@ export type Defer = (callback: () => void) => void;
 const BACKOFF_MIN_MS = 20;
 const BACKOFF_MAX_MS = 200;
 /**
- * A flush starts with this many commands, or this long after the first command if every turn brings more. The limit is
- * time, not turns: with 8,000 busy connections one turn of the event loop takes 100 ms.
+ * A flush starts at this many commands, or this long after the first command if every turn brings more commands. The
+ * second limit is a time and not a number of turns, because with 8,000 busy connections one turn of the event loop
+ * takes 100 ms.
  */
 const FLUSH_COMMANDS = 16;
 const FLUSH_WAIT_MS = 2;
 
 /**
  * Group commit: one flush to the store at a time for all members of an append queue. Commands that arrive during a
- * flush form the next one. A flush starts at the end of the first turn of the event loop that brought no further
- * command: an idle server answers at once, a busy one fills its entries by itself, and no timer is needed. When a flush
- * completes and the next one is full, the next one starts at once, before this thread releases replies.
+ * flush form the next one. A flush starts at the end of the first turn of the event loop that brings no further
+ * command. An idle server therefore answers immediately, and a busy one fills its entries without a timer. If the next
+ * flush is full when a flush completes, it starts immediately, before this thread releases replies.
  *
  *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...
  *   flushes       ------> c1-c3 durable
  *                                 ------> c4-c8 durable
  *
- * Measured with 128 connections on 2 cores: appending to each of 16 logs separately costs a third of the throughput.
+ * Measured with 128 connections on 2 cores: flushing each of 16 logs separately reduces throughput by a third.
  */
 export class GroupCommit {
   private readonly lanes = new Map<number, AppendQueue>();
-  /** The append queue of each member. A member with a pending append changes queues only after its completion. */
+  /**
+   * The append queue of each member. A member with a pending append changes queues only after that append completes.
+   */
   private readonly homes = new Map<FlushMember, AppendQueue>();
 
   constructor(private readonly deps: GroupCommitDeps) {}
@@ -81,7 +84,7 @@ export interface GroupCommitDeps {
 }
 
 class AppendQueue {
-  /** Members with something for the next flush. */
+  /** Members with commands for the next flush. */
   private waiting = new Set<FlushMember>();
   private isScheduled = false;
   private isFlying = false;
@@ -125,7 +128,8 @@ class AppendQueue {
     const asked = this.waiting;
     const travellers: FlushMember[] = [];
     const appends: Append[] = [];
-    // Reset first: a departing member takes requests from its mailbox, and these already belong to the next flush.
+    // Reset this first, because a departing member takes requests from its mailbox that already belong to the next
+    // flush.
     this.waiting = new Set();
     this.isFlying = true;
     this.commands = 0;
@@ -148,7 +152,8 @@ class AppendQueue {
       member.land(appends[i] as Append, outcome, tookMs);
       this.onLanded(member);
     }
-    // If some appends succeeded, the failed ones retry with the next flush, so they hold up no other member.
+    // If some appends succeeded, the failed ones are retried with the next flush, so that they do not delay other
+    // members.
     const isOutage = failures > 0 && failures === travellers.length;
     this.backoffMs = isOutage ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
     const isNextFull = failures === 0 && this.commands >= FLUSH_COMMANDS;
@@ -165,7 +170,10 @@ class AppendQueue {
     void this.fly();
   }
 
-  /** A store that rejects breaks its contract. The outcome is then as unknown as after any transient error. */
+  /**
+   * Calls the store. If it rejects, which breaks its contract, the outcome counts as unknown, as after a transient
+   * error.
+   */
   private async outcomesOf(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     try {
       return await this.deps.wal.append(appends);
@@ -174,7 +182,7 @@ class AppendQueue {
     }
   }
 
-  /** Outage: sends the same bytes again, with growing delay. */
+  /** Sends the same bytes again during an outage, with increasing delay. */
   private pause(): void {
     this.deps.delay(() => this.depart(), this.backoffMs);
   }

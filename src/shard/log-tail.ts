@@ -7,13 +7,14 @@ import type { Recovered } from './log/recovery.js';
 import { type Append, type AppendOutcome, type EncodedEntry, type Head, isSameHead } from './log/wal.js';
 import { Watermarks } from './watermarks.js';
 
-/** A batch on its way to the store. */
+/** A batch that is being appended to the store. */
 export interface PendingAppend extends Batch {
-  /** Undefined when the batch has only answers to confirm. */
+  /** Undefined if the batch has no events and only waits for confirmation of its answers. */
   readonly entry: EncodedEntry | undefined;
   readonly append: Append;
   /**
-   * Entries still to send after `append`, up to `entry`: the store had lost entries, which go in again piece by piece.
+   * Entries still to be sent after `append`, up to `entry`. Set if the store has lost entries, which are appended again
+   * piece by piece.
    */
   readonly toFollow: readonly EncodedEntry[];
   /** Number of entries the store had lost. */
@@ -22,7 +23,7 @@ export interface PendingAppend extends Batch {
 
 /**
  * arrived  the batch is durable
- * again    the batch stays pending: the same bytes after an unknown outcome (`error`), or more of its entries;
+ * again    the batch stays pending: the same bytes are sent again after an unknown outcome (`error`), or its next entries;
  *          `lost` is the number of acknowledged entries just found missing from the store
  * foreign  the log ends in a head unknown to this owner
  */
@@ -35,15 +36,15 @@ const NOTHING: readonly EncodedEntry[] = [];
 const AGAIN: AppendResult = { type: 'again' };
 
 /**
- * The end of a shard's log, as its owner writes it: one pending append, starting at the head known to be durable.
- * Entries that the store has lost are appended again with the same bytes.
+ * The end of a shard's log, as written by its owner: at most one pending append, after the head known to be durable.
+ * Entries lost by the store are appended again with the same bytes.
  */
 export class LogTail {
   flying: PendingAppend | undefined = undefined;
   readonly watermarks: Watermarks;
   /** Bytes of the log from its very first entry up to `head`. */
   logBytes: number;
-  /** Durable entries with events that no snapshot holds. */
+  /** Number of durable entries with events that are in no snapshot. */
   entriesSinceSnapshot: number;
   /** The newest entry that this owner knows to be durable. */
   head: Head;
@@ -64,17 +65,17 @@ export class LogTail {
     this.watermarks = new Watermarks(head.lsn);
   }
 
-  /** The newest entries whose replies may have been released. */
+  /** The newest durable entries, whose replies may have been released. */
   get recentEntries(): readonly EncodedEntry[] {
     return this.recent.all();
   }
 
-  /** The kept entries after `head`; undefined if `head` is not among the kept entries. */
+  /** The kept entries after `head`; undefined if `head` is not one of the kept entries. */
   findEntriesAfter(head: Head): readonly EncodedEntry[] | undefined {
     return this.recent.findAfter(head);
   }
 
-  /** The state up to the head. No append may be pending. `timeMs` is the shard's clock. */
+  /** The state at the head. No append may be pending. `timeMs` is the shard's time. */
   reached(timeMs: number): Recovered {
     assert(this.flying === undefined, 'no append is pending');
     const { from, head, logBytes, entriesSinceSnapshot: tailEntries } = this;
@@ -84,7 +85,7 @@ export class LogTail {
   }
 
   /**
-   * Detaches the waiting replies from the pending append, which goes on without them. The caller must answer them.
+   * Detaches the waiting replies from the pending append, which continues without them. The caller must answer them.
    */
   silence(): Pick<Batch, 'commands' | 'queries'> | undefined {
     const flight = this.flying;
@@ -99,7 +100,7 @@ export class LogTail {
     assert(this.flying === undefined, 'one append is pending at a time');
     const entry = this.seal(batch);
     const append = { shard: this.shard, expected: this.head, entries: entry === undefined ? NOTHING : [entry] };
-    // Copied field by field: V8 fills a spread object on a slow path, which took 2 % of a lone callback.
+    // Copy field by field: V8 creates a spread object on a slow path, which took 2 % of the time of a single callback.
     const { writer, commands, decidedMs, queries, events } = batch;
     this.flying = { writer, commands, decidedMs, queries, events, entry, append, toFollow: NOTHING, lost: 0 };
     return append;
@@ -147,11 +148,11 @@ export class LogTail {
     this.watermarks.check();
   }
 
-  /** The log's head is not the last entry this owner wrote. */
+  /** Handles a conflict: the log's head is not the last entry that this owner wrote. */
   private conflicted(flight: PendingAppend, head: Head): AppendResult {
     const { entry } = flight;
-    // The log does end in our entry, for example because a former master is back. Sending the entry again makes it
-    // durable and yields `duplicate`.
+    // The log ends in our pending entry after all, for example because a former master is back. Sending the entry again
+    // makes it durable, with the outcome `duplicate`.
     if (entry !== undefined && isSameHead(head, entry.head)) return this.sendAgain(flight, this.head, [entry]);
     const missing = this.recent.findAfter(head);
     if (missing === undefined) {

@@ -1,7 +1,7 @@
 import type { Replier } from '../base/replier.js';
 
 /**
- * Holds back replies until the log entry with the state they show is durable. Releases replies in the order of the
+ * Holds back replies until the log entry with the state that they show is durable. Releases them in the order of the
  * decisions.
  */
 export class ReplyBarrier<T> {
@@ -17,14 +17,14 @@ export class ReplyBarrier<T> {
     this.results.push(result);
   }
 
-  /** Releases all replies. `readyMs` is when they became ready, on the monotonic clock. */
+  /** Releases all replies. `readyMs` is the time at which they became ready, on the monotonic clock. */
   release(readyMs: number): void {
     for (let i = 0; i < this.repliers.length; i++) {
       (this.repliers[i] as Replier<T>).reply(this.results[i] as T, readyMs);
     }
   }
 
-  /** Discards the held results: every replier gets this one instead. */
+  /** Discards the held results; every replier gets this result instead. */
   replaceBy(result: T): void {
     for (const replier of this.repliers) replier.reply(result);
   }

@@ -21,7 +21,7 @@ export type Request =
       readonly deadlineMs: number;
     };
 
-/** The same request with a replier that passes on only one answer and never throws. */
+/** The same request with a replier that passes on only the first answer and never throws. */
 export function answeredOnce(request: Request, log: Logger): Request {
   const { deadlineMs } = request;
   return request.type === 'command'
@@ -35,7 +35,7 @@ export const STOPPED = failed('stopped');
 export const OVERLOADED = failed('overloaded');
 export const UPGRADING = failed('upgrading');
 export const MEMORY_FULL = failed('memory-full');
-/** Certainly not done: no append contained the request. */
+/** Certainly not executed: no append contained the request. */
 export const MOVED = failed('moved');
 /** Outcome unknown: an append with the request may have succeeded before the new owner fenced the log. */
 export const UNSURE = failed('unsure');

@@ -5,7 +5,7 @@ import type { Decision } from '../wallet/decision.js';
 export interface Turn {
   readonly command: Command;
   readonly decision: Decision;
-  /** The player's currency; undefined when the player does not exist. */
+  /** The player's currency; undefined if the player does not exist. */
   readonly currency: string | undefined;
   readonly deadlineMs: number;
   readonly startedMs: number;
@@ -14,7 +14,7 @@ export interface Turn {
 
 /** A completed append. Times are on the monotonic clock. */
 export interface CompletedAppend {
-  /** When each of its commands was decided. */
+  /** Time at which each command was decided. */
   readonly decidedMs: readonly number[];
   readonly landedMs: number;
   readonly replies: number;
@@ -24,14 +24,14 @@ export interface CompletedAppend {
   readonly tookMs: number;
 }
 
-/** Receives the events of a shard's work; telemetry implements this. */
+/** Receives notifications from a shard; implemented by telemetry. */
 export interface ShardObserver {
   decided(shard: number, turn: Turn): void;
   landed(shard: number, landing: CompletedAppend): void;
   /** An append failed and will be retried. `nowMs` is on the monotonic clock. */
   appendFailed(shard: number, error: Error, nowMs: number): void;
-  /** The store had lost this many entries and has them again. */
+  /** This many entries that the store had lost were appended again. */
   healed(shard: number, entries: number): void;
-  /** An assertion failed: the shard drops its memory. */
+  /** An assertion failed, so the shard drops its memory. */
   failed(shard: number): void;
 }

@@ -52,8 +52,8 @@ import type { Watermarks } from './watermarks.js';
  *      │          └──────── a head that is not ours ─> stopped       a head that was ours: the lost entries go in again
  *      └─ a log that cannot be continued ─> stopped
  *
- * A failing shard whose append finds another owner's head becomes fenced or stopped as well. In a cluster, where
- * several nodes share the shards:
+ * A failing shard also becomes fenced or stopped if its append finds another owner's head. In a cluster, where several
+ * nodes share the shards:
  *
  *   away ── its log was read ─> following ── our fence ─> serving <─ resumed ─ handing
  *     ^                             │  ^                   │  └────── paused ────^  │
@@ -68,35 +68,35 @@ export type ShardState =
   | 'stopped'
   /** Remote: another node owns the shard. */
   | 'away'
-  /** Standby: another node owns the shard; this node applies its log as it is written. */
+  /** Standby: another node owns the shard; this node follows its log. */
   | 'following'
-  /** Draining: decides no further request, so that another node can take over. */
+  /** Draining: decides no more requests, so that another node can take over. */
   | 'handing';
 
 export interface ShardLimits {
   /**
-   * Maximum number of requests that wait because the entry being formed is full. Also the maximum number of replies
-   * held for one entry.
+   * Maximum number of requests that wait because the entry being formed is full, and of replies held back for one
+   * entry.
    */
   readonly mailboxMax: number;
-  /** Soft limits of one entry: all events of one command go into the same entry. */
+  /** Soft limits for one entry; they can be exceeded because all events of a command go into the same entry. */
   readonly batchEventsMax: number;
   readonly batchBytesMax: number;
 }
 
-/** State of a shard in numbers. */
+/** Measurements of a shard. */
 export interface ShardMeasures {
   readonly shard: number;
-  /** Requests that wait for the next entry. */
+  /** Number of requests that wait for the next entry. */
   readonly mailbox: number;
   /** Limit of `mailbox`. */
   readonly mailboxMax: number;
-  /** Commands without a reply yet: in the mailbox, or held back until an entry is durable. */
+  /** Number of commands without a reply, either in the mailbox or held back until an entry is durable. */
   readonly waiting: number;
   readonly watermarks: Pick<Watermarks, 'applied' | 'appended' | 'durable'>;
   readonly epoch: number;
   readonly transactions: number;
-  /** Hibernated players: all but a few words of each is one packed record. */
+  /** Number of hibernated players, whose data is one packed record and a few words. */
   readonly playersPacked: number;
   readonly recordBytes: { readonly all: number; readonly used: number };
   readonly entriesSinceSnapshot: number;
@@ -109,7 +109,7 @@ export interface ShardDeps {
   readonly rules: Rules;
   readonly limits: ShardLimits;
   readonly memory: { readonly isFull: boolean };
-  /** Destination of closed rounds; undefined: all rounds stay in memory. */
+  /** Archive for closed rounds; undefined if all rounds stay in memory. */
   readonly archive: ShardArchive | undefined;
   readonly observer: ShardObserver;
   /** Requests a flush; see GroupCommit. */
@@ -122,26 +122,26 @@ export interface ShardDeps {
   readonly onDiverged: (shard: Shard) => void;
 }
 
-/** The wallets of a serving shard, for a snapshot. The wallets keep changing. */
+/** The wallets of a serving shard, for a snapshot. The wallets continue to change. */
 export interface SnapshotSource {
-  /** A different object than before means that the shard was recovered meanwhile. */
+  /** If this is a different object than before, the shard was recovered in between. */
   readonly wallets: Wallets;
   /** The newest durable entry. */
   readonly head: Head;
-  /** Sequence of the newest entry with events in `wallets`. That entry may still be forming. */
+  /** Sequence of the newest entry with events in `wallets`. That entry may still be being formed. */
   readonly applied: number;
   readonly timeMs: number;
-  /** Ledger totals of the log up to `head`. The object keeps changing with the log. */
+  /** Ledger totals of the log up to `head`. The object continues to change with the log. */
   readonly tallies: Tallies;
   /** Bytes of the log from its very first entry up to `head`. */
   readonly logBytes: number;
-  /** Durable entries with events that no snapshot holds. */
+  /** Number of durable entries with events that are in no snapshot. */
   readonly entriesSinceSnapshot: number;
 }
 
 const NONE: readonly EncodedEntry[] = [];
 const NOT_YET: Pick<Watermarks, 'applied' | 'appended' | 'durable'> = { applied: 0, appended: 0, durable: 0 };
-/** Answers of a shard that does not serve. */
+/** Answers of a shard that is not serving, by state. */
 const ANSWERS: Readonly<Record<Exclude<ShardState, 'serving'>, BusyAnswer>> = {
   starting: STARTING,
   failing: STARTING,
@@ -151,19 +151,19 @@ const ANSWERS: Readonly<Record<Exclude<ShardState, 'serving'>, BusyAnswer>> = {
   following: MOVED,
   handing: MOVED,
 };
-/** Discards the answer: the shard itself made the request. */
+/** Discards the answer to a request that the shard itself made. */
 const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
 /**
- * The actor. It owns the wallets of one shard and decides one command at a time, in order. A reply is released only
- * once the log holds the state that the reply shows. The actor talks to ports only.
+ * The actor that owns the wallets of one shard. It decides one command at a time, in order, and releases a reply only
+ * once the log contains the state that the reply shows. The actor uses only ports, no I/O of its own.
  *
  *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> pending ─land─> durable ─release─> replies
  *                │   ^
  *                v   │
  *           archive gate           parks requests for data that is not in memory until the archive has answered
  *
- * This file has the states and the turns; the pending append and its outcome are in log-tail.ts.
+ * This file contains the states and turns. The pending append and its outcome are in log-tail.ts.
  */
 export class Shard implements FlushMember, Carrier {
   private wallets: Wallets | undefined = undefined;
@@ -175,14 +175,14 @@ export class Shard implements FlushMember, Carrier {
   private readonly desk: ArchiveGate | undefined;
   private forming: Batch = newBatch();
   private nextToForget = 0;
-  /** Set while this shard is on standby. */
+  /** Set while this node is standby for the shard. */
   private follower: Follower | undefined = undefined;
-  /** Called when the shard is drained, or stops draining. */
+  /** Called once the shard is drained or stops draining. */
   private onStill: (() => void) | undefined = undefined;
   private stopReason: string | undefined = undefined;
-  /** First departure of the pending append, on the monotonic clock. */
+  /** Time at which the pending append was first sent, on the monotonic clock. */
   private departedMs = 0;
-  /** Durable replies, to be released in this very turn. */
+  /** Replies that have become durable and are released later in this turn. */
   private pendingReplies: { readonly flight: PendingAppend; readonly landedMs: number } | undefined = undefined;
 
   constructor(
@@ -212,12 +212,12 @@ export class Shard implements FlushMember, Carrier {
     return this.follower?.recentEntries ?? this.tail?.recentEntries ?? NONE;
   }
 
-  /** The kept entries after `head`; undefined if `head` is not among the kept entries. */
+  /** The kept entries after `head`; undefined if `head` is not one of the kept entries. */
   findEntriesAfter(head: Head): readonly EncodedEntry[] | undefined {
     return this.tail?.findEntriesAfter(head);
   }
 
-  /** The newest archive record that the log relies on; undefined also if this node does not read the log. */
+  /** The newest archive record that the log relies on. Also undefined if this node does not read the log. */
   get archived(): ArchiveMark | undefined {
     return (this.follower ?? this.tail)?.tallies.archived;
   }
@@ -227,14 +227,14 @@ export class Shard implements FlushMember, Carrier {
     return this.follower?.timeMs ?? this.nowMs;
   }
 
-  /** Bytes of the player records, outside the heap. */
+  /** Size of the player records outside the heap, in bytes. */
   get recordBytes(): { readonly all: number; readonly used: number } {
     const tables = this.wallets?.tables;
     return { all: tables?.bytes ?? 0, used: tables?.bytesUsed ?? 0 };
   }
 
   /**
-   * Hibernates the next player in turn unless a request has used the player since the previous pass. Takes about ten
+   * Hibernates the next player in turn, unless a request has used that player since the previous pass. Takes about ten
    * microseconds.
    */
   hibernateNext(): void {
@@ -245,7 +245,7 @@ export class Shard implements FlushMember, Carrier {
     }
   }
 
-  /** Does a fraction of a millisecond of the work that keeps memory dense. */
+  /** Does a slice of memory compaction, which takes a fraction of a millisecond. */
   compact(): void {
     this.wallets?.tables.compact();
   }
@@ -276,12 +276,12 @@ export class Shard implements FlushMember, Carrier {
     };
   }
 
-  /** Why the shard has stopped; undefined otherwise. */
+  /** The reason for which the shard has stopped; undefined if it has not. */
   get reason(): string | undefined {
     return this.stopReason;
   }
 
-  /** Source of a snapshot, as of now; undefined while the shard does not serve. */
+  /** The current state for a snapshot; undefined while the shard is not serving. */
   get source(): SnapshotSource | undefined {
     if (this.state !== 'serving' || this.wallets === undefined) return undefined;
     const { wallets, nowMs } = this;
@@ -289,12 +289,12 @@ export class Shard implements FlushMember, Carrier {
     return { wallets, tallies, head, applied: watermarks.applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
   }
 
-  /** Notes that the new snapshot holds all but the newest `entries` entries. */
+  /** Notes that the new snapshot contains all but the newest `entries` entries. */
   snapshotTaken(entries: number): void {
     this.mustTail().entriesSinceSnapshot = entries;
   }
 
-  /** Starts to serve a state recovered from the log after this owner's fence. */
+  /** Starts serving with a state recovered from the log up to this owner's fence. */
   open(recovered: Recovered): void {
     const isReady = this.state === 'starting' || this.state === 'following';
     assert(isReady && this.tail?.flying === undefined, 'a shard opens once per recovery');
@@ -305,7 +305,7 @@ export class Shard implements FlushMember, Carrier {
     this.state = 'serving';
   }
 
-  /** Becomes standby: keeps the wallets of a shard that another owner serves. */
+  /** Becomes standby: keeps the wallets up to date while another owner serves the shard. */
   follow(follower: Follower): void {
     assert(this.state === 'away' || this.state === 'handing', 'only a remote or draining shard becomes standby');
     this.state = 'following';
@@ -314,12 +314,12 @@ export class Shard implements FlushMember, Carrier {
     this.tail = undefined;
   }
 
-  /** Undefined while the shard is not on standby. */
+  /** Undefined while this node is not standby for the shard. */
   get maybeFollower(): Follower | undefined {
     return this.follower;
   }
 
-  /** The shard now belongs to another node: discards the local copy. */
+  /** Discards the local copy, because the shard now belongs to another node. */
   leave(): void {
     assert(this.tail?.flying === undefined, 'a shard is unloaded without a pending append');
     this.state = 'away';
@@ -331,8 +331,9 @@ export class Shard implements FlushMember, Carrier {
   }
 
   /**
-   * Starts draining: decides no further request. Resolves to the newest entry once every pending reply is released, or
-   * to undefined if draining ends early. Otherwise the caller must end draining with `resume`, `follow` or `leave`.
+   * Starts draining, which stops deciding requests. Resolves to the newest entry once all pending replies have been
+   * released; the caller must then end draining with `resume`, `follow` or `leave`. Resolves to undefined if draining
+   * ends early.
    */
   async pause(): Promise<Head | undefined> {
     assert(this.state === 'serving', 'only a serving shard starts draining');
@@ -347,8 +348,8 @@ export class Shard implements FlushMember, Carrier {
   }
 
   /**
-   * Serves again after draining. If another node has fenced the log meanwhile, this owner's next append conflicts; if
-   * not, that node's fence does.
+   * Serves again after draining. If another node has fenced the log meanwhile, this owner's next append conflicts. If
+   * that node's fence arrives later, the fence conflicts.
    */
   resume(): void {
     if (!this.isHanding) return;
@@ -356,14 +357,17 @@ export class Shard implements FlushMember, Carrier {
     this.settleStill();
   }
 
-  /** State to continue from as standby once another owner has fenced the log; undefined unless the shard is drained. */
+  /**
+   * The state from which a standby can continue once another owner has fenced the log; undefined unless the shard is
+   * drained.
+   */
   tryReached(): Recovered | undefined {
     return this.isHanding && this.isStill ? this.mustTail().reached(this.nowMs) : undefined;
   }
 
   /**
-   * Another node says that it has fenced the log, and this node cannot reach the log to check. The shard releases no
-   * more replies. The pending append stays pending until the log reports its outcome.
+   * Stops releasing replies, because another node reports that it has fenced the log and this node cannot reach the log
+   * to verify that. The pending append stays pending until the log reports its outcome.
    */
   abandon(): void {
     if (!(this.isServing || this.isHanding)) return;
@@ -387,14 +391,14 @@ export class Shard implements FlushMember, Carrier {
     this.onStill = undefined;
   }
 
-  /** Stops for good: the log cannot be continued. `reason` is shown to people. */
+  /** Stops permanently, because the log cannot be continued. `reason` is human-readable. */
   stop(reason: string): void {
     this.state = 'stopped';
     this.stopReason = reason;
     this.drop(STOPPED);
   }
 
-  /** Another node owns the shard, as far as this node knows. */
+  /** True if, as far as this node knows, another node owns the shard. */
   get isElsewhere(): boolean {
     return this.state === 'away' || this.state === 'following';
   }
@@ -421,8 +425,8 @@ export class Shard implements FlushMember, Carrier {
   }
 
   /**
-   * Drops expired requests. During an outage they would hold memory that no limit counts, since their senders have
-   * already got "unknown".
+   * Drops expired requests, whose senders have already received "unknown". Otherwise they would hold memory during an
+   * outage that no limit counts.
    */
   private dropLate(): void {
     const nowMs = this.deps.clock.monotonicMs();
@@ -436,7 +440,9 @@ export class Shard implements FlushMember, Carrier {
     }
   }
 
-  /** Checks that this process still owns the log, even without requests: a fenced owner must not linger. */
+  /**
+   * Checks that this process still owns the log. This happens even without requests, so that a fenced owner notices.
+   */
   confirmOwnership(): void {
     this.desk?.dropLate();
     if (this.state !== 'serving' || this.tail?.flying !== undefined || hasReplies(this.forming)) return;
@@ -444,11 +450,11 @@ export class Shard implements FlushMember, Carrier {
     this.deps.requestFlush();
   }
 
-  /** Forgets ids of rounds last changed before `expiredMs`, for the next `count` players in turn. */
+  /** Forgets the ids of rounds last changed before `expiredMs`, for the next `count` players in turn. */
   forgetSome(count: number, expiredMs: number): void {
     const wallets = this.wallets;
     if (wallets === undefined || this.state !== 'serving' || this.mailbox.length > 0) return;
-    // Rounded to the day: forgetting walks over everything the player has.
+    // Round to whole days, because forgetting visits all of the player's items.
     const beforeMs = startOfDay(expiredMs);
     for (let i = 0; i < Math.min(count, wallets.count) && this.state === 'serving' && !this.isFull(); i++) {
       if (this.nextToForget >= wallets.count) this.nextToForget = 0;
@@ -459,7 +465,7 @@ export class Shard implements FlushMember, Carrier {
     }
   }
 
-  /** Closes requests for money that no other operator has decided in time. */
+  /** Closes requests for money movements that no second operator has decided in time. */
   expireRequests(): void {
     const { wallets } = this;
     if (wallets === undefined || this.state !== 'serving' || this.mailbox.length > 0) return;
@@ -470,7 +476,7 @@ export class Shard implements FlushMember, Carrier {
     }
   }
 
-  /** Username of the player at this position if the player has something to forget. */
+  /** Username of the player at this position; undefined if that player has nothing to forget. */
   private findForgettable(wallets: Wallets, position: number, beforeMs: number): string | undefined {
     try {
       if (wallets.peekAt(position)?.mayHaveOlderThan(beforeMs) !== true) return undefined;
@@ -506,7 +512,7 @@ export class Shard implements FlushMember, Carrier {
     const flight = tail.flying;
     try {
       this.landed(tail.land(append, outcome), tookMs);
-      // If the append goes again, requests formed meanwhile need a further flush.
+      // If the append must be retried, requests formed in the meantime need another flush.
       if (tail.flying !== undefined || hasReplies(this.forming)) this.deps.requestFlush();
     } catch (error) {
       if (flight !== undefined) answerAll(flight, UNSURE);
@@ -560,14 +566,14 @@ export class Shard implements FlushMember, Carrier {
     this.pendingReplies = undefined;
     flight.commands.release(landedMs);
     flight.queries.release(landedMs);
-    // Wait for the append that was started meanwhile.
+    // Another append was started in the meantime; wait for it.
     if (this.tail?.flying !== undefined) return;
     if (this.state === 'failing') this.restart();
     if (this.state === 'fenced') this.deps.onFenced(this, this.mustTail().head);
     if (this.isHanding && this.isStill) this.settleStill();
   }
 
-  /** The log is no longer ours: answers every waiting request without the decided result. */
+  /** Handles the loss of the log to another writer: answers all waiting requests without the decided results. */
   private surrender(flight: PendingAppend, head: Head): void {
     answerAll(flight, UNSURE);
     const { head: mine, recentEntries } = this.mustTail();
@@ -593,7 +599,7 @@ export class Shard implements FlushMember, Carrier {
   isFull(): boolean {
     const { writer, commands, queries } = this.forming;
     const { batchEventsMax, batchBytesMax, mailboxMax } = this.deps.limits;
-    // Repeats, rejections and reads leave no event, but their replies are held back too.
+    // Repeats, rejections and reads have no event, but their replies are also held back.
     if (commands.length + queries.length >= mailboxMax) return true;
     return writer !== undefined && (writer.count >= batchEventsMax || writer.byteLength >= batchBytesMax);
   }
@@ -605,11 +611,11 @@ export class Shard implements FlushMember, Carrier {
     }
   }
 
-  /** One turn of the actor. */
+  /** Executes one request. */
   private take(request: Request): void {
     const startedMs = this.deps.clock.monotonicMs();
-    // The sender got "unknown" at the deadline and may have sent a cancel next. Executing the request now would be
-    // wrong.
+    // The sender received "unknown" at the deadline and may have sent a cancel since, so the request must not be
+    // executed now.
     if (request.deadlineMs <= startedMs) {
       request.replier.reply(TOO_LATE);
       return;
@@ -647,7 +653,7 @@ export class Shard implements FlushMember, Carrier {
   private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>, startedMs: number): void {
     const wallets = this.mustWallets();
     const nowMs = this.now();
-    // A balance check reads a hibernated player without waking the player.
+    // A balance check does not wake a hibernated player.
     const wallet = command.type === 'checkBalance' ? wallets.peek(command.username) : wallets.get(command.username);
     const decision = decide(wallet, command, this.deps.rules, nowMs);
     const { event } = decision;
@@ -677,16 +683,16 @@ export class Shard implements FlushMember, Carrier {
     this.deps.observer.decided(this.id, { command, decision, currency, deadlineMs, startedMs, endedMs });
   }
 
-  /** Log time, which never goes back: no later event is older. */
+  /** Advances log time and returns it. Log time never goes back, so no later event is older. */
   now(): number {
     this.nowMs = Math.max(this.nowMs, this.deps.clock.now());
     return this.nowMs;
   }
 
   /**
-   * One of our assertions failed: memory can no longer be trusted. The pending append was decided earlier, and its
-   * replies are released once it is durable. Everything later is dropped, and the shard recovers from its log.
-   * `request` is the one that failed.
+   * Handles a failed assertion, after which memory can no longer be trusted. The pending append was decided earlier, so
+   * its replies are still released once it is durable. Everything later is dropped, and the shard recovers from its
+   * log. `request` is the request that failed.
    */
   private fail(error: unknown, request?: Request): void {
     const wasFollowing = this.state === 'following';
@@ -719,7 +725,7 @@ export class Shard implements FlushMember, Carrier {
     this.settleStill();
   }
 
-  /** Answers all requests that have not been decided. */
+  /** Gives all undecided requests this answer. */
   private turnAway(answer: BusyAnswer): void {
     for (let request = this.mailbox.shift(); request !== undefined; request = this.mailbox.shift()) {
       request.replier.reply(answer);
@@ -738,7 +744,7 @@ export class Shard implements FlushMember, Carrier {
   }
 }
 
-/** Fields that people search a log for. */
+/** Fields by which operators search the logs. */
 function aboutOf(request: Request): { request: string; requestId?: string; username?: string } {
   const asked: Command | Query = request.type === 'command' ? request.command : request.query;
   return {
@@ -748,7 +754,7 @@ function aboutOf(request: Request): { request: string; requestId?: string; usern
   };
 }
 
-/** True if the event adds something to memory that must stay there until it is closed. */
+/** True if the event adds something that must stay in memory until it is closed. */
 function opensSomething(event: Event): boolean {
   if (event.type === 'player-created' || event.type === 'player-imported' || event.type === 'money-requested')
     return true;

@@ -2,13 +2,13 @@ import { assert } from '../base/assert.js';
 import type { Lsn } from './log/lsn.js';
 
 /**
- * Progress of a shard, as sequences in its log:
+ * Progress of a shard, as sequence numbers in its log:
  *
  *   applied >= appended >= durable
  *
- * applied   newest entry (also one still being formed) whose events are in memory
+ * applied   newest entry whose events are in memory, including one that is still being formed
  * appended  newest entry handed to the store
- * durable   newest entry that the store has made durable; replies show nothing newer
+ * durable   newest durable entry; replies show nothing newer
  */
 export class Watermarks {
   applied: number;

@@ -1,11 +1,11 @@
 import { type LogReaderDeps, maybeEntry } from './log-reader.js';
 import type { Head } from './wal.js';
 
-/** Search limit in epochs. Each new owner adds an epoch; losses accepted longer ago are irrelevant. */
+/** Maximum number of epochs to search. Each new owner begins an epoch; losses accepted longer ago are irrelevant. */
 const EPOCHS_MAX = 1000;
 
 /**
- * Whether an operator has accepted, after this epoch, that the log lacks entries. If so, entries acknowledged in that
+ * Returns whether an operator has accepted a loss of entries after this epoch. If so, entries acknowledged in this
  * epoch or earlier may be missing. `head` is the head of the log.
  */
 export async function lossAcceptedSince(

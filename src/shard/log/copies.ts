@@ -1,19 +1,21 @@
 import type { EncodedEntry, Head } from './wal.js';
 
-/** Entries of a log that another node must hold before their replies are released. */
+/** Entries that another node must hold before this node releases their replies. */
 export interface Copy {
   readonly shard: number;
-  /** The head before the first of the entries. */
+  /** The head before the first entry. */
   readonly base: Head;
-  /** In order; empty if only the head is asked for. */
+  /** Entries in order; empty if only the head is to be compared. */
   readonly entries: readonly EncodedEntry[];
-  /** True if these are all the entries this node keeps: the receiver forgets any other entries of this log. */
+  /**
+   * True if these are all the entries that this node keeps. The receiver then discards all other entries of this log.
+   */
   readonly isWhole: boolean;
 }
 
 /**
- * held   another node has all of the copy, and holds it for the next owner
- * gap    the other node lacks earlier entries; all kept entries must be sent
+ * held   another node has the complete copy and keeps it for the next owner
+ * gap    the other node lacks earlier entries, so all kept entries must be sent
  * none   no node is known to hold the copy
  */
 export type CopyOutcome = 'held' | 'gap' | 'none';

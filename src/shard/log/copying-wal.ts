@@ -8,15 +8,15 @@ const NOT_HELD: AppendOutcome = {
 };
 
 /**
- * A log whose newest entries count as durable only once another node holds them too. A store may lose them in a
- * failover, with or without their owner. The other node gets the entries first and refuses them from a former owner.
- * The store alone would accept them if a failover had lost the new owner's fence.
+ * A log whose newest entries count as durable only once another node also holds them, because a store may lose them in
+ * a failover. Entries are sent to the other node first, which refuses them from a former owner. The store alone would
+ * accept them from a former owner if a failover had lost the new owner's fence.
  */
 export class CopyingWal implements Pick<Wal, 'append' | 'appendQueueOf'> {
   constructor(
     private readonly wal: Pick<Wal, 'append' | 'appendQueueOf'>,
     private readonly put: PutCopies,
-    /** Kept entries of a shard that this node serves. */
+    /** The kept entries of a shard that this node serves. */
     private readonly recentOf: (shard: number) => RecentEntries | undefined,
   ) {}
 
@@ -25,8 +25,8 @@ export class CopyingWal implements Pick<Wal, 'append' | 'appendQueueOf'> {
   }
 
   /**
-   * Writes no entry that no other node holds: another owner may have acknowledged a different one in its place. The log
-   * is still asked for its head, to learn of a newer owner.
+   * Writes only entries that another node holds; a new owner may have acknowledged different entries in place of the
+   * rest. The log's head is checked in any case, to detect a newer owner.
    */
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     const held = await this.held(appends);
@@ -43,7 +43,7 @@ export class CopyingWal implements Pick<Wal, 'append' | 'appendQueueOf'> {
     );
     const held: boolean[] = [];
     for (const [i, append] of appends.entries()) {
-      // One after another: a full copy is long.
+      // Send full copies one at a time, because they are long.
       const outcome = outcomes[i] === 'gap' ? (await this.put([this.whole(append)]))[0] : outcomes[i];
       held.push(outcome === 'held');
     }

@@ -21,30 +21,30 @@ export interface FollowedLog {
 
 /** Conditions under which the log of a shard may be fenced. */
 export interface Taking {
-  /** The exact head that the log, or the part read here, must end in; undefined: any head. */
+  /** The exact head at which the log, or the part read here, must end; undefined if any head is acceptable. */
   readonly over: Head | undefined;
-  /** The newest entry known to be acknowledged. The log must hold this entry or have trimmed it. */
+  /** The newest entry known to be acknowledged. The log must contain this entry or have trimmed it. */
   readonly told: Position | undefined;
-  /** Entries that other nodes hold of the log; each list is in order. */
+  /** Entries of the log held by other nodes; each list is in order. */
   readonly copies: readonly (readonly EncodedEntry[])[];
-  /** The sequence up to which this node had read when it asked for `copies`. The copies start after it. */
+  /** The sequence up to which this node had read when it requested `copies`, which start after it. */
   readonly behind: number;
   /**
-   * Deadline on the monotonic clock. After it, other owners may acknowledge entries that are neither in the log nor in
-   * `copies`. Infinity if every acknowledged entry is in the log.
+   * Deadline on the monotonic clock, after which other owners may acknowledge entries that are neither in the log nor
+   * in `copies`. Infinity if every acknowledged entry is in the log.
    */
   readonly untilMs: number;
 }
 
-/** `healed`: number of entries that the log had lost and has again. */
+/** `healed`: number of lost entries that were put back into the log. */
 export interface TakenOver {
   readonly recovered: Recovered;
   readonly healed: number;
 }
 
 /**
- * The log lacks an acknowledged entry. Either the log ends before the entry: the node that acknowledged or read it can
- * put it back. Or another entry is in its place: the store had lost it before an owner who did not know it took over.
+ * The log lacks an acknowledged entry. If the log ends before that entry, a node that has acknowledged or read it can
+ * put it back. If a different entry is in its place, the store lost it before a new owner without that entry took over.
  */
 export class MissingEntryError extends LossError {
   constructor(
@@ -58,25 +58,25 @@ export class MissingEntryError extends LossError {
 
 type Reader = LogReaderDeps & Pick<TakeOverDeps, 'delay'> & { readonly wal: Pick<Wal, 'head' | 'read'> };
 
-/** How often a log may seem to end before its head: the log may have grown between the two reads. */
+/** Maximum number of times that a log may appear to end before its head. It may have grown between the two reads. */
 const SHORT_LOOKS_MAX = 5;
 const SHORT_LOOK_MS = 50;
 
 /**
- * Standby copy of a shard that another owner serves, built by reading that owner's log. Everything applied is durable.
- * Keeps the newest entries, as the owner does: if the store loses some, either of the two can put them back. Can take
- * the shard over at any time with nothing to load.
+ * Standby copy of a shard that another owner serves, built by reading that owner's log. Everything that it applies is
+ * durable. Like the owner, it keeps the newest entries, so that either of them can put back entries lost by the store.
+ * It can take over the shard at any time without loading anything.
  */
 export class Follower implements OwnTail {
   private readonly replay: Replay;
-  /** Serializes reads of the log. */
+  /** The latest read of the log. Reads run one at a time. */
   private last: Promise<unknown> = Promise.resolve();
-  /** The wallets are served from now on, or dropped: queued reads must not touch them. */
+  /** True once the wallets are being served or have been dropped, so that queued reads must not change them. */
   private isOver = false;
 
   /**
-   * Continues from a recovered state, or from a state that this node has served until now. `awaited`: the newest entry
-   * this node has acknowledged that the log did not have yet.
+   * Continues from a recovered state, or from a state that this node has been serving. `awaited` is the newest entry
+   * that this node has acknowledged, if the log does not contain it yet.
    */
   constructor(
     readonly shard: number,
@@ -87,9 +87,9 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Loads the newest snapshot and the log as it is now. Rejects with a `RecoveryError` if that is impossible. A log
-   * that ends before this node's newest acknowledged entry is accepted: its owner or a holder of a copy may put the
-   * missing entries back.
+   * Loads the newest snapshot and the current log. Rejects with a `RecoveryError` if this is impossible. Accepts a log
+   * that ends before this node's newest acknowledged entry, because its owner or a node with a copy may put the missing
+   * entries back.
    */
   static async begin({ shard, genesis }: FollowedLog, deps: RecoveryDeps): Promise<Follower> {
     const found = await deps.wal.head(shard);
@@ -132,17 +132,18 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Applies the rest of the log; resolves to the number of entries. Rejects with a `RecoveryError` if they do not
-   * follow from the applied ones; the follower is useless then. Outage errors pass through, and the follower can go on.
+   * Applies the rest of the log; resolves to the number of entries. If they do not follow from the applied ones,
+   * rejects with a `RecoveryError`, and the follower is then useless. Outage errors are passed on, and the follower can
+   * continue after them.
    */
   readOn(deps: LogReaderDeps, yieldTurn: () => Promise<void>): Promise<number> {
     return this.alone(() => this.readToEnd(deps, yieldTurn));
   }
 
   /**
-   * Reads on to the log's head. A log that lacks only entries kept here counts as read: they are put back together with
-   * the fence. Resolves to the head of the log. Rejects with a `LossError` if the log diverges, lacks more than the
-   * kept entries, or has no entries up to its head.
+   * Reads up to the log's head and resolves to that head. A log that lacks only entries kept here is accepted, because
+   * they are put back together with the fence. Rejects with a `LossError` if the log diverges, lacks more than the kept
+   * entries, or has no entries up to its head.
    */
   private async catchUp(deps: Reader, yieldTurn: () => Promise<void>): Promise<Head> {
     for (let short = 0; ; ) {
@@ -166,10 +167,10 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Takes the shard over: writes a fence by compare-and-set on the head that was read, so that no entry is between the
-   * two. Throws a `FencedError` if the log goes on or has another head. Throws a `MissingEntryError` if the log lacks an
-   * acknowledged entry, and an `OverdueError` if the fence is late. The shard can still be followed after each of
-   * these.
+   * Takes over the shard: writes a fence by compare-and-set on the head that was read, so that no entry can come
+   * between them. Throws a `FencedError` if the log continues or has a different head, a `MissingEntryError` if the log
+   * lacks an acknowledged entry, and an `OverdueError` if the fence is late. The shard can still be followed after any
+   * of these errors.
    */
   takeOver(
     { over, told, copies, behind, untilMs }: Taking,
@@ -179,11 +180,11 @@ export class Follower implements OwnTail {
     return this.alone(async () => {
       const found = await this.catchUp(deps, yieldTurn);
       const { shard } = this;
-      // A log that has lost its tail ends before the entries here.
+      // A log that has lost its tail ends before the entries applied here.
       const isAsSeen = over === undefined || isSameHead(this.head, over) || isSameHead(found, over);
       if (!isAsSeen) throw new FencedError(shard, found);
-      // This node unloaded the shard and read it anew meanwhile, from a log that had lost its tail. Other nodes were
-      // not asked for copies of that tail.
+      // Meanwhile this node has unloaded the shard and reloaded it from a log that had lost its tail. The copies
+      // requested from other nodes do not include that tail.
       if (this.head.lsn.sequence < behind) throw new Error('its log is shorter than when others were asked for copies');
       this.takeCopies(copies, deps);
       const { head: previous, timeMs } = this;
@@ -221,12 +222,12 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Applies copies that continue the entries read here; the log had them, or was about to. They are put back together
-   * with the fence.
+   * Applies copies of entries that follow the entries read here. The log has lost them or never received them. They are
+   * put back together with the fence.
    */
   private takeCopies(copies: readonly (readonly EncodedEntry[])[], { format }: Pick<TakeOverDeps, 'format'>): void {
     const newestFirst = [...copies].sort((a, b) => compareLsn(endOf(b), endOf(a)));
-    // A copy may hold entries that precede another copy's: index each entry by the one it follows.
+    // One copy may contain entries that precede those of another copy, so index each entry by its predecessor.
     const following = new Map<string, ReadEntry>();
     for (const { bytes } of newestFirst.flat()) {
       const entry = format.decode(bytes);
@@ -237,7 +238,7 @@ export class Follower implements OwnTail {
     for (let read = next(); read !== undefined; read = next()) this.take(read);
   }
 
-  /** Entries older than all kept ones are not checked. */
+  /** True if the acknowledged entry is missing here. Entries older than all kept ones are not checked. */
   private lacks(told: Position): boolean {
     const { sequence } = told.lsn;
     if (sequence > this.head.lsn.sequence) return true;

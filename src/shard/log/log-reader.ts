@@ -16,13 +16,13 @@ export interface LogReaderDeps {
 const PAGE_ENTRIES = 256;
 
 /**
- * The entries of a shard's log after the entry `after`, page by page, up to the current end of the log. Every entry is
- * checked to follow the one before it; the first must follow `after`. Throws a `RecoveryError` at a hole, at a foreign
- * or damaged entry, and at the fence of an accepted loss. Outage errors pass through.
+ * Reads a shard's log after the entry `after`, page by page, up to the current end. Checks that every entry follows its
+ * predecessor, the first one `after`. Throws a `RecoveryError` at a gap, at a foreign or damaged entry, and at the
+ * fence of an accepted loss. Outage errors are passed on.
  *
- * A page can be read once; a page that is not read to its end is the last one. Entries are decoded one by one. If
- * they are decoded a page at a time, their events survive until the page ends, and garbage collection takes as long as
- * all the rest. Measured with entries of 100 events: 75 MB instead of 185 MB in a second of CPU.
+ * A page can be read only once, and a page that is not read to its end is the last one. Entries are decoded one at a
+ * time. If a whole page is decoded at once, its events survive until the page ends, and garbage collection takes as
+ * long as all other work: with entries of 100 events, 75 MB of log per CPU second instead of 185 MB.
  */
 export function readLog(shard: number, after: Head, { wal, format }: LogReaderDeps): Pages<Entry> {
   return readPages(shard, after, wal, (bytes) => decodeEntry(bytes, shard, format), checkNoLoss);
@@ -63,7 +63,7 @@ async function* readPages<E extends ReadHeader>(
   }
 }
 
-/** Undefined when the bytes cannot be decoded. */
+/** The decoded entry; undefined if the bytes cannot be decoded. */
 export function maybeEntry(bytes: Buffer, format: EntryFormat): Entry | undefined {
   try {
     return format.decode(bytes);
@@ -72,13 +72,13 @@ export function maybeEntry(bytes: Buffer, format: EntryFormat): Entry | undefine
   }
 }
 
-/** The first entry that the log still has; undefined when the log is empty. */
+/** The oldest entry still in the log; undefined if the log is empty. */
 export async function firstEntry(shard: number, { wal, format }: LogReaderDeps): Promise<Entry | undefined> {
   const [bytes] = await wal.read(shard, { epoch: 0, sequence: 0 }, 1);
   return bytes === undefined ? undefined : decodeEntry(bytes, shard, format);
 }
 
-/** The entry with this LSN; undefined when the log does not have it, or no longer has it. */
+/** The entry with this LSN; undefined if the log has never contained it or has trimmed it. */
 export async function entryAt(shard: number, lsn: Lsn, { wal, format }: LogReaderDeps): Promise<ReadEntry | undefined> {
   const [bytes] = await wal.read(shard, { epoch: lsn.epoch, sequence: lsn.sequence - 1 }, 1);
   if (bytes === undefined) return undefined;
@@ -87,14 +87,15 @@ export async function entryAt(shard: number, lsn: Lsn, { wal, format }: LogReade
 }
 
 /**
- * True when the log has the entry with this head. Throws a `RecoveryError` when the entry in its place cannot be read.
+ * True if the log contains the entry with this head. Throws a `RecoveryError` if the entry at its position cannot be
+ * read.
  */
 export async function hasEntry(shard: number, head: Head, deps: LogReaderDeps): Promise<boolean> {
   const found = await entryAt(shard, head.lsn, deps);
   return found !== undefined && isSameHead(found.entry.head, head);
 }
 
-/** The newest time in an entry; the entry's own time is that of its first event. */
+/** The newest time in an entry, because the entry's own time is that of its first event. */
 export function newestTimeOf(entry: Entry): number {
   return entry.events[entry.events.length - 1]?.timeMs ?? entry.timeMs;
 }
@@ -114,14 +115,12 @@ function orLoss<E>(shard: number, decode: () => E): E {
   }
 }
 
-/** Throws at the fence of an accepted loss: later entries do not follow from the ones before it. */
+/** Throws at the fence of an accepted loss, because later entries do not follow from the entries before it. */
 export function checkNoLoss(entry: Entry): void {
   if (entry.owner?.afterLoss) throw new AcceptedLossError(entry);
 }
 
-/**
- * Checks that an entry follows the one before it: no hole, no foreign entry, no repetition. Throws a `RecoveryError`.
- */
+/** Throws a `RecoveryError` unless the entry follows its predecessor: no gap, no foreign entry, no repetition. */
 export function checkContinuity(entry: ReadHeader, shard: number, last: Head): void {
   const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
   const follows = isSameLsn(entry.previousLsn, last.lsn) && entry.previousChecksum === last.checksum;

@@ -3,14 +3,14 @@ import { newestTimeOf } from './log-reader.js';
 import type { Entry } from './wal.js';
 
 /**
- * Smallest correction of log time; shorter differences are waited out. The limit also separates a correction from
- * clocks that differ slightly.
+ * Minimum correction of log time. For smaller differences, log time stands still until the clock has caught up. The
+ * limit also distinguishes a correction from clocks that differ slightly.
  *
- * Log time never goes back within an owner's epoch. If a log was written under a clock far ahead, its time would stand
- * still until that day. No round would be archived and no id forgotten. One entry may therefore set log time back: the
- * fence of an owner whose clock an operator has confirmed (`clock.confirmedOn`). Lists of rounds that may leave memory
- * end with an epoch. A round keeps the newest time of its changes, so no record is dropped before an older record of
- * its round.
+ * Log time never goes back within an owner's epoch. If a log was written with a clock that was far ahead, log time
+ * would stand still until that date, and no round would be archived and no id forgotten. Therefore one kind of entry
+ * may set log time back: the fence of an owner whose clock an operator has confirmed (`clock.confirmedOn`). Lists of
+ * rounds that may leave memory are discarded when an epoch ends. A round keeps the newest time of its changes, so its
+ * newest archive record is never dropped before an older one.
  */
 export const CORRECTION_MIN_MS = DAY_MS;
 

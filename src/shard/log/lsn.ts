@@ -1,6 +1,6 @@
 /**
- * The position of an entry in a shard's log: `<epoch>-<sequence>`, also its id in a Redis stream. The epoch grows with
- * every owner, the sequence with every entry; a new epoch continues the sequence.
+ * The position of an entry in a shard's log, written as `<epoch>-<sequence>`; also its id in a Redis stream. The epoch
+ * increases with every owner and the sequence with every entry. A new epoch continues the sequence.
  */
 export interface Lsn {
   readonly epoch: number;
@@ -14,7 +14,7 @@ export function formatLsn(lsn: Lsn): string {
   return `${lsn.epoch}-${lsn.sequence}`;
 }
 
-/** Undefined when the text is not an LSN. */
+/** The parsed LSN; undefined if the text is not an LSN. */
 export function tryLsn(text: string): Lsn | undefined {
   const match = /^(\d{1,10})-(\d{1,15})$/.exec(text);
   return match === null ? undefined : { epoch: Number(match[1]), sequence: Number(match[2]) };

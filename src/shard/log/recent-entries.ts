@@ -1,6 +1,6 @@
 import { type EncodedEntry, type Head, isSameHead } from './wal.js';
 
-/** Maximum entries per append: all kept entries could be too much for one call to the store. */
+/** Maximum number of entries per append. All kept entries could be too much for one call to the store. */
 export const PIECE_ENTRIES = 1000;
 
 /**
@@ -9,7 +9,7 @@ export const PIECE_ENTRIES = 1000;
  */
 export class RecentEntries {
   private entries: EncodedEntry[] = [];
-  /** Index of the oldest kept entry; older ones leave the array gradually. */
+  /** Index of the oldest kept entry. Older ones are removed from the array in batches. */
   private start = 0;
   private bytes = 0;
 
@@ -42,10 +42,10 @@ export class RecentEntries {
     }
   }
 
-  /** The entries after `head`, in order; undefined when `head` is not ours, or too old. */
+  /** The entries after `head`, in order; undefined if `head` is unknown or too old. */
   findAfter(head: Head): readonly EncodedEntry[] | undefined {
-    // Computed from the sequence. Thousands of entries are kept, and a search took nodes that hold copies longer than
-    // all else.
+    // Compute the index from the sequence. Thousands of entries are kept, and on nodes that hold copies a search took
+    // longer than all other work.
     const at = this.entries.length - 1 - (this.newest.lsn.sequence - head.lsn.sequence);
     const found = at < this.start ? undefined : this.entries[at];
     if (found !== undefined && isSameHead(found.head, head)) return this.entries.slice(at + 1);

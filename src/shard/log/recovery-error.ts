@@ -2,8 +2,8 @@ import { formatLsn } from './lsn.js';
 import type { Entry } from './wal.js';
 
 /**
- * The log cannot be continued as it is. An operator must look; nothing is guessed. `fact` is the message without
- * advice.
+ * The log cannot be continued in its current state. walletd does not guess; an operator must investigate. `fact` is the
+ * message without advice.
  */
 export class RecoveryError extends Error {
   override readonly name: string = 'RecoveryError';
@@ -23,13 +23,13 @@ export class LossError extends RecoveryError {
   }
 }
 
-/** The log ends before its head: possibly for a moment only, while its store fails over. */
+/** The log ends before its head, possibly only for a moment while its store fails over. */
 export class ShortLogError extends LossError {}
 
-/** Nothing is lost: the newer walletd that wrote the entry can read it. */
+/** An entry written by a newer walletd, which can read it; nothing is lost. */
 export class NewerEntryError extends RecoveryError {}
 
-/** The fence of an accepted loss: a reader that arrives from before it cannot read on. */
+/** The log has the fence of an accepted loss, and a reader that comes from before the fence cannot continue. */
 export class AcceptedLossError extends LossError {
   constructor(readonly fence: Entry) {
     const at = `entry ${formatLsn(fence.lsn)} of shard ${fence.shard}`;

@@ -24,35 +24,38 @@ export interface RecoveryDeps extends RetryPolicy {
   readonly snapshotFormat: SnapshotFormat;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Yields to other work of the thread. */
+  /** Lets the thread's other work run. */
   readonly yieldTurn: () => Promise<void>;
-  /** Bytes of the newest entries to keep for a store that can lose them. */
+  /** Maximum bytes of newest entries to keep in case the store loses them. */
   readonly recentBytesMax: number;
-  /** The newest entry of a shard that this node has acknowledged, according to the node's own record. */
+  /** The newest entry of a shard that this node has acknowledged, according to the node's local record. */
   readonly acknowledged: (shard: number) => Position | undefined;
-  /** False: archived rounds cannot be looked up, so a log with archived rounds is refused. */
+  /** If false, archived rounds cannot be looked up, and a log with archived rounds is refused. */
   readonly hasArchive?: boolean;
   /** Sizes of the memory tables, also used by `snapshotFormat`; undefined: sizes for many players. */
   readonly tableSizes?: TableSizes;
 }
 
 export interface Recovered extends Reached {
-  /** The newest entries. A store that loses some gets them again, regardless of which owner wrote them. */
+  /** The newest entries, from any owner. If the store loses some of them, they are appended again. */
   readonly recent: RecentEntries;
   /** Number of events replayed on top of the snapshot. */
   readonly events: number;
-  /** The marks of the snapshot that recovery started from. */
+  /** The marks of the snapshot from which recovery started. */
   readonly marks: readonly LogMark[];
   /** Ids of newer snapshots, which proved damaged. */
   readonly damaged: readonly string[];
-  /** When that snapshot was published, in ms; undefined without a snapshot. */
+  /** Publication time of that snapshot, in ms; undefined without a snapshot. */
   readonly snapshotMs: number | undefined;
 }
 
-/** A replay that has not begun, and the heads it must pass. */
+/** A replay that has not begun, and the heads that it must pass. */
 interface Beginning {
   readonly replay: Replay;
-  /** Ends of its snapshot and of newer damaged ones: the log once held all of them and must still do so. */
+  /**
+   * Ends of the replay's snapshot and of newer damaged ones. The log once contained all these entries and must still
+   * contain them.
+   */
   readonly ends: readonly Head[];
   /** Ids of the damaged snapshots. */
   readonly damaged: readonly string[];
@@ -76,7 +79,7 @@ export interface Rebuild {
 }
 
 /**
- * Rebuilds a shard's state from its newest undamaged snapshot and the tail of its log. Yields in between, so that a
+ * Rebuilds a shard's state from its newest undamaged snapshot and the tail of its log. Yields regularly, so that a
  * shard on the main thread does not block the others. Rejects with a `RecoveryError` if rebuilding is impossible.
  */
 export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recovered> {
@@ -106,7 +109,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   return { ...reached, recent, events, marks, damaged, snapshotMs };
 }
 
-/** Checks that the log holds the newest acknowledged entry, or is past it because the entry was trimmed. */
+/** Checks that the log contains the newest acknowledged entry or has trimmed it. */
 async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<void> {
   const acknowledged = deps.acknowledged(shard);
   if (acknowledged === undefined || acknowledged.lsn.sequence === 0) return;
@@ -176,8 +179,8 @@ async function replayTo(
 }
 
 /**
- * The newest entries up to the start of the snapshot: a store that can lose its tail can lose those too. Only entries
- * that the log still holds without a gap.
+ * The newest entries before the start of the snapshot, which a store that loses its tail can also lose. Includes only
+ * entries that the log still contains without a gap.
  */
 async function recentBefore(
   { start, marks }: Replay,
@@ -191,7 +194,7 @@ async function recentBefore(
   const from = marks.findLast(({ bytes }) => place.bytes - bytes >= deps.recentBytesMax);
   const reader = retryingReader(deps);
   try {
-    // If no mark is old enough, the log is short.
+    // If no mark is old enough, the log is short, so read it from its first entry.
     const marked = from && (await entryAt(shard, from.lsn, reader));
     const first = marked?.entry ?? (await firstEntry(shard, reader));
     if (first === undefined || first.lsn.sequence >= start.lsn.sequence) return none;

@@ -22,15 +22,15 @@ export interface Reached {
   readonly timeMs: number;
   /** Bytes of the log from its very first entry. */
   readonly logBytes: number;
-  /** Entries with events that no snapshot holds, or that were replayed on top of a snapshot. */
+  /** Number of entries with events that are in no snapshot, or that were replayed on top of one. */
   readonly tailEntries: number;
-  /** Undefined unless the caller asked to collect these keys. */
+  /** Undefined unless the caller requested these keys. */
   readonly left: EvictedKeys | undefined;
 }
 
 /**
- * A shard's wallets, built from a snapshot (or from nothing) and the entries after it. Every reader of a log feeds a
- * `Replay`: recovery, the tools, a standby.
+ * A shard's wallets, built from a snapshot (or from nothing) and the entries after it. All readers of a log use it:
+ * recovery, tools and standbys.
  *
  *   log       ... s | s+1 .................... e | e+1 ................ h | h+1 ...
  *                 ^start                       ^end                     ^head
@@ -44,19 +44,19 @@ export class Replay {
   timeMs: number;
   /** Bytes of the log from its very first entry up to the head. */
   logBytes: number;
-  /** Entries taken, without fences. */
+  /** Number of entries taken, without fences. */
   batches = 0;
-  /** Events in these entries, including skipped ones. */
+  /** Number of events in these entries, including skipped ones. */
   events = 0;
-  /** Keys of the rounds evicted from memory during replay; undefined unless the caller asked for them. */
+  /** Keys of the rounds that left memory during replay; undefined unless the caller requested them. */
   left: EvictedKeys | undefined = undefined;
 
   private constructor(
-    /** Undefined when the replay begins before the very first entry. */
+    /** Undefined if the replay begins before the log's first entry. */
     readonly manifest: Manifest | undefined,
-    /** The wallets hold everything up to here: entries after this head are taken. */
+    /** The wallets contain all events up to here; replay takes the entries after this head. */
     readonly start: Head,
-    /** The wallets may already hold events up to here. */
+    /** The wallets may already contain some events up to here. */
     readonly end: Lsn,
     readonly wallets: Wallets,
     readonly tallies: Tallies,
@@ -80,7 +80,7 @@ export class Replay {
     return replay;
   }
 
-  /** Throws a `DamagedSnapshotError`. */
+  /** Starts from a stored snapshot. Throws a `DamagedSnapshotError` if it is damaged. */
   static async ofSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<Replay> {
     return Replay.ofWallets(manifest, await readSnapshot(manifest, deps));
   }
@@ -93,12 +93,12 @@ export class Replay {
     return new Replay(manifest, manifest.start, manifest.end.lsn, wallets, begun);
   }
 
-  /** Must be called before the first entry is taken. */
+  /** Starts collecting keys of rounds that leave memory. Must be called before the first entry is taken. */
   collectLeft(): void {
     this.left = new EvictedKeys(this.manifest?.end ?? this.start, this.tallies.neverArchived ? 'nothing' : 'snapshot');
   }
 
-  /** The starting point, for people. */
+  /** Human-readable name of the starting point. */
   get name(): string {
     return this.manifest === undefined ? 'the first entry' : `snapshot ${this.manifest.id}`;
   }
@@ -108,14 +108,14 @@ export class Replay {
   }
 
   /**
-   * True when the snapshot may hold events of the entry with this LSN. The snapshot holds none of a later owner's
-   * entries. Such entries replace its own ones when a log has lost its tail and gone on.
+   * True if the snapshot may contain events of the entry with this LSN. The snapshot contains none of a later owner's
+   * entries, which replace those in the snapshot if the log lost its tail and then continued.
    */
   mayHold({ epoch, sequence }: Lsn): boolean {
     return sequence <= this.end.sequence && epoch <= this.end.epoch;
   }
 
-  /** True when the entry has replaced one that the snapshot holds. */
+  /** True if the entry has replaced one whose events are in the snapshot. */
   contradicts({ lsn, head }: Entry): boolean {
     const end = this.manifest?.end;
     if (end === undefined || lsn.sequence > end.lsn.sequence) return false;
@@ -123,8 +123,8 @@ export class Replay {
   }
 
   /**
-   * Takes the entry that follows the head. Applies nothing of an entry that contradicts the snapshot: the log has lost
-   * entries, and the caller must detect that. Throws an `AssertionFailure` when an event does not fit.
+   * Takes the entry that follows the head. An entry that contradicts the snapshot is not applied: the log has lost
+   * entries, which the caller must detect. Throws an `AssertionFailure` if an event does not fit.
    */
   take({ entry, bytes }: ReadEntry): void {
     if (entry.lsn.sequence > this.end.sequence) {
@@ -143,8 +143,8 @@ export class Replay {
   }
 
   /**
-   * Applies an event that the snapshot may hold, and always counts it: the snapshot's ledger totals are those of its
-   * start.
+   * Applies an event that the snapshot may already contain. The event is always counted, because the snapshot's ledger
+   * totals are those at its start.
    */
   private applyNew(event: Event, lsn: Lsn): void {
     this.apply(event, lsn);
@@ -153,8 +153,8 @@ export class Replay {
   }
 
   /**
-   * Takes the entries of a page, up to `target` if the page has it, and yields after each. Returns true once `target`
-   * is reached. `look` sees each entry before it is taken.
+   * Takes the entries of a page, up to `target` if the page contains it, and yields after each. Returns true once
+   * `target` is reached. `look` is called with each entry before it is taken.
    */
   async takePage(
     page: Iterable<ReadEntry>,
@@ -172,9 +172,9 @@ export class Replay {
   }
 
   /**
-   * Applies one event of the entry `lsn`, which comes after the start. Returns false when the snapshot's wallet already
-   * has the event, because the shard goes on while a snapshot is taken. Throws an `AssertionFailure` when the event
-   * does not fit.
+   * Applies one event of the entry `lsn`, which comes after the start. Returns false if the snapshot's wallet already
+   * contains the event, because the shard continues to serve while a snapshot is taken. Throws an `AssertionFailure` if
+   * the event does not fit.
    */
   apply(event: Event, lsn: Lsn): boolean {
     if (this.mayHold(lsn)) {
@@ -201,8 +201,8 @@ export async function openReplay(manifest: Manifest, deps: SnapshotReaderDeps): 
 }
 
 /**
- * Opens a replay from the first undamaged snapshot; undefined if all are damaged. `onDamaged` gets the damaged ones
- * before it.
+ * Opens a replay from the first undamaged snapshot; undefined if all are damaged. Reports the damaged snapshots before
+ * it to `onDamaged`.
  */
 export async function firstReplay(
   manifests: readonly Manifest[],

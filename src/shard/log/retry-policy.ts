@@ -3,21 +3,21 @@ import type { Logger } from '../../base/logger.js';
 import { messageOf } from '../../base/message-of.js';
 import { RecoveryError } from './recovery-error.js';
 
-/** Retry policy during an outage: how often to try before giving up. */
+/** Retry policy during an outage. */
 export interface RetryPolicy {
   readonly attemptsMax: number;
   readonly log: Logger;
   readonly delay: (ms: number) => Promise<void>;
 }
 
-/** About ten seconds: for a start, which people wait for. */
+/** Number of attempts at startup. They take about ten seconds, because an operator may be waiting. */
 export const ATTEMPTS_AT_START = 10;
 const RETRY_MS = 200;
 const RETRY_MAX_MS = 2000;
 
 /**
- * Runs `run` with retry during an outage of the store, with growing delay. Gives up after the last attempt, or at once
- * if the error is hopeless.
+ * Calls `run` and retries during an outage of the store, with increasing delay. Gives up after the last attempt, or
+ * immediately if the error is hopeless.
  */
 export async function withRetries<T>(
   what: string,
@@ -39,7 +39,7 @@ export async function withRetries<T>(
   }
 }
 
-/** True when no retry can succeed: the log is broken, or walletd has a bug. */
+/** True if no retry can succeed because the log is broken or walletd has a bug. */
 export function isPermanent(error: unknown): boolean {
   return error instanceof RecoveryError || error instanceof AssertionFailure;
 }

@@ -4,11 +4,11 @@ import { LossError } from './recovery-error.js';
 import { type Entry, type Head, isSameHead } from './wal.js';
 
 /*
- * A log once held the last entry of each snapshot, complete or damaged, and must still hold it. If it does not, the log
- * has lost entries that were perhaps acknowledged.
+ * A log must still contain the last entry of each snapshot, complete or damaged, unless it was trimmed. Otherwise the
+ * log has lost entries that may have been acknowledged.
  */
 
-/** Throws a `LossError` when the snapshot reaches beyond this head of the log. */
+/** Throws a `LossError` if the snapshot reaches beyond this head of the log. */
 export function checkAgainstLog({ id, shard, end }: Manifest, head: Head): void {
   if (compareLsn(end.lsn, head.lsn) <= 0) return;
   throw new LossError(
@@ -16,7 +16,7 @@ export function checkAgainstLog({ id, shard, end }: Manifest, head: Head): void 
   );
 }
 
-/** Throws a `LossError` when the entry is at a snapshot's end but differs from the entry that the snapshot holds. */
+/** Throws a `LossError` if the entry is at a snapshot's end but differs from the entry that the snapshot contains. */
 export function checkEnds(ends: readonly Head[], { shard, lsn, head }: Entry): void {
   for (const end of ends) {
     if (lsn.sequence !== end.lsn.sequence || isSameHead(head, end)) continue;
@@ -27,8 +27,8 @@ export function checkEnds(ends: readonly Head[], { shard, lsn, head }: Entry): v
 }
 
 /**
- * Throws a `LossError` when the log ends before a snapshot does. Compares sequences, not LSNs: a log that lost its tail
- * goes on in a new epoch, so its fences have higher LSNs than the lost entries.
+ * Throws a `LossError` if the log ends before a snapshot does. Compares sequences instead of LSNs: a log that lost its
+ * tail continues in a new epoch, so its fences have higher LSNs than the lost entries.
  */
 export function checkReached(ends: readonly Head[], shard: number, last: Lsn): void {
   for (const end of ends) {

@@ -24,13 +24,16 @@ export interface TakeOverDeps extends RetryPolicy {
   readonly owner: Owner;
   /** 16 hexadecimal digits that distinguish this fence from every other. */
   readonly newNonce: () => string;
-  /** Whether an operator has confirmed this clock, so that log time far ahead is set back. Undefined: not confirmed. */
+  /**
+   * True if an operator has confirmed this clock, so that log time that is far ahead is set back. Undefined means not
+   * confirmed.
+   */
   readonly isClockConfirmed?: ((nowMs: number) => boolean) | undefined;
   /** Receives the newest time of a log before its fence; 0 for an empty log. */
   readonly onFound?: ((newestMs: number) => void) | undefined;
 }
 
-/** The log has another owner than this process assumed. */
+/** The log has a different owner than this process assumed. */
 export class FencedError extends RecoveryError {
   override readonly name = 'FencedError';
 
@@ -42,7 +45,7 @@ export class FencedError extends RecoveryError {
   }
 }
 
-/** Takes shards over from any owner: starting a process is a deliberate act. */
+/** Takes over shards from any owner, because starting a process is a deliberate act. */
 export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Takeover[]> {
   const seal: MakeFence = (shard, head, newest) => {
     return encodeFence(shard, head, newest === undefined ? 0 : timeOf(newest, deps), deps);
@@ -51,9 +54,9 @@ export async function takeOver(shards: readonly number[], deps: TakeOverDeps): P
 }
 
 /**
- * Takes shards over from this very owner after a thread has died. Begins a new epoch, so that no append of the old
- * epoch can still succeed. `heads` are the heads that this owner knows; throws a `FencedError` if a log has another
- * one.
+ * Takes over shards from this same owner after a thread has died. Begins a new epoch, so that no append of the old
+ * epoch can still succeed. `heads` are the heads known to this owner; throws a `FencedError` if a log has a different
+ * head.
  */
 export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOverDeps): Promise<readonly Takeover[]> {
   const fences: Takeover[] = [];
@@ -69,8 +72,8 @@ export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOve
 }
 
 /**
- * Retries until every append has succeeded or conflicted. Retries send the same bytes; an entry already in the log
- * yields `duplicate`.
+ * Retries until every append has succeeded or conflicted. Retries send the same bytes, and an entry that is already in
+ * the log has the outcome `duplicate`.
  */
 export async function appendWithRetries(
   appends: readonly Append[],
@@ -86,8 +89,8 @@ export async function appendWithRetries(
 }
 
 /**
- * Makes a fence over a log of this very owner, which ends in `previous` and has nothing newer than `newestMs`. The
- * caller writes the fence. It must never be made twice: a fence sent once can still arrive.
+ * Creates a fence for a log of this same owner, which ends in `previous` and contains no time newer than `newestMs`.
+ * The caller writes the fence. It must never be created twice, because a fence that was sent earlier can still arrive.
  */
 export function makeFenceOver(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): Takeover {
   return { shard, previous, entry: encodeFence(shard, previous, newestMs, deps) };
@@ -108,7 +111,7 @@ export async function ownerOf(
   return first === undefined ? undefined : format.decode(first).owner;
 }
 
-/** Describes the owner to people. */
+/** Human-readable description of the owner. */
 export function describeOwner(owner: Owner | undefined): string {
   if (owner === undefined) return 'an owner that left no fence';
   return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
@@ -131,8 +134,8 @@ async function timeOfNewest(shard: number, head: Head, deps: TakeOverDeps): Prom
 }
 
 /**
- * The entry's newest time, or 0 if the entry is unreadable: the recovery of its shard, which comes next, stops then.
- * The take-over of the other shards goes on.
+ * The entry's newest time, or 0 if the entry is unreadable. The shard's recovery, which follows, then stops, but the
+ * takeover of the other shards continues.
  */
 function timeOf(bytes: Buffer, { format }: TakeOverDeps): number {
   try {

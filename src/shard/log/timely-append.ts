@@ -2,10 +2,16 @@ import type { Clock } from '../../base/clock.js';
 import { RecoveryError } from './recovery-error.js';
 import type { Wal } from './wal.js';
 
-/** A replaced server may wake up this late and still confirm an append. */
+/**
+ * Maximum delay after the deadline within which an answer is still trusted. A server that has been replaced may wake up
+ * later and confirm an append.
+ */
 const ANSWER_MS = 1000;
 
-/** Too late to take a log over in the state found: its former owner may have gone on. The take-over can be retried. */
+/**
+ * The fence was too late to take over the log in the state that was found, because its former owner may have continued.
+ * The takeover can be retried.
+ */
 export class OverdueError extends RecoveryError {
   override readonly name = 'OverdueError';
 
@@ -15,11 +21,11 @@ export class OverdueError extends RecoveryError {
 }
 
 /**
- * Appends for a new owner who has ensured that, until `untilMs`, no other owner acknowledges an entry missing from the
- * log. Sends nothing after that time, however long a connection takes, and distrusts answers that come long after it.
- * Compare-and-set alone is not enough: a failover may lose entries acknowledged meanwhile, and the log then looks
- * unchanged. An append sent in time but executed late runs on the server it was sent to. There it precedes all later
- * appends, which then conflict.
+ * Appends for a new owner that has ensured that, until `untilMs`, no other owner acknowledges an entry missing from the
+ * log. Sends nothing after that time, even if opening a connection takes long, and does not trust answers that arrive
+ * long after it. Compare-and-set alone is not sufficient: a failover may lose entries that were acknowledged meanwhile,
+ * and the log then looks unchanged. An append that is sent in time but executed late runs on the server to which it was
+ * sent. There it precedes all later appends, which then conflict.
  */
 export function timelyAppend(wal: Pick<Wal, 'append'>, untilMs: number, clock: Clock): Pick<Wal, 'append'> {
   const isPast = (ms: number) => clock.monotonicMs() >= ms;

@@ -2,8 +2,8 @@ import type { Event } from '../../wallet/event.js';
 import { isSameLsn, type Lsn } from './lsn.js';
 
 /**
- * The newest entry of a log, in the few bytes that an append compares: its position, its writer (the random nonce of an
- * owner's start) and its checksum.
+ * Identifies the newest entry of a log, in the few bytes that an append compares: the entry's position, its writer (a
+ * random nonce created when an owner starts) and its checksum.
  */
 export interface Head {
   readonly lsn: Lsn;
@@ -12,13 +12,13 @@ export interface Head {
   readonly checksum: number;
 }
 
-/** A remembered entry; `checksum` is undefined when only its LSN is known. */
+/** A remembered entry; `checksum` is undefined if only the LSN is known. */
 export interface Position {
   readonly lsn: Lsn;
   readonly checksum: number | undefined;
 }
 
-/** False also for another entry with the same LSN, in another history. */
+/** True if the head is this entry. False for a different entry with the same LSN, from a diverged history. */
 export function isAt(head: Head, { lsn, checksum }: Position): boolean {
   return isSameLsn(head.lsn, lsn) && (checksum === undefined || head.checksum === checksum);
 }
@@ -29,29 +29,29 @@ export function isSameHead(a: Head, b: Head): boolean {
   );
 }
 
-/** An entry as the log stores it. After an unknown outcome the same bytes are sent again. */
+/** An entry as stored in the log. After an unknown outcome, the same bytes are sent again. */
 export interface EncodedEntry {
   readonly head: Head;
   readonly bytes: Buffer;
 }
 
 /**
- * One shard's part in a flush. Normally one entry. None if there are only answers to confirm: then the head is checked.
- * Several if the store has lost entries that it had confirmed.
+ * One shard's part of a flush. Usually it has one entry. It has none if there are only answers to confirm, for which
+ * the head is checked, and several if the store has lost confirmed entries.
  */
 export interface Append {
   readonly shard: number;
-  /** The head this owner knows; any other head wins. */
+  /** The head known to this owner. If the log has a different head, nothing is written. */
   readonly expected: Head;
-  /** In order: each follows the one before, the first follows `expected`. All are written or none. */
+  /** Entries in order, the first of which follows `expected`. All of them are written or none. */
   readonly entries: readonly EncodedEntry[];
 }
 
 /**
- * ok         the head was the expected one; the entries are durable
- * duplicate  the head is the last of these very entries: an earlier attempt succeeded; they are durable
- * conflict   the head is another one; nothing was written
- * failed     a transient error: not written, or not known whether; the same bytes must go again
+ * ok         the head was the expected one, and the entries are durable
+ * duplicate  the head is the last of these entries: an earlier attempt succeeded, and they are durable
+ * conflict   the head is a different one; nothing was written
+ * failed     a transient error: the entries may or may not have been written; the same bytes must be sent again
  */
 export type AppendOutcome =
   | { readonly type: 'ok' }
@@ -62,7 +62,7 @@ export type AppendOutcome =
 /** A shard that an owner has taken over. */
 export interface Takeover {
   readonly shard: number;
-  /** The head before its fence. */
+  /** The head before the fence. */
   readonly previous: Head;
   /** The fence: the newest entry, and the end of the replay. */
   readonly entry: EncodedEntry;
@@ -79,23 +79,24 @@ export type MakeFence = (shard: number, head: Head, newest: Buffer | undefined) 
 /** The logs of all shards in one store. */
 export interface Wal {
   /**
-   * Takes these logs over from any owner: appends the fence that `seal` makes to each log, to all or to none. Of two
-   * owners that start together, the later one gets all logs, durably, and the other none. Rejects during an outage and
-   * may then be called again: a fence written unseen is only one more.
+   * Takes over these logs from any owner: atomically appends to each log the fence that `seal` creates. If two owners
+   * start at the same time, the later one gets all logs, durably, and the other one none. Rejects during an outage and
+   * may then be called again; if the fences were written after all, a second fence does no harm.
    */
   fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]>;
   /**
    * Appends by compare-and-set of each shard's head, all in one call. Resolves when entries reported as `ok` or
-   * `duplicate` are as durable as the store's settings promise. Does not reject. A store shared by nodes calls `isLate`
-   * once it has a connection, right before each sending. A late append is not sent and fails with an `OverdueError`.
+   * `duplicate` are as durable as the store's settings promise. Does not reject. A store shared by several nodes calls
+   * `isLate` once it has a connection, immediately before it sends. A late append is not sent and fails with an
+   * `OverdueError`.
    */
   append(appends: readonly Append[], isLate?: () => boolean): Promise<readonly AppendOutcome[]>;
   /**
-   * The append queue of a shard: shards of one queue are on the same server now. Appends to a slow server must not hold
-   * up appends to another one.
+   * The append queue of a shard. Shards in the same queue are currently on the same server, so that appends to a slow
+   * server do not delay appends to other servers.
    */
   appendQueueOf(shard: number): number;
-  /** Throws when the store has no log for this shard. */
+  /** The log's current head. Throws if the store has no log for this shard. */
   head(shard: number): Promise<Head>;
   /** Up to `limit` entries after `after`, in order; fewer only at the end of the log. */
   read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]>;
@@ -110,7 +111,10 @@ export interface Owner {
   readonly acceptsLoss?: true;
   /** This owner has accepted that rounds evicted before this fence are missing from the archive. */
   readonly acceptsArchiveLoss?: true;
-  /** This owner accepted a loss: later entries follow from the snapshot at this fence, not from the entries before. */
+  /**
+   * This owner accepted a loss, so later entries follow from the snapshot at this fence, not from the entries before
+   * it.
+   */
   readonly afterLoss?: true;
 }
 
@@ -119,12 +123,12 @@ export interface EntryHeader {
   readonly lsn: Lsn;
   readonly nonce: string;
   readonly previous: Head;
-  /** Log time when the entry was begun, in ms: never before that of the previous entry. */
+  /** Log time at which the entry was begun, in ms; never earlier than that of the previous entry. */
   readonly timeMs: number;
 }
 
 /**
- * Header of an entry that was read, and the link to the entry before it. The checksum of the whole entry has been
+ * Header of an entry that was read, with the link to the previous entry. The checksum of the whole entry has been
  * verified.
  */
 export interface ReadHeader extends Omit<EntryHeader, 'previous'> {
@@ -152,12 +156,12 @@ export interface BatchWriter {
 export interface EntryFormat {
   beginBatch(timeMs: number): BatchWriter;
   encodeFence(header: EntryHeader, owner: Owner): EncodedEntry;
-  /** Throws a `FormatError` that describes the fault; its `isUnknown` is true when a newer walletd wrote the entry. */
+  /** Throws a `FormatError` that describes the fault. Its `isUnknown` is true if a newer walletd wrote the entry. */
   decode(bytes: Buffer): Entry;
-  /** Like `decode`, but without events: decoding events takes most of the time. */
+  /** Like `decode`, but skips the events, whose decoding takes most of the time. */
   decodeHeader(bytes: Buffer): ReadHeader;
-  /** False for an event that some other owner of the log could not read. */
+  /** False for an event that a possible other owner of the log could not read. */
   canWrite(event: Event): boolean;
-  /** The LSN in the entry's header, even if the entry is damaged; undefined when the bytes are too short. */
+  /** The LSN in the entry's header, even if the entry is damaged; undefined if the bytes are too short. */
   tryLsn(bytes: Buffer): Lsn | undefined;
 }

@@ -4,19 +4,19 @@ import type { RetryPolicy } from './retry-policy.js';
 import { appendWithRetries, FencedError } from './take-over.js';
 import { type Append, appendOf, type EncodedEntry, type Head, isSameHead, type Takeover, type Wal } from './wal.js';
 
-/** The newest entries of a log, as its owner has them. */
+/** The newest entries of a log, as kept by its owner. */
 export interface OwnTail {
-  /** The entries after `head`; undefined when `head` is not among them. */
+  /** The entries after `head`; undefined if `head` is not one of the kept entries. */
   findEntriesAfter(head: Head): readonly EncodedEntry[] | undefined;
 }
 
-/** Attempts before giving up: an operator must look at a store that keeps losing its tail. */
+/** Maximum number of attempts. If a store keeps losing its tail, an operator must investigate. */
 export const ATTEMPTS_MAX = 5;
 
 /**
- * Writes a fence of this very owner over its own log. First puts back the entries of `tail` that a failover has lost
- * meanwhile: identical bytes, until the log ends in the fence. Resolves to the number of lost entries. Throws a
- * `FencedError` if the log ends in an entry unknown to this owner.
+ * Writes this owner's fence to its own log. If a failover loses entries of `tail` meanwhile, appends them again with
+ * the same bytes, until the log ends in the fence. Resolves to the number of lost entries. Throws a `FencedError` if
+ * the log ends in an entry unknown to this owner.
  */
 export async function writeFence(
   fenced: Takeover,
@@ -35,8 +35,8 @@ export async function writeFence(
 }
 
 /**
- * Entries missing between `head`, where the log ends, and the fence, including the fence. Undefined when `head` is not
- * ours, or too old.
+ * Entries that are missing after `head`, where the log ends, up to and including the fence. Undefined if `head` is
+ * unknown or too old.
  */
 export function maybeMissing(head: Head, fenced: Takeover, tail: OwnTail): readonly EncodedEntry[] | undefined {
   const { previous, entry } = fenced;
@@ -44,11 +44,11 @@ export function maybeMissing(head: Head, fenced: Takeover, tail: OwnTail): reado
   if (isSameHead(head, previous)) return [entry];
   const lost = tail.findEntriesAfter(head);
   const newest = lost?.at(-1);
-  // The fence may stand on an entry that was durable before its owner knew.
+  // The fence may follow an entry that became durable without its owner's knowledge.
   return lost !== undefined && newest !== undefined && isSameHead(newest.head, previous) ? [...lost, entry] : undefined;
 }
 
-/** The log's head if it is not `expected`; undefined when all entries are in the log. */
+/** The log's head if it differs from `expected`; undefined once all entries are in the log. */
 async function conflictOf(
   { shard, expected, entries }: Append,
   deps: RetryPolicy & { readonly wal: Pick<Wal, 'append'> },

@@ -1,11 +1,11 @@
 import { compareLsn, type Lsn } from '../log/lsn.js';
 import type { LogMark, Manifest } from './snapshot-store.js';
 
-/** When to take snapshots, and how many of them and how much log to keep. */
+/** Determines when to take snapshots, and how many snapshots and how much of the log to keep. */
 export interface SnapshotPolicy {
-  /** A snapshot is due after this many entries of a shard's log; 0: no such limit. */
+  /** A snapshot is due after this many log entries; 0 for no such limit. */
   readonly everyEntries: number;
-  /** A snapshot is due after this many ms if the log has any new entry; 0: no such limit. */
+  /** A snapshot is due after this many ms if the log has new entries; 0 for no such limit. */
   readonly everyMs: number;
   /** Number of newest snapshots to keep per shard. */
   readonly keep: number;
@@ -13,7 +13,10 @@ export interface SnapshotPolicy {
   readonly historyBytesMax: number;
 }
 
-/** Marks cover at least this much of the log, for readers of the newest entries; more if the kept history is longer. */
+/**
+ * Log marks reach back over at least this many bytes of the log, so that readers of the newest entries find one to
+ * start from; further if more history is kept.
+ */
 const MARKED_BYTES_MIN = 16 * 1024 * 1024;
 const MARKS_MAX = 64;
 
@@ -24,13 +27,13 @@ export function isDue(policy: SnapshotPolicy, entriesSince: number, sinceMs: num
 }
 
 /**
- * Marks of a new snapshot that starts at `start`: the marks of the previous snapshot, thinned out, and `start`. Their
- * number is limited.
+ * Marks for a new snapshot that starts at `start`: those of the previous snapshot, thinned out to limit their number,
+ * and `start`.
  */
 export function nextMarks(marks: readonly LogMark[], start: LogMark, policy: SnapshotPolicy): readonly LogMark[] {
   const markedBytes = Math.max(policy.historyBytesMax, MARKED_BYTES_MIN);
   const apart = markedBytes / MARKS_MAX;
-  // Keep the newest mark that is old enough, however far apart snapshots are: without it the log would never be
+  // Always keep the newest mark that is old enough. If snapshots are far apart, the log would otherwise never be
   // trimmed.
   const first = marks.findLastIndex(({ bytes }) => start.bytes - bytes >= markedBytes);
   const spaced: LogMark[] = [];
@@ -42,15 +45,15 @@ export function nextMarks(marks: readonly LogMark[], start: LogMark, policy: Sna
 }
 
 /**
- * The point up to which the log may be trimmed: the newest mark that keeps the configured history before the oldest
- * snapshot. Undefined while fewer snapshots exist than are kept, or no mark is old enough. `kept` are the newest
- * complete snapshots.
+ * The position before which the log may be trimmed: the newest mark that leaves the configured history before the
+ * oldest snapshot. Undefined while there are fewer snapshots than configured, or no mark is old enough. `kept` are the
+ * newest complete snapshots.
  */
 export function trimPoint(kept: readonly Manifest[], policy: SnapshotPolicy): Lsn | undefined {
   const starts = kept.flatMap(({ marks }) => marks.at(-1) ?? []);
   const oldest = starts.at(-1);
   if (oldest === undefined || kept.length < policy.keep) return undefined;
-  // Comparing LSNs is not enough. After a loss, the oldest snapshot may come from an earlier epoch that reached a
+  // Compare sequences as well as LSNs. After a loss, the oldest snapshot may come from an earlier epoch that reached a
   // higher sequence.
   const needed = Math.min(...starts.map(({ lsn }) => lsn.sequence));
   const candidates = kept

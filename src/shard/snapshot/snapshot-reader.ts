@@ -3,12 +3,12 @@ import { compareLsn } from '../log/lsn.js';
 import { RecoveryError } from '../log/recovery-error.js';
 import type { Manifest, SnapshotFormat, SnapshotStore, StoredSnapshot } from './snapshot-store.js';
 
-/** An unusable snapshot: a chunk is missing, or its bytes are not those that were written. */
+/** The snapshot is unusable: a chunk is missing or differs from the one that was written. */
 export class DamagedSnapshotError extends RecoveryError {
   constructor(
     readonly shard: number,
     readonly id: string,
-    /** The damage, described for people. */
+    /** Human-readable description of the damage. */
     readonly reason: string,
   ) {
     super(`snapshot ${id} of shard ${shard} is damaged: ${reason}`);
@@ -23,25 +23,26 @@ export interface SnapshotListDeps {
 export interface SnapshotReaderDeps {
   readonly snapshots: Pick<SnapshotStore, 'readChunks'>;
   readonly snapshotFormat: SnapshotFormat;
-  /** Yields to other work of the thread. */
+  /** Lets the thread's other work run. */
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** The snapshots of one shard in a store. Only manifests are checked; chunks are not read. */
+/** A shard's snapshots in a store. Only their manifests have been checked; chunks have not been read. */
 export interface SnapshotList {
   /** Complete snapshots, newest end first. */
   readonly whole: readonly Manifest[];
   readonly damaged: readonly { readonly id: string; readonly reason: string }[];
-  /** Ids of snapshots that were begun and are not published (yet). */
+  /** Ids of snapshots that were begun but not published. */
   readonly unfinished: readonly string[];
 }
 
 /**
- * About a megabyte at once: few round trips to a store over the network, and little memory compared with the wallets.
+ * Number of chunks per read, about a megabyte: few round trips to a remote store, and little memory compared with the
+ * wallets.
  */
 const CHUNKS_AT_ONCE = 8;
 
-/** Rejects when the store cannot be read; damaged snapshots are part of the list. */
+/** Lists a shard's snapshots, including damaged ones. Rejects if the store cannot be read. */
 export async function listSnapshots(shard: number, deps: SnapshotListDeps): Promise<SnapshotList> {
   return sortSnapshots(shard, await deps.snapshots.snapshots(shard), deps.snapshotFormat);
 }
@@ -67,8 +68,8 @@ export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], 
 }
 
 /**
- * Loads the chunks of a complete snapshot. Throws a `DamagedSnapshotError` when a chunk is missing or differs from its
- * description in the manifest. Outage errors of the store pass through.
+ * Loads the chunks of a complete snapshot. Throws a `DamagedSnapshotError` if a chunk is missing or differs from its
+ * description in the manifest. Outage errors of the store are passed on.
  */
 export async function readSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<Wallets> {
   const reader = deps.snapshotFormat.beginReading(manifest);
@@ -86,7 +87,7 @@ export interface Chunk {
 }
 
 /**
- * The chunks of a snapshot as stored, in order. Throws a `DamagedSnapshotError` when a chunk is missing or differs from
+ * The chunks of a snapshot as stored, in order. Throws a `DamagedSnapshotError` if a chunk is missing or differs from
  * its description in the manifest.
  */
 export async function* checkedChunks(

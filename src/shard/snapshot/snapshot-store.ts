@@ -13,8 +13,9 @@ import type { Head } from '../log/wal.js';
  *   chunks        [ 0 ][ 1 ] ... [ n ]
  *   manifest                              written when e is durable
  *
- * The shard serves meanwhile, so each wallet is captured at its own moment between start and end. Replay begins
- * after start and skips events that a wallet already has: wallets count their events, and events carry that count.
+ * The shard continues to serve during a snapshot, so each wallet is captured at a different moment between start and
+ * end. Replay begins after start and skips events that a wallet already contains. It recognizes them because wallets
+ * count their events and each event contains that count.
  */
 
 /** Description of a chunk in the manifest. */
@@ -24,28 +25,28 @@ export interface ChunkSummary {
   readonly checksum: number;
 }
 
-/** A position in the log, and the total bytes of the log from its very first entry up to there. */
+/** A position in the log, with the total bytes of the log from its first entry up to that position. */
 export interface LogMark {
   readonly lsn: Lsn;
   readonly bytes: number;
 }
 
-/** Completes a snapshot. */
+/** Description of a snapshot, which completes it. */
 export interface Manifest {
   /** 16 hexadecimal digits. */
   readonly id: string;
   readonly shard: number;
-  /** The snapshot holds all of the log up to here: replay begins with the next entry. */
+  /** The snapshot contains all events up to here; replay begins with the next entry. */
   readonly start: Head;
-  /** The snapshot holds nothing of the log after this entry. */
+  /** The snapshot contains no event after this entry. */
   readonly end: Head;
-  /** Log time at publication, in ms: nothing in the snapshot is newer. */
+  /** Log time at publication, in ms. Nothing in the snapshot is newer. */
   readonly timeMs: number;
   readonly players: number;
   readonly chunks: readonly ChunkSummary[];
-  /** Ledger totals of the log up to `start`; undefined in snapshots of a walletd version without ledger totals. */
+  /** Ledger totals of the log up to `start`; undefined in snapshots by a walletd version without ledger totals. */
   readonly tallies?: LedgerTotalsJson | undefined;
-  /** Positions to which the log may be trimmed later, oldest first; the last one is `start`. */
+  /** Positions up to which the log may be trimmed later, oldest first. The last one is `start`. */
   readonly marks: readonly LogMark[];
 }
 
@@ -56,9 +57,10 @@ export interface StoredSnapshot {
 }
 
 /**
- * The snapshots of all shards in one store. Each write carries the nonce of the writer's head. The store refuses the
- * write (false) once the log's head has another nonce: a fenced owner can neither publish nor delete nor trim. All
- * methods reject during an outage; the outcome of a write is then unknown, and the same write may be repeated.
+ * The snapshots of all shards in one store. Each write includes the nonce of the writer's head. If the log's head has a
+ * different nonce, the store refuses the write by returning false, so a fenced owner can neither publish nor delete nor
+ * trim. All methods reject during an outage; the outcome of a write is then unknown, and the same write may be
+ * repeated.
  */
 export interface SnapshotStore {
   snapshots(shard: number): Promise<readonly StoredSnapshot[]>;
@@ -66,18 +68,21 @@ export interface SnapshotStore {
   readChunks(shard: number, id: string, first: number, count: number): Promise<readonly (Buffer | undefined)[]>;
   /** Begins a snapshot, which is unfinished until it is published. */
   beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean>;
-  /** False also when no unfinished snapshot has this id. */
+  /** Writes a chunk. Also returns false if no unfinished snapshot has this id. */
   writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean>;
-  /** The manifest is durable when this resolves; so are the chunks written before. False as with `writeChunk`. */
+  /**
+   * Publishes a snapshot. The manifest and the chunks written before are durable when this resolves. Returns false in
+   * the same cases as `writeChunk`.
+   */
   publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean>;
   /**
-   * Deletes a snapshot, complete or not. The store must hold `kept`, byte for byte; otherwise returns false and deletes
-   * nothing.
+   * Deletes a snapshot, complete or not. If the store does not contain `kept`, byte for byte, deletes nothing and
+   * returns false.
    */
   deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean>;
   /**
-   * Removes entries before `before` from the log. May leave some of them; never removes the newest entry. The store
-   * must hold `kept`, as above.
+   * Removes entries before `before` from the log. May leave some of them, and never removes the newest entry. The store
+   * must contain `kept`, as above.
    */
   trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean>;
 }
@@ -85,16 +90,16 @@ export interface SnapshotStore {
 /** Collects wallets for one chunk. */
 export interface ChunkWriter {
   readonly byteLength: number;
-  /** Returns false, having added nothing, when the wallet was changed between two steps. */
+  /** Adds a wallet. Returns false and adds nothing if the wallet was changed between two steps. */
   add(wallet: Wallet): Steps<boolean>;
   seal(): { readonly bytes: Buffer; readonly summary: ChunkSummary };
 }
 
 /** Decodes the wallets of all chunks, in order. */
 export interface SnapshotWallets {
-  /** Throws a `FormatError` when the bytes differ from the manifest's description. */
+  /** Throws a `FormatError` if the bytes differ from the description in the manifest. */
   addChunk(bytes: Buffer): Steps<void>;
-  /** Called after the last chunk. Throws a `FormatError` when a chunk is missing. */
+  /** Called after the last chunk. Throws a `FormatError` if a chunk is missing. */
   finish(): Wallets;
 }
 
@@ -104,7 +109,7 @@ export interface SnapshotFormat {
   sealManifest(manifest: Manifest): Buffer;
   /** Throws a `FormatError` that describes the fault. */
   openManifest(bytes: Buffer): Manifest;
-  /** Throws a `FormatError` when the bytes differ from the manifest's description. */
+  /** Throws a `FormatError` if the bytes differ from the description in the manifest. */
   checkChunk(manifest: Manifest, index: number, bytes: Buffer): void;
   beginReading(manifest: Manifest): SnapshotWallets;
 }

@@ -17,9 +17,9 @@ export interface SnapshotterDeps extends RetryPolicy {
   readonly policy: SnapshotPolicy;
   /** 16 hexadecimal digits that distinguish this snapshot from every other. */
   readonly newId: () => string;
-  /** Writes the node's files that must not be older than the snapshot. Does not reject. */
+  /** Writes local files of the node that must not be older than the snapshot. Does not reject. */
   readonly beforePublish?: (shard: number) => Promise<void>;
-  /** Yields to other work of the thread. */
+  /** Lets the thread's other work run. */
   readonly yieldTurn: () => Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export type SnapshotResult =
       readonly bytes: number;
       readonly tookMs: number;
     }
-  /** The log has no entry with events since the last snapshot. */
+  /** The log contains no entry with events since the last snapshot. */
   | { readonly type: 'unchanged'; readonly shard: number }
   | { readonly type: 'abandoned'; readonly shard: number; readonly reason: string };
 
@@ -45,44 +45,50 @@ export interface NewestSnapshot {
   readonly timeMs: number;
 }
 
-/** The shard to take a snapshot of. */
+/** The shard of which a snapshot is taken. */
 export interface SnapshotSubject {
   readonly id: number;
   readonly source: SnapshotSource | undefined;
-  /** Notes that the new snapshot holds all but this many of the shard's newest entries. */
+  /** Notes that the new snapshot contains all but this many of the shard's newest entries. */
   snapshotTaken(entries: number): void;
 }
 
-/** How a snapshot shares its thread with commands. */
+/** Determines how a snapshot shares its thread with commands. */
 export interface Pace {
   /** Pause between two slices. */
   readonly restMs: number;
-  /** Deadline on the monotonic clock: a snapshot not published by then is abandoned. */
+  /** Deadline on the monotonic clock, after which an unpublished snapshot is abandoned. */
   readonly deadlineMs: number;
 }
 
-/** A tenth of the thread's time. */
+/** Pace that uses a tenth of the thread's time. */
 export const BACKGROUND: Pace = { restMs: 9, deadlineMs: Number.POSITIVE_INFINITY };
-/** For a thread that serves no requests. */
+/** Pace for a thread that serves no requests. */
 export const IMMEDIATE: Pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
-/** Time spent on wallets before other work gets its turn. */
+/** Time spent on wallets before other work can run. */
 const SLICE_MS = 1;
-/** The wallet that exceeds this size is the last one of its chunk. */
+/** Target size of a chunk; the wallet that exceeds it is the chunk's last one. */
 export const CHUNK_BYTES = 128 * 1024;
 /** Maximum attempts to add a wallet in steps while commands keep changing it. */
 const ADD_ATTEMPTS = 3;
-/** Chunk contents are durable after the pending append and the next one; a longer wait means an outage. */
+/**
+ * Maximum time until the chunks' events are durable. Normally they are after the pending append and the next one, so a
+ * longer wait means an outage.
+ */
 const DURABLE_MAX_MS = 30_000;
 const DURABLE_POLL_MS = 5;
 
 const ANOTHER_OWNER = 'the head of the log is not ours: another owner took it over, or the store lost the log';
 
-/** Why a snapshot is abandoned: its shard was dropped, another owner took over, or the deadline has passed. */
+/**
+ * Thrown when a snapshot is abandoned because its shard was dropped, another owner took over, or the deadline has
+ * passed.
+ */
 class Abandoned extends Error {}
 
 /**
- * Takes snapshots of serving shards, and deletes old snapshots and the log before them. Each new snapshot first deletes
- * unfinished ones.
+ * Takes snapshots of serving shards, and deletes old snapshots and the log before them. Deletes unfinished snapshots
+ * before it writes a new one.
  */
 export class Snapshotter {
   /** Marks of the newest snapshot of each shard. */
@@ -156,7 +162,7 @@ export class Snapshotter {
     }
   }
 
-  /** Deletes superseded snapshots and trims the log that is no longer needed. */
+  /** Deletes superseded snapshots and trims the part of the log that is no longer needed. */
   private async retire(shard: number, nonce: string): Promise<void> {
     const { snapshots, snapshotFormat, policy } = this.deps;
     const stored = await withRetries('list the snapshots', this.deps, () => snapshots.snapshots(shard));
@@ -200,7 +206,8 @@ class Capture {
   }
 
   /**
-   * Deletes the unfinished snapshot if the store refuses a write: the store may be full and need the space for appends.
+   * Runs the capture. If the store refuses a write, deletes the unfinished snapshot, because the store may be full and
+   * need the space for appends.
    */
   async runOrUndo(marks: readonly LogMark[]): Promise<Manifest> {
     try {
@@ -236,8 +243,8 @@ class Capture {
   }
 
   /**
-   * Deletes unfinished snapshots before writing a new one: otherwise a full store stays full, because each attempt adds
-   * its own.
+   * Deletes unfinished snapshots before writing a new one. Otherwise a full store would stay full, because each attempt
+   * would leave another one.
    */
   private async deleteUnfinished(): Promise<void> {
     const { snapshots } = this.deps;
@@ -277,12 +284,12 @@ class Capture {
         if (!step.done) continue;
         adding = undefined;
         if (!step.value && ++attempts < ADD_ATTEMPTS) continue;
-        // A wallet that keeps changing is finally written in one step.
+        // If the wallet changes during every attempt, write it in one step.
         if (!step.value) atOnce(chunk.add(wallet));
         position++;
         attempts = 0;
       }
-      // All events in the chunks have been applied by now, though some may still be on their way to the log.
+      // All events in the chunks have been applied, but some may not be in the log yet.
       const { applied } = this.alive();
       const isLast = position === wallets.count;
       if (isLast || (adding === undefined && chunk.byteLength >= CHUNK_BYTES)) {
@@ -299,13 +306,13 @@ class Capture {
     }
   }
 
-  /** A timer takes at least a millisecond: as long as a slice. */
+  /** Pauses between slices. A timer takes at least a millisecond, which is as long as a slice. */
   private async rest(): Promise<void> {
     const { restMs } = this.pace();
     await (restMs === 0 ? this.deps.yieldTurn() : this.deps.delay(restMs));
   }
 
-  /** Waits until everything the chunks can hold is durable; resolves to the shard's state at that point. */
+  /** Waits until all events that the chunks may contain are durable; resolves to the shard's state at that point. */
   private async durable(sequence: number): Promise<SnapshotSource> {
     const endMs = this.deps.clock.monotonicMs() + DURABLE_MAX_MS;
     for (;;) {
@@ -322,14 +329,17 @@ class Capture {
     this.alive();
   }
 
-  /** Does not wait for free space: meanwhile this snapshot would hold space that appends need. */
+  /**
+   * Runs a write with retry, but does not wait for free space, because this snapshot would meanwhile occupy space that
+   * appends need.
+   */
   private async attempt(what: string, run: () => Promise<boolean>): Promise<void> {
     const isHopeless = (error: unknown) => error instanceof StoreFullError || isPermanent(error);
     if (!(await withRetries(what, this.deps, run, isHopeless))) throw new Abandoned(ANOTHER_OWNER);
   }
 
   /**
-   * The shard as it is now. Undefined once the shard has dropped the memory that this snapshot is taken of: superseded
+   * The shard's current state; undefined once the shard has dropped the wallets that this snapshot captures. Superseded
    * snapshots are then kept.
    */
   get current(): SnapshotSource | undefined {
@@ -337,7 +347,9 @@ class Capture {
     return source?.wallets === this.first.wallets ? source : undefined;
   }
 
-  /** The shard as it is now; throws unless it still has the memory and owner that the snapshot began with. */
+  /**
+   * The shard's current state. Throws unless the shard still has the same wallets and owner as when the snapshot began.
+   */
   private alive(): SnapshotSource {
     const { current } = this;
     if (current === undefined || current.head.nonce !== this.first.head.nonce) {
