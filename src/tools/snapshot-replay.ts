@@ -6,8 +6,9 @@ import type { StoreReader } from './store-reader.js';
 const ATTEMPTS_MAX = 3;
 
 /**
- * A replay from the first undamaged snapshot in this order; undefined without one. A running server deletes old
- * snapshots: when a listed snapshot has disappeared, the list is read again. `onDamaged` receives the damaged ones.
+ * Replay from the first undamaged snapshot in this order; undefined if there is none. If a listed snapshot has
+ * disappeared because a running server deleted it, the list is reloaded. `onDamaged` is called for each damaged
+ * snapshot.
  */
 export async function snapshotReplay(
   shard: number,
@@ -29,7 +30,7 @@ export async function snapshotReplay(
   }
 }
 
-/** A replay from the newest undamaged snapshot, or else from before the very first entry. */
+/** Replay from the newest undamaged snapshot, or from before the very first entry if there is none. */
 export async function newestReplay(shard: number, reader: StoreReader): Promise<Replay> {
   return (await snapshotReplay(shard, reader, 'newest-first')) ?? Replay.ofNothing(reader.genesis(shard));
 }

@@ -2,7 +2,7 @@ import { isPermanent, type RetryPolicy, withRetries } from '../shard/log/retry-p
 import type { SourceStore } from './copy-ports.js';
 import { ToolError } from './store-reader.js';
 
-/** Retries during an outage. Rejects with a `ToolError` when the outage does not end in time. */
+/** Retries `run` during an outage. Rejects with a `ToolError` if the outage does not end in time. */
 export async function keepTrying<T>(what: string, patience: RetryPolicy, run: () => Promise<T>): Promise<T> {
   try {
     return await withRetries(what, patience, run);
@@ -12,7 +12,7 @@ export async function keepTrying<T>(what: string, patience: RetryPolicy, run: ()
   }
 }
 
-/** The same store, with retries of its reads during an outage. */
+/** The same store, but its reads are retried during an outage. */
 export function sourceWithRetry<T extends SourceStore>(store: T, patience: RetryPolicy): T {
   const { wal, snapshots } = store;
   return {

@@ -24,16 +24,16 @@ export interface StoreReader {
   readonly format: EntryFormat;
   readonly snapshots: Pick<SnapshotStore, 'snapshots' | 'readChunks'>;
   readonly snapshotFormat: SnapshotFormat;
-  /** The archive of closed rounds; undefined when the wallets keep them. */
+  /** Archive of closed rounds; undefined if the wallets keep all rounds. */
   readonly archive?: Pick<Archive, 'days' | 'all' | 'find' | 'mark' | 'missingDays'> | undefined;
   readonly genesis: (shard: number) => Head;
-  /** The shard of a player. */
+  /** Returns the shard of a player. */
   readonly shardOf: (username: string) => number;
-  /** Yields to other work of the thread, including signals. */
+  /** Lets the thread's other work run, including signal handlers. */
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** A sentence for people that says what a tool cannot do, and why. */
+/** Human-readable sentence about something that a tool cannot do, and the reason. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
@@ -43,8 +43,8 @@ export function shardsOf({ shards }: Pick<StoreReader, 'shards'>): number[] {
 }
 
 /**
- * The head before the first entry that a log still has, as that entry names it. The nonce is the entry's own: a batch
- * shares the nonce of its predecessor, and a fence does not name its predecessor's.
+ * The head before the first entry that a log still has, as that entry records it. The nonce is the entry's own: a batch
+ * has the same nonce as its predecessor, and a fence does not record its predecessor's nonce.
  */
 export function predecessorOf(entry: Entry): Head {
   return { lsn: entry.previousLsn, nonce: entry.nonce, checksum: entry.previousChecksum };

@@ -3,12 +3,12 @@ import { formatLsn } from '../shard/log/lsn.js';
 import type { Head } from '../shard/log/wal.js';
 import { ToolError } from './store-reader.js';
 
-/** A running server has trimmed entries that were still to be read. */
+/** A running server trimmed entries before they were read. */
 export class TrimmedError extends ToolError {}
 
 /**
- * Explains an apparent hole after `after`: returns a `TrimmedError` when the log was trimmed before it was read,
- * otherwise the error itself. `done` says what was being done with the entries.
+ * Explains an apparent gap after `after`. Returns a `TrimmedError` if the log was trimmed before it was read, and
+ * otherwise the given error. `done` describes what the entries were being read for.
  */
 export async function orTrimmed(
   error: Error,

@@ -61,7 +61,7 @@ export async function* framesOfStore(store: SourceStore, options: StoreFramesOpt
     yield* shard.news();
     shard.checkReached();
   }
-  // Read the archive last. By then it contains every round that left memory up to the head of each log.
+  // Read the archive last, because it then contains every round that left memory up to the head of each log.
   for (const shard of shards) yield* shard.archived();
   yield { type: 'end', coverage: { timeMs: now(), shards: shards.map((shard) => shard.coverage()) } };
 }

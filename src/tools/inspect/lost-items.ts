@@ -30,7 +30,7 @@ export interface OrphansFile {
 }
 
 /**
- * Items from acknowledged entries that a shard has to leave behind. These are entries in the node's orphans files that
+ * Items from acknowledged entries without which a shard continues. These are entries in the node's orphans files that
  * the log lacks, and log entries after the point from which a shard continues (`reached`).
  */
 export async function findLostItems(

@@ -73,8 +73,7 @@ export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): 
   for await (const replay of replays(shard, genesis, deps)) {
     const salvaged = await replayed(shard, replay, deps);
     if (salvaged === undefined) continue;
-    // Each failed start of a server has left a fence. These fences replaced nothing if the snapshot already reaches
-    // further.
+    // Failed starts of a server have left fences. If only fences follow the replayed part, no events are lost there.
     if (salvaged.problem === undefined || salvaged.beyond === 0) return salvaged;
     if (best === undefined || salvaged.reached.lsn.sequence > best.reached.lsn.sequence) best = salvaged;
   }

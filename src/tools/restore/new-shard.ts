@@ -10,7 +10,8 @@ import type { RestoredShard } from './shard-restore.js';
 import { SnapshotWriter } from './snapshot-writer.js';
 
 /**
- * Writes a snapshot of one new shard. The shard's log begins with a fence, at which the snapshot both starts and ends.
+ * Writes a snapshot of one new shard. The log of the shard begins with a fence, at which the snapshot both starts and
+ * ends.
  */
 export class NewShard {
   private readonly writer: SnapshotWriter;
@@ -36,7 +37,7 @@ export class NewShard {
     await this.writer.begin();
   }
 
-  /** Adds a wallet; a hibernated one is copied as it is. */
+  /** Adds a wallet. A hibernated wallet is copied without unpacking it. */
   async add(wallet: Wallet): Promise<void> {
     assert(atOnce(this.chunk.add(wallet)), 'nobody changes a wallet meanwhile');
     this.players++;

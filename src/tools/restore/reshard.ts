@@ -33,20 +33,20 @@ import { ForeignWriterError } from './snapshot-writer.js';
  */
 
 export interface ReshardOptions extends RestoreOptions {
-  /** Differs from the number of the source. */
+  /** Must differ from the source's number of shards. */
   readonly shards: number;
-  /** The meta record of a new store with this number of shards, otherwise like the given one. */
+  /** Meta record of a new store that has this number of shards but is otherwise like the given one. */
   readonly newMeta: (meta: Buffer) => Buffer;
-  /** The same record once the ends of the source are known, by source shard. */
+  /** The same meta record with the ends of the source's logs, by source shard, once they are known. */
   readonly withEnds: (meta: Buffer, storeId: string, ends: readonly Position[]) => Buffer;
   readonly shardOf: (username: string, shards: number) => number;
-  /** The owner that the fences name. */
+  /** Owner to name in the fences. */
   readonly owner: Owner;
-  /** Returns 16 hexadecimal digits, never the same twice. */
+  /** Returns 16 hexadecimal digits that are different each time. */
   readonly newId: () => string;
 }
 
-/** Like `restoreFrames`, into another number of shards. */
+/** Like `restoreFrames`, but into a different number of shards. */
 export async function restoreResharded(
   frames: Frames,
   target: TargetStore,
@@ -57,7 +57,7 @@ export async function restoreResharded(
   return await resharding.finish(copiedMs);
 }
 
-/** State that exists once the meta record has come. */
+/** State that exists once the meta record has arrived. */
 interface Begun {
   readonly source: StoreFormats;
   readonly folds: readonly ShardFold[];
@@ -73,7 +73,7 @@ class Resharding {
     private readonly options: ReshardOptions,
   ) {}
 
-  /** The target of the restore that checks the frames: only closed rounds go through. */
+  /** Target of the restore that checks the frames. It passes on only closed rounds. */
   get checking(): TargetStore {
     const { target } = this;
     const records = new MovedRecords((username, source) => this.place(username, source));
@@ -86,14 +86,17 @@ class Resharding {
         return {
           days: () => archive.days(),
           put: (put) => archive.put(put.map((record) => records.moved(record))),
-          // The log of the new store relies on no record yet.
+          // The log of the new store does not rely on any record yet.
           raiseMark: async () => {},
         };
       },
     };
   }
 
-  /** The same frames. Each is folded when the next one is requested, and so has been checked. */
+  /**
+   * Passes the frames on unchanged. Each frame is folded only when the next one is requested, after it has been
+   * checked.
+   */
   async *watched(frames: Frames): AsyncGenerator<Frame, void> {
     for await (const frame of frames) {
       if (frame.type === 'meta') this.begin(frame.bytes);
@@ -168,7 +171,7 @@ class Resharding {
     return written;
   }
 
-  /** Fences after all entries of the source; none when the source has no entries. */
+  /** Creates fences with LSNs after all entries of the source. There are none if the source has no entries. */
   private fences(folds: readonly ShardFold[], formats: StoreFormats, timeMs: number): Append[] {
     const { owner, newId, shards } = this.options;
     const ends = folds.map(({ reached }) => reached.head.lsn);
@@ -199,7 +202,10 @@ class Resharding {
     return must(shards[this.place(wallet.username, source)], 'a player has a shard');
   }
 
-  /** Throws a `ToolError` when the player is in a wrong source shard: the right shard could have the same player. */
+  /**
+   * Returns the player's new shard. Throws a `ToolError` if the player is in the wrong source shard, because the right
+   * one could contain the same player.
+   */
   private place(username: string, source: number): number {
     const { shards, shardOf } = this.options;
     if (shardOf(username, this.mustBegun().source.shards) !== source) {

@@ -13,14 +13,14 @@ import { type RestoredShard, ShardRestore } from './shard-restore.js';
 import { ForeignWriterError } from './snapshot-writer.js';
 
 /*
- * A restore writes the frames of a store or of a backup file into an empty store, shard by shard. shard-restore.ts
- * takes the entries, snapshot-restore.ts the snapshot before them. Until the last step the store is marked as not
- * finished, and no server starts on it. reshard.ts restores into another number of shards.
+ * A restore writes the frames of a store or backup file into an empty store, one shard after another. shard-restore.ts
+ * writes the entries, and snapshot-restore.ts the snapshot before them. Until the last step the store is marked as
+ * unfinished, so that no server starts on it. reshard.ts restores into a different number of shards.
  */
 
 export interface Restored {
   readonly storeId: string;
-  /** The copying machine's clock when it had read everything in the copy. Milliseconds. */
+  /** Time in ms at which the copy was complete, by the clock of the machine that made it. */
   readonly copiedMs: number;
   readonly shards: readonly RestoredShard[];
 }
@@ -35,8 +35,8 @@ const APPEND_BYTES = 1024 * 1024;
 const PUT_ROUNDS = 500;
 
 /**
- * Writes a store into an empty one, which is not fit to serve until the last step. Everything is checked before it is
- * written. Throws a `ToolError`, a `RecoveryError` or a `FormatError` when a check fails; then the target must be
+ * Writes frames into an empty store, which becomes fit to serve only in the last step. All data is checked before it is
+ * written. Throws a `ToolError`, a `RecoveryError` or a `FormatError` if a check fails. The target must then be
  * emptied.
  */
 export async function restoreFrames(frames: Frames, target: TargetStore, options: RestoreOptions): Promise<Restored> {
@@ -50,10 +50,10 @@ export async function restoreFrames(frames: Frames, target: TargetStore, options
 
 class Restore {
   private readonly shards: readonly ShardRestore[];
-  /** Bytes of entries that have been checked and are still to be appended. */
+  /** Bytes of the entries that have been checked but not yet appended. */
   private waitingBytes = 0;
   private coverage: Coverage | undefined = undefined;
-  /** Rounds that are still to be put into the archive. */
+  /** Rounds that have not yet been put into the archive. */
   private archived: ArchiveRecord[] = [];
 
   private constructor(
@@ -119,7 +119,7 @@ class Restore {
     for (const shard of this.shards) {
       const { head, archived } = must(coverage.shards[shard.shard], 'an end tells of all shards');
       shard.checkEnd(head);
-      // Copies of older releases do not record the archive's mark.
+      // Copies made by older releases do not contain the archive's mark.
       if (archived !== undefined) mustReach(shard.shard, archived, shard.required);
     }
     await this.raiseMarks();
@@ -129,8 +129,8 @@ class Restore {
   }
 
   /**
-   * Raises the archive's marks to those of the logs. The newest record that a log relies on may be missing from a
-   * backup: its round can have come back since, or be too old.
+   * Raises the archive's marks to those of the logs. The newest record on which a log relies may be missing from a
+   * backup, because its round has returned to memory since or is too old.
    */
   private async raiseMarks(): Promise<void> {
     const { targetArchive } = this;
@@ -141,7 +141,7 @@ class Restore {
     }
   }
 
-  /** Skips records archived after the shard's restore point: they belong to another future. */
+  /** Skips records that were archived after the shard's restore point, because they belong to an abandoned future. */
   private async archive(shard: ShardRestore, record: ArchiveRecord): Promise<void> {
     if (!shard.reaches(record.lsn)) return;
     this.archived.push(record);
@@ -153,7 +153,7 @@ class Restore {
     this.archived = [];
     if (records.length === 0) return;
     const { targetArchive } = this;
-    // Any record may hold remembered messages; the snapshots of the new store have today's version anyway.
+    // Any record may contain remembered messages. The snapshots of the new store have the current version in any case.
     const puts = records.map((record) => ({ ...record, remembers: true }));
     if (targetArchive === undefined) {
       throw new ToolError(
@@ -178,14 +178,17 @@ class Restore {
   }
 }
 
-/** A time before the store was created, often one in seconds, would restore a casino without players. */
+/**
+ * Refuses a time before the creation of the store, which is often a time in seconds. It would restore a casino without
+ * players.
+ */
 function checkCreated(at: At | undefined, createdMs: number): void {
   if (at?.type !== 'time' || at.timeMs >= createdMs) return;
   const [wanted, created] = [at.timeMs, createdMs].map((ms) => new Date(ms).toISOString());
   throw new ToolError(`there was no store at ${wanted}: it was created at ${created}`);
 }
 
-/** Remains of a store that was emptied by hand would count as part of the new one. */
+/** Throws unless the log is empty. Remains of a store that was emptied by hand would count as part of the new store. */
 export async function mustBeEmpty(shard: number, target: TargetStore, patience: RetryPolicy): Promise<void> {
   const entries = await keepTrying('read the log', patience, () => target.read(shard, LSN_ZERO, 1));
   const snapshots = await keepTrying('list the snapshots', patience, () => target.snapshots(shard));

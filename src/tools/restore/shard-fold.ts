@@ -10,10 +10,10 @@ import type { StoreFormats } from '../copy-ports.js';
 import { type At, isPast } from '../point-in-time.js';
 import { ToolError } from '../store-reader.js';
 
-/** The wallets of one shard, built from its frames. The order of the frames has already been checked. */
+/** Builds the wallets of one shard from its frames, whose order has already been checked. */
 export class ShardFold {
   private replay: Replay;
-  /** The snapshot whose chunks are coming. */
+  /** The snapshot whose chunks are arriving. */
   private reading: { readonly manifest: Manifest; readonly wallets: SnapshotWallets } | undefined = undefined;
   private isPast = false;
 
@@ -49,7 +49,7 @@ export class ShardFold {
     this.isPast = isPast(this.at, entry);
     if (this.isPast) return;
     if (this.reading !== undefined) {
-      // This entry is at the start of the snapshot, which already holds its events.
+      // This entry is at the start of the snapshot, so the snapshot already contains its events.
       this.replay = Replay.ofWallets(this.reading.manifest, this.reading.wallets.finish());
       this.reading = undefined;
       return;
@@ -66,7 +66,7 @@ export class ShardFold {
   }
 
   /**
-   * Throws a `ToolError` when the books of a player do not add up. Hibernated wallets were checked when they were
+   * Throws a `ToolError` if a player's books do not add up. Hibernated wallets were already checked when they were
    * packed.
    */
   checkBooks(): void {

@@ -10,22 +10,22 @@ import { requiredAfter } from '../required-mark.js';
 import { ToolError } from '../store-reader.js';
 import { SnapshotRestore } from './snapshot-restore.js';
 
-/** The result of a restore for one shard. */
+/** Result of the restore of one shard. */
 export interface RestoredShard {
   readonly shard: number;
-  /** The end of the restored snapshot; undefined when the log is complete. */
+  /** End of the restored snapshot; undefined if the log is complete. */
   readonly snapshot: Lsn | undefined;
   readonly lsn: Lsn;
-  /** The shard's clock at the newest event of that entry; undefined in an empty log. Milliseconds. */
+  /** Time of the newest event up to that entry in ms, by the shard's clock; undefined for an empty log. */
   readonly timeMs: number | undefined;
   readonly entries: number;
-  /** Bytes of chunks and entries. */
+  /** Total bytes of chunks and entries. */
   readonly bytes: number;
 }
 
-/** Writes one shard into an empty log: its snapshot first, then the entries from the snapshot's start on. */
+/** Writes one shard into an empty log: first its snapshot, then the entries from the start of the snapshot on. */
 export class ShardRestore {
-  /** The newest entry in the target's log; lags behind `last` by the waiting entries. */
+  /** The newest entry in the target's log. It lags behind `last` by the entries that are waiting. */
   private head: Head;
   /** The newest entry that has been checked. */
   private last: Head | undefined = undefined;
@@ -34,7 +34,7 @@ export class ShardRestore {
   private waiting: EncodedEntry[] = [];
   private snapshot: SnapshotRestore | undefined = undefined;
   private isPast = false;
-  /** The newest archive record that the restored part of the log relies on. */
+  /** The newest archive record on which the restored part of the log relies. */
   required: ArchiveMark | undefined = undefined;
   private entries = 0;
   private entryBytes = 0;
@@ -73,7 +73,7 @@ export class ShardRestore {
   }
 
   /**
-   * Returns the number of bytes added to the waiting entries. Throws a `RecoveryError` when the entry is not the next
+   * Returns the number of bytes added to the waiting entries. Throws a `RecoveryError` if the entry is not the next
    * one.
    */
   async addEntry(bytes: Buffer): Promise<number> {
@@ -96,7 +96,7 @@ export class ShardRestore {
     return bytes.length;
   }
 
-  /** True when the shard is restored up to this LSN or beyond. */
+  /** True if the shard is restored to this LSN or beyond. */
   reaches(lsn: Lsn): boolean {
     return compareLsn(lsn, this.lsn) <= 0;
   }
@@ -110,7 +110,7 @@ export class ShardRestore {
     this.waiting = [];
   }
 
-  /** `head` is the newest entry that the source has announced for this shard. */
+  /** Checks that the shard has reached `head`, the newest entry that the source announced for it. */
   checkEnd(head: Head): void {
     const { last, shard, at } = this;
     const end = this.snapshot?.manifest.end.lsn ?? LSN_ZERO;
@@ -134,8 +134,8 @@ export class ShardRestore {
   private async publishSnapshot(): Promise<void> {
     if (this.snapshot === undefined) return;
     const { end, timeMs } = this.snapshot.manifest;
-    // An abandoned snapshot may have been too late; this one stays. For a backup file this check comes before the
-    // file's end is read.
+    // An abandoned snapshot may be too late, but this one is final. For a backup file, this check runs before the end
+    // of the file is read.
     if (!isEarlyEnough(this.at, this.shard, { end: end.lsn, timeMs })) {
       const earliest = `${new Date(timeMs).toISOString()}, or ${this.shard}:${formatLsn(end.lsn)}`;
       throw new ToolError(`nothing that early is there: shard ${this.shard} begins at ${earliest}`);
@@ -144,7 +144,7 @@ export class ShardRestore {
     this.required = this.snapshot.manifest.tallies?.archived;
   }
 
-  /** LSN of the newest entry that has come. */
+  /** LSN of the newest entry received. */
   get lsn(): Lsn {
     return this.last?.lsn ?? LSN_ZERO;
   }

@@ -4,14 +4,14 @@ import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import { SnapshotWriter } from './snapshot-writer.js';
 
-/** Copies one snapshot unchanged into a log that has no entries yet. */
+/** Copies one snapshot unchanged into a log without entries. */
 export class SnapshotRestore {
   private readonly writer: SnapshotWriter;
 
   constructor(
     readonly manifest: Manifest,
     private readonly manifestBytes: Buffer,
-    /** The nonce of the head of the target's log. */
+    /** Nonce at the head of the target's log. */
     nonce: string,
     target: TargetStore,
     private readonly formats: StoreFormats,
@@ -28,7 +28,7 @@ export class SnapshotRestore {
     await this.writer.begin();
   }
 
-  /** Throws a `FormatError` when the bytes differ from those that the manifest names. */
+  /** Throws a `FormatError` if the bytes do not match the manifest. */
   async writeChunk(index: number, bytes: Buffer): Promise<void> {
     assert(index === this.writer.chunks, 'chunks come in order');
     this.formats.snapshotFormat.checkChunk(this.manifest, index, bytes);

@@ -9,10 +9,10 @@ export class ForeignWriterError extends ToolError {
   }
 }
 
-/** Limit of chunks that are written at the same time. */
+/** Maximum number of concurrent chunk writes. */
 const CHUNKS_MAX = 8;
 
-/** Writes one snapshot, several chunks at a time. */
+/** Writes one snapshot, with several chunk writes at a time. */
 export class SnapshotWriter {
   /** Number of chunks received. */
   chunks = 0;
@@ -22,7 +22,7 @@ export class SnapshotWriter {
   constructor(
     private readonly shard: number,
     private readonly id: string,
-    /** The nonce of the head of the target's log. */
+    /** Nonce at the head of the target's log. */
     private readonly nonce: string,
     private readonly target: TargetStore,
     private readonly patience: RetryPolicy,
@@ -37,7 +37,7 @@ export class SnapshotWriter {
     const index = this.chunks++;
     this.bytes += bytes.length;
     const write = this.write('write a chunk', () => target.writeChunk(shard, nonce, id, index, bytes));
-    // The write is awaited later and may fail before that.
+    // The write may fail before it is awaited. This handler prevents an unhandled rejection.
     write.catch(() => {});
     this.writing.push(write);
     if (this.writing.length >= CHUNKS_MAX) await this.written();

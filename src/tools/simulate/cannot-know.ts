@@ -1,4 +1,4 @@
-/** Says why a history could not be played to its end. The operator is not to blame. */
+/** Explains why a history could not be played to its end, through no fault of the operator. */
 export class CannotKnow extends Error {
   override readonly name = 'CannotKnow';
 }

@@ -2,25 +2,28 @@ import type { Message } from './message.js';
 import type { Platform } from './platform.js';
 import type { RuleName } from './rules.js';
 
-/** One history that shows whether an operator keeps a rule, always played with a new player who has 1,000. */
+/** One history that shows whether an operator obeys a rule. It is always played with a new player who has 1,000. */
 export interface Case {
   readonly rule: RuleName;
-  /** The expected outcome, as a sentence. */
+  /** Expected outcome, as a sentence. */
   readonly name: string;
   readonly steps: (platform: Platform) => readonly Step[];
 }
 
 /**
- * A message, and the answer of an operator with walletd's default choices: balance before and after, the balance alone,
- * or the code of a refusal. The judge derives the answer on its own. The table states it for people, and
+ * A message, and the answer of an operator with walletd's default choices: the balance before and after, the balance
+ * alone, or a refusal code. The judge derives the answer independently. The table states it for readers, and
  * test/tools/simulate checks that both agree.
  */
 export type Step = readonly [what: Message | Delivery, expected: Expected];
 export type Expected = readonly [number, number] | readonly [number] | number | 'any order';
 
-/** Messages that are not sent one after the other. */
+/** Messages that are not sent one after another. */
 export interface Delivery {
-  /** `at-once`: all are sent before the first answer. `cut`: sent, cut off before the answer, and sent again. */
+  /**
+   * `at-once`: all messages are sent before the first answer. `cut`: each message is sent, cut off before its answer,
+   * and sent again.
+   */
   readonly how: 'at-once' | 'cut';
   readonly messages: readonly Message[];
 }

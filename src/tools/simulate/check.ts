@@ -23,18 +23,18 @@ export interface Result {
   readonly rule: RuleName;
   readonly name: string;
   readonly verdict: Verdict;
-  /** The reason for unknown or skipped histories, and for answers with wrong fields. */
+  /** Reason why the history is unknown or skipped, or the fault in an answer with wrong fields. */
   readonly why?: string;
   readonly finding?: Finding;
   readonly messages: number;
 }
 
-/** Histories played at the same time. When this many have got no answer at all, the rest is not tried. */
+/** Number of histories to play concurrently. If this many get no answer at all, the remaining ones are not tried. */
 const PLAYED_AT_ONCE = 8;
 
 /**
- * Plays all cases, each with a player of its own. Results about all answers come first, then those of the cases in
- * their order.
+ * Plays all cases, each with its own player. The results about all answers come first, then those of the cases
+ * in order.
  */
 export async function check(
   table: Table,
@@ -70,7 +70,7 @@ export async function check(
   return [...servedResults(table.profile, notServed), shapeResult(misshape), ...results];
 }
 
-/** The worst of these verdicts. */
+/** Returns the worst of these verdicts. */
 export function verdictOf(results: readonly Pick<Result, 'verdict'>[]): Verdict {
   const worst = (['differs', 'unknown', 'agrees'] as const).find((one) =>
     results.some(({ verdict }) => verdict === one),
@@ -110,7 +110,7 @@ function maybeLeaveOut({ profile, client }: Table, steps: readonly Step[]): stri
 /** The smallest stake that makes an operator without checkBalance report a balance. */
 const PROBE = 1;
 
-/** Replaces checkBalance by a small bet when the operator does not serve it. */
+/** Replaces checkBalance with a small bet if the operator does not serve it. */
 function playable(steps: readonly Step[], { endpoints }: Profile): readonly Step[] {
   if (endpoints.includes('checkBalance')) return steps;
   return steps.map((step, n) => {

@@ -3,30 +3,30 @@ import { Connections } from './http/connections.js';
 import type { Response } from './http/response-reader.js';
 import type { Signature } from './message.js';
 
-/** The headers that sign this body at this time (milliseconds). */
+/** Returns the headers that sign this body at this time (in ms). */
 export type Sign = (body: string, atMs: number) => Readonly<Record<string, string>>;
 
-/** The operator's reply. Without a reply, `status` is undefined and `why` says the reason. */
+/** Reply of the operator. If there is none, `status` is undefined and `why` contains the reason. */
 export interface Reply {
   readonly status?: number | undefined;
-  /** Empty when the reply is not a JSON object. */
+  /** Empty if the reply is not a JSON object. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly text: string;
   readonly why?: string | undefined;
 }
 
-/** A day: no operator accepts a signature this old. */
+/** One day. No operator accepts a signature this old. */
 const OLD_MS = 86_400_000;
-/** Sends requests to one operator over connections that are kept. */
+/** Sends requests to one operator over reused connections. */
 export class Client {
   private readonly connections: Connections;
   private readonly host: string;
   private readonly folder: string;
-  /** The first lines of requests, by path. */
+  /** Request lines and headers that stay the same, by path. */
   private readonly heads = new Map<string, string>();
 
   constructor(
-    /** Without a trailing slash. */
+    /** URL without a trailing slash. */
     url: string,
     private readonly timeoutMs: number,
     private readonly sign: Sign | undefined,
@@ -43,13 +43,13 @@ export class Client {
     return this.sign !== undefined;
   }
 
-  /** Never rejects. */
+  /** Sends a request and resolves to the reply. Never rejects. */
   post(path: string, body: string, signature: Signature = 'right'): Promise<Reply> {
     const request = this.requestOf(path, body, signature, 'keep-alive');
     return new Promise((resolve) => this.connections.send(request, this.timeoutMs, (got) => resolve(replyOf(got))));
   }
 
-  /** Sends the request on a connection of its own, and cuts the connection without waiting for the answer. */
+  /** Sends the request on its own connection, and closes the connection without waiting for the answer. */
   cut(path: string, body: string): Promise<void> {
     return this.connections.cut(this.requestOf(path, body, 'right', 'close'));
   }
@@ -67,7 +67,7 @@ export class Client {
   private headOf(path: string): string {
     let head = this.heads.get(path);
     if (head === undefined) {
-      // A profile's path may contain characters that HTTP does not allow, and may be encoded already.
+      // A path in a profile may contain characters that HTTP does not allow, or may already be encoded.
       const target = (this.folder + path).toWellFormed().replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
       head = `POST ${target} HTTP/1.1\r\nHost: ${this.host}\r\nContent-Type: application/json\r\n`;
       this.heads.set(path, head);

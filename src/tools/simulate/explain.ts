@@ -4,11 +4,11 @@ import type { Element, Endpoint } from './message.js';
 import type { Finding, Sent } from './play.js';
 import { codeName, type RuleName } from './rules.js';
 
-/** A placeholder for the player in messages to send again, so that a new player can take the place. */
+/** Placeholder for the player in messages to send again, so that a new player can be substituted. */
 const PLAYER = '$PLAYER';
 const AT_ONCE = ' &';
 
-/** Messages and answers, one message a line, and finally the expected answers. */
+/** Lists the messages with their answers, one message per line, followed by the expected answers. */
 export function historyLines({ history, expected, player }: Finding, decimals: number): string[] {
   const lines = history.map(
     (sent) =>
@@ -18,7 +18,7 @@ export function historyLines({ history, expected, player }: Finding, decimals: n
   return [...lines, `  ${orders}: ${expected.map((told) => describe(told, decimals)).join(', or ')}`];
 }
 
-/** A shell script that sends the history again, for a new player. */
+/** Formats a shell script that sends the history again for a new player. */
 export function curlLines({ history, player, signs }: Finding, url: string): string[] {
   const before = [
     `# needs a player with ${player.balance} ${player.currency}, whom nobody has played with`,
@@ -37,9 +37,9 @@ const SIGNING = [
 
 function curlLine({ path, body, how, signature, reply }: Sent, username: string, signs: boolean): string {
   const data = `"${JSON.stringify(body).slice(1, -1).replaceAll('`', '\\`').replaceAll('$', '\\$').replaceAll(username, PLAYER)}"`;
-  // In double quotes, a following character could look like a part of the shell variable's name.
+  // Within double quotes, the following character could be read as part of the shell variable's name.
   const text = data.replaceAll(`${PLAYER}-`, `\${PLAYER}-`);
-  // An answer of several lines would leave the comment, and the shell would run it.
+  // Line breaks in an answer would end the comment, and the shell would execute the next line.
   const answer = reply?.text.slice(0, 200).replaceAll(/[\s\p{Cc}]+/gu, ' ') ?? '';
   const comment = how === 'cut' ? '  # its answer was not waited for' : `  # ${answer}`;
   const end = `${how === 'at-once' ? AT_ONCE : ''}${comment.replaceAll(/\s+$/g, '')}`;
@@ -52,7 +52,7 @@ function headOf({ path, how, signature }: Sent): string {
   return `${path}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
 }
 
-/** The body without fields that are always the same. */
+/** The body without the fields that never change. */
 function shortBody(body: string, username: string): string {
   const { id, txns, currency } = JSON.parse(body.replaceAll(`${username}-`, '')) as Record<string, unknown>;
   const short = ((txns ?? []) as Record<string, unknown>[]).map(({ gameCode, playInfo, ...txn }) => txn);
@@ -87,7 +87,7 @@ const BY_ENDPOINT: Readonly<Record<Endpoint, RuleName>> = {
   rollback: 'rollback',
 };
 
-/** The rule that a history most likely breaks, by its last message. */
+/** The rule that a history most likely violates, judged by its last message. */
 export function ruleOf({ history }: Finding): RuleName {
   const last = history.at(-1);
   if (last === undefined) return 'shape';
@@ -101,8 +101,8 @@ export function ruleOf({ history }: Finding): RuleName {
 }
 
 /**
- * The rule by the elements' fields. A shrunk history has only relevant elements: an element skips because the skip
- * matters.
+ * Finds the rule from the fields of the elements. A shrunk history contains only relevant fields: if an element has
+ * skip, then skip matters.
  */
 function findRuleOfElements({ endpoint, body }: Sent): RuleName | undefined {
   const { txns = [] } = JSON.parse(body) as { txns?: readonly Element[] };

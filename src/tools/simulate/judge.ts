@@ -4,34 +4,34 @@ import { callbackOf, unitsOf } from './model/callback-of.js';
 import { newPlayer, type ReferencePlayer, type ReferenceTurn, ReferenceWallet } from './model/reference-wallet.js';
 import { type Profile, rulesOf } from './profile.js';
 
-/** The content of an answer; balances in units. For checkBalance, `before` and `after` are both the balance. */
+/** Content of an answer, with balances in units. For checkBalance, `before` and `after` are both the balance. */
 export interface Told {
   readonly code: number;
   readonly before?: number | undefined;
   readonly after?: number | undefined;
 }
 
-/** Number of newest messages without an answer that may still be on their way. */
+/** Number of newest messages without an answer that may still be in transit. */
 const LATE_MAX = 4;
-/** Cap on messages that may be carried out twice: n concurrent messages have n! possible orders. */
+/** Maximum number of messages that may be carried out twice, because n concurrent messages have n! possible orders. */
 const REPEATED_MAX = 2;
-/** Returns the states that follow when the operator has forgotten the rounds these messages name. */
+/** Returns the states that result if the operator has forgotten the rounds that these messages name. */
 export type Forgotten = (world: ReferencePlayer, messages: readonly Message[]) => readonly ReferencePlayer[];
 
-/** A history with more possible states than this ends. */
+/** A history that has more possible states than this ends. */
 const WORLDS_MAX = 200;
 
 /**
- * Follows one player. After a lost answer, or messages sent at once, the judge cannot know the operator's state. So it
- * keeps every possible state (a world), and each answer rules out worlds that it does not fit. When no world is left,
- * no order and no loss explains the operator's answers.
+ * Follows one player. After a lost answer, or after concurrent messages, the judge cannot know the operator's state. It
+ * therefore keeps every possible state (a world), and each answer eliminates the worlds that contradict it. If no world
+ * is left, no order and no loss explains the operator's answers.
  */
 export class Judge {
   private readonly reference: ReferenceWallet;
   private worlds: readonly ReferencePlayer[];
   /** Messages whose answers were lost. */
   private readonly late: Message[] = [];
-  /** Cached turns of the present worlds. */
+  /** Turns cached for the current worlds. */
   private readonly turns = new Map<ReferencePlayer, Map<Message, ReferenceTurn>>();
 
   constructor(
@@ -43,7 +43,7 @@ export class Judge {
     this.worlds = [newPlayer(player.currency, unitsOf(player.balance, profile.decimals))];
   }
 
-  /** All possible answers now. */
+  /** All answers that are possible now. */
   expected(message: Message): Told[] {
     const answers = this.worlds
       .map((world) => this.turn(world, message).answer)
@@ -51,21 +51,21 @@ export class Judge {
     return answers.filter((one, n) => answers.findIndex((other) => isSame(one, other)) === n);
   }
 
-  /** Notes a message that was sent, but may never arrive or arrive later. */
+  /** Records a message that was sent, but may arrive later or never. */
   maybe(message: Message): void {
     this.late.push(message);
     this.forget([message]);
     this.keep([...this.worlds, ...this.worlds.map((world) => this.turn(world, message).player)]);
   }
 
-  /** Notes a message's answer. Returns false when no world allows it. */
+  /** Records the answer to a message. Returns false if no world allows it. */
   told(message: Message, told: Told): boolean {
     return this.answeredAtOnce([message], [told]);
   }
 
   /**
-   * Notes answers to messages that were sent at once; an undefined answer was lost. Returns false when no order
-   * explains the answers.
+   * Records the answers to concurrent messages. An undefined answer was lost. Returns false if no order explains the
+   * answers.
    */
   answeredAtOnce(messages: readonly Message[], told: readonly (Told | undefined)[]): boolean {
     this.forget(messages);
@@ -97,9 +97,9 @@ export class Judge {
   }
 
   /**
-   * Worlds in which an operator of several servers carries out a message twice. One server is lost with its answer, and
-   * the other messages may come in between: a bet is placed, cancelled with its round, and then answered as a cancelled
-   * one. A single message would get its first answer again.
+   * Worlds in which an operator with several servers carries out a message twice. One server fails before it answers,
+   * and the other messages may come before the retry. For example, a bet is placed, cancelled with its round, and then
+   * answered as a cancelled bet. A message sent alone would get its first answer again.
    */
   private afterRepeats(left: readonly Exchange[]): ReferencePlayer[] {
     if (left.length === 1 || left.length > REPEATED_MAX) return [];
@@ -109,7 +109,7 @@ export class Judge {
 
   private ordersOf(world: ReferencePlayer, left: readonly Exchange[]): ReferencePlayer[] {
     if (left.length === 0) return [world];
-    // Usually there is only one message.
+    // Shortcut for the usual case of a single message.
     if (left.length === 1) return this.after(world, left[0] as Exchange, []);
     return left.flatMap((next) =>
       this.after(
@@ -126,7 +126,10 @@ export class Judge {
     return this.fits(answer, told) ? this.ordersOf(player, others) : [];
   }
 
-  /** A turn changes nothing, so the turn computed for the expected answers is reused when the answer arrives. */
+  /**
+   * Cached, because a turn changes nothing: the turn computed for the expected answers is reused when the answer
+   * arrives.
+   */
   private turn(world: ReferencePlayer, message: Message): ReferenceTurn {
     const turns = this.turns.get(world) ?? new Map<Message, ReferenceTurn>();
     const known = turns.get(message);
@@ -161,7 +164,7 @@ export class Judge {
 
   private keep(worlds: readonly ReferencePlayer[]): void {
     this.turns.clear();
-    // A message that was refused, or came again, leaves the same state object.
+    // After a refusal or a repeat, the state is the same object as before.
     const own = worlds.length === 1 ? worlds : [...new Set(worlds)];
     if (own.length === 1) {
       this.worlds = own;

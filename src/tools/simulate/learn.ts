@@ -7,7 +7,7 @@ import { play, type Table } from './play.js';
 import type { Players } from './players.js';
 import { CHOICES, type Choices, DECIMALS_MAX, maybeMissing, type Profile } from './profile.js';
 
-/** A history to which operators with different choices give different answers. */
+/** A history that gets different answers from operators with different choices. */
 interface Question {
   readonly choice: keyof Choices;
   readonly steps: (platform: Platform) => readonly Step[];
@@ -28,7 +28,7 @@ const ONE_STEP: Readonly<Record<Endpoint, (p: Platform) => Message>> = {
   rollback: (p) => p.rollback('b1', 0, 0),
 };
 
-/** The order matters: early results help to understand later answers. */
+/** The order matters, because the results of early questions help to interpret later answers. */
 const QUESTIONS: readonly Question[] = [
   { choice: 'codes', steps: (p) => plain(p.settle('b1', 1)) },
   { choice: 'statusCodes.closed', steps: (p) => plain(p.bet('b1', 100), p.settle('b1', 0), p.cancel('b1', 100)) },
@@ -88,8 +88,8 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /**
- * With these values a platform omits certain messages, so no question exists: they are chosen when the other value does
- * not fit.
+ * With these values, a platform does not send certain messages, so no question can test for them. They are chosen if
+ * the other value does not match the answers.
  */
 const NOT_SENT: Partial<Choices> = {
   ...{ arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false },
@@ -98,11 +98,11 @@ const NOT_SENT: Partial<Choices> = {
 
 export interface Learnt {
   readonly profile: Profile;
-  /** Choices that no answer fits; they keep their former values. */
+  /** Choices for which no value matches the answers. They keep their previous values. */
   readonly unclear: readonly string[];
 }
 
-/** Learns an operator's choices from its answers: finds the choice that explains them. */
+/** Learns an operator's choices by finding, for each choice, the value that explains the answers. */
 export async function learn(table: Table, players: Players, onProgress: OnProgress = () => {}): Promise<Learnt> {
   const total = ENDPOINTS.length + 1 + QUESTIONS.length;
   const endpoints: Endpoint[] = [];
@@ -134,7 +134,7 @@ async function isServed(table: Table, players: Players, endpoint: Endpoint): Pro
   }
 }
 
-/** The first value with which all answers are right; undefined when there is none. */
+/** The first value with which all answers are right; undefined if there is none. */
 async function findChoice(
   table: Table,
   players: Players,
@@ -149,7 +149,7 @@ async function findChoice(
   return undefined;
 }
 
-/** The largest number of decimals at which a bet is taken exactly; undefined when no bet is. */
+/** The largest number of decimals with which a bet is accepted exactly; undefined if no bet is accepted. */
 async function findDecimals(table: Table, players: Players): Promise<number | undefined> {
   for (let decimals = DECIMALS_MAX; decimals >= 0; decimals--) {
     const profile: Profile = { ...table.profile, decimals };

@@ -13,47 +13,49 @@ export const ENDPOINTS = [
 ] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-/** Why an operator has to refuse a message, whatever the player's state. */
+/** Code with which an operator must refuse a message, whatever the player's state. */
 export type Refusal = 10001 | 30002 | 40003;
 export type Signature = 'right' | 'missing' | 'wrong' | 'old';
 
-/** An element as in JSON. Amounts are in whole currency, and ids do not yet contain the player's name. */
+/**
+ * An element as in JSON, except that amounts are in whole currency units and ids do not yet contain the player's name.
+ */
 export type Element = Readonly<Record<string, unknown>>;
 
-/** A message of a history, for any player; `bodyOf` makes a request from it. */
+/** A message of a history, for any player. `bodyOf` converts it to a request. */
 export interface Message {
   readonly endpoint: Endpoint;
   /**
-   * Identifies the request, and determines its time: messages with the same number have the same request id and time.
+   * Identifies the request and determines its time. Messages with the same number have the same request id and time.
    */
   readonly number: number;
   /**
-   * The number that determines the time, when it differs from `number`: a platform that sends a request again can give
-   * it a new time.
+   * Number that determines the time, if it differs from `number`. A platform that resends a request can give it a new
+   * time.
    */
   readonly timed?: number;
   /** Empty for checkBalance. */
   readonly txns: readonly Element[];
-  /** Envelope fields that differ from the defaults. */
+  /** Refusal that the message must get. */
   readonly envelope: Readonly<Record<string, unknown>>;
-  /** The required refusal. */
+  /** Set if the signature is not the platform's regular one. */
   readonly refusal?: Refusal;
   /** A signature other than the platform's. */
   readonly signature?: Signature;
 }
 
-/** The player of a history. */
+/** The player with whom a history is played. */
 export interface Player {
   readonly username: string;
   readonly currency: string;
-  /** In whole currency. */
+  /** Balance in whole currency units. */
   readonly balance: number;
 }
 
-/** Fields with names. Some operators keep no separate ids per player, so the ids contain the player's name. */
+/** Fields that contain ids. Some operators do not separate ids by player, so the ids contain the player's name. */
 const IDS = ['id', 'roundId', 'refId'];
 
-/** The body of the request for this player; `startMs` is the time of message 0. */
+/** The request body for this player. `startMs` is the time of message 0. */
 export function bodyOf(message: Message, player: Player, productId: string, startMs: number): string {
   const nameOf = (name: string) => `${player.username}-${name}`;
   const { username, currency } = player;

@@ -7,7 +7,7 @@ const BY_TRANSACTION = { transactionType: 'BY_TRANSACTION' };
 export const BY_ROUND = { transactionType: 'BY_ROUND' };
 export const SKIP = { skipBalanceUpdate: true };
 
-/** Makes the messages of one history. Each is a request of its own; to repeat one, send it again. */
+/** Creates the messages of one history. Each message is a separate request. To repeat a message, send it again. */
 export class Platform {
   private made = 0;
 
@@ -15,7 +15,7 @@ export class Platform {
     return this.message('placeBets', { id, status: 'OPEN', ...ROUND, betAmount, ...GAME, ...more });
   }
 
-  /** Pays one bet. */
+  /** Settles one bet. */
   settle(id: string, payoutAmount: number, more: Element = {}): Message {
     const flags = { turnOver: 0, isSingleState: false, ...BY_TRANSACTION };
     const amounts = { betAmount: 0, payoutAmount };
@@ -77,17 +77,17 @@ export class Platform {
     return { ...this.message('checkBalance', {}), txns: [] };
   }
 
-  /** The same content as another request, made now. */
+  /** A new request with the same content. */
   anew(message: Message): Message {
     return { ...message, number: ++this.made };
   }
 
-  /** The same request, with the current time. */
+  /** The same request, resent with the current time. */
   later(message: Message): Message {
     return { ...message, timed: ++this.made };
   }
 
-  /** One request with the elements of all messages. */
+  /** One request that contains the elements of all messages. */
   array(...messages: readonly [Message, ...Message[]]): Message {
     const [{ endpoint }] = messages;
     return { endpoint, number: ++this.made, txns: messages.flatMap(({ txns }) => txns), envelope: {} };
@@ -108,7 +108,7 @@ export function without(message: Message, field: string): Message {
   return { ...message, txns: message.txns.map(({ [field]: _, ...txn }) => txn) };
 }
 
-/** Marks the message as invalid: it must be refused. */
+/** Marks the message as invalid, so that it must be refused. */
 export function invalid(message: Message): Message {
   return { ...message, refusal: 40003 };
 }

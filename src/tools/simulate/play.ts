@@ -7,13 +7,13 @@ import { bodyOf, type Message, type Player } from './message.js';
 import { type Profile, pathOf } from './profile.js';
 import { findMisshape, isFinal, isNotServed, toldOf, whyNotFinal } from './reply.js';
 
-/** The operator, and how long to retry. */
+/** The operator under test, and the retry policy. */
 export interface Table {
   readonly client: Client;
   readonly profile: Profile;
   /** How long to resend a request that gets no final answer. */
   readonly patienceMs: number;
-  /** Start of the run: the platform's clock continues from there. */
+  /** Start of the run. The platform's clock continues from there. */
   readonly startMs: number;
 }
 
@@ -22,24 +22,24 @@ export interface Sent {
   readonly path: string;
   readonly body: string;
   readonly signature: Message['signature'];
-  /** `cut`: sent without waiting for the answer; `at-once`: sent together with its `at-once` neighbours. */
+  /** `cut`: sent without waiting for the answer. `at-once`: sent together with the adjacent `at-once` messages. */
   readonly how: 'plain' | 'at-once' | 'cut';
   readonly reply?: Reply;
 }
 
-/** An answer that no operator with this profile gives. */
+/** An answer that an operator with this profile never gives. */
 export interface Finding {
   readonly player: Player;
   readonly history: readonly Sent[];
-  /** Expected answers to the last message; for several at once, those of the first order. */
+  /** Expected answers to the last message. For concurrent messages, those of the first possible order. */
   readonly expected: readonly Told[];
   readonly signs: boolean;
 }
 
 export interface Played {
-  /** Undefined when all answers are right. */
+  /** Undefined if all answers are right. */
   readonly finding?: Finding;
-  /** The first answer with wrong fields, whatever its content. */
+  /** The first answer with wrong fields, regardless of its content. */
   readonly misshape?: { readonly says: string; readonly finding: Finding };
   readonly messages: number;
 }
@@ -47,7 +47,7 @@ export interface Played {
 const FIRST_REST_MS = 50;
 const REST_MAX_MS = 1000;
 
-/** Plays one history with one player. Throws a `CannotKnow` when the history cannot be played to its end. */
+/** Plays one history with one player. Throws a `CannotKnow` if the history cannot be played to its end. */
 export async function play(table: Table, player: Player, steps: readonly Step[]): Promise<Played> {
   const playing = new Play(table, player);
   for (const step of steps) {
@@ -70,7 +70,7 @@ export class Play {
     this.judge = new Judge(table.profile, player);
   }
 
-  /** Undefined when the answer was right. */
+  /** Plays one step. Resolves to a finding if the answer is wrong, and to undefined if it is right. */
   async step(step: Step): Promise<Finding | undefined> {
     const [what] = step;
     const messages = messagesOf(step);
@@ -117,7 +117,7 @@ export class Play {
     return undefined;
   }
 
-  /** Sends until there is a final answer. */
+  /** Sends the message repeatedly until it gets a final answer. */
   private async ask(message: Message): Promise<Told> {
     const endMs = performance.now() + this.table.patienceMs;
     let restMs = FIRST_REST_MS;

@@ -5,22 +5,22 @@ import { quoted } from '../../base/quoted.js';
 import { OPENING_BALANCE } from './case.js';
 import type { Player } from './message.js';
 
-/** Says in one sentence why there is no player to play with. The operator is not to blame. */
+/** Explains in one sentence why there is no player to play with, through no fault of the operator. */
 export class PlayersError extends Error {
   override readonly name = 'PlayersError';
 }
 
-/** A source of new players with `OPENING_BALANCE`. Rejects with a `PlayersError` when there are none left. */
+/** Source of new players with `OPENING_BALANCE`. Rejects with a `PlayersError` if there are none left. */
 export interface Players {
   take(): Promise<Player>;
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
-/** Players per import: few at first, later as many again as have been needed. */
+/** Number of players per import: few at first, later as many again as have been used. */
 const IMPORT_LINES_MIN = 100;
 const IMPORT_LINES_MAX = 2000;
 
-/** Players from a list, each used once. `text` has a username a line. */
+/** Players from a list, each used once. `text` contains one username per line. */
 export class ListedPlayers implements Players {
   private readonly usernames: string[];
   private next = 0;
@@ -46,14 +46,14 @@ export class ListedPlayers implements Players {
   }
 }
 
-/** Creates each player by a shell command, in which {username}, {currency} and {balance} are replaced. */
+/** Creates each player with a shell command in which {username}, {currency} and {balance} are replaced. */
 export class CommandPlayers implements Players {
   private made = 0;
 
   constructor(
     private readonly command: string,
     private readonly currency: string,
-    /** Prefix of their names. */
+    /** Prefix of the players' names. */
     private readonly prefix: string,
   ) {}
 
@@ -72,7 +72,7 @@ export class CommandPlayers implements Players {
   }
 }
 
-/** Creates players by the import of walletd's operator API, many at a time. */
+/** Creates many players at a time with the import of walletd's operator API. */
 export class OperatorPlayers implements Players {
   private made = 0;
   private readonly ready: Player[] = [];

@@ -4,15 +4,15 @@ import type { ReferenceRules } from './model/callback.js';
 import { unitsOf } from './model/callback-of.js';
 
 /*
- * The operator's choices where the specification is open. The first value of each list is the default, also of walletd.
- * The names are those of walletd's settings, when there is one.
+ * Choices that the specification leaves to the operator. The first value of each list is the default, which is also
+ * walletd's. A choice has the name of walletd's setting, if there is one.
  */
 export const CHOICES = {
   /** A repeat gets its first answer, or 20002. */
   duplicates: ['replay', 'reject'],
-  /** Messages about closed bets get 20003 and 20004, or 20002 for both. */
+  /** A message about a closed bet gets 20003 or 20004, or always 20002. */
   'statusCodes.closed': ['own', 'duplicate'],
-  /** A refusal has the code of its reason; or any code except 0. */
+  /** A refusal has the code of its reason, or any code except 0. */
   codes: ['exact', 'any'],
   'round.ended': ['refuse-payouts', 'ignore', 'refuse-all'],
   'void.amounts': ['recorded', 'request'],
@@ -20,33 +20,39 @@ export const CHOICES = {
   'rollback.allowNegativeBalance': [true, false],
   'rollback.stale': ['request', 'time', 'off'],
   'tips.unknown': ['reject', 'credit'],
-  /** A single-state settle that the cancel of its round has overtaken: `decisions.version` 2 and 1. */
+  /**
+   * Whether a single-state settle that the cancel of its round has overtaken is refused (`decisions.version` 2) or
+   * taken (1).
+   */
   lateSingleState: ['refuse', 'take'],
-  /** A confirmation names another stake, and none was taken: it counts; or 20002. `decisions.version` 2 and 1. */
+  /**
+   * If no stake was taken and the confirmation names a different one, the new stake is taken (`decisions.version` 2),
+   * or the message gets 20002 (1).
+   */
   otherStake: ['take', 'refuse'],
-  /** Requests with several elements apply as a whole; or requests always have one element. */
+  /** A request with several elements applies as a whole, or requests always have one element. */
   arrays: ['atomic', 'one'],
-  /** `skipBalanceUpdate` is known; or never sent. */
+  /** `skipBalanceUpdate` is supported, or the platform never sends it. */
   skip: [true, false],
-  /** Settles of a round that had no bet before are known; or never sent. */
+  /** Settles of a round without an earlier bet are supported, or the platform never sends them. */
   singleState: [true, false],
-  /** Bets of 0 need `isFeature`, and others are never sent. */
+  /** Any bet may be 0, or a bet of 0 requires `isFeature` and is never sent without it. */
   'callbacks.strict': [false, true],
-  /** `BY_ROUND` is known; or never sent. */
+  /** `BY_ROUND` is supported, or the platform never sends it. */
   byRound: [true, false],
-  /** Bets that wait for their confirmation are known; or never sent. */
+  /** Bets that wait for a confirmation are supported, or the platform never sends them. */
   waiting: [true, false],
 } as const;
 export type Choices = { readonly [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
 
 export interface Profile extends Choices {
-  /** Served endpoints; others are not called. */
+  /** Endpoints that the operator serves. No others are called. */
   readonly endpoints: readonly Endpoint[];
-  /** Paths of endpoints that are not at their own name, such as `{"placeTips": "/payTips"}`. */
+  /** Paths of endpoints that are not served under their own name, such as `{"placeTips": "/payTips"}`. */
   readonly paths: Readonly<Partial<Record<Endpoint, string>>>;
   readonly productId: string;
   readonly currency: string;
-  /** Decimals that an amount may have, and to which balances are compared. */
+  /** Number of decimals that amounts may have and to which balances are compared. */
   readonly decimals: number;
 }
 
@@ -62,7 +68,8 @@ export const DEFAULT_PROFILE: Profile = {
 };
 
 /**
- * Parses a profile, a JSON object. Missing fields have their defaults. Throws a `ToolError` that says what is wrong.
+ * Parses a profile, which is a JSON object. Missing fields keep their defaults. Throws a `ToolError` that describes the
+ * mistake.
  */
 export function parseProfile(text: string): Profile {
   const given = mustObject(parseJson(text), 'it');
@@ -87,7 +94,7 @@ export function parseProfile(text: string): Profile {
   return { ...DEFAULT_PROFILE, ...given } as Profile;
 }
 
-/** The rules for the reference wallet. Their limits are so high that no history reaches them. */
+/** Rules for the reference wallet. Their limits are too high for any history to reach. */
 export function rulesOf(profile: Profile): ReferenceRules {
   const none = Number.MAX_SAFE_INTEGER;
   return {
@@ -105,7 +112,9 @@ export function rulesOf(profile: Profile): ReferenceRules {
   };
 }
 
-/** A feature that these messages need but this operator's platform does not send; undefined when there is none. */
+/**
+ * Finds a feature that these messages require but this operator's platform does not use; undefined if there is none.
+ */
 export function maybeMissing(
   { endpoints, arrays, skip, singleState, byRound, waiting, decimals, 'callbacks.strict': isStrict }: Profile,
   messages: readonly Message[],

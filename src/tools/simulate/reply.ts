@@ -11,15 +11,15 @@ const INTERNAL_ERROR = 50001;
 const NO_SUCH_PATH = [404, 405, 501];
 const FORBIDDEN = 40003;
 
-/** False when the outcome is unknown and the request must be sent again. */
+/** False if the outcome is unknown, so that the request must be sent again. */
 export function isFinal({ status, fields }: Reply): boolean {
   if (status === undefined || status === TOO_MANY_REQUESTS) return false;
   return (status < 500 || status === 501) && fields.statusCode !== INTERNAL_ERROR;
 }
 
 /**
- * True for a missing endpoint. An operator may refuse with any HTTP status, but then its answer has a reason;
- * frameworks repeat only the status.
+ * True if the endpoint is missing. An operator may refuse with any HTTP status, but its answer then has a reason. Web
+ * frameworks only repeat the status.
  */
 export function isNotServed({ status, fields }: Reply): boolean {
   const { statusCode } = fields;
@@ -27,7 +27,7 @@ export function isNotServed({ status, fields }: Reply): boolean {
   return NO_SUCH_PATH.includes(status ?? 0) && !saysWhy;
 }
 
-/** Why a reply is not final, for people. */
+/** Human-readable reason why a reply is not final. */
 export function whyNotFinal({ status, fields, why }: Reply): string {
   if (status === undefined) return why ?? 'no answer';
   return `HTTP ${status}${fields.statusCode === undefined ? '' : `, statusCode ${fields.statusCode}`}`;
@@ -41,13 +41,13 @@ export function toldOf({ endpoint }: Message, { fields }: Reply, decimals: numbe
     const value = fields[field as string];
     if (typeof value !== 'number') return Number.NaN;
     const whole = unitsOf(value, decimals);
-    // A balance with the noise of floats, such as 999.7000000000001, counts as no balance.
+    // A balance with floating-point noise, such as 999.7000000000001, counts as no balance.
     return whole / 10 ** decimals === value ? whole : Number.NaN;
   };
   return { code, before: units(before), after: units(after) };
 }
 
-/** The fault in the fields of a final reply, apart from money; undefined when there is none. */
+/** Describes a fault in the fields of a final reply, apart from money; undefined if there is none. */
 export function findMisshape(message: Message, player: Player, usualProduct: string, reply: Reply): string | undefined {
   const { fields } = reply;
   if (typeof fields.statusCode !== 'number') return 'the answer has no number as its statusCode';
@@ -63,7 +63,7 @@ export function findMisshape(message: Message, player: Player, usualProduct: str
   const { productId } = { productId: usualProduct, ...message.envelope };
   const echoed = isSuccess ? { productId, username: player.username, currency: player.currency } : { productId };
   const wrong = Object.entries(echoed).find(([field, value]) => fields[field] !== value);
-  // An operator cannot echo fields that it could not read, or that it does not reveal to unknown callers.
+  // An operator cannot echo fields that it could not read, or that it hides from unknown callers.
   if (wrong === undefined || (message.refusal !== undefined && fields.productId === '')) return undefined;
   return `${wrong[0]} is ${JSON.stringify(fields[wrong[0]])}, and the request has ${JSON.stringify(wrong[1])}`;
 }

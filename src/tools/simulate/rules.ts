@@ -1,11 +1,11 @@
-/** A rule for operators: a sentence, and its place in the documents. */
+/** A rule for operators: a sentence and its place in the specification. */
 export interface Rule {
   readonly title: string;
-  /** `interface` is the platform's own document, `decisions` is docs/decisions.md; then the section. */
+  /** Document and section. `interface` is the platform's own document, and `decisions` is docs/decisions.md. */
   readonly place: string;
 }
 
-/** In the order of reports. */
+/** Rules, in report order. */
 export const RULES = {
   served: { title: 'every endpoint is served', place: 'interface 4, decisions 8' },
   shape: { title: 'an answer has its fields, and those of its request', place: 'interface 2.9' },
@@ -58,7 +58,7 @@ const CODES: Readonly<Record<number, string>> = {
   50001: 'internal error',
 };
 
-/** Name of a code, for people. */
+/** Human-readable name of a code. */
 export function codeName(code: number): string {
   const name = CODES[code];
   return name === undefined ? `${code}` : `${code} ${name}`;

@@ -3,25 +3,25 @@ import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
 
-/** A snapshot as its manifest describes it; without a readable manifest only shard and id are known. */
+/** A snapshot as described by its manifest. If the manifest is not readable, only shard and id are known. */
 export interface SnapshotLine {
   readonly shard: number;
   readonly id: string;
-  /** `damaged` refers to the manifest only; `walletd verify` reads the chunks too. */
+  /** `damaged` means that the manifest is damaged. Only `walletd verify` reads the chunks. */
   readonly state: 'whole' | 'damaged' | 'unfinished';
-  /** Why the manifest is damaged. */
+  /** Fault that makes the manifest unusable. */
   readonly reason?: string;
   readonly start?: string;
   readonly end?: string;
-  /** Milliseconds. */
+  /** In ms. */
   readonly timeMs?: number;
   readonly players?: number;
-  /** Bytes of all chunks. */
+  /** Total bytes of all chunks. */
   readonly bytes?: number;
   readonly chunks?: number;
 }
 
-/** Snapshots by shard: complete ones newest first, then the others. */
+/** Lists the snapshots by shard: complete ones first, newest first, then the others. */
 export async function snapshotLines(
   reader: Pick<StoreReader, 'shards' | 'snapshots' | 'snapshotFormat'>,
 ): Promise<readonly SnapshotLine[]> {

@@ -3,13 +3,13 @@ import type { Head } from '../../shard/log/wal.js';
 import { IMMEDIATE, type SnapshotResult, Snapshotter, type SnapshotterDeps } from '../../shard/snapshot/snapshotter.js';
 import type { OnProgress } from '../progress.js';
 
-/* Takes snapshots of a store while no server runs; snapshot-overview.ts lists them. */
+/* Takes snapshots of a store on which no server is running. snapshot-overview.ts lists them. */
 
 interface TakeSnapshotsDeps extends RecoveryDeps, SnapshotterDeps {
   readonly genesis: (shard: number) => Head;
 }
 
-/** Takes a snapshot of each shard of a store on which no server runs. Rejects when a shard cannot be rebuilt. */
+/** Takes a snapshot of each shard of a store on which no server is running. Rejects if a shard cannot be rebuilt. */
 export async function takeSnapshots(
   shards: readonly number[],
   deps: TakeSnapshotsDeps,

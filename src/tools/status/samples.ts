@@ -6,7 +6,7 @@ export interface Sample {
 const LINE = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
-/** The samples of a scrape, in Prometheus' text format as walletd writes it. */
+/** Samples of a metrics scrape, in the Prometheus text format as walletd writes it. */
 export class Samples {
   private readonly byName = new Map<string, Sample[]>();
 
@@ -21,7 +21,7 @@ export class Samples {
     }
   }
 
-  /** The samples that have these labels. */
+  /** Finds the samples that have these labels. */
   of(name: string, labels: Readonly<Record<string, string | number>> = {}): readonly Sample[] {
     const wanted = Object.entries(labels);
     return (this.byName.get(name) ?? []).filter((one) =>
@@ -33,7 +33,7 @@ export class Samples {
     return this.of(name);
   }
 
-  /** The sum of the samples with these labels; undefined without any. */
+  /** Sum of the samples with these labels; undefined if there are none. */
   maybe(name: string, labels: Readonly<Record<string, string | number>> = {}): number | undefined {
     const found = this.of(name, labels);
     return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
@@ -43,13 +43,13 @@ export class Samples {
     return this.maybe(name, labels) ?? 0;
   }
 
-  /** The largest value; undefined without samples. */
+  /** Largest value of the samples; undefined if there are none. */
   max(name: string): number | undefined {
     const values = this.of(name).map(({ value }) => value);
     return values.length === 0 ? undefined : Math.max(...values);
   }
 
-  /** The smallest histogram bound that covers this share of the values; undefined without values. */
+  /** Smallest histogram bound that covers this share of the values; undefined if there are no values. */
   bound(name: string, share: number): number | undefined {
     const buckets = new Map<number, number>();
     for (const { labels, value } of this.of(`${name}_bucket`)) {

@@ -1,12 +1,12 @@
 import type { Samples } from './samples.js';
 
-/** The answer of /readyz. */
+/** Answer of /readyz. */
 export interface Readiness {
   readonly status: string;
   readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
 }
 
-/** Facts about a server from its scrape, for people. The rules in `src/node/overview/alert-rules.ts` judge them. */
+/** Status of a server, read from its metrics scrape. The rules in `src/node/overview/alert-rules.ts` judge it. */
 export interface Facts {
   readonly version: string;
   readonly node: string;
@@ -15,7 +15,7 @@ export interface Facts {
   readonly callbacks: number;
   readonly callbacksBusy: number;
   readonly connections: number;
-  /** Seconds; undefined before the first callback. */
+  /** In seconds; undefined before the first callback. */
   readonly callbackP99: number | undefined;
   readonly shards: number;
   readonly shardsServing: number;
@@ -25,23 +25,23 @@ export interface Facts {
   readonly storeFreeBytes: number | undefined;
   readonly appendP99: number | undefined;
   readonly appendFailures: number;
-  /** Entries that are on their way to the store. */
+  /** Number of entries that are on their way to the store. */
   readonly entriesNotDurable: number;
-  /** Age of the snapshot of the shard that has waited longest; undefined when no shard has one yet. */
+  /** Age of the oldest among the newest snapshots of all shards; undefined if no shard has a snapshot yet. */
   readonly snapshotAgeMs: number | undefined;
   readonly entriesWithoutSnapshot: number;
-  /** The fullest thread's share, 0 to 1. */
+  /** Share of the heap in use on the fullest thread, from 0 to 1. */
   readonly heapShare: number;
   readonly residentBytes: number;
-  /** Bytes of players and transactions outside of any heap, and their limit; 0 when the server does not report them. */
+  /** Bytes of players and transactions outside any heap, and their limit; 0 if the server does not report them. */
   readonly recordBytes: number;
   readonly recordBytesMax: number;
-  /** Undefined when the shards served here have no archive. */
+  /** Undefined if the shards on this server have no archive. */
   readonly isArchiveUp: boolean | undefined;
   readonly archivedNames: number;
-  /** Undefined before the store is tied to an archive. */
+  /** Undefined until the store is linked to an archive. */
   readonly archiveId: string | undefined;
-  /** Number of cluster nodes that are up, and names of missing ones; undefined for a node alone. */
+  /** Number of cluster nodes that are up, and names of the missing nodes; undefined for a single node. */
   readonly cluster: { readonly up: number; readonly missing: readonly string[] } | undefined;
   readonly certificates: readonly { readonly listener: string; readonly endsMs: number }[];
   readonly lastExit: string;

@@ -19,28 +19,28 @@ import type { Findings } from './findings.js';
 interface Gone {
   readonly username: string;
   readonly roundId: string;
-  /** The entry in which the round left its wallet. */
+  /** Entry in which the round left its wallet. */
   readonly lsn: Lsn;
   readonly checksum: number;
   readonly day: number;
 }
 
 /**
- * Checks the archive of one shard. Each round is checked by itself. Rounds that leave the wallets in the replayed part
- * of the log are compared byte by byte.
+ * Checks the archive of one shard. Each archived round is checked on its own. Rounds that leave memory in the replayed
+ * part of the log are also compared byte by byte.
  */
 export class ArchiveCheck {
-  /** Rounds that were read; a round that came back and left again counts each time. */
+  /** Number of rounds that were read. A round that returned to memory and left again is counted each time. */
   rounds = 0;
   private readonly gone = new Map<string, Gone>();
-  /** The newest record of each round in `gone`. */
+  /** Newest record of each round in `gone`. */
   private readonly found = new Map<string, { readonly lsn: Lsn; readonly index: number; readonly checksum: number }>();
   private readonly tables = new Tables();
-  /** The newest archive record that the log relies on. */
+  /** The newest archive record on which the log relies. */
   required: ArchiveMark | undefined = undefined;
-  /** The newest record that the archive has had. */
+  /** The newest record that the archive has ever contained. */
   mark: ArchiveMark | undefined = undefined;
-  /** The newest fence by which an operator accepted that rounds archived before it are missing. */
+  /** The newest fence with which an operator accepted that rounds archived before it are missing. */
   private acceptedAt: Lsn | undefined = undefined;
   /** Number of missing or different rounds whose loss was accepted. */
   private acceptedRounds = 0;
@@ -51,7 +51,7 @@ export class ArchiveCheck {
     private readonly findings: Findings,
   ) {}
 
-  /** Accepted losses, a sentence each. */
+  /** Sentences about accepted losses, one per loss. */
   get accepted(): readonly string[] {
     const { acceptedRounds, acceptedAt, shard } = this;
     if (acceptedAt === undefined || acceptedRounds === 0) return [];
@@ -61,13 +61,13 @@ export class ArchiveCheck {
     ];
   }
 
-  /** Records an entry, whether its events are applied or not. */
+  /** Records an entry, whether or not its events are applied. */
   note({ lsn, owner, events }: Pick<Entry, 'lsn' | 'owner' | 'events'>): void {
     if (owner?.acceptsArchiveLoss) this.acceptedAt = lsn;
     this.required = requiredAfter(this.required, events);
   }
 
-  /** Records an event. Call before the event is applied. */
+  /** Records an event. Must be called before the event is applied. */
   take(wallet: Wallet, event: Event, lsn: Lsn): void {
     const { username } = event;
     if (event.type === 'rounds-archived') {
@@ -91,7 +91,8 @@ export class ArchiveCheck {
   }
 
   /**
-   * Reads the complete archive of the shard. `isWhole`: the log has been replayed to its end, which was `head` then.
+   * Reads the complete archive of the shard. `isWhole` is true if the log was replayed to its end, which was `head`
+   * then.
    */
   async finish(isWhole: boolean, head: Lsn): Promise<void> {
     const { archive, yieldTurn } = this.reader;
@@ -119,7 +120,7 @@ export class ArchiveCheck {
     if (isWhole) this.compare(days[0] ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** The log was read before the archive, so the archive must already hold the records that the log relies on. */
+  /** The log was read before the archive, so the archive must already contain every record on which the log relies. */
   checkMark(mark: ArchiveMark | undefined): void {
     this.mark = mark;
     try {
@@ -131,8 +132,8 @@ export class ArchiveCheck {
   }
 
   /**
-   * Checks that each archived round is there, after all records have been checked. Days before the oldest have been
-   * dropped.
+   * Checks that each round that left memory is in the archive. Must be called after all records have been checked. Days
+   * before the oldest one have been dropped.
    */
   compare(oldestDay: number): void {
     for (const [key, { username, roundId, lsn, checksum, day }] of this.gone) {
@@ -148,8 +149,8 @@ export class ArchiveCheck {
   }
 
   /**
-   * Checks one record. A record put after `head` says nothing about the log that was read: the shard is served
-   * meanwhile.
+   * Checks one record. A record that was put after `head` is irrelevant for the log that was read, because the shard is
+   * being served meanwhile.
    */
   check(record: ArchiveRecord, head?: Lsn): void {
     this.rounds++;

@@ -5,11 +5,11 @@ import type { Event } from '../../wallet/event.js';
 import type { Findings } from './findings.js';
 
 /**
- * Recomputes the audit chain of a shard from its log. Compares the chain with those in snapshots, and with a head that
- * was noted elsewhere. A log that began under an older walletd has a chain from each snapshot that began one.
+ * Recomputes the audit chain of a shard from its log. Compares it with the chains in snapshots, and with a head that
+ * was recorded elsewhere. If the log began under an older walletd, chains begin at snapshots of a newer one.
  */
 export class AuditCheck {
-  /** Chains at the newest event, by their beginning. */
+  /** State of each chain at the newest event, by the beginning of the chain. */
   private readonly chains = new Map<string, AuditHead>();
   private wasSeen = false;
 
@@ -22,7 +22,7 @@ export class AuditCheck {
     this.adopt(begun);
   }
 
-  /** The chain with which the replay began, at its newest event. */
+  /** The chain with which the replay began, as of its newest event. */
   get head(): AuditHead {
     return this.chains.get(this.begun.since) ?? this.begun;
   }
@@ -34,13 +34,13 @@ export class AuditCheck {
     }
   }
 
-  /** Compares with a snapshot that starts at the replay's position. */
+  /** Compares the chain with that of a snapshot that starts at the current position of the replay. */
   compare({ id, start, tallies }: Pick<Manifest, 'id' | 'start' | 'tallies'>): void {
     const theirs = tallies?.audit;
     if (theirs === undefined) return;
     const mine = this.chains.get(theirs.since);
     if (mine === undefined) {
-      // No event before a chain's beginning belongs to it, so a snapshot that begins a chain must be trusted.
+      // A chain does not include events from before its beginning, so a snapshot that begins a chain must be trusted.
       this.adopt(theirs);
     } else if (mine.count !== theirs.count || mine.hash !== theirs.hash) {
       this.add(
@@ -49,14 +49,14 @@ export class AuditCheck {
     }
   }
 
-  /** Begins the chains of snapshots that begin with this entry. */
+  /** Begins the chains of the snapshots that start at this entry. */
   pass(lsn: Lsn, manifests: readonly Pick<Manifest, 'tallies'>[]): void {
     const here = formatLsn(lsn);
     const begins = manifests.some(({ tallies }) => tallies?.audit?.since === here);
     if (begins && !this.chains.has(here)) this.adopt(emptyAudit(here));
   }
 
-  /** Reports a noted head that the replay, now at the log's end, has not passed. */
+  /** Reports a recorded head that the replay has not passed, although it is now at the end of the log. */
   finish(): void {
     const { noted, begun } = this;
     if (noted === undefined || this.wasSeen) return;

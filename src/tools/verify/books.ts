@@ -2,27 +2,27 @@ import type { Event } from '../../wallet/event.js';
 import { type Books, post, total } from '../../wallet/ledger.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 
-/** The books of one currency. All sums are in units. */
+/** Books of one currency. All sums are in units. */
 export class CurrencyBooks {
   players = 0;
-  /** Balances at the start of the replay; 0 when it began before the first entry. */
+  /** Balances at the start of the replay; 0 if it began before the first entry. */
   opening = 0n;
-  /** Amounts moved by events since then. */
+  /** Amounts that events have moved since then. */
   readonly moved: Books = new Map();
-  /** Balances at the end. */
+  /** Balances at the end of the replay. */
   balances = 0n;
 
-  /** The excess of the balances over what the books explain. */
+  /** Excess of the balances over the amount that the books explain. */
   get difference(): bigint {
     return this.balances - this.opening - total(this.moved);
   }
 }
 
-/** The books of all currencies, for one shard or all of them. */
+/** Books of all currencies, for one shard or for all shards. */
 export class StoreBooks {
   private readonly byCurrency = new Map<string, CurrencyBooks>();
 
-  /** Sorted by currency. */
+  /** Books by currency, sorted by its name. */
   all(): [currency: string, books: CurrencyBooks][] {
     return [...this.byCurrency].sort(([a], [b]) => (a < b ? -1 : 1));
   }

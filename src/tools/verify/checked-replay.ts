@@ -14,10 +14,12 @@ import { StoreBooks } from './books.js';
 import type { Findings } from './findings.js';
 import type { ServerComparison } from './server-comparison.js';
 
-/** A replay that keeps the books and compares the wallets with those of a server on the way. */
+/** Replay that keeps the books, and compares the wallets with those of a server along the way. */
 export class CheckedReplay {
   readonly books = new StoreBooks();
-  /** True after an event that did not fit: from there on the wallets differ from the log and are not checked. */
+  /**
+   * True after an event that did not fit its wallet. From then on the wallets differ from the log and are not checked.
+   */
   isBroken = false;
   readonly audit: AuditCheck;
 
@@ -34,7 +36,7 @@ export class CheckedReplay {
     this.audit = new AuditCheck(shard, replay.tallies.audit, noted, findings);
   }
 
-  /** Entries after this one are replayed. */
+  /** LSN after which entries are replayed. */
   get start(): Lsn {
     return this.replay.start.lsn;
   }
@@ -79,12 +81,12 @@ export class CheckedReplay {
     if (wallet !== undefined && event.version === wallet.version + 1) this.archive.take(wallet, event, lsn);
   }
 
-  /** `isWhole`: the log has been read to its head. */
+  /** `isWhole` is true if the log was read to its head. */
   async finish(isWhole: boolean): Promise<void> {
     const { books, comparison, findings, shard, reader } = this;
     await forEachWallet(this.wallets, reader, (wallet) => {
       books.close(wallet);
-      // Requests for this player go to another shard, which may hold another wallet.
+      // Requests for this player are sent to a different shard, which may contain a second wallet of the player.
       const home = reader.shardOf(wallet.username);
       if (home !== shard) findings.add('wallet', `shard ${shard}: ${wallet.username} belongs to shard ${home}`);
       if (isWhole) comparison?.end(wallet);
@@ -112,7 +114,7 @@ export class CheckedReplay {
   }
 }
 
-/** Returns the error if the domain rejected its input. Any other error is a bug of this code, and is thrown. */
+/** Returns the error if the domain rejected its input. Any other error is a bug in this code and is thrown again. */
 export function assertionOf(error: unknown): AssertionFailure {
   if (error instanceof AssertionFailure) return error;
   throw error;

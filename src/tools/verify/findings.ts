@@ -14,13 +14,13 @@ export type FindingType = 'log' | 'snapshot' | 'event' | 'wallet' | 'books' | 'a
 
 export interface Finding {
   readonly type: FindingType;
-  /** One sentence for people, which names the shard. */
+  /** One human-readable sentence that names the shard. */
   readonly message: string;
 }
 
 const LISTED_MAX = 20;
 
-/** Collects check results: the first of each type in full, the rest as a number. */
+/** Collects findings. The first findings of each type are listed in full, and the rest are counted. */
 export class Findings {
   readonly listed: Finding[] = [];
   private readonly counts = new Map<FindingType, number>();
@@ -39,7 +39,7 @@ export class Findings {
     return [...this.counts.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** The number of findings of each type, listed or not. */
+  /** Number of findings of each type, whether or not they are listed. */
   all(): Partial<Record<FindingType, number>> {
     return Object.fromEntries(this.counts);
   }

@@ -10,9 +10,9 @@ import type { PlayerSource, ServerPlayer } from './server-comparison.js';
 const TIMEOUT_MS = 30_000;
 const SNAPSHOTS_TIMEOUT_MS = 600_000;
 const TEXT_MAX = 200;
-/** HTTP status: the request waits for the approval of another operator. */
+/** HTTP status of a request that waits for the approval of a second operator. */
 const PENDING = 202;
-/** Statuses about one player or one amount: forbidden, not found, in conflict, too often. */
+/** Statuses about only one player or one amount: forbidden, not found, in conflict, or too many requests. */
 const REFUSALS: ReadonlySet<number> = new Set([403, 404, 409, 429]);
 
 interface Page {
@@ -20,13 +20,13 @@ interface Page {
   readonly next: string | null;
 }
 
-/** State of the process, and of each of its shards. */
+/** State of the process and of each of its shards. */
 interface Readiness {
   readonly status: string;
   readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
 }
 
-/** The answer as in the OpenAPI document. */
+/** Answer of a cluster endpoint, as in the OpenAPI document. */
 export interface ClusterAnswer {
   readonly name: string;
   readonly seesTable: boolean;
@@ -58,49 +58,49 @@ export interface ClusterShardAnswer {
 
 interface ServedStore {
   readonly storeId: string;
-  /** Ids of the stores from which this one was made; empty from an older walletd. */
+  /** Ids of the stores from which this store was restored. An older walletd reports none. */
   readonly restoredFrom: readonly string[];
 }
 
-/** A correction that takes an operation or credit back. */
+/** A correction that reverses an operation or a credit. */
 export interface UndoCorrection {
   readonly undoes: Undone;
-  /** Decimal, signed. */
+  /** Signed decimal. */
   readonly amount: string;
   readonly reason: string;
   readonly allowNegativeBalance: boolean;
 }
 
-/** The outcome of a correction. Pending: it waits for a second operator. */
+/** Outcome of a correction. `pending` means that it waits for a second operator. */
 export type Corrected = 'done' | 'done before' | 'pending' | Refused;
 
 interface Refused {
   readonly refused: string;
-  /** True when the approval was refused or has expired: the id cannot be used again. */
+  /** True if the approval was refused or has expired, so that the id cannot be used again. */
   readonly isClosed: boolean;
 }
 
 /**
- * A client of a running server's operator API. Without TLS the server receives the token only after it has proved that
- * it knows it; with TLS the server's certificate is the proof.
+ * Client for the operator API of a running server. Without TLS, the server receives the token only after it has proved
+ * that it knows the token. With TLS, the server's certificate is the proof.
  */
 export class OperatorApi implements PlayerSource {
-  /** Undefined when there is no token to lose, or with TLS. */
+  /** Undefined with TLS, or if there is no token to protect. */
   private readonly proven: ProvenServer | undefined;
 
   constructor(
-    /** Without a trailing slash. */
+    /** URL without a trailing slash. */
     readonly url: string,
     private readonly token: string | null,
-    /** PEM of the certificate that this server must have, under any name. Undefined: the usual checks. */
+    /** Certificate (PEM) that this server must present, whatever its name. If undefined, the usual checks apply. */
     private readonly certificate?: Buffer,
-    /** Time limit of every answer except that of a snapshot. Milliseconds. */
+    /** Time limit in ms for every answer except that of a snapshot. */
     private readonly timeoutMs = TIMEOUT_MS,
   ) {
     if (token !== null && !url.startsWith('https:')) this.proven = new ProvenServer(url, token);
   }
 
-  /** False when there is no answer. */
+  /** False if there is no answer. */
   async answers(): Promise<boolean> {
     try {
       await exchangeWith(
@@ -114,7 +114,9 @@ export class OperatorApi implements PlayerSource {
     }
   }
 
-  /** The served store; undefined when the server is not walletd, or is one that does not name its store yet. */
+  /**
+   * The store being served; undefined if the server is not walletd, or is an old release that does not name its store.
+   */
   async store(): Promise<ServedStore | undefined> {
     let reply: Reply;
     try {
@@ -139,7 +141,7 @@ export class OperatorApi implements PlayerSource {
     let after: string | null = '0';
     while (after !== null) {
       const text = await this.ask('GET', `/v1/shards/${shard}/players?after=${after}`, this.timeoutMs);
-      // Numbers are read as text, digit by digit.
+      // Read numbers as text, so that they keep all their digits.
       const page = this.read<Page>(text, 'players', (json) => parse(json, undefined, (digits) => digits) as Page);
       for (const { version, ...player } of page.players) players.push({ ...player, version: Number(version) });
       after = page.next;
@@ -147,13 +149,13 @@ export class OperatorApi implements PlayerSource {
     return players;
   }
 
-  /** Resolves when the snapshots are taken: the larger a shard, the longer its snapshot takes. */
+  /** Resolves when the snapshots have been taken. The larger a shard, the longer its snapshot takes. */
   async takeSnapshots(): Promise<readonly SnapshotResult[]> {
     const text = await this.ask('POST', '/v1/snapshots', SNAPSHOTS_TIMEOUT_MS);
     return this.read<{ snapshots: SnapshotResult[] }>(text, 'snapshots', (json) => JSON.parse(json)).snapshots;
   }
 
-  /** A player's balance and currency, digit by digit; undefined when there is no such player. */
+  /** Balance and currency of a player, with all digits; undefined if the player does not exist. */
   async player(username: string): Promise<Pick<ServerPlayer, 'currency' | 'balance'> | undefined> {
     const { status, text } = await this.reply('GET', `/v1/players/${encodeURIComponent(username)}`, this.timeoutMs);
     if (status === 404) return undefined;
@@ -161,10 +163,12 @@ export class OperatorApi implements PlayerSource {
     return parse(text, undefined, (digits) => digits) as Pick<ServerPlayer, 'currency' | 'balance'>;
   }
 
-  /** Throws a `ToolError` when there is no answer, and when the server does not know such corrections. */
+  /**
+   * Sends a correction. Throws a `ToolError` if there is no answer, or if the server does not support such corrections.
+   */
   async correct(username: string, correction: UndoCorrection): Promise<Corrected> {
     const { amount, ...rest } = correction;
-    // The amount is text with all its digits; in JSON it must be a number.
+    // The amount is text with all its digits, but must be a number in JSON.
     const body = `{"amount":${amount},${JSON.stringify(rest).slice(1)}`;
     const path = `/v1/players/${encodeURIComponent(username)}/corrections`;
     const { status, text } = await this.reply('POST', path, this.timeoutMs, body);
@@ -174,10 +178,7 @@ export class OperatorApi implements PlayerSource {
     throw this.refused(status, text);
   }
 
-  /**
-   * The server's answer about the nodes that share the shards. Throws a `ToolError` with the server's sentence when it
-   * refuses.
-   */
+  /** Calls a cluster endpoint. Throws a `ToolError` with the server's own sentence if the server refuses. */
   async cluster(method: 'GET' | 'POST', path: string, body?: object): Promise<ClusterAnswer> {
     const sent = body === undefined ? undefined : JSON.stringify(body);
     const { status, text } = await this.reply(method, path, this.timeoutMs, sent);
@@ -185,14 +186,14 @@ export class OperatorApi implements PlayerSource {
     return this.read<ClusterAnswer>(text, 'shards', (json) => JSON.parse(json));
   }
 
-  /** The answer of /readyz, ready or not. */
+  /** Answer of /readyz, whether or not the server is ready. */
   async readiness(): Promise<Readiness> {
     const { status, text } = await this.reply('GET', '/readyz', this.timeoutMs);
     if (status >= 300 && status !== 503) throw this.refused(status, text);
     return this.read<Readiness>(text, 'shards', (json) => JSON.parse(json));
   }
 
-  /** The settings in effect; secrets are hidden. */
+  /** The effective settings, with secrets hidden. */
   async settings(): Promise<ReadonlyMap<string, unknown>> {
     const text = await this.ask('GET', '/v1/settings', this.timeoutMs);
     const { settings } = this.read<{ settings: readonly { setting: string; value: unknown }[] }>(
@@ -203,18 +204,18 @@ export class OperatorApi implements PlayerSource {
     return new Map(settings.map(({ setting, value }) => [setting, value]));
   }
 
-  /** The scrape in Prometheus' text format. */
+  /** Metrics scrape in the Prometheus text format. */
   async metrics(): Promise<string> {
     return await this.ask('GET', '/metrics', this.timeoutMs);
   }
 
-  /** Parses an answer that may not come from walletd. */
+  /** Parses an answer that may come from a program other than walletd. */
   private read<T>(text: string, list: keyof T, readJson: (text: string) => T): T {
     try {
       const value = readJson(text);
       if (Array.isArray(value[list])) return value;
     } catch {
-      // Invalid JSON gets the same error as a missing list.
+      // Report invalid JSON with the same error as a missing list.
     }
     throw new ToolError(`what listens at ${this.url} does not answer as walletd does`);
   }
@@ -245,7 +246,7 @@ export class OperatorApi implements PlayerSource {
     return new ToolError(`the server at ${this.url} answers ${status}: ${detailOf(text)}`);
   }
 
-  /** Sends without a proof: there is no token, or the certificate is the proof. */
+  /** Sends without a proof, because there is no token to protect or the certificate is the proof. */
   private async send(exchange: Exchange): Promise<Reply> {
     const headers = {
       ...exchange.headers,
@@ -256,18 +257,21 @@ export class OperatorApi implements PlayerSource {
   }
 }
 
-/** True for refusals that walletd explains better itself: unknown token, too many requests, or still starting. */
+/**
+ * True for refusals that walletd's own sentence explains better: unknown token, too many requests, or still starting.
+ */
 function isExplainedByWalletd({ status, text }: Reply): boolean {
   return status === 429 || status === 503 || codeOf(text) === UNKNOWN_TOKEN;
 }
 
-/** True when another program answers: neither walletd nor an older release. */
+/** True if the answer comes from a program that is neither walletd nor an older release of it. */
 function isOtherProgram({ status, text }: Reply): boolean {
   return (status === 404 && codeOf(text) === undefined) || status < 300;
 }
 
 /**
- * Names are not compared: the server is called by an address of this machine, but its certificate has its public name.
+ * Names are not compared, because the server is called at a local address, but its certificate contains its public
+ * name.
  */
 function trustOf(certificate: Buffer | undefined): object {
   if (certificate === undefined) return {};
@@ -285,7 +289,7 @@ function codeOf(text: string): unknown {
   return fieldsOf<{ code: unknown }>(text).code;
 }
 
-/** Fields of a JSON answer; none when the answer is not JSON. */
+/** Fields of a JSON answer; empty if the answer is not JSON. */
 function fieldsOf<T>(text: string): Partial<T> {
   try {
     return JSON.parse(text) as Partial<T>;
@@ -294,7 +298,7 @@ function fieldsOf<T>(text: string): Partial<T> {
   }
 }
 
-/** The detail of an error answer of walletd; the beginning of the answer of any other server. */
+/** Detail of an error answer from walletd, or the beginning of an answer from any other server. */
 function detailOf(text: string): string {
   try {
     return String((JSON.parse(text) as { detail?: unknown }).detail);

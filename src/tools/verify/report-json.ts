@@ -4,18 +4,18 @@ import type { StoreBooks } from './books.js';
 import type { Finding, FindingType } from './findings.js';
 import type { ShardReport, VerifyReport } from './verify.js';
 
-/** The books of a currency as decimal text: sums outgrow doubles. */
+/** Books of a currency as decimal text, because sums can exceed the range of doubles. */
 export type BooksJson = { readonly players: number } & Readonly<
   Record<'opening' | LedgerKind | 'balances' | 'difference', string>
 >;
 
-/** The verification report as JSON. */
+/** Verification report as JSON. */
 export interface VerifyReportJson {
   readonly clean: boolean;
   readonly shards: readonly ShardReport[];
-  /** By currency, sorted. */
+  /** Books by currency, sorted. */
   readonly books: Readonly<Record<string, BooksJson>>;
-  /** The number of findings of each type, listed or not. */
+  /** Number of findings of each type, whether or not they are listed. */
   readonly found: Partial<Record<FindingType, number>>;
   readonly findings: readonly Finding[];
 }

@@ -4,18 +4,18 @@ import { formatUnits, type ScaleTable } from '../../wallet/amount.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import type { Findings } from './findings.js';
 
-/** A player as the running server holds it. */
+/** A player as held by the running server. */
 export interface ServerPlayer {
   readonly username: string;
   readonly currency: string;
   readonly version: number;
-  /** In decimals. */
+  /** Decimal text. */
   readonly balance: string;
 }
 
-/** The server that holds the wallets now. */
+/** The server that currently holds the wallets. */
 export interface PlayerSource {
-  /** All players of a shard. Throws a `ToolError` when the server does not answer. */
+  /** All players of a shard. Throws a `ToolError` if the server does not answer. */
   players(shard: number): Promise<readonly ServerPlayer[]>;
 }
 
@@ -24,13 +24,17 @@ interface Expected extends ServerPlayer {
 }
 
 /**
- * Compares a server's answer with the log, which is read afterwards. The server answers only with durable versions, so
- * the log reaches each of them. When the replay passes such a version, the balance must be the answered one.
+ * Compares a server's answer with the log, which is read after the answer. The server answers only with durable
+ * versions, so the log contains every one of them. When the replay reaches such a version, the balance must equal the
+ * answered one.
  */
 export class ServerComparison {
-  /** Players whose balance was compared. */
+  /** Number of players whose balance was compared. */
   compared = 0;
-  /** Players whose snapshot is newer than the server's answer: their balance at that version is no longer known. */
+  /**
+   * Number of players whose snapshot is newer than the server's answer, so that their balance at the answered version
+   * is no longer known.
+   */
   movedOn = 0;
   private readonly expected: ReadonlyMap<string, Expected>;
   /** Players who may have been created after the server answered. */
@@ -39,7 +43,7 @@ export class ServerComparison {
   constructor(
     private readonly shard: number,
     answered: readonly ServerPlayer[],
-    /** The newest entry before the request: the answer contains all players created up to here. */
+    /** The newest entry before the request was sent. The answer contains all players created up to this entry. */
     private readonly askedAfter: Lsn,
     private readonly scales: ScaleTable,
     private readonly findings: Findings,
@@ -47,7 +51,7 @@ export class ServerComparison {
     this.expected = new Map(answered.map((player) => [player.username, { ...player, isDone: false }]));
   }
 
-  /** Takes a wallet with which the replay begins. */
+  /** Processes a wallet with which the replay begins. */
   begin(wallet: Wallet, { end }: Replay): void {
     const expected = this.expected.get(wallet.username);
     if (expected === undefined) {
@@ -60,7 +64,7 @@ export class ServerComparison {
     }
   }
 
-  /** Takes a wallet after an event of the entry `lsn`. */
+  /** Processes a wallet after an event of the entry `lsn`. */
   pass(wallet: Wallet, lsn: Lsn): void {
     const expected = this.expected.get(wallet.username);
     if (expected === undefined) {
@@ -71,7 +75,7 @@ export class ServerComparison {
     }
   }
 
-  /** Takes a wallet at the end of the log. */
+  /** Processes a wallet at the end of the log. */
   end({ username, version }: Wallet): void {
     const expected = this.expected.get(username);
     if (expected === undefined) {
@@ -82,7 +86,7 @@ export class ServerComparison {
     }
   }
 
-  /** Reports missing players. Call after `end` has taken all wallets. */
+  /** Reports missing players. Must be called after `end` has processed all wallets. */
   finish(): void {
     for (const { username, isDone } of this.expected.values()) {
       if (!isDone) this.add(`${username} is on the server, and not in the log`);

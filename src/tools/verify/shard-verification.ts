@@ -16,23 +16,23 @@ import { SnapshotCheck } from './snapshot-check.js';
 import { SnapshotProof } from './snapshot-proof.js';
 
 export interface VerifyOptions {
-  /** Replays from the oldest point that the store still has, and proves each newer snapshot on the way. */
+  /** If true, replays from the oldest point that the store still has, and proves each newer snapshot along the way. */
   readonly isDeep: boolean;
-  /** Undefined: no comparison with a running server. */
+  /** If undefined, there is no comparison with a running server. */
   readonly server: PlayerSource | undefined;
-  /** Heads of audit chains that were noted elsewhere, by shard; undefined without any. */
+  /** Audit chain heads that were recorded elsewhere, by shard; undefined if there are none. */
   readonly noted?: ReadonlyMap<number, AuditHead> | undefined;
-  /** Called after each page of a log with the number of entries read so far, and the total. */
+  /** Called after each page of a log, with the number of entries read so far and the total. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 /**
- * One pass over a shard. A running server can trim the log and delete snapshots meanwhile. The pass then reports false
+ * One pass over a shard. If a running server trims the log or deletes snapshots during the pass, the pass reports false
  * faults and must be repeated.
  */
 export class ShardVerification {
   readonly findings = new Findings();
-  /** Faults of the log before an accepted loss, a sentence each. */
+  /** Sentences about faults in the log before an accepted loss. */
   readonly accepted: string[] = [];
   entries = 0;
   events = 0;
@@ -41,13 +41,13 @@ export class ShardVerification {
   first: Entry | undefined = undefined;
   snapshots: SnapshotCheck | undefined = undefined;
   comparison: ServerComparison | undefined = undefined;
-  /** Start of the replay: genesis, or the id of a snapshot; undefined when there was nothing to begin with. */
+  /** Start of the replay: genesis, or the id of a snapshot; undefined if there was nothing to begin with. */
   base: string | undefined = undefined;
   replay: CheckedReplay | undefined = undefined;
   archive: ArchiveCheck | undefined = undefined;
-  /** The newest entry that has been read, or the head after which reading began. */
+  /** The newest entry read so far, or the head after which reading began. */
   private last: Head;
-  /** Snapshots whose start, but not yet end, the replay has passed. */
+  /** Snapshots whose start the replay has passed, but not yet their end. */
   private readonly proofs = new Map<Manifest, SnapshotProof>();
 
   constructor(
@@ -62,7 +62,7 @@ export class ShardVerification {
   async run(): Promise<void> {
     const { reader, shard } = this;
     await this.askServer();
-    // The order matters: a snapshot published meanwhile may end after a head that was read before.
+    // The list must be read before the head. A snapshot published in between may end after a head that was read first.
     const list = await listSnapshots(shard, reader);
     this.head = await reader.wal.head(shard);
     const unreadable = await faultIn(async () => {
@@ -85,7 +85,7 @@ export class ShardVerification {
       const { lsn } = this.last;
       const fence = fault instanceof AcceptedLossError ? fault.fence.lsn : await findAcceptedLoss(shard, lsn, reader);
       const goesOn = await this.continueAfter(lsn, snapshots);
-      // A fault after the point from which the rest could be proved was not accepted with the loss.
+      // Accepting a loss does not accept a fault that lies after the point from which the rest can be proved.
       const isAccepted = goesOn && fence !== undefined && compareLsn(fence, this.last.lsn) <= 0;
       this.note(fault, isAccepted ? fence : undefined);
       if (isAccepted) snapshots.accept(fence);
@@ -123,8 +123,8 @@ export class ShardVerification {
   }
 
   /**
-   * After a fault in the log, continues from the first later snapshot whose start the log has. Returns false without
-   * one.
+   * After a fault in the log, continues from the first later snapshot whose start is still in the log. Returns false if
+   * there is none.
    */
   private async continueAfter({ sequence }: Lsn, snapshots: SnapshotCheck): Promise<boolean> {
     this.proofs.clear();
@@ -132,7 +132,7 @@ export class ShardVerification {
       if (manifest.start.lsn.sequence <= sequence || !(await this.isInLog(manifest.start))) continue;
       const opened = await snapshots.open(manifest);
       if (opened === undefined) continue;
-      // A replay that began after the fault has lost nothing.
+      // A replay that began after the fault is still complete.
       if (this.replay === undefined || this.replay.start.sequence < manifest.start.lsn.sequence) {
         await this.replayFrom(opened);
       }
@@ -151,7 +151,7 @@ export class ShardVerification {
     }
   }
 
-  /** Reads from `last` to the head, regardless of the replay's start. */
+  /** Reads the log from `last` to the head, wherever the replay started. */
   private async readLog(snapshots: SnapshotCheck): Promise<void> {
     const { shard, reader, head, options } = this;
     const total = head.lsn.sequence - (this.first?.previousLsn.sequence ?? 0);
@@ -173,7 +173,7 @@ export class ShardVerification {
     await this.checkHead(undefined);
   }
 
-  /** Loads the snapshots that start with this entry, and compares those that end with it. */
+  /** Loads the snapshots that start at this entry, and compares those that end at it. */
   private async passSnapshots(lsn: Lsn, snapshots: SnapshotCheck): Promise<void> {
     const { replay } = this;
     if (replay === undefined) return;
@@ -191,14 +191,17 @@ export class ShardVerification {
     }
   }
 
-  /** Compares audit chains at this entry. A snapshot that starts before the replay has no counterpart to compare with. */
+  /**
+   * Compares audit chains at this entry. For a snapshot that starts before the replay, there is no chain to compare
+   * with.
+   */
   private passAudit(lsn: Lsn, { usable }: SnapshotCheck, { audit, start, isBroken }: CheckedReplay): void {
     if (isBroken || compareLsn(lsn, start) < 0) return;
     audit.pass(lsn, usable);
     for (const manifest of usable) if (isSameLsn(manifest.start.lsn, lsn)) audit.compare(manifest);
   }
 
-  /** `beyond` is an entry after the head that was read: a growing log has a newer head now. */
+  /** `beyond` is an entry after the head that was read. It means that the log has grown and now has a newer head. */
   private async checkHead(beyond: Lsn | undefined): Promise<void> {
     const { last, head, reader, shard } = this;
     const [end, expected] = [formatLsn(last.lsn), formatLsn(head.lsn)];
@@ -224,7 +227,7 @@ export class ShardVerification {
   }
 }
 
-/** The error that prevents reading the log; undefined when there is none. */
+/** Runs the function. Returns the error if the log could not be read; undefined otherwise. */
 async function faultIn(run: () => Promise<void>): Promise<RecoveryError | undefined> {
   try {
     await run();
@@ -235,7 +238,10 @@ async function faultIn(run: () => Promise<void>): Promise<RecoveryError | undefi
   }
 }
 
-/** Oldest start first. With the same start, the earlier end comes first, because a later end holds more. */
+/**
+ * Sorts by start, oldest first. With the same start, the snapshot with the earlier end comes first, because a later end
+ * covers more.
+ */
 function oldestFirst(manifests: readonly Manifest[]): Manifest[] {
   return [...manifests].sort((a, b) => compareLsn(a.start.lsn, b.start.lsn) || compareLsn(a.end.lsn, b.end.lsn));
 }

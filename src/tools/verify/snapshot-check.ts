@@ -8,10 +8,10 @@ import type { Findings } from './findings.js';
 
 /** Checks the snapshots of one shard against their manifests, and the manifests against the log. */
 export class SnapshotCheck {
-  /** Snapshots that a recovery could begin with, according to their manifests; newest end first. */
+  /** Snapshots from which, according to their manifests, a recovery could start; newest end first. */
   readonly usable: readonly Manifest[];
   private readonly whole: readonly Manifest[];
-  /** Ids of snapshots whose chunks have been read. */
+  /** Ids of the snapshots whose chunks have been read. */
   private readonly read = new Set<string>();
   /** Fences that accept a loss. */
   private readonly accepted: Lsn[] = [];
@@ -19,9 +19,9 @@ export class SnapshotCheck {
   constructor(
     private readonly shard: number,
     list: SnapshotList,
-    /** The head of the log, read after the list. */
+    /** Head of the log, which was read after the list. */
     head: Head,
-    /** The head before the first entry of the log, as that entry names it: the log may have been trimmed. */
+    /** The head before the first entry of the log, as that entry records it, because the log may have been trimmed. */
     before: Head,
     private readonly reader: StoreReader,
     private readonly findings: Findings,
@@ -30,7 +30,7 @@ export class SnapshotCheck {
     this.usable = list.whole.filter((manifest) => this.isWithin(manifest, head, before));
     this.whole = list.whole;
     for (const { id, start } of this.usable) {
-      // The nonce of a trimmed entry is unknown.
+      // The nonce of the trimmed entry is unknown, so it is not compared.
       if (start.lsn.sequence === before.lsn.sequence) this.checkHead(id, { ...start, nonce: before.nonce }, before);
     }
   }
@@ -39,7 +39,7 @@ export class SnapshotCheck {
     return this.read.size;
   }
 
-  /** A replay from the first of these that is not damaged. */
+  /** Opens a replay from the first of these snapshots that is not damaged. */
   async open(...manifests: readonly Manifest[]): Promise<Replay | undefined> {
     const replay = await firstReplay(manifests, this.reader, ({ message }, { id }) => {
       if (!this.read.has(id)) this.findings.add('snapshot', message);
@@ -49,12 +49,12 @@ export class SnapshotCheck {
     return replay;
   }
 
-  /** Reads the snapshots with which no replay has begun. */
+  /** Reads the snapshots from which no replay has started. */
   async readRest(): Promise<void> {
     for (const manifest of this.whole) if (!this.read.has(manifest.id)) await this.open(manifest);
   }
 
-  /** Checks that the start and end entries of snapshots are those of the log. */
+  /** Checks that the start and end entries of the snapshots match the log. */
   checkEntry({ head }: Entry): void {
     for (const { id, start, end } of this.usable) {
       if (start.lsn.sequence === head.lsn.sequence) this.checkHead(id, start, head);
@@ -62,7 +62,10 @@ export class SnapshotCheck {
     }
   }
 
-  /** Accepts snapshots of the part lost before this fence, although the log has other entries under their LSNs. */
+  /**
+   * Accepts snapshots of the part that was lost before this fence, although the log now has different entries with the
+   * same LSNs.
+   */
   accept(fence: Lsn): void {
     this.accepted.push(fence);
   }

@@ -40,7 +40,7 @@ export class SnapshotProof {
     }
   }
 
-  /** Compares with the wallets of the long replay, at the end of the snapshot. */
+  /** Compares the wallets with those of the long replay, which has reached the end of the snapshot. */
   async compare(wallets: Wallets, reader: StoreReader): Promise<void> {
     if (this.hasFailed) return;
     const mine = this.replay.wallets;

@@ -16,7 +16,7 @@ import { CheckedReplay } from './checked-replay.js';
 import { Findings } from './findings.js';
 import { marksOf, type ShardReport, type VerifyReport } from './verify.js';
 
-/** The means to verify frames: everything of a store except its bytes. */
+/** Formats and functions needed to verify frames: everything of a store except its stored data. */
 export type FrameFormats = Pick<
   StoreReader,
   'storeId' | 'shards' | 'scales' | 'format' | 'snapshotFormat' | 'genesis' | 'shardOf' | 'yieldTurn'
@@ -24,15 +24,15 @@ export type FrameFormats = Pick<
 
 export interface VerifiedFrames extends VerifyReport {
   readonly formats: FrameFormats;
-  /** The clock of the machine that made the copy. Milliseconds. */
+  /** Time of the copy in ms, by the clock of the machine that made it. */
   readonly copiedMs: number;
-  /** The time of the newest event; undefined without an entry. Milliseconds. */
+  /** Time of the newest event, in milliseconds; undefined if there are no entries. */
   readonly newestMs: number | undefined;
 }
 
 /**
- * Verifies a backup in one pass: every snapshot and entry, a replay of each shard, its wallets and its books. Takes as
- * much memory as a server on the backup's store. Throws a `ToolError` when the frames are out of order.
+ * Verifies a backup in one pass: every snapshot and entry, a replay of each shard, and its wallets and books. Needs as
+ * much memory as a server on the restored store. Throws a `ToolError` if the frames are out of order.
  */
 export async function verifyFrames(
   frames: Frames,
@@ -91,7 +91,7 @@ class FramesVerification {
 
 class ShardFrames {
   readonly findings = new Findings();
-  /** Time of the newest entry. Milliseconds. */
+  /** Time of the newest entry, in ms. */
   newestMs: number | undefined = undefined;
   private manifest: Manifest | undefined = undefined;
   private chunks: Buffer[] = [];
@@ -100,7 +100,7 @@ class ShardFrames {
   private last: Head;
   private entries = 0;
   private events = 0;
-  /** True after a fault: nothing that follows can be proved. */
+  /** True after a fault, because the data that follows can no longer be proved. */
   private isBroken = false;
   private readonly archive: ArchiveCheck;
   private oldestDay = Number.POSITIVE_INFINITY;
@@ -145,7 +145,7 @@ class ShardFrames {
     }
     if (replay !== undefined && !replay.isBroken) {
       await replay.finish(!this.isBroken);
-      // Copies of older releases do not record the archive's mark.
+      // Copies made by older releases do not contain the archive's mark.
       if (archived !== undefined) this.archive.checkMark(archived);
       if (!this.isBroken) this.archive.compare(this.oldestDay === Number.POSITIVE_INFINITY ? 0 : this.oldestDay);
     }
@@ -195,7 +195,8 @@ class ShardFrames {
   }
 
   /**
-   * The first entry is the one at the start of the snapshot, which already holds its events, or the first of the log.
+   * The first entry is either the one at the start of the snapshot, which already contains its events, or the first
+   * entry of the log.
    */
   private async beginReplay(first: Entry): Promise<void> {
     const { shard, formats, manifest } = this;

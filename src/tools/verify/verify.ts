@@ -12,38 +12,41 @@ import { Findings } from './findings.js';
 import { ShardVerification, type VerifyOptions } from './shard-verification.js';
 
 /*
- * Verify checks everything in a store, without changing it. shard-verification.ts is one pass over a shard.
- * snapshot-check.ts compares the snapshots with their manifests and the log. checked-replay.ts replays and keeps the
- * books (books.ts). server-comparison.ts compares with a running server on the way (operator-api.ts calls the server).
- * With --deep, snapshot-proof.ts proves each newer snapshot. findings.ts collects the faults.
+ * Verify checks all data in a store without changing it. shard-verification.ts makes one pass over a shard.
+ * snapshot-check.ts compares the snapshots with their manifests and with the log. checked-replay.ts replays the log and
+ * keeps the books (books.ts). server-comparison.ts compares the wallets with a running server along the way, which
+ * operator-api.ts calls. With --deep, snapshot-proof.ts proves each newer snapshot. findings.ts collects the faults.
  */
 
 export interface ShardReport {
   readonly shard: number;
-  /** The first entry that the log still has; undefined when it has none. */
+  /** The first entry still in the log; undefined if the log is empty. */
   readonly first: string | undefined;
   /** The newest entry that was checked. */
   readonly lsn: string;
   readonly entries: number;
   readonly events: number;
   readonly players: number;
-  /** Snapshots whose chunks were read. */
+  /** Number of snapshots whose chunks were read. */
   readonly snapshots: number;
-  /** Start of the replay: `genesis` or the id of a snapshot; undefined when there was nothing to begin with. */
+  /** Start of the replay: `genesis` or the id of a snapshot; undefined if there was nothing to begin with. */
   readonly base: string | undefined;
-  /** Rounds that were read in the archive. */
+  /** Number of archived rounds that were read. */
   readonly archived: number;
-  /** The newest archive record that the log relies on; undefined when the log relies on none. */
+  /** The newest archive record on which the log relies; undefined if there is none. */
   readonly logMark: string | undefined;
-  /** The newest record that the archive has had; undefined when it has had none since archives have marks. */
+  /**
+   * The newest record that the archive has ever contained; undefined if none was archived since archives have had
+   * marks.
+   */
   readonly archiveMark: string | undefined;
-  /** The newest link of the audit chain; undefined when nothing was replayed. */
+  /** The newest link of the audit chain; undefined if nothing was replayed. */
   readonly audit: AuditHead | undefined;
-  /** Players whose balance was compared with the server; undefined without one. */
+  /** Number of players whose balance was compared with the server; undefined without a server. */
   readonly compared: number | undefined;
-  /** Players whose snapshot is newer than the server's answer. */
+  /** Number of players whose snapshot is newer than the server's answer. */
   readonly movedOn: number | undefined;
-  /** Faults of the log before an accepted loss, a sentence each. */
+  /** Sentences about faults in the log before an accepted loss. */
   readonly accepted: readonly string[];
 }
 
@@ -56,27 +59,29 @@ export interface VerifyReport {
 const ATTEMPTS_MAX = 3;
 
 /**
- * Checks every snapshot and log, a replay of each shard, its wallets and its books, and the players of a running
- * server, if any. Errors of an outage come through. Throws a `ToolError` when the server does not answer.
+ * Checks every snapshot and log, a replay of each shard with its wallets and books, and the players of a running
+ * server, if there is one. Outage errors are passed on. Throws a `ToolError` if the server does not answer.
  */
 export async function verify(reader: StoreReader, options: VerifyOptions): Promise<VerifyReport> {
   const shards: ShardReport[] = [];
   const books = new StoreBooks();
   const findings = new Findings();
   const progress = await storeProgress(reader, options);
-  // Missing days come first: they explain missing rounds.
+  // Report missing days first, because they explain missing rounds.
   for (const day of (await reader.archive?.missingDays()) ?? []) findings.add('archive', describeMissingDay(day));
   for (const shard of shardsOf(reader)) {
     const verification = await verifyShard(shard, reader, { ...options, onProgress: (done) => progress(shard, done) });
     findings.addAll(verification.findings);
-    // The sums of an unfinished replay would only add another fault.
+    // Leave out the books of an unfinished replay, because their sums would only add a further fault.
     if (verification.replay?.isBroken === false) books.addAll(verification.replay.books);
     shards.push(reportOf(shard, verification));
   }
   return { shards, books, findings };
 }
 
-/** Makes another pass when a running server has trimmed its log or deleted a snapshot: either looks like a fault. */
+/**
+ * Repeats the pass if a running server has trimmed its log or deleted a snapshot, because either looks like a fault.
+ */
 async function verifyShard(shard: number, reader: StoreReader, options: VerifyOptions): Promise<ShardVerification> {
   for (let attempt = 1; ; attempt++) {
     const before = await removableOf(shard, reader);
@@ -89,7 +94,7 @@ async function verifyShard(shard: number, reader: StoreReader, options: VerifyOp
   }
 }
 
-/** Parts of a shard that a running server removes over time. */
+/** Data of a shard that a running server removes over time. */
 async function removableOf(shard: number, reader: StoreReader): Promise<{ first: string; snapshots: string[] }> {
   const stored = await reader.snapshots.snapshots(shard);
   return { first: await nameOfFirst(shard, reader), snapshots: stored.map(({ id }) => id) };
@@ -105,7 +110,7 @@ async function nameOfFirst(shard: number, reader: StoreReader): Promise<string> 
   }
 }
 
-/** Progress over the complete store: shards are verified one after the other. */
+/** Reports progress over the complete store, because shards are verified one after another. */
 async function storeProgress(
   reader: StoreReader,
   { onProgress }: VerifyOptions,
@@ -140,7 +145,7 @@ function reportOf(shard: number, verification: ShardVerification): ShardReport {
   };
 }
 
-/** Marks formatted for a report. */
+/** Formats the marks for a report. */
 export function marksOf(archive: ArchiveCheck | undefined): Pick<ShardReport, 'logMark' | 'archiveMark'> {
   const formatted = (mark: ArchiveMark | undefined) => mark && formatMark(mark);
   return { logMark: formatted(archive?.required), archiveMark: formatted(archive?.mark) };

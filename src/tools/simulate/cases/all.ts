@@ -13,7 +13,7 @@ import { SETTLES } from './settles.js';
 
 const TABLES = [REFUSALS, BETS, SETTLES, CORRECTIONS, BESIDE_ROUNDS, ROLLBACKS, REPEATS, OLD_MESSAGES, ARRAYS, NETWORK];
 
-/** All cases, in the order of the rules. */
+/** All cases, ordered by rule. */
 export const CASES: readonly Case[] = TABLES.flat().sort(
   (one, other) => RULE_NAMES.indexOf(one.rule) - RULE_NAMES.indexOf(other.rule),
 );

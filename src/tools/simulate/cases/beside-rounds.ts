@@ -2,7 +2,7 @@ import type { Case } from '../case.js';
 import { BY_ROUND } from '../platform.js';
 import { inDebt } from './in-debt.js';
 
-/** Tips, rewards and movements. */
+/** Cases about tips, rewards and movements, none of which belong to a round. */
 export const BESIDE_ROUNDS: readonly Case[] = [
   {
     rule: 'tips',

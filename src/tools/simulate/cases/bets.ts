@@ -349,7 +349,7 @@ export const BETS: readonly Case[] = [
   },
 ];
 
-/** A settle that skips, and then the same one without skip, twice. */
+/** A settle with skip, followed by the same settle without skip, twice. */
 function paidOnce(skippingOf: (p: Platform) => Message): Case['steps'] {
   return (p) => {
     const skipping = skippingOf(p);

@@ -4,7 +4,7 @@ import { inDebt } from './in-debt.js';
 
 const REJECT = { status: 'REJECT' };
 
-/** Adjustments, voids and cancels. */
+/** Cases about adjustments, voids and cancels. */
 export const CORRECTIONS: readonly Case[] = [
   {
     rule: 'adjust',

@@ -6,8 +6,8 @@ import type { RuleName } from '../rules.js';
 const DEBT = -500;
 
 /**
- * The player has spent a payout on another bet, b2, before the payout was voided. A message that then takes nothing
- * must succeed; `moved` is its effect.
+ * Case of a player who spent a payout on a second bet, b2, before the payout was voided. A message that then takes no
+ * money must succeed. `moved` is the amount that the message moves.
  */
 export function inDebt(rule: RuleName, name: string, message: (p: Platform) => Message, moved = 0): Case {
   return {

@@ -1,7 +1,7 @@
 import { atOnce, type Case, cut } from '../case.js';
 import { BY_ROUND, SKIP } from '../platform.js';
 
-/** Effects of networks: messages overtake each other, arrive at once, and are lost. */
+/** Cases about network faults: messages that overtake each other, arrive at the same time, or get lost. */
 export const NETWORK: readonly Case[] = [
   {
     rule: 'late',

@@ -2,8 +2,8 @@ import type { Case } from '../case.js';
 import { BY_ROUND, SKIP } from '../platform.js';
 
 /*
- * An acknowledged message, sent again much later, for example from a queue after an outage. Later events may make it
- * look new, but it is a repeat.
+ * Cases in which an acknowledged message is sent again much later, for example from a queue after an outage. Later
+ * events may make it look new, but it is a repeat.
  */
 export const OLD_MESSAGES: readonly Case[] = [
   {

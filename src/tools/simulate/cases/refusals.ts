@@ -2,7 +2,7 @@ import type { Case, Step } from '../case.js';
 import type { Message, Signature } from '../message.js';
 import { but, invalid, type Platform, without } from '../platform.js';
 
-/** A message that must be refused for any player in any state. */
+/** Case of a message that must be refused for any player in any state. */
 function refused(rule: 'invalid' | 'player' | 'signature', name: string, make: (p: Platform) => Message): Case {
   return {
     rule,
@@ -79,7 +79,7 @@ function stranger(message: Message): Message {
   return { ...message, envelope: { username: 'simulation-nobody' }, refusal: 10001 };
 }
 
-/** Uses a currency that no test operator has: the code is reserved for tests. */
+/** Changes the currency to one that no operator has, because its code is reserved for tests. */
 function foreign(message: Message): Message {
   return { ...message, envelope: { currency: 'XTS' }, refusal: 40003 };
 }

@@ -5,13 +5,13 @@ import type { RuleName } from '../rules.js';
 
 type Pair = readonly [number, number];
 
-/** A message that has an effect, and the messages that must come before. */
+/** A message with an effect, and the messages that must precede it. */
 interface Effect {
   readonly of: string;
   readonly before: readonly ((p: Platform) => Step)[];
   readonly message: (p: Platform) => Message;
   readonly balances: Pair;
-  /** One changed field, and the code of the refusal. */
+  /** A change to one field, and the expected refusal code. */
   readonly changes?: readonly (readonly [what: string, change: Readonly<Record<string, unknown>>, code: number])[];
 }
 
@@ -133,7 +133,7 @@ const EFFECTS: readonly Effect[] = [
   { of: 'rollback', before: [bet, settled], message: (p) => p.rollback('b1', 0, 250), balances: [1150, 900] },
 ];
 
-/** The stake of a bet that moves the balance, so that a repeated first answer differs from a new one. */
+/** Stake of an extra bet that changes the balance, so that the repeated first answer differs from a new answer. */
 const MOVED_ON = 7;
 
 function repeat({ of, before, message, balances }: Effect): Case {
@@ -152,7 +152,7 @@ function repeat({ of, before, message, balances }: Effect): Case {
   });
 }
 
-/** A repeat of an adjustment is recognized by its request. */
+/** Leaves out adjustBets, because a repeated adjustment is recognized by its request id. */
 const ANEW = EFFECTS.filter(({ of }) => of !== 'adjustBets');
 
 function anew({ of, before, message, balances }: Effect): Case {

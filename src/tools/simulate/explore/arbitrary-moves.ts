@@ -3,18 +3,18 @@ import type { Element, Endpoint, Message } from '../message.js';
 import type { Profile } from '../profile.js';
 
 /*
- * Random actions. Ids, rounds and amounts are few on purpose, so that histories are full of repeats, late messages,
+ * Random actions. Ids, rounds and amounts are deliberately few, so that histories are full of repeats, late messages,
  * reused ids and rounds with a past.
  */
 export type Move =
   | { readonly type: 'send' | 'cut'; readonly message: Message }
-  /** Repeats an earlier message; 1: the last one. */
+  /** Repeats an earlier message; 1 is the last one. */
   | { readonly type: 'again'; readonly back: number }
-  /** Repeats one of the first messages, however long ago it was sent. */
+  /** Repeats one of the first messages, regardless of how long ago it was sent. */
   | { readonly type: 'old'; readonly nth: number }
-  /** Repeats an earlier message with one change, as networks and platforms distort a retry. */
+  /** Repeats an earlier message with one change, as networks and platforms can distort a retry. */
   | { readonly type: 'vary'; readonly back: number; readonly change: Element }
-  /** Sends an earlier message and these at once. */
+  /** Sends an earlier message and these messages at the same time. */
   | { readonly type: 'at-once'; readonly back: number; readonly messages: readonly Message[] };
 
 const MOVES_MAX = 40;
@@ -76,7 +76,7 @@ export function arbitraryMoves({ endpoints }: Profile): fc.Arbitrary<readonly Mo
   const message = arbitraryMessage(endpoints);
   const back = fc.integer({ min: 1, max: 8 });
   const move: fc.Arbitrary<Move> = fc.oneof(
-    // Lets failures shrink to plain messages, too.
+    // Allows failures to shrink to plain messages as well.
     { withCrossShrink: true },
     { weight: 12, arbitrary: fc.record({ type: fc.constant('send' as const), message }) },
     { weight: 3, arbitrary: fc.record({ type: fc.constant('again' as const), back }) },
@@ -101,7 +101,7 @@ function arbitraryMessage(endpoints: readonly Endpoint[]): fc.Arbitrary<Message>
   return fc.oneof(
     ...endpoints.map((endpoint) => {
       const elements = endpoint === 'checkBalance' ? undefined : ELEMENTS[endpoint];
-      // Most requests have one element.
+      // Usually a request has one element.
       const txns =
         elements === undefined
           ? fc.constant([])

@@ -10,30 +10,33 @@ import { maybeMissing } from '../profile.js';
 import { arbitraryMoves, type Move } from './arbitrary-moves.js';
 import { historyOf } from './history.js';
 
-/** Time limit of shrinking: results are short enough after it. */
+/** Time limit for shrinking. Results are usually short enough before that. */
 const SHRINKING_MS_MAX = 60_000;
 const FIRST_SEED_MAX = 2 ** 31 - 1;
 
 export interface Explored {
-  /** The difference, or one result for all histories; more when some could not be played to their end. */
+  /**
+   * The difference, or one result for all histories. There are further results if some histories could not be played to
+   * their end.
+   */
   readonly results: readonly Result[];
   readonly histories: number;
   readonly messages: number;
   readonly seconds: number;
 }
 
-/** The start and the extent of an exploration. */
+/** Start and extent of an exploration. */
 export interface Plan {
-  /** The first history's seed; each history has one of its own. */
+  /** Seed of the first history. Each history has its own seed. */
   readonly seed: number;
   readonly seconds: number;
-  /** Histories played at the same time: most of the time they wait for the operator's disk. */
+  /** Number of concurrent histories. Most of the time they wait for the operator's disk. */
   readonly lanes: number;
 }
 
 /**
- * Plays random histories for a time. The first history that differs ends the exploration. It is played again in shorter
- * and shorter forms, with new players.
+ * Plays random histories until the time is over. The first history with a difference ends the exploration. It is then
+ * played again in ever shorter forms, with new players.
  */
 export async function explore(
   table: Table,
@@ -57,7 +60,7 @@ export async function explore(
 }
 
 class Exploration {
-  /** The seed of the first history that differs. Differences of other concurrent histories are ignored. */
+  /** Seed of the first history with a difference. Differences in concurrent histories are ignored. */
   private shrinking: number | undefined;
   private histories = 0;
   private messages = 0;
@@ -76,7 +79,7 @@ class Exploration {
     return this.shrinking !== undefined;
   }
 
-  /** Plays one history. If it differs, also finds the shortest form. */
+  /** Plays one history. If it differs, also finds its shortest form. */
   async play(seed: number): Promise<void> {
     let smallest: Finding | undefined;
     const property = fc.asyncProperty(this.moves, async (moves) => {
@@ -117,7 +120,7 @@ class Exploration {
       return finding;
     } catch (error) {
       if (!(error instanceof CannotKnow)) throw error;
-      // Numbers are removed, so that there are few different reasons.
+      // Remove the numbers, so that similar reasons are counted as one.
       const why = error.message.replaceAll(/\b\d+ times/g, 'several times');
       this.unknown.set(why, (this.unknown.get(why) ?? 0) + 1);
       return undefined;

@@ -5,7 +5,7 @@ import type { Move } from './arbitrary-moves.js';
 
 const ANY = 'any order';
 
-/** The steps of these actions. An action that refers to a missing earlier message is left out. */
+/** Converts actions to steps. Leaves out an action that refers to an earlier message that does not exist. */
 export function historyOf(moves: readonly Move[]): Step[] {
   const past: Message[] = [];
   const steps: Step[] = [];
@@ -21,7 +21,8 @@ export function historyOf(moves: readonly Move[]): Step[] {
 }
 
 /**
- * Counts from the end, or from the start for an old message: so the message stays the same when the history is shrunk.
+ * Finds the earlier message of an action. Counts back from the end, or from the start for an old message, so that the
+ * message stays the same when the history is shrunk.
  */
 function earlierOf(move: Move, past: readonly Message[]): Message | undefined {
   if (move.type === 'old') return past[move.nth];
@@ -43,7 +44,7 @@ function sentBy(move: Move, earlier: Message | undefined): readonly Message[] {
   }
 }
 
-/** True when all elements have the field and stay valid with the change. */
+/** True if all elements have the field and remain valid after the change. */
 function isChangeable({ txns }: Message, change: Element): boolean {
   const [field] = Object.keys(change) as [string];
   return txns.length > 0 && txns.every((txn) => field in txn);

@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net';
 import { type Response, ResponseReader } from './response-reader.js';
 
-/** A request that waits for its response. */
+/** A request that is waiting for its response. */
 export interface Exchange {
-  /** The request, head included. */
+  /** Complete request, including its head. */
   readonly request: string;
   end(response: Response): void;
   fail(error: Error): void;
 }
 
-/** A connection for one request at a time, kept as long as the server keeps it. */
+/** Connection that carries one request at a time, and is reused for as long as the server keeps it open. */
 export class Connection {
   private readonly reader = new ResponseReader();
   private exchange: Exchange | undefined;
   private error: Error | undefined;
-  /** Idle deadline (by `performance.now`): do not reuse the connection after it. */
+  /** Idle deadline, in ms of `performance.now`. Do not reuse the connection after it. */
   private keptUntilMs = Number.POSITIVE_INFINITY;
 
   private readonly socket: Socket;
@@ -46,7 +46,7 @@ export class Connection {
     this.socket.write(exchange.request);
   }
 
-  /** Closes the connection. The waiting exchange fails with `error`. */
+  /** Closes the connection. A waiting exchange fails with `error`. */
   destroy(error?: Error): void {
     this.error ??= error;
     this.socket.destroy();
@@ -80,7 +80,7 @@ export class Connection {
     if (response.keptMs === 0) {
       this.socket.destroy();
     } else {
-      // Only servers that announce a timeout have one.
+      // Only servers that announce a timeout have a deadline.
       const isTimed = response.keptMs !== Number.POSITIVE_INFINITY;
       this.keptUntilMs = isTimed ? performance.now() + response.keptMs : Number.POSITIVE_INFINITY;
       this.onFree(this);

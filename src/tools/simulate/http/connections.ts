@@ -5,12 +5,14 @@ import { Connection, type Exchange } from './connection.js';
 import type { Response } from './response-reader.js';
 
 /**
- * Limit of connections to one server. There are no more than concurrent histories times the messages they send at once.
+ * Maximum number of connections to one server. Without a limit there would be as many as concurrent histories times the
+ * messages that each sends at once.
  */
 const CONNECTIONS_MAX = 1024;
 
 /**
- * One receive buffer for all connections: its bytes are parsed before more arrive. A stream allocates 64 KB per answer.
+ * Receive buffer shared by all connections, because its bytes are parsed before more bytes arrive. A stream would
+ * allocate 64 KB per answer.
  */
 const received = Buffer.allocUnsafe(64 * 1024);
 
@@ -21,31 +23,31 @@ export interface Server {
   readonly isTls: boolean;
 }
 
-/** Sends requests to one server over kept connections. The one used last is reused first. */
+/** Sends requests to one server over reused connections, the most recently used one first. */
 export class Connections {
   private readonly all = new Set<Connection>();
   private readonly free: Connection[] = [];
   private readonly waiting = new Queue<Sending>();
-  /** Requests to send in this turn of the event loop. */
+  /** Requests to send in the current turn of the event loop. */
   private outbox: Sending[] = [];
   private isClosed = false;
 
   constructor(private readonly server: Server) {}
 
-  /** `done` gets an error when there is no response in this time. */
+  /** Sends a request. `done` receives an error if there is no response within the timeout. */
   send(request: string, timeoutMs: number, done: (response: Response | Error) => void): void {
     this.outbox.push(new Sending(request, timeoutMs, done));
-    // Flush once per turn: an operator that is woken for each request gets less done.
+    // Flush once per turn. An operator that is woken for each single request gets less work done.
     if (this.outbox.length === 1) setImmediate(() => this.flush());
   }
 
-  /** Sends the request on a connection of its own, and cuts the connection without waiting for the answer. */
+  /** Sends the request on its own connection, and closes the connection without waiting for the answer. */
   cut(request: string): Promise<void> {
     return new Promise((resolve) => {
       const socket = open(this.server, () => {});
       socket.on('error', () => {});
       socket.on('close', () => resolve());
-      // The request has left. Chance decides whether the operator is already done.
+      // The request has been sent. Chance decides whether the operator has already executed it.
       socket.write(request, () => setImmediate(() => socket.destroy()));
     });
   }
@@ -62,7 +64,7 @@ export class Connections {
   }
 
   private begin(sending: Sending): void {
-    // The request was given up meanwhile.
+    // The request was given up in the meantime.
     if (sending.isDone) return;
     const connection = this.maybeFree() ?? this.maybeNew();
     if (connection === undefined) this.waiting.push(sending);
@@ -109,7 +111,7 @@ export class Connections {
   }
 }
 
-/** A request that is answered, or fails, once. */
+/** A request that ends exactly once, with a response or an error. */
 class Sending implements Exchange {
   isDone = false;
   private connection: Connection | undefined;

@@ -1,26 +1,26 @@
-/** An HTTP/1.1 response, read to its end. */
+/** A complete HTTP/1.1 response. */
 export interface Response {
   readonly status: number;
-  /** The body; of a long one, its beginning. */
+  /** The body. Of a long body, only the beginning is kept. */
   readonly text: string;
-  /** How long the connection may be idle before it is used again (milliseconds); 0: close it now. */
+  /** Time that the connection may be idle before it is reused, in ms; 0 means that it must be closed now. */
   readonly keptMs: number;
 }
 
 const HEAD_BYTES_MAX = 64 * 1024;
-/** A response's bytes beyond this limit are read and dropped. */
+/** Bytes of a response beyond this limit are read and discarded. */
 const TEXT_BYTES_MAX = 64 * 1024;
 const NONE = Buffer.alloc(0);
 const HEAD_END = '\r\n\r\n';
 const CONTINUE = 100;
 const NO_BODY = [204, 304];
 
-/** The next part to read: `left` bytes of a body or of a chunk, or another part. */
+/** The part to read next. For a body or chunk, `left` is the number of bytes remaining. */
 type Next = 'head' | 'body' | 'chunk size' | 'chunk' | 'chunk end' | 'trailer' | 'body until the end';
 
 /**
  * Parses the responses of one connection, one after another. Node's own client costs three times as much per response:
- * headers as an object, a stream for a body of one piece, events for every step.
+ * it creates an object for the headers, a stream even for a body that arrives in one piece, and events for every step.
  */
 export class ResponseReader {
   private next: Next = 'head';
@@ -32,8 +32,8 @@ export class ResponseReader {
   private bodyBytes = 0;
 
   /**
-   * Returns the response that these bytes complete; the caller may overwrite the bytes afterwards. Throws when the
-   * bytes are not a response.
+   * Returns the response that these bytes complete, if any. The caller may overwrite the bytes afterwards. Throws if
+   * the bytes are not a response.
    */
   push(bytes: Buffer): Response | undefined {
     this.unread = this.unread.length === 0 ? bytes : Buffer.concat([this.unread, bytes]);
@@ -45,18 +45,18 @@ export class ResponseReader {
         return undefined;
       }
     }
-    // Bytes after the end of a response answer no request: the connection is out of step.
+    // Bytes after the end of a response do not answer any request, so the connection is out of step.
     if (this.unread.length > 0) this.keptMs = 0;
     this.unread = NONE;
     return this.take();
   }
 
-  /** Returns the response that ends with the connection. */
+  /** Returns the response that the end of the connection completes, if any. */
   end(): Response | undefined {
     return this.next === 'body until the end' ? this.take() : undefined;
   }
 
-  /** True when the response is complete; undefined when more bytes are needed. */
+  /** Parses the next part. Returns true if the response is complete, and undefined if more bytes are needed. */
   private step(): boolean | undefined {
     switch (this.next) {
       case 'head':
@@ -94,7 +94,7 @@ export class ResponseReader {
     const [, minor, status] = /^HTTP\/1\.([01]) (\d{3})[ \r]/.exec(head) ?? [];
     if (status === undefined) throw new Error('the answer is not of HTTP/1.1');
     this.status = Number(status);
-    // An informational status (1xx) announces another response.
+    // An informational status (1xx) is followed by a further response.
     if (this.status >= CONTINUE && this.status < 200) return this.go('head');
     this.keptMs = keptMsOf(head, minor === '1');
     if (NO_BODY.includes(this.status)) return true;
@@ -136,7 +136,7 @@ export class ResponseReader {
     return line;
   }
 
-  /** Reads up to `left` bytes. Returns true when all have come. */
+  /** Reads up to `left` bytes. Returns true if all of them have arrived. */
   private piece(): boolean {
     const piece = this.unread.subarray(0, this.left);
     if (this.bodyBytes < TEXT_BYTES_MAX) this.body.push(Buffer.from(piece));
@@ -161,7 +161,7 @@ const CONTENT_LENGTH = /\ncontent-length:[ \t]*(.*?)[ \t]*\r/i;
 const LENGTHS = /\n(?:content-length|transfer-encoding):/gi;
 const CONNECTION = /\nconnection:[ \t]*(.*?)[ \t]*\r/i;
 const KEEP_ALIVE = /\nkeep-alive:.*?timeout=(\d+)/i;
-/** A server closes an idle connection slightly before a request that is on its way arrives. */
+/** Safety margin: a server may close an idle connection shortly before a request in transit arrives. */
 const CLOSES_EARLIER_MS = 1000;
 
 function maybeHeader(header: RegExp, head: string): string | undefined {

@@ -1,7 +1,10 @@
 import type { Element, Message, Player } from '../message.js';
 import type { Callback } from './callback.js';
 
-/** A message as the reference wallet reads it. Amounts become units of 10^-decimals. checkBalance is not a callback. */
+/**
+ * Converts a message to the form that the reference wallet reads. Amounts become units of 10^-decimals. checkBalance is
+ * not a callback.
+ */
 export function callbackOf(message: Message, { username, currency }: Player, decimals: number): Callback {
   const envelope = { username, currency, productId: 'P', ...message.envelope };
   return {
@@ -31,7 +34,7 @@ function elementOf(txn: Element, decimals: number): Element {
   };
 }
 
-/** Whole units; NaN for an amount with more decimals. */
+/** Converts an amount to whole units; NaN if the amount has more decimals. */
 export function unitsOf(amount: number, decimals: number): number {
   const exact = amount * 10 ** decimals;
   const units = Math.round(exact);

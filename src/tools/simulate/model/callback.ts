@@ -1,6 +1,6 @@
 /*
- * The platform's callbacks as the reference wallet reads them. The words differ from walletd's on purpose: the judge
- * and the judged program share only the specification. Amounts are whole units.
+ * The platform's callbacks as the reference wallet reads them. The terms deliberately differ from walletd's: the judge
+ * and the program under test share only the specification. Amounts are whole units.
  */
 export type Callback =
   | (Envelope & { readonly type: 'placeBets'; readonly session?: string | undefined; readonly txns: readonly Place[] })
@@ -75,19 +75,19 @@ interface Tip extends Element {
 
 interface Reward extends Element {
   readonly payoutAmount: number;
-  /** More than the operator allows in one credit. */
+  /** True if the amount exceeds what the operator allows in one credit. */
   readonly isTooMuch?: boolean;
 }
 
-/** A movement; the platform calls its id `refId`. */
+/** A movement, whose id the platform calls `refId`. */
 interface Movement extends Element {
   readonly status: 'DEBIT' | 'CREDIT';
   readonly amount: number;
-  /** More than the operator allows in one credit. */
+  /** True if the amount exceeds what the operator allows in one credit. */
   readonly isTooMuch: boolean;
 }
 
-/** A correction of a balance by the operator. */
+/** A balance correction by an operator. */
 export interface Correction {
   readonly id: string;
   readonly username: string;

@@ -1,8 +1,8 @@
 import type { Callback, CheckBalance, Correction, ReferenceRules } from './callback.js';
 
 /*
- * The naive wallet: decisions.md written down a second time, for reading and not for speed. It uses plain objects and
- * linear searches, and undoes an array by discarding its copy. It shares no code with src/wallet.
+ * The naive wallet: a second implementation of decisions.md, written to be read and not to be fast. It uses plain
+ * objects and linear searches, and undoes an array by discarding its copy. It shares no code with src/wallet.
  */
 interface Entry {
   readonly what: 'place' | 'settle' | 'adjust' | 'void' | 'cancel' | 'rollback';
@@ -13,12 +13,12 @@ interface Entry {
   readonly sent: number;
   /** Set for a rollback of the complete round. */
   readonly ofRound: boolean;
-  /** True when a rollback came later. */
+  /** True if a later rollback has undone this entry. */
   readonly undone: boolean;
   readonly before: number;
   readonly after: number;
   readonly version: number;
-  /** For a copy: the newest entry of another message that it stands for. */
+  /** For a copy: the newest entry of a different message that the copy stands for. */
   readonly standsFor?: Entry;
 }
 
@@ -31,18 +31,18 @@ interface Bet {
   stake: number;
   held: number;
   paid: number;
-  /** The amount that a refund gave back. */
+  /** Amount that a refund gave back. */
   returned: number;
   opened: boolean;
   taken: boolean;
   paidOut: boolean;
   single: boolean;
   settledByRound: boolean;
-  /** True when a single-state message settled the bet. */
+  /** True if a single-state message settled the bet. */
   singly: boolean;
   /** The effect that the newest rollback has undone. */
   openedFrom: string;
-  /** Requests of rollbacks that were repeats, and the entries they repeated. */
+  /** Requests of rollbacks that were repeats, with the entries that they repeated. */
   asked: { readonly request: string; readonly entry: Entry }[];
   entries: Entry[];
 }
@@ -92,7 +92,7 @@ export interface ReferencePlayer {
   balance: number;
   version: number;
   blocked: boolean;
-  /** The digest of the session's token, and the session's end; null: never. */
+  /** Digest of the session token, and the end of the session; null means that it never ends. */
   session: { readonly digest: string; readonly endMs: number | null } | undefined;
   bets: Bet[];
   settlements: Settlement[];
@@ -109,7 +109,7 @@ export interface ReferencePlayer {
   }[];
   /** Requests of settles and cancels of complete rounds that rollbacks have undone. */
   undone: { readonly product: string; readonly round: string; readonly request: string }[];
-  /** Acknowledged messages that their effects do not reveal, by the round that they name first. */
+  /** Acknowledged messages that cannot be derived from their effects, by the first round that each names. */
   remembered: {
     readonly product: string;
     readonly round: string;
@@ -118,7 +118,7 @@ export interface ReferencePlayer {
     readonly after: number;
   }[];
   tipDays: number[];
-  /** All operations with an id; `what` decides whether two are the same. */
+  /** All operations with an id. Two operations are the same if their `what` is equal. */
   operations: { readonly id: string; readonly what: string; readonly before: number; readonly after: number }[];
 }
 
@@ -134,24 +134,27 @@ export interface ReferenceTurn {
 type Txn = Callback['txns'][number];
 type Of<K extends Callback['type']> = Extract<Callback, { type: K }>['txns'][number];
 
-/** Thrown, and always caught. The class is not an Error, because a stack trace costs more than everything else here. */
+/**
+ * Thrown to refuse a callback, and always caught. It is not an Error, because a stack trace costs more than everything
+ * else here.
+ */
 class Refused {
   constructor(
     readonly code: number,
-    /** Side effect that stays although the request failed. */
+    /** Side effect that remains although the request failed. */
     readonly residue?: (player: ReferencePlayer) => void,
   ) {}
 }
 
 interface Effect {
   repeat: boolean;
-  /** The repeated object, for a repeat. */
+  /** For a repeat, the object whose message was repeated. */
   source?: object;
-  /** True for a repeat with a different status or skip. */
+  /** True for a repeat that has a different status or skip. */
   isOther?: boolean;
-  /** Set for a repeat whose request was unknown before, and is now known. */
+  /** Set for a repeat whose request was unknown until now. */
   remembered?: boolean;
-  /** The round that must remember a repeat whose request differs from the one that had the effect. */
+  /** Round that must remember a repeat, if its request differs from the one that had the effect. */
   home?: string;
   before: number;
   after: number;
@@ -160,7 +163,7 @@ interface Effect {
 
 export class ReferenceWallet {
   players = new Map<string, ReferencePlayer>();
-  /** Id and time of the callback that is being answered. */
+  /** Id and time of the callback that is being processed. */
   private request = '';
   private sent = 0;
 
@@ -204,7 +207,7 @@ export class ReferenceWallet {
     return turn.answer;
   }
 
-  /** Computes the answer and the player's next state; leaves the given player unchanged. */
+  /** Computes the answer and the player's next state. Does not modify the given player. */
   turn(player: ReferencePlayer, command: Callback, nowMs: number): ReferenceTurn {
     if (player.currency !== command.currency) return { answer: { code: 40003 }, player };
 
@@ -214,7 +217,7 @@ export class ReferenceWallet {
       (one) => one.product === command.productId && one.message === message && isNamed(player, command, one.round),
     );
     if (known === undefined) return today.home === undefined ? today : this.remember(player, command, today);
-    // An acknowledged message has no effect any more, whatever it would do today.
+    // An acknowledged message has no further effect, whatever it would do if it were new.
     const { code } = today.answer;
     if (code === 20002 || code === 20003 || code === 20004) return { answer: { code }, player };
     const closes = command.type === 'settleBets' || command.type === 'cancelBets' || command.type === 'cancelTips';
@@ -243,7 +246,7 @@ export class ReferenceWallet {
     return { answer, player: { ...today.player, remembered, version: player.version + 1 } };
   }
 
-  /** The answer as if no complete message were remembered, and the round that must remember this one. */
+  /** Computes the answer as if no complete message were remembered, and the round that must remember this one. */
   private today(player: ReferencePlayer, command: Callback, nowMs: number): ReferenceTurn & { home?: string } {
     this.request = command.id;
     this.sent = command.timestampMillis;
@@ -272,7 +275,7 @@ export class ReferenceWallet {
             changed = true;
           }
         }
-        // The end of a round binds from the next request on.
+        // The end of a round takes effect with the next request.
         ended.push(...copy.endedRounds.splice(player.endedRounds.length));
       }
       copy.endedRounds.push(...ended);
@@ -781,22 +784,22 @@ export class ReferenceWallet {
     const paid = [...settled, ...settlements].reduce((sum, one) => sum + one.paid, 0);
     const refunded = bets.filter((bet) => bet.state === 'REFUND');
     const open = bets.filter(isOpen);
-    // With several entries in one array, take the oldest bet's.
+    // If one array made several entries, take that of the oldest bet.
     const newestOf = (entries: Entry[]) => entries.sort((a, b) => b.version - a.version).at(0);
     const rollbacks = open.flatMap((bet) => newestOf(bet.entries.filter((one) => one.what === 'rollback')) ?? []);
     let opened = settled;
     let moved = paid;
     const isFull = countClosings(player, product, round) >= this.rules.historyMax;
     if (settled.length === 0 && paid === 0) {
-      // Bets that a rollback of the round left alone stay unchanged while a bet of the round runs once more because of
-      // it.
+      // If a rollback of the round has reopened one of its bets, leave the bets unchanged that this rollback did not
+      // reopen.
       const ofRound = player.rollbacks.filter((one) => one.product === product && one.round === round);
       const isOfRound = (one: Entry) => ofRound.some(({ entry }) => entry.version === one.version);
       const newest = newestOf(rollbacks.filter(isOfRound));
       const cancelledSince = (bet: Bet) =>
         bet.entries.some((one) => one.what === 'cancel' && one.version > (newest?.version ?? 0));
       opened = newest === undefined ? refunded : refunded.filter(cancelledSince);
-      // A bet of the round that this array named before had a result, so the round means the results.
+      // An earlier element of this array named a bet of the round that had a result, so the round stands for results.
       if (hasBegun) opened = [];
       moved = opened.reduce((sum, bet) => sum + bet.returned, 0);
       if (opened.length === 0) {
@@ -854,7 +857,10 @@ export class ReferenceWallet {
     bet.entries = bet.entries.map((entry) => (isUndone(entry) ? { ...entry, undone: true } : entry));
   }
 
-  /** A bet that was never rolled back has no undone effect. */
+  /**
+   * True if a rollback has already undone the effect of the current request on this bet. A bet that was never rolled
+   * back has no undone effect.
+   */
   private isStale(player: ReferencePlayer, bet: Bet): boolean {
     if (!bet.entries.some((one) => one.what === 'rollback')) return false;
     return this.isUndone(player, [bet], bet.product, bet.round);
@@ -935,7 +941,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, movement, { what: 'place', amount });
   }
 
-  /** The entry of this same message, even when a rollback has made its stake untaken. */
+  /** The entry made by this same message, even if a rollback has since given its stake back. */
   private ownPlacing(item: Bet, amount: number, status: string, skip: boolean): Entry | undefined {
     const own = item.entries.findLast((one) => {
       const isSame = one.amount === amount && one.status === status && one.skip === skip;
@@ -946,13 +952,13 @@ export class ReferenceWallet {
     return own.version < rollback.version && this.sent > rollback.sent ? undefined : own;
   }
 
-  /** A repeat of a settle or cancel. */
+  /** Effect of a repeated settle or cancel. The round must remember the repeat if its request is new. */
   private repeatIn(item: { round: string; entries: Entry[] }, entry: Entry): Effect {
     const isOwn = ({ what, request }: Entry) => (what === 'settle' || what === 'cancel') && request === this.request;
     return repeatOf(entry, item.entries.some(isOwn) ? undefined : item.round);
   }
 
-  /** The message as text, with its time when a request id may be used again. */
+  /** The message as text. The text includes the time if a request id may be reused. */
   private messageOf(command: Callback): string {
     return messageText(command, this.rules.rollbackStale === 'request' ? undefined : command.timestampMillis);
   }
@@ -1031,7 +1037,7 @@ export function newPlayer(currency: string, balance: number): ReferencePlayer {
   };
 }
 
-/** The player after a failed request, with its side effects. */
+/** The player after a failed request, including its side effects. */
 function withResidue(player: ReferencePlayer, { residue }: Refused, version: number): ReferencePlayer {
   if (residue === undefined) return player;
   const kept = copyOf(player);
@@ -1040,7 +1046,7 @@ function withResidue(player: ReferencePlayer, { residue }: Refused, version: num
   return kept;
 }
 
-/** Entries never change, so both copies share them. */
+/** Both copies share the entries, because entries never change. */
 function copyOf(player: ReferencePlayer): ReferencePlayer {
   return {
     ...player,
@@ -1065,7 +1071,7 @@ function newBet(product: string, id: string, round: string, kind: Bet['kind'], s
   return { product, id, round, kind, state, stake, ...amounts, ...facts, openedFrom: '', asked: [], entries: [] };
 }
 
-/** The object that an array's element has closed: a round, or one bet of it. */
+/** A round, or one bet of it, that an element of an array has closed. */
 interface Closed {
   round: string;
   whole: boolean;
@@ -1078,11 +1084,11 @@ function closedBy(player: ReferencePlayer, command: Callback, txn: Txn, { repeat
   if (byRound) return [{ round: roundId, whole: true, repeat }];
   const item = find(player, command.productId, id);
   if (command.type === 'rollback' && item?.openedFrom !== 'SETTLED') return [];
-  // Tips and rewards belong to no round.
+  // Tips and rewards do not belong to a round.
   return item?.kind === 'bet' ? [{ round: item.round, whole: false, repeat }] : [];
 }
 
-/** A bet without a cancel or void of its own, because an element of this array has closed its complete round. */
+/** True for a bet without its own cancel or void, because an element of this array has closed its complete round. */
 function isClosedWithRound(player: ReferencePlayer, command: Callback, txn: Txn, closed: readonly Closed[]) {
   if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return false;
   const bet = find(player, command.productId, txn.id);
@@ -1117,7 +1123,7 @@ function countClosings(player: ReferencePlayer, product: string, round: string):
   return all.filter((one) => one.product === product && one.round === round).length;
 }
 
-/** When no bet is settled any more, settlements that pay nothing are removed as if they had never happened. */
+/** If no bet of the round is settled any more, removes settlements that pay nothing, as if they had never happened. */
 function forgetSettlements(player: ReferencePlayer, product: string, round: string): void {
   if (betsOf(player, product, round).some((bet) => bet.state === 'SETTLED')) return;
   for (const settlement of settlementsOf(player, product, round)) {
@@ -1145,7 +1151,7 @@ function key(product: string, round: string): string {
   return JSON.stringify([product, round]);
 }
 
-/** True when the round was cancelled as a whole, and the platform sent this message no later. */
+/** True if the complete round was cancelled and the platform sent this message no later than the cancel. */
 function isMarked(player: ReferencePlayer, command: Callback, round: string): boolean {
   const mark = player.marks.find((one) => one.product === command.productId && one.round === round);
   return mark !== undefined && command.timestampMillis <= mark.at;
@@ -1160,7 +1166,7 @@ function tombstones(player: ReferencePlayer): number {
   return player.bets.filter((bet) => bet.kind === 'tombstone').length + marks;
 }
 
-/** The entry of a similar message: one with the same status and skip, otherwise the newest. */
+/** The entry of a similar message: one with the same status and skip if it exists, otherwise the newest. */
 function alike(
   on: { entries: Entry[] },
   what: string,
@@ -1183,10 +1189,10 @@ function repeatOf(
   return home === undefined ? effect : { ...effect, home };
 }
 
-/** Limit of messages without an effect that a round remembers. */
+/** Maximum number of messages without an effect that a round remembers. */
 const REMEMBERED_MAX = 100;
 
-/** The text by which messages are compared, without irrelevant fields. */
+/** Text by which messages are compared, without irrelevant fields. */
 function messageText({ type, id, txns }: Callback, sent: number | undefined): string {
   const elements = (txns as readonly unknown[] as readonly Record<string, unknown>[]).map((txn) => [
     ...[txn.id, txn.roundId, txn.status, txn.betAmount, txn.payoutAmount, txn.amount],
@@ -1200,7 +1206,7 @@ function meansRound(txn: Txn): boolean {
   return byRound && !isSingleState;
 }
 
-/** The rounds that an element names: those of the transactions with its id, and its own. */
+/** Rounds that an element names: those of the transactions with its id, and its own. */
 function roundsOf(player: ReferencePlayer, { type, productId }: Callback, txn: Txn): string[] {
   if (meansRound(txn)) return [txn.roundId];
   const isIt = (one: { product: string; id: string }) => one.product === productId && one.id === txn.id;
@@ -1213,7 +1219,7 @@ function isNamed(player: ReferencePlayer, command: Callback, round: string): boo
   return command.txns.some((txn) => roundsOf(player, command, txn).includes(round));
 }
 
-/** The round that must remember the message; undefined when the message's effects reveal it. */
+/** Round that must remember the message; undefined if the message can be derived from its effects. */
 function homeOf(player: ReferencePlayer, command: Callback, effects: readonly Effect[], idle: number) {
   const [first] = command.txns as readonly Txn[];
   if (first === undefined || command.txns.length === 1) return effects[0]?.home;
@@ -1224,7 +1230,10 @@ function homeOf(player: ReferencePlayer, command: Callback, effects: readonly Ef
   return roundsOf(player, command, first)[0];
 }
 
-/** True for a bet that runs once more since a rollback: an earlier settle or cancel of it no longer counts. */
+/**
+ * True if the message names a bet that a rollback has reopened, so that an earlier settle or cancel of the bet no
+ * longer counts.
+ */
 function namesReopened(player: ReferencePlayer, command: Callback): boolean {
   const { productId: product } = command;
   const isReopened = (bet: Bet) => {

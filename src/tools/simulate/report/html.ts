@@ -14,7 +14,9 @@ pre { background: #f5f5f5; padding: .8rem; overflow-x: auto; font-size: 12px; }
 .agrees { color: #7bd88f; } .differs { color: #ff8a80; } .unknown { color: #ffca6a; } .skipped { color: #999; } }
 `;
 
-/** The results as one self-contained page: a verdict per rule, then its cases, with all messages sent. */
+/**
+ * Formats the results as one self-contained page: a verdict for each rule, followed by its cases and all messages sent.
+ */
 export function htmlOf(results: readonly Result[], url: string, profile: Profile): string {
   const rules = RULE_NAMES.filter((rule) => results.some((one) => one.rule === rule));
   const of = (rule: RuleName) => results.filter((one) => one.rule === rule);

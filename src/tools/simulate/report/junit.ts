@@ -4,7 +4,7 @@ import type { Profile } from '../profile.js';
 import { RULES } from '../rules.js';
 import { escaped } from './escaped.js';
 
-/** The results as JUnit XML, which CI systems read: a test per case, in a class per rule. */
+/** Formats the results as JUnit XML, which CI systems read. Each case is a test, and each rule a class. */
 export function junitOf(results: readonly Result[], url: string, profile: Profile): string {
   const count = (verdict: Result['verdict']) => results.filter((one) => one.verdict === verdict).length;
   const counts = `tests="${results.length}" failures="${count('differs')}" errors="${count('unknown')}" skipped="${count('skipped')}"`;

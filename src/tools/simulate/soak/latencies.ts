@@ -1,9 +1,9 @@
-/** Neighbouring buckets differ by this factor, which bounds the error of a percentile. */
+/** Factor between neighbouring buckets, which bounds the error of a percentile. */
 const STEP = 1.02;
 const LEAST_MS = 0.01;
 const BUCKETS = 1000;
 
-/** Latencies of answers, in memory that does not grow with their number. */
+/** Latencies of answers. Memory use does not grow with their number. */
 export class Latencies {
   private readonly counts = new Float64Array(BUCKETS);
   count = 0;
@@ -17,7 +17,7 @@ export class Latencies {
     this.maxMs = Math.max(this.maxMs, ms);
   }
 
-  /** The latency that this percentage of the answers does not exceed. */
+  /** Latency that this percentage of the answers does not exceed. */
   percentileMs(percent: number): number {
     let left = (this.count * percent) / 100;
     const bucket = this.counts.findIndex((count) => {

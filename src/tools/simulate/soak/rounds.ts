@@ -6,7 +6,7 @@ import { maybeMissing, type Profile } from '../profile.js';
 const ANY = 'any order';
 const ROUNDS = 24;
 
-/** A round as platforms play it; `id` names its bet, and the round. */
+/** Messages of a round as platforms play it. `id` names both the bet and the round. */
 type Round = (p: Platform, id: string, round: { readonly roundId: string }) => readonly Message[];
 
 const ROUND_KINDS: readonly Round[] = [
@@ -23,7 +23,8 @@ const ROUND_KINDS: readonly Round[] = [
 ];
 
 /**
- * The rounds of one player, starting with the `first` kind. Every third message is sent twice, as after a lost answer.
+ * Rounds of one player, beginning with the `first` kind. Every third message is sent twice, as if its answer had been
+ * lost.
  */
 export function roundsOf(profile: Profile, first: number): Step[] {
   const platform = new Platform();

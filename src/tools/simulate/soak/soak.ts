@@ -12,22 +12,22 @@ import { roundsOf } from './rounds.js';
 
 export interface Soaked {
   readonly results: readonly Result[];
-  /** Time from a message's due time to its final answer, retries included. */
+  /** Time from the moment when a message is due to its final answer, including retries. */
   readonly latencies: Latencies;
   readonly seconds: number;
-  /** Messages that were due but not sent, because too many waited before them. */
+  /** Number of messages that were due but not sent, because too many messages were waiting before them. */
   readonly dropped: number;
 }
 
-/** Players at a time; each has one outstanding message. */
+/** Maximum number of concurrent players, each with one outstanding message. */
 const SEATS_MAX = 512;
-/** Due messages that wait for a free player. */
+/** Maximum number of due messages that wait for a free player. */
 const WAITING_MAX = 10_000;
 const TICK_MS = 1;
 
 /**
- * Sends at a fixed rate, whether answers come or not, and checks each answer. Ends at the first answer that differs,
- * and when an operator gives no final answers.
+ * Sends at a fixed rate, whether or not answers arrive, and checks each answer. Ends at the first answer that differs,
+ * or if the operator gives no final answers.
  */
 export async function soak(
   table: Table,
@@ -50,7 +50,7 @@ export async function soak(
   return soaking.soaked((performance.now() - startMs) / 1000);
 }
 
-/** A place for one player after another, with one message at a time. */
+/** Slot for one player at a time, with one outstanding message. */
 interface Seat {
   play: Play | undefined;
   readonly steps: Step[];
@@ -73,7 +73,7 @@ class Soaking {
     private readonly players: Players,
   ) {}
 
-  /** Starts or queues the message that is due at this time. */
+  /** Sends the message that is due at this time, or queues it. */
   due(atMs: number): void {
     const seat = this.idle.pop() ?? this.tryNewSeat();
     if (seat !== undefined) this.start(seat, atMs);
@@ -81,7 +81,7 @@ class Soaking {
     else this.dropped++;
   }
 
-  /** Waits for outstanding messages, and drops waiting ones. Rejects when players could not be created. */
+  /** Waits for outstanding messages and drops waiting ones. Rejects if players could not be created. */
   async finish(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.busy);
