@@ -2,7 +2,7 @@ import { EXIT } from '../node/exit-codes.js';
 
 /*
  * Shared parts of the commands. Each command is a file that exports `addX(program)`, which declares its arguments and its
- * help. The action of a command runs in these steps:
+ * help. A command's action runs these steps:
  *
  *   options -> settings -> store -> work, with a bar -> outcome -> text or JSON, exit code
  *              '------- withStore (with-store.ts) ------'          '----- conclude -----'

@@ -13,8 +13,8 @@ import { LSN_ZERO } from '../shard/log/lsn.js';
 import { mayBeEmptied, type Target } from './target-place.js';
 
 /*
- * Checks of the target of a restore. `restore` and `restore --dry-run` run the same checks in this order, and the first
- * write follows the last check:
+ * Checks of the restore target. `restore` and `restore --dry-run` run the same checks in this order, and nothing is
+ * written before the last one:
  *
  *   the place has no event ─> no remains of a store emptied by hand ─> rights ─> the archive is empty and usable
  */

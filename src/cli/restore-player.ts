@@ -104,7 +104,7 @@ function shellQuoted(text: string): string {
   return /^[\w.@-]+$/.test(text) ? text : `'${printable(text).replaceAll("'", "'\\''")}'`;
 }
 
-/** Converts a decimal that walletd printed to units, exactly. */
+/** Converts a decimal printed by walletd to units, without rounding. */
 function unitsOf(decimal: string, scale: number): Units {
   const [whole = '', fraction = ''] = decimal.split('.');
   return Number(`${whole}${fraction.padEnd(scale, '0')}`);

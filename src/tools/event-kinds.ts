@@ -14,9 +14,9 @@ import type { RoundName } from '../wallet/state/round.js';
 import { nameOfSerialized } from '../wallet/state/serialized-round.js';
 
 /*
- * Tables of what `inspect` and `export` print about an event: a row for each kind of event, and a row for each kind of
- * change in a callback. A kind without a row does not compile. Inspect has one item per change, with words for people.
- * Export has one line per event, with every field of its changes.
+ * Tables that define how `inspect` and `export` print an event, with one row for each kind of event and one for each
+ * kind of change in a callback. If a kind has no row, the code does not compile. Inspect prints one human-readable item
+ * per change. Export prints one line per event, with every field of its changes.
  */
 
 /** Address of an event: its shard, its entry in the log, and its index within the entry. */

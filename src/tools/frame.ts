@@ -2,14 +2,14 @@ import type { ArchiveRecord } from '../shard/archive/archive.js';
 import type { Coverage } from './coverage.js';
 
 /**
- * A part of a store on its way between stores and files. Frames come in this order:
+ * One piece of a store in transit between stores and files. Frames come in this order:
  *
  *   meta                       once, first
- *   snapshot-begun, chunk ...  of a shard that has a snapshot; before its entries
- *   snapshot-abandoned         the snapshot vanished or proved damaged while it was read: its chunks do not count
- *   entry ...                  of a shard, in order: from the one at the snapshot's start, or from the first of the log
- *   archived ...               rounds of a shard that have left the wallets, after the entry in which they did
- *   end                        everything up to `coverage` has come; more may follow
+ *   snapshot-begun, chunk ...  the snapshot of a shard, if it has one, before the shard's entries
+ *   snapshot-abandoned         the snapshot disappeared or proved damaged during reading; ignore its chunks
+ *   entry ...                  entries of a shard in order, from the start of the snapshot or of the log
+ *   archived ...               rounds of a shard that left memory, after the entry in which they left
+ *   end                        all data up to `coverage` has been sent; more frames may follow
  */
 export type Frame =
   | { readonly type: 'meta'; readonly bytes: Buffer }

@@ -6,13 +6,13 @@ import type { ScaleTable } from '../wallet/amount.js';
 /*
  * Tools for operating a store, as functions over its ports:
  * - backup/ and restore/ copy a store
- * - verify/ proves a store
+ * - verify/ checks a store
  * - inspect/ and export/ read its history
  * - reconcile/ compares it with the platform's records
- * - loss/ lets a broken shard go on
+ * - loss/ makes a broken shard continue
  * - snapshots/ lists and takes snapshots
- * - simulate/ alone needs no store: it plays the platform against any operator
- * No room imports another room: shared code is here, beside the rooms.
+ * - simulate/ plays the platform against any operator, and needs no store
+ * These folders do not import each other. Code that they share is in this folder.
  */
 
 /** Read-only view of a store; safe while a server is running on it. */

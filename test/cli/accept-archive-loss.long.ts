@@ -231,7 +231,7 @@ test('a log that lacks acknowledged entries is not fenced for its archive', asyn
 test("a restore raises the archive's mark to that of its log", async (t) => {
   const node = nodeOf(t);
   await credit(node, ['w1']);
-  // The backup contains the snapshot from the stop.
+  // The backup contains the snapshot that the node took when it stopped.
   const [at = ''] = await credit(node, ['w2', 'w3'], 'SIGKILL');
   const file = `${node.folder.path}/backup`;
   assert.equal((await node.run(['backup', '--to', file])).status, 0);

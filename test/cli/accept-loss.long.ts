@@ -113,7 +113,7 @@ test('a hole in the log stops one shard, which accept-loss resumes before the ho
   await node.start(never);
 });
 
-test('callbacks of orphans and of a broken log are printed and listed as CSV', async (t) => {
+test('callbacks from orphans and a broken log are printed and listed as CSV', async (t) => {
   const node = new StoredNode(t, 1);
   const { adminUrl } = await node.start();
   await importPlayers(adminUrl, NODE_PLAYERS, 100);
@@ -167,7 +167,7 @@ test('accept-loss reports the time of the last answer, not of a later start', as
   }
 });
 
-/** Sequence of the newest entry per shard that this node has acknowledged, from its own record. */
+/** Sequence number of the newest entry that this node has acknowledged in each shard, from the node's own record. */
 function acknowledgedBy(node: StoredNode): number[] {
   const folder = `${node.folder.path}/node`;
   const name = readdirSync(folder).find((one) => one.startsWith('acknowledged-')) as string;

@@ -21,7 +21,7 @@ async function identityIn(folder: string): Promise<{ readonly recipient: string;
   return { recipient: await identityToRecipient(identity), key };
 }
 
-test('an encrypted pipe restores into another store, and a cut-off pipe does not', () =>
+test('an encrypted pipe restores into a new store, but a cut-off pipe does not', () =>
   inTempFolder(async (folder) => {
     const { store } = await writeTwoSegments(folder);
     const { recipient, key } = await identityIn(folder);

@@ -56,9 +56,9 @@ async function readingCommandsOn(store?: string): Promise<void> {
   }, store);
 }
 
-test('reading commands work on an embedded store while it serves', () => readingCommandsOn());
+test('read-only commands work on an embedded store while it serves', () => readingCommandsOn());
 
-test('reading commands work on a store in Redis while it serves', async () => {
+test('read-only commands work on a store in Redis while it serves', async () => {
   const redis = await RedisServer.start();
   try {
     await readingCommandsOn(redis.url);

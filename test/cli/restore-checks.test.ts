@@ -56,7 +56,7 @@ test('a database server with too little durability fails the dry run', () =>
     await redis.destroy();
   }));
 
-test('a user without a right is refused before the first write', () =>
+test('a user that lacks a right is refused before the first write', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     const redis = await RedisServer.start();

@@ -35,7 +35,7 @@ test('snapshot take works with or without a server, and skips unchanged shards',
   assert.deepEqual(await node.balances(), before);
 });
 
-test('a server whose fence was trimmed does not count as stopped', async (t) => {
+test('a server whose fence was trimmed away does not count as stopped', async (t) => {
   const node = new StoredNode(t, 1);
   const { adminUrl } = await node.start({ WALLETD_SNAPSHOTS_KEEP: '1', WALLETD_HISTORY_MAX_BYTES: '0' });
   await importPlayers(adminUrl, NODE_PLAYERS, 100);

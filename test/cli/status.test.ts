@@ -111,7 +111,7 @@ interface Finding {
   readonly todo?: string;
 }
 
-test('doctor names missing rights of the Redis user and leaves nothing behind', async () => {
+test('doctor names rights that the Redis user lacks and leaves nothing behind', async () => {
   const server = await RedisServer.start();
   const url = (user: string) => `redis://${user}:secret@127.0.0.1:${server.port}`;
   const examine = async (user: string) => {

@@ -185,7 +185,7 @@ test('undo beyond the limits writes nothing and names the options that allow it'
   assert.match(first ?? '', /,ann,adjustBalance,P,credit,c0,4000\.5,THB,walletd:undo:credit:-4000\.5:P:c0,done$/);
 });
 
-test('the next undo completes one that was killed midway', async (t) => {
+test('the next undo completes an undo that was killed midway', async (t) => {
   const casino = await Casino.open(t);
   const before = await casino.satang();
   for (let i = 0; i < 400; i++) await casino.send(...credit({ username: 'ann', id: `c${i}`, amount: 1 }));
@@ -274,7 +274,7 @@ test('after resharding, the old store undoes credits, but not rewards', async (t
   assert.equal(await casino.satang(), before);
 });
 
-test('a later attempt counts as done before', async (t) => {
+test('undo counts a correction with a later attempt number as done before', async (t) => {
   const casino = await Casino.open(t);
   await casino.send(...credit({ username: 'ann', id: '7', amount: 1 }));
   const body = { undoes: { type: 'credit', id: '7', productId: 'P', attempt: 2 }, amount: -1, reason: 'r' };
@@ -287,7 +287,7 @@ test('a later attempt counts as done before', async (t) => {
   );
 });
 
-test('a correction that waits for another operator is pending, then done before', async (t) => {
+test('a correction that waits for a second operator is pending, then done before', async (t) => {
   const casino = await Casino.open(t);
   await casino.send(...credit({ username: 'ann', id: 'c', amount: 1 }));
   const { storeId } = (await (await fetch(`${casino.node.walletd?.adminUrl}/v1/shards/0/players`)).json()) as {
@@ -335,7 +335,7 @@ test('a correction that waits for another operator is pending, then done before'
   assert.deepEqual(asked, [correction, correction, correction, secondAttempt, correction]);
 });
 
-test('large corrections wait for another operator, who approves them once', async (t) => {
+test('large corrections wait for a second operator, who approves them once', async (t) => {
   const node = new StoredNode(t, 2);
   const [asks, decides] = ['a'.repeat(32), 'd'.repeat(32)];
   const tokens = [

@@ -148,7 +148,7 @@ test('undo recognizes earlier corrections by kind, target and amount, not by id'
     }
   }));
 
-test('corrections of an older undo count as done and are not repeated', () =>
+test('corrections from an older undo count as done and are not repeated', () =>
   withOperators(async (walletd, settings, sinceMs) => {
     const correction = { id: 'undo-gift', amount: -50.25, reason: 'undo of deposit gift by backoffice' };
     await send(walletd, 'support', '/ann/corrections', correction);

@@ -8,7 +8,7 @@ const SCRIPT = '<script>document.title="broken"</script>';
 /** More operations than fit on one page. */
 const MANY = 130;
 
-describe('the audit of the console', () => {
+describe("the console's audit view", () => {
   let node: TestNode;
   let browser: ConsoleBrowser;
 

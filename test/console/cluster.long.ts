@@ -69,7 +69,7 @@ describe('the console of a three-node cluster', () => {
     await visit.end();
   });
 
-  test('a node is drained, and undrained again', async () => {
+  test('a node is drained and undrained', async () => {
     const visit = await browser.open(adminUrl());
     await visit.goTo('cluster');
     // The tables of shards and moves contain node names as well.
@@ -95,7 +95,7 @@ describe('the console of a three-node cluster', () => {
     const log = page.getByRole('region', { name: 'Log', exact: true });
     await log.getByRole('button', { name: 'Search' }).click();
     await log.getByRole('button', { name: 'Search again' }).waitFor();
-    // Result of the last player.
+    // Search result for the last player's bet.
     await page.getByRole('row', { name: 'Bet placed' }).getByRole('link', { name: 'fay', exact: true }).waitFor();
     await visit.checkAccessibility();
     await visit.end();

@@ -20,7 +20,7 @@ async function restoredAt(wal: MemoryWal, at: At): Promise<Map<string, unknown>>
   return await walletsOf(copy);
 }
 
-test('a restore up to an entry of a shard leaves the other shards complete', async () => {
+test("a restore up to one shard's entry leaves the other shards complete", async () => {
   const wal = await recordedHistory();
   for (let shard = 0; shard < SHARDS; shard++) {
     const entries = await entriesOf(wal, shard);

@@ -11,7 +11,7 @@ export interface CopiedShard {
   /** Time of the newest entry in ms, if known; undefined for an empty log. */
   readonly timeMs?: number | undefined;
   readonly entries: number;
-  /** Uncompressed size of snapshot and entries. */
+  /** Uncompressed size of the snapshot and the entries. */
   readonly bytes: number;
 }
 

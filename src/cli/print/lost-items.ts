@@ -25,7 +25,7 @@ export function lostTable(items: readonly LostItem[]): string {
   return formatTable(COLUMNS.slice(0, 6), rows) + more;
 }
 
-/** CSV of all lost items, for the platform. */
+/** CSV of all lost items, to be sent to the platform. */
 export function lostCsv(items: readonly LostItem[]): string {
   return toCsv([COLUMNS, ...items.map(cellsOf)]);
 }

@@ -1,4 +1,4 @@
-/** Complete lines of a file, unchanged. */
+/** Some complete lines of a file, unchanged. */
 export interface Piece {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly lines: number;

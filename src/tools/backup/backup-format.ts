@@ -5,7 +5,7 @@ import { ToolError } from '../store-reader.js';
 import { openFrames } from './frame-codec.js';
 
 /*
- * The layout of a backup file; see src/store/format/FORMAT.md.
+ * Layout of a backup file; see src/store/format/FORMAT.md.
  *
  *   | magic, version, checksum | block | block | ... | block (end of a segment) | block | ...
  *
@@ -22,7 +22,7 @@ export const BACKUP_VERSION = 1;
 export const FILE_HEADER_LENGTH = 16;
 export const BLOCK_HEADER_LENGTH = 24;
 const MAGIC = 'wdbackup';
-/** The first bytes of every file that age has encrypted. */
+/** First bytes of every file in the age format. */
 const AGE = 'age-encryption.org/v1';
 /**
  * Compresses slightly faster than a typical backup disk can write. The next level takes twice as long and saves only a

@@ -10,11 +10,11 @@ import { sealFrame } from './frame-codec.js';
 
 /*
  * A backup is a stream of frames in one compressed file. Read in this order:
- * - ../frame.ts: the kinds of frames
- * - store-frames.ts: a store as frames
- * - this file and backup-reader.ts: frames into a file and out again
- * - follow.ts: later entries
- * frame-codec.ts and backup-format.ts hold the layout of frames, blocks and segments.
+ * - ../frame.ts defines the kinds of frames
+ * - store-frames.ts converts a store to frames
+ * - this file writes frames into a file, and backup-reader.ts reads them back
+ * - follow.ts adds later entries
+ * frame-codec.ts and backup-format.ts define the layout of frames, blocks and segments.
  */
 
 const BLOCK_BYTES = 1024 * 1024;

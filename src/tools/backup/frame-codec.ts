@@ -6,12 +6,12 @@ import type { Frame } from '../frame.js';
 import { ToolError } from '../store-reader.js';
 
 /*
- * The layout of a frame in a backup file; see src/store/format/FORMAT.md.
+ * Layout of a frame in a backup file; see src/store/format/FORMAT.md.
  *
  *  0      1       3       7        11
  *  | type | shard | index | length | bytes ...
  *
- * Shard and index are 0 where a frame has none.
+ * Shard and index are 0 for frames that have none.
  */
 const FRAME_HEADER_LENGTH = 11;
 
@@ -130,7 +130,7 @@ function mustLsn(text: string): Lsn {
 }
 
 /*
- * A round that has left the wallets. Integers are big-endian.
+ * Layout of the record of a round that has left memory. Integers are big-endian.
  *
  *  0     4        8       12      16         24      26
  *  | day | player | round | epoch | sequence | index | ids | id, version ... | image

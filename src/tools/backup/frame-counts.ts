@@ -16,7 +16,7 @@ export class FrameCounts {
     }
   }
 
-  /** The coverage in the last `end`. */
+  /** Coverage in the last `end` frame. */
   get coverage(): Coverage {
     return must(this.end, 'an end has passed');
   }

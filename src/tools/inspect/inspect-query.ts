@@ -1,6 +1,6 @@
 import { type HistoryItem, isCorrectedCredit, isOperation } from './history-item.js';
 
-/** The subject of an inspection. */
+/** Subject of an inspection. */
 export type InspectQuery =
   | { readonly type: 'player'; readonly username: string }
   | {

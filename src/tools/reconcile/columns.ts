@@ -15,13 +15,13 @@ export const FIELDS = [
 export type Field = (typeof FIELDS)[number];
 
 /**
- * The state of a bet according to the platform.
+ * State of a bet according to the platform.
  *
- *   OPEN        stake taken, no result
- *   UNSETTLED   result taken back: open again
- *   SETTLED     payout given, which may be 0
- *   VOID        settled once, then annulled
- *   CANCELLED   stake given back before there was a result
+ *   OPEN        stake taken, no result yet
+ *   UNSETTLED   result taken back, so the bet is open again
+ *   SETTLED     payout given, possibly 0
+ *   VOID        settled, then voided
+ *   CANCELLED   stake returned before there was a result
  */
 export const PLATFORM_STATES = ['OPEN', 'UNSETTLED', 'SETTLED', 'VOID', 'CANCELLED'] as const;
 export type PlatformState = (typeof PLATFORM_STATES)[number];

@@ -5,12 +5,12 @@ import type { OurState } from './our-bet.js';
 /**
  * Kinds of differences.
  *
- *   missing-here       the platform has the bet, walletd does not
- *   missing-there      walletd has the bet, the platform's history does not
- *   duplicate          the history has the bet again; the newest record is compared
- *   currency           the player has another currency
+ *   missing-here       only the platform has the bet
+ *   missing-there      only walletd has the bet
+ *   duplicate          the history contains the bet more than once; the newest record is compared
+ *   currency           the currency is not that of the player
  *   state, stake, payout
- *   round-payout       the payout of a complete round, when its bets have no payouts of their own
+ *   round-payout       the payout of a complete round whose bets have no payouts of their own
  */
 export const DIFFERENCE_TYPES = [
   'missing-here',

@@ -13,14 +13,14 @@ import { Sums } from './sums.js';
 import type { Window } from './window.js';
 
 /*
- * Reconcile compares the platform's bet history with our bets, in memory that does not grow with either:
+ * Reconcile compares the platform's bet history with the bets in walletd. Memory use grows with neither:
  *
  *   history -> raw-records -> platform-record --.                      .-> differences
  *              (columns.ts)                      '-> parts on disk --> comparison -> sums
  *   store ---> our-bets ----> our-bet ----------'    (spill.ts)        '-> hanging payouts -> rounds
  *
- * The hash of a bet's name selects its part, so a bet meets its record when the part is read. Where payouts belong to
- * complete rounds, the comparison of bets leaves their payouts in parts by round, which are compared last.
+ * The hash of a bet's name selects its part, so that a bet and its record are always in the same part. Payouts that
+ * belong to complete rounds are set aside in parts by round, and are compared after all bets.
  */
 
 /** With ten million records, each part has ten thousand. */

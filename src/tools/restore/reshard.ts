@@ -15,21 +15,21 @@ import type { RestoredShard } from './shard-restore.js';
 import { ForeignWriterError } from './snapshot-writer.js';
 
 /*
- * A restore into another number of shards. The number decides a player's shard, so no log can be copied: each shard of
- * the source is folded into wallets, and each new shard begins with a snapshot of its wallets.
+ * Restores into a different number of shards. That number determines the shard of each player, so the logs cannot be
+ * copied. Instead, each shard of the source is replayed into wallets, and each new shard begins with a snapshot.
  *
- *   frames ─> checked, as in every restore ┬─> a fold per shard ─> per new shard: a fence, and a snapshot at it
- *                                          └─> archived rounds ─> the new archive
+ *   frames ─> checked, as in every restore ┬─> a replay per shard ─> per new shard: a fence and a snapshot
+ *                                          └─> archived rounds ─> new archive
  *
  *   old logs                     new log
  *   ... 3-811 | 3-812            4-977 (fence) | 5-978 (a server's) ...
  *   ... 2-975 | 2-976            ^ start and end of the snapshot
  *
- * The new logs begin like trimmed ones, with LSNs after all of the old ones. So they never count as complete, and
- * rounds archived from now on are newer than the records already there. The new store has an id of its own: nothing
- * that names the old store (an acknowledged entry, a cursor, a followed backup) can be mistaken for it.
+ * The new logs begin like trimmed logs, with LSNs after all LSNs of the old store. Therefore they never count as
+ * complete, and rounds archived later are newer than the records that were copied. The new store gets its own id, so
+ * that references to the old store (acknowledged entries, cursors, followed backups) never apply to the new one.
  *
- * Memory holds all players meanwhile, as on a server, and one unfinished chunk per new shard.
+ * During the restore, memory holds all players, as on a server, and one unfinished chunk per new shard.
  */
 
 export interface ReshardOptions extends RestoreOptions {

@@ -15,7 +15,7 @@ import type { RuleName } from './rules.js';
  *   agrees    every answer is right
  *   differs   an answer is wrong
  *   unknown   the history could not be played to its end
- *   skipped   the profile, or the run, leaves the history out
+ *   skipped   the profile or the run excludes the history
  */
 export type Verdict = 'agrees' | 'differs' | 'unknown' | 'skipped';
 

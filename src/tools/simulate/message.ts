@@ -36,11 +36,11 @@ export interface Message {
   readonly timed?: number;
   /** Empty for checkBalance. */
   readonly txns: readonly Element[];
-  /** Refusal that the message must get. */
+  /** Envelope fields that differ from the defaults. */
   readonly envelope: Readonly<Record<string, unknown>>;
-  /** Set if the signature is not the platform's regular one. */
+  /** Refusal that the message must get. */
   readonly refusal?: Refusal;
-  /** A signature other than the platform's. */
+  /** Set if the signature is not the platform's regular one. */
   readonly signature?: Signature;
 }
 

@@ -1,14 +1,14 @@
 /**
  * Kinds of findings.
  *
- *   log        an entry that is damaged, missing or foreign, or a head that is not that of the last entry
- *   snapshot   a manifest or chunk that is damaged, or wallets that are not those of the log
+ *   log        an entry that is damaged, missing or foreign, or a head that does not match the last entry
+ *   snapshot   a damaged manifest or chunk, or wallets that differ from those of the log
  *   event      an event that does not fit its wallet
  *   wallet     a wallet that contradicts itself
  *   books      sums that do not balance
- *   archive    a round in the archive that is damaged or impossible, or a round that is missing from the archive
- *   audit      an operation of an operator that was changed, removed or added afterwards
- *   server     a player that differs on the running server
+ *   archive    an archived round that is damaged or impossible, or a round that is missing from the archive
+ *   audit      an operator action that was changed, removed or added afterwards
+ *   server     a player whose state on the running server differs
  */
 export type FindingType = 'log' | 'snapshot' | 'event' | 'wallet' | 'books' | 'archive' | 'audit' | 'server';
 

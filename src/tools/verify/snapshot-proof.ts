@@ -11,8 +11,8 @@ import { assertionOf } from './checked-replay.js';
 import type { Findings } from './findings.js';
 
 /**
- * Proves that a snapshot agrees with the log. While a long replay goes from the snapshot's start to its end, the
- * wallets of the snapshot take the same events. At the end both are equal, wallet by wallet, and therefore stay equal:
+ * Proves that a snapshot agrees with the log. While a long replay proceeds from the snapshot's start to its end, the
+ * same events are applied to the snapshot's wallets. If both sets of wallets are equal at the end, they stay equal:
  *
  *   long replay   ... s ─────────────> e ─────> head
  *   snapshot          s ─────────────> e

@@ -153,7 +153,7 @@ test('an interrupted backup leaves nothing', () =>
     assert.ok(!existsSync(path) && !existsSync(`${path}.partial`));
   }));
 
-test('a backup interrupted during an outage of the store leaves nothing', () =>
+test('a backup interrupted during a store outage leaves nothing', () =>
   inFolder(async (path) => {
     const stop = new AbortController();
     let answer = () => {};

@@ -91,7 +91,7 @@ test('rounds past their retention do not count as lost', async () => {
   assert.deepEqual([loss?.rounds, loss?.more], [[], 0]);
 });
 
-test('a trimmed log reports the oldest entry it knows', async () => {
+test('the loss report of a trimmed log names its oldest entry', async () => {
   const { deps, store } = await archived(3);
   await store.trim({ epoch: 1, sequence: 3 });
   const [loss] = (await findArchiveLoss([0], deps, ALL)).shards;

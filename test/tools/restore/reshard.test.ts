@@ -488,7 +488,7 @@ test('damage stops the restore, and the store is not fit to serve', async () => 
   }
 });
 
-test('a player in a wrong shard stops the restore', async () => {
+test('a player in the wrong shard stops the restore', async () => {
   const target = new MemoryTarget();
   const result = restoreInShards(framesOfRecorded(await recordedHistory()), target, 4, restoring);
   await assert.rejects(result, /shard \d has a player who belongs into another one: player-/);

@@ -77,7 +77,7 @@ test('damaged or incomplete snapshots are skipped with a warning for an older on
   }
 });
 
-test('a damaged manifest is skipped with one warning', async () => {
+test('a snapshot with a damaged manifest is skipped with one warning', async () => {
   const wal = await recordedHistory();
   const { id } = await newest(wal);
   wal.snapshotsOf(0).replaceManifest(id, Buffer.from('nonsense'));

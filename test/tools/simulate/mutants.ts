@@ -930,7 +930,7 @@ const FREE: readonly Row[] = [
   ],
 ];
 
-/** An operator whose money has this many decimals. */
+/** An operator whose amounts have this many decimals. */
 export function withDecimals(decimals: number): Mutant {
   return toMutant('operator', [
     'exact',

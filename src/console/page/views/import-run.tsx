@@ -26,7 +26,7 @@ const VERBS: Readonly<Record<'ready' | 'running' | 'stopped', string>> = {
   stopped: 'Resume',
 };
 
-/** Imports a file, and shows the progress and the refused lines. */
+/** Imports a file and shows the progress and the refused lines. */
 export function ImportRun({ file, onRunning }: Props) {
   const { progress, state, start, stop } = useImport(file);
   const isRunning = state === 'running';

@@ -96,7 +96,7 @@ export interface Correction {
   readonly allowNegativeBalance: boolean;
 }
 
-/** Choices of an operator; docs/decisions.md explains each. */
+/** The operator's choices, each of which docs/decisions.md explains. */
 export interface ReferenceRules {
   readonly duplicates: 'replay' | 'reject';
   readonly roundEnded: 'refuse-payouts' | 'ignore' | 'refuse-all';
