@@ -17,7 +17,7 @@ export interface AllSettings extends StoreChoice {
 type Measured = Omit<Results, 'environment'>;
 
 /**
- * Runs every bench briefly. A chapter that cannot be measured here is left out, and the bench then fails at its end.
+ * Runs every bench briefly. Skips a chapter that cannot be measured on this machine; the bench then fails at the end.
  */
 export async function runAll(settings: AllSettings): Promise<Measured> {
   const common = { ...settings, connections: 128, players: 10_000, mix: 'real' } as const;

@@ -25,7 +25,7 @@ import { DURABILITIES, STORES } from './support/store.js';
 
 const PLAYERS_MAX = 9_999_999;
 const OPEN_BETS_MAX = 100;
-/** The command when none is given. */
+/** Command that runs if none is given. */
 const DEFAULT_COMMAND = 'all';
 
 const seconds = (value: number) => number('--seconds <n>', 'length of each run', value);
@@ -57,7 +57,7 @@ const mixed = () => [
 type Told = Omit<LoadSettings, 'target'> & SaveSettings & { readonly target?: string; readonly operatorApi?: string };
 
 const { WALLETD_ADMIN_TOKEN, WALLETD_SIGNATURE_KEYS } = process.env;
-/** For a walletd that runs already. */
+/** For a walletd that is already running. */
 const secrets = { WALLETD_ADMIN_TOKEN, WALLETD_SIGNATURE_KEYS };
 
 const program = new Command('bench')
@@ -215,7 +215,7 @@ verb(
   ...alternating(5, 2),
 ).action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));
 
-// Only the bench decides the settings of the servers under test.
+// Only the bench determines the settings of the servers under test.
 for (const name of Object.keys(process.env)) if (name.startsWith('WALLETD_')) delete process.env[name];
 
 const [first] = process.argv.slice(2);
@@ -230,12 +230,12 @@ if (
 try {
   await program.parseAsync();
 } catch (error) {
-  // Our own errors are sentences for people; for any other error, print the stack.
+  // Our own errors are readable sentences. For any other error, print the stack.
   console.error((error as Error).constructor === Error ? (error as Error).message : error);
   process.exitCode = 1;
 }
 
-/** Adds a command whose results are saved, with facts about the machine and the disk under `folder`. */
+/** Adds a command whose results are saved, together with facts about the machine and about the disk of `folder`. */
 function verb(name: string, description: string, ...options: readonly Option[]): Command {
   const command = program
     .command(name, { isDefault: name === DEFAULT_COMMAND })
@@ -268,14 +268,14 @@ function redisAddress(text: string): string {
   throw new InvalidArgumentError('It must be an address of Redis: redis://user:password@host:port/database');
 }
 
-/** Parses a list of counts within the range of the generator's id digits. */
+/** Parses a list of counts that fit in the generator's ID digits. */
 function populations(text: string): number[] {
   const values = wholes(text);
   if (Math.max(...values) > PLAYERS_MAX) throw new InvalidArgumentError(`At most ${PLAYERS_MAX} players.`);
   return values;
 }
 
-/** Parses the number of open bets, which one callback places. */
+/** Parses the number of open bets, which a single callback places. */
 function openBets(text: string): number {
   const value = count(text);
   if (value > OPEN_BETS_MAX) throw new InvalidArgumentError(`At most ${OPEN_BETS_MAX}.`);

@@ -11,10 +11,10 @@ import { echoOf, serveEcho } from '../peers/echo-server.js';
 import { connectTo } from '../support/redis-client.js';
 
 /*
- * The floor of a node: an echo without a wallet. Calls that hash to another node are forwarded to it; its own calls are
- * answered once they are in the log of their shard. It also follows logs, and reports to its peers and to a table that
- * it lives. It carries nothing out, compares no head and takes nothing over: that is the work that walletd's nodes do
- * beyond this floor.
+ * Baseline for a cluster node: an echo server without a wallet. It forwards calls that hash to another node, and
+ * answers its own calls once they are in their shard's log. It also follows logs, and sends heartbeats to its peers and
+ * to a table. It executes nothing, compares no heads and takes over no shards. walletd's nodes do that work in
+ * addition.
  */
 
 /** Settings in the variable BARE_NODE. */
@@ -23,10 +23,10 @@ export interface BareNode {
   /** Peer ports of all nodes, by node index. */
   readonly ports: readonly number[];
   readonly shards: number;
-  /** The node that owns every shard. Undefined: shards are dealt out in turn. */
+  /** Node that owns every shard. If undefined, shards are assigned round-robin. */
   readonly ownerOfAll?: number | undefined;
   readonly masters: readonly string[];
-  /** Appends wait for the replica of the master. */
+  /** True if appends wait for the master's replica. */
   readonly waits: boolean;
 }
 
@@ -46,8 +46,8 @@ const ownerOf = (shard: number): number => ownerOfAll ?? shard % ports.length;
 const keyOf = (shard: number): string => `bare:{${shard}}`;
 
 /**
- * An append queue: one append at a time to one master. Entries that come meanwhile go with the next write, shard by
- * shard.
+ * An append queue: one append at a time to one master. Entries that arrive in the meantime join the next write, shard
+ * by shard.
  */
 class AppendQueue {
   private waiting: { readonly shard: number; readonly text: string; readonly answer: () => void }[] = [];
@@ -79,7 +79,7 @@ class AppendQueue {
   }
 }
 
-/** Sends all messages of one turn together. */
+/** Sends all messages of one event-loop turn together. */
 class Link {
   private readonly packr = new Packr();
   private readonly waiting = new Map<number, (body: string) => void>();
@@ -203,7 +203,7 @@ for (const [other, port] of ports.entries()) if (other < at) dial(other, port);
 function dial(other: number, port: number): void {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/${at}`, { perMessageDeflate: false });
   socket.on('open', () => links.set(other, new Link(socket)));
-  // The other node starts at the same time: dial until it listens.
+  // The other node is starting as well, so keep dialing until it listens.
   socket.on('error', () => setTimeout(() => dial(other, port), FOLLOW_MS));
 }
 

@@ -16,12 +16,12 @@ import { type Calm, forward, idle, lag, processor, startSolo, startSoloAlike, th
 export interface ClusterSettings {
   readonly players: number;
   readonly rounds: number;
-  /** Requests per second of the parts that do not run at full speed. */
+  /** Requests per second in the parts that do not run at full speed. */
   readonly rate: number;
   readonly seconds: number;
   readonly folder: string;
   readonly durability: ClusterDurability;
-  /** Parts to run. Undefined: all. */
+  /** Parts to run; all if undefined. */
   readonly only?: readonly Part[];
 }
 
@@ -40,7 +40,7 @@ interface Measured<T> {
 
 const ms = (name: string, toReach: number): Goal => ({ name, unit: 'ms', toReach });
 
-/** Faults of a cluster full of players; each leaves the cluster as it found it. */
+/** Faults in a cluster full of players. Each one leaves the cluster as it found it. */
 const OUTAGES: Readonly<Record<string, Measured<Scene>>> = {
   kill: { goals: [ms("kill -9 of a node, warm, to its last shard's first answer", 1000)], run: kill },
   stop: { goals: [ms("SIGSTOP of a node, warm, to its last shard's first answer", 1500)], run: stop },
@@ -62,7 +62,7 @@ const OUTAGES: Readonly<Record<string, Measured<Scene>>> = {
   restart: { goals: [ms('all nodes restarted, to the last answer of all shards', 5000)], run: restart },
 };
 
-/** Takeovers without followers: the new owner reads the shard from its snapshot and log first. */
+/** Takeovers without followers: the new owner must first read the shard from its snapshot and log. */
 const COLD: Readonly<Record<string, Measured<Scene>>> = {
   'kill-cold': { goals: [ms("kill -9 of a node, cold, to its last shard's first answer", 2000)], run: kill },
   'stop-cold': { goals: [ms("SIGSTOP of a node, cold, to its last shard's first answer", 2000)], run: stop },
@@ -101,7 +101,8 @@ const floorOf = ({ goals, run }: Measured<Calm>): Measured<Calm> => ({
 });
 
 /**
- * The same loads on nodes that only answer, forward, append and follow: the cost of this machine and this arrangement.
+ * The same loads on nodes that only answer, forward, append and follow: the baseline cost of this machine and
+ * arrangement.
  */
 const FLOOR: Readonly<Record<string, Measured<Calm>>> = Object.fromEntries(
   ['idle', 'throughput', 'processor', 'forward'].map((name) => [
@@ -113,7 +114,7 @@ const FLOOR: Readonly<Record<string, Measured<Calm>>> = Object.fromEntries(
 export const PARTS: readonly string[] = [STEADY, FLOOR, OUTAGES, COLD].flatMap((parts) => Object.keys(parts));
 export type Part = (typeof PARTS)[number];
 
-/** Measures the cost of a cluster, and how long it takes to recover from each fault. */
+/** Measures the cost of a cluster, and its recovery time after each fault. */
 export function runCluster(settings: ClusterSettings): Promise<ClusterReport> {
   return withCleanUp(async () => {
     const problem = whyNoRedis();

@@ -3,17 +3,17 @@ import { median } from '../support/machine.js';
 
 export type Unit = 'ms' | 'us' | '% of a core' | 'times' | 'requests';
 
-/** A figure to measure, and its goal. */
+/** Figure to measure, with its target. */
 export interface Goal {
   readonly name: string;
   readonly unit: Unit;
-  /** The goal. Undefined: this is a floor, and no server that does more can be below it. */
+  /** Target value. If undefined, the figure is a baseline, below which no server that does more work can go. */
   readonly toReach?: number;
-  /** The goal is a minimum, not a maximum. */
+  /** True if the target is a minimum rather than a maximum. */
   readonly isLeast?: true;
 }
 
-/** A goal with the values of several rounds. */
+/** A figure with its values from several rounds. */
 export interface Figure extends Goal {
   readonly values: readonly number[];
 }
@@ -32,7 +32,7 @@ export function figureRow(figure: Figure): string[] {
   return [name, ...shown, `${isLeast ? '>=' : '<='} ${digits(toReach)}`, unit, isReached(figure) ? 'yes' : 'NO'];
 }
 
-/** Judges by the median. */
+/** Compares the median with the target. */
 export function isReached({ values, toReach, isLeast }: Figure): boolean {
   if (toReach === undefined) return true;
   return isLeast ? median(values) >= toReach : median(values) <= toReach;

@@ -11,24 +11,24 @@ import { type UnderLoad, underLoad } from './under-load.js';
 export const LARGE = 0;
 const LARGE_SHARE = 0.25;
 const BALANCE = 100;
-/** As long as a rolling restart takes. */
+/** Duration of a typical rolling restart. */
 const CALM_SECONDS = 50;
 
 /** One round of one fault in a cluster full of players. Each round leaves the cluster as it found it. */
 export interface Scene {
   readonly stage: Stage;
   readonly probe: Probe;
-  /** Requests per second over the whole cluster. */
+  /** Requests per second across the whole cluster. */
   readonly rate: number;
 }
 
-/** The result of a round: a value for each goal, and a sentence about anything else seen. */
+/** Result of a round: one value per target, and a sentence about anything else observed. */
 export interface Round {
   readonly values: readonly number[];
   readonly told?: string;
 }
 
-/** Imports idle players: one in four belongs to the large shard. */
+/** Imports idle players. One in four belongs to the large shard. */
 export async function fill(stage: Stage, players: number, onFilled: (share: number) => void): Promise<void> {
   const large: string[] = [];
   const others: string[] = [];
@@ -41,11 +41,11 @@ export async function fill(stage: Stage, players: number, onFilled: (share: numb
   }
   const { adminUrl } = stage.cluster.node(0);
   await importPlayers(adminUrl, [...large, ...others], BALANCE, (count) => onFilled(count / players));
-  // Takes snapshots, since followers and starts begin with them in any cluster that has run for a while.
+  // Takes snapshots first, because followers and starts begin with them in any cluster that has run for a while.
   await stage.cluster.ask('/v1/snapshots');
 }
 
-/** kill -9 of the owner of the large shard. */
+/** Kills the large shard's owner with kill -9. */
 export async function kill({ stage, probe, rate }: Scene): Promise<Round> {
   const { cluster, server } = stage;
   const victim = await stage.ownerOf(LARGE);
@@ -62,8 +62,8 @@ export async function kill({ stage, probe, rate }: Scene): Promise<Round> {
 }
 
 /**
- * SIGSTOP of the owner of the large shard. The load goes to another node, because the stopped node cannot answer at its
- * own port.
+ * Stops the large shard's owner with SIGSTOP. The load goes to a different node, because the stopped node cannot answer
+ * on its own port.
  */
 export async function stop({ stage, probe, rate }: Scene): Promise<Round> {
   const { cluster } = stage;
@@ -92,10 +92,9 @@ export async function move({ stage, rate }: Scene): Promise<Round> {
   return { values: [acted, result.maxMs] };
 }
 
-/** Restarts all nodes one after the other, as docs/cluster-operations.md describes, with all followers complete. */
+/** Restarts all nodes one after another with all followers complete, as described in docs/cluster-operations.md. */
 export async function roll({ stage, rate }: Scene): Promise<Round> {
-  // A baseline without a fault: the machine also pauses now and then, and a process that has not served yet is slow at
-  // first.
+  // Baseline without a fault: the machine itself pauses now and then, and a process is slow until it has warmed up.
   const calm = await underLoad(stage.server, { rate, seconds: CALM_SECONDS }, async () => {});
   const { result } = await underLoad(stage.server, { rate, seconds: 100 }, async () => {
     for (let i = 0; i < NODES; i++) {
@@ -111,8 +110,8 @@ export async function roll({ stage, rate }: Scene): Promise<Round> {
 }
 
 /**
- * Kills the Redis master of the large shard. Its replica is the only one: the former master restarts as soon as the
- * replica has replaced it.
+ * Kills the large shard's Redis master. It has only one replica, so the former master restarts as soon as the replica
+ * has been promoted.
  */
 export async function redis({ stage, probe, rate }: Scene): Promise<Round> {
   const { cluster, server } = stage;
@@ -132,7 +131,7 @@ export async function redis({ stage, probe, rate }: Scene): Promise<Round> {
   return { values: [round.acted], told: refused(round) };
 }
 
-/** Ends all nodes at once, and starts them at once. */
+/** Stops all nodes at once, and then starts them at once. */
 export async function restart({ stage, probe }: Scene): Promise<Round> {
   const { cluster } = stage;
   const all = [...cluster.nodes.keys()];

@@ -8,7 +8,7 @@ const BALANCE = 1_000_000;
 const AGAIN_MS = 10;
 const PATIENCE_MS = 60_000;
 
-/** One player per shard, to measure how long it takes until each shard answers. */
+/** One player per shard, for measuring how long it takes until each shard answers. */
 export class Probe {
   private readonly usernames = Array.from({ length: SHARDS }, (_, shard) => nameIn(shard));
   private bets = 0;
@@ -18,8 +18,8 @@ export class Probe {
   }
 
   /**
-   * Sends a bet to each shard at once and retries each until it succeeds. Resolves to the milliseconds until the last
-   * success.
+   * Sends a bet to every shard at the same time and retries each until it succeeds. Resolves to the milliseconds until
+   * the last success.
    */
   async lastAnswerMs(url: string): Promise<number> {
     const client = new PlatformClient(url);

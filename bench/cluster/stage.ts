@@ -10,7 +10,7 @@ import { threeMasters } from './redis.js';
 
 export const NODES = 3;
 export const SHARDS = 12;
-/** Wait before the next node of an upgrade: docs/cluster-operations.md. */
+/** Wait before upgrading the next node; see docs/cluster-operations.md. */
 const BACK_MS = 15_000;
 const POLL_MS = 100;
 
@@ -20,7 +20,7 @@ export const UNWATCHED: Serving = {
   collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
 };
 
-/** Copies that each answer waits for: the replica of its master, or another node. */
+/** Copies that each answer waits for: the master's replica, or another node. */
 export const CLUSTER_DURABILITIES = ['replicas:1', 'peers:1'] as const;
 export type ClusterDurability = (typeof CLUSTER_DURABILITIES)[number];
 
@@ -33,14 +33,14 @@ export class Stage {
     private readonly followers: number,
   ) {}
 
-  /** `followers`: count per shard. */
+  /** `followers` is the number per shard. */
   static async open(durability: ClusterDurability, followers = 1): Promise<Stage> {
     const redis = await threeMasters();
     const settings = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: durability, WALLETD_SHARDS: String(SHARDS) };
     const env = {
       ...settings,
       WALLETD_CLUSTER_FOLLOWERS: String(followers),
-      // As in config/kubernetes: without it the first assignment waits for 2 s.
+      // As in config/kubernetes. Without it, the first assignment waits for 2 s.
       WALLETD_CLUSTER_EXPECT: String(NODES),
     };
     const cluster = await LocalCluster.start({ nodes: NODES, env });
@@ -50,7 +50,7 @@ export class Stage {
     return stage;
   }
 
-  /** The nodes behind the balancer, as one server. */
+  /** The nodes behind the load balancer, as one server. */
   get server(): Server {
     return this.serverOf('three nodes', this.cluster);
   }
@@ -74,7 +74,7 @@ export class Stage {
     return this.indexOf(seen?.shards[shard]?.followers[0] ?? '');
   }
 
-  /** Resolves when the shard is at the target node. */
+  /** Resolves when the target node has the shard. */
   async move(shard: number, to: number): Promise<void> {
     await this.cluster.ask(`/v1/cluster/shards/${shard}/move`, { node: nameOf(to) });
     await until(`shard ${shard} is at ${nameOf(to)}`, async () => (await this.ownerOf(shard)) === to);
@@ -86,7 +86,7 @@ export class Stage {
     await this.warm();
   }
 
-  /** Waits until every shard is served by its assigned owner, and all its assigned followers are complete. */
+  /** Waits until every shard is served by its assigned owner and all assigned followers are complete. */
   async warm(): Promise<void> {
     await this.cluster.settled();
     await until('every shard is followed', async () => {
@@ -96,16 +96,16 @@ export class Stage {
     });
   }
 
-  /** Waits until the restarted node owns shards again; otherwise its peers would not wait for it any more. */
+  /** Waits until the restarted node owns shards again. Until then, its peers would not wait for it. */
   async back(i: number): Promise<void> {
     for (const endMs = Date.now() + BACK_MS; Date.now() < endMs; await delay(POLL_MS)) {
       if ((await this.cluster.owners()).includes(nameOf(i))) return;
     }
   }
 
-  /** Has walletd verify the store against its logs and against one node's figures; throws what it finds. */
+  /** Runs `walletd verify` on the store, comparing it with one node's state. Throws what it finds. */
   verify(): void {
-    // Ask the node directly: the balancer runs in this process, which blocks meanwhile.
+    // Query the node directly, because the load balancer runs in this process, which is blocked in the meantime.
     verify({ ...this.serverAt(0), settings: this.settings });
   }
 

@@ -17,14 +17,14 @@ const LAG_RATE = 2000;
 const LAG_EACH_MS = 100;
 const LAG_PERCENTILE = 0.99;
 
-/** A cluster without faults, beside single nodes. */
+/** A cluster without faults, and single nodes to compare it with. */
 export interface Calm {
   readonly three: Nodes;
   /** One node on one Redis without replication. */
   readonly solo: Nodes;
-  /** One node on masters and replicas like those of the three nodes. */
+  /** One node on the same masters and replicas as the three nodes. */
   readonly soloAlike: Nodes;
-  /** Starts nodes of which the first answers for all shards. */
+  /** Starts nodes of which the first serves all shards. */
   readonly gather: () => Promise<Gathered>;
   readonly rate: number;
   /** Duration of each load. */
@@ -37,7 +37,7 @@ export interface Gathered {
   readonly pids: readonly number[];
 }
 
-/** Nodes behind a balancer, which takes its share of the processor too. */
+/** Nodes behind a load balancer, which also uses processor time. */
 export interface Nodes {
   readonly server: Server;
   readonly pids: readonly number[];
@@ -49,7 +49,7 @@ export async function startSolo(like: Server): Promise<Nodes> {
   return await soloOn({ WALLETD_STORE: redis.url }, like);
 }
 
-/** Starts one node on three masters with a replica each, which its answers wait for. */
+/** Starts one node on three masters with one replica each; its answers wait for the replicas. */
 export async function startSoloAlike(like: Server): Promise<Nodes> {
   const redis = await threeMasters();
   return await soloOn({ WALLETD_STORE: redis.url, WALLETD_DURABILITY: 'replicas:1' }, like);
@@ -66,7 +66,7 @@ async function soloOn(store: Readonly<Record<string, string>>, like: Server): Pr
   return { server: { ...like, name: 'one node', url: balancer.url, adminUrl, booksUrl: adminUrl }, pids: [pid] };
 }
 
-/** Processor share of the busiest node without callers: membership registry, links and followers. */
+/** Busiest node's share of a core without callers: membership registry, links and followers. */
 export async function idle({ three }: Calm): Promise<Round> {
   const shares = await Promise.all(three.pids.map((pid) => coreShare(pid, IDLE_MS)));
   return { values: [100 * Math.max(...shares)] };
@@ -87,13 +87,13 @@ export async function lag({ stage, seconds }: Pick<Calm, 'seconds'> & { readonly
   return { values: [lags[Math.floor(lags.length * LAG_PERCENTILE)] ?? 0] };
 }
 
-/** Full speed of three nodes beside one. */
+/** Maximum throughput of three nodes relative to one. */
 export async function throughput(calm: Calm): Promise<Round> {
   const { alike, one, three, told } = await beside(calm, undefined);
   return { values: [three.us / alike.us, three.us / one.us, three.result.perSecond / one.result.perSecond], told };
 }
 
-/** The same at a rate that all keep up with. */
+/** The same comparison at a rate that all of them can sustain. */
 export async function processor(calm: Calm): Promise<Round> {
   const { alike, one, three, told } = await beside(calm, calm.rate);
   return { values: [three.us / alike.us, three.us / one.us], told };
@@ -110,9 +110,8 @@ async function beside({ seconds, ...calm }: Calm, rate: number | undefined) {
 }
 
 /**
- * All shards are at the first node: measures its own answers, and answers that another node forwards. Waiting is
- * measured at a rate that leaves time. The processor is measured where calls come in batches, because it is scarce only
- * there.
+ * All shards are on the first node. Measures its own answers, and answers forwarded by another node. Waiting time is
+ * measured at a moderate rate. Processor time is measured when calls come in batches, because only then is it scarce.
  */
 export async function forward({ gather, seconds, rate }: Calm): Promise<Round> {
   const { owner, other, pids } = await gather();
@@ -128,7 +127,7 @@ export async function forward({ gather, seconds, rate }: Calm): Promise<Round> {
   return { values, told: `local ${local.told}; forwarded ${forwarded.told}` };
 }
 
-/** Warms up processes that have just started, since they are slow at first. */
+/** Warms up newly started processes, which are slow at first. */
 export async function warmUp({ three, solo, soloAlike, seconds }: Calm): Promise<void> {
   for (const { server } of [solo, soloAlike, three]) {
     await generate(server, { mix: 'real', connections: CONNECTIONS, players: 1000, seconds, areFew: true });

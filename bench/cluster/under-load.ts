@@ -2,7 +2,7 @@ import { type Generated, generate, type Load } from '../load/generate.js';
 import { usedUs } from '../support/processor.js';
 import type { Server } from '../support/servers.js';
 
-/** Few players among the many in the store: at the end the bench compares every one of their balances. */
+/** A small fraction of the store's players. At the end, the bench compares every one of their balances. */
 const LOAD: Omit<Load, 'seconds'> = { mix: 'real', connections: 256, players: 1000, reopens: true, areFew: true };
 
 export interface UnderLoad<T> {
@@ -10,7 +10,7 @@ export interface UnderLoad<T> {
   readonly acted: T;
 }
 
-/** Runs an action while the load is measured, and waits for both. Throws when an answer or a balance was wrong. */
+/** Runs an action while the load is measured, and waits for both. Throws if an answer or a balance was wrong. */
 export async function underLoad<T>(
   server: Server,
   load: Pick<Load, 'seconds' | 'rate'> & Partial<Load>,

@@ -4,8 +4,8 @@ import { atEnd } from '../support/clean-up.js';
 import { ROOT } from '../support/root.js';
 
 /**
- * Builds the files of a commit in a folder under `folder`, removed at the end. Returns that folder with a slash. Uses
- * the packages of the working tree when both ask for the same ones.
+ * Builds a commit in a folder below `folder`, which is removed at the end. Returns the build folder with a trailing
+ * slash. Uses the working tree's packages if both require the same ones.
  */
 export function checkOut(ref: string, folder: string): string {
   const own = mkdtempSync(`${folder}/walletd-ref-`);

@@ -16,7 +16,7 @@ export interface CompareSettings extends RaceSettings, StoreChoice {
   readonly workers: number;
 }
 
-/** Results of the working tree beside those of the other commit. */
+/** Results of the working tree and of the other commit. */
 export interface Compared {
   readonly ref: LoadResult;
   readonly tree: LoadResult;
@@ -29,8 +29,8 @@ export interface CompareReport {
 }
 
 /**
- * Runs another commit and the working tree in alternation. Each round has fresh processes, under the generator of the
- * working tree.
+ * Runs another commit and the working tree in alternation. Each round uses fresh processes and the working tree's load
+ * generator.
  */
 export function runCompare(ref: string, settings: CompareSettings): Promise<CompareReport> {
   return withCleanUp(async () => {
@@ -46,7 +46,7 @@ export function runCompare(ref: string, settings: CompareSettings): Promise<Comp
           progress.next(`round ${round}  ${name.padEnd(4)}  ${resultLine(result)}`);
           return result;
         };
-        // The second run finds the disk and the caches as the first left them: alternate the order.
+        // Alternate the order, because the second run finds the disk and the caches as the first left them.
         if (round % 2 === 1) rounds.push({ ref: await one('ref'), tree: await one('tree') });
         else rounds.push({ tree: await one('tree'), ref: await one('ref') });
       }

@@ -11,7 +11,7 @@ import { type Searched, search } from './search.js';
 export interface ConsoleSettings {
   readonly players: number;
   readonly rounds: number;
-  /** Folder of the store. */
+  /** Folder in which the store is created. */
   readonly folder: string;
 }
 
@@ -20,10 +20,7 @@ const NAME_DIGITS = 8;
 const PAGES = 50;
 const VIEWS = ['', 'players', 'money', 'products'];
 
-/**
- * Measures the console of a walletd with many players: how long a search takes, and how long a browser takes to paint a
- * view.
- */
+/** Measures the console with many players: how long a search takes, and how long a browser takes to paint a view. */
 export function runConsole({ players, rounds, folder }: ConsoleSettings): Promise<void> {
   return withCleanUp(async () => {
     console.log(machine());
@@ -57,7 +54,7 @@ async function measureSearches(adminUrl: string, players: number, rounds: number
   print(['search', 'found', 'requests', 'ms', 'longest'], rows);
 }
 
-/** Follows the cursor from the first page on. */
+/** Follows the cursor from the first page onwards. */
 async function measurePages(adminUrl: string): Promise<void> {
   const pages: Searched[] = [];
   for (let after: string | null | undefined; pages.length < PAGES && after !== null; after = pages.at(-1)?.next) {

@@ -1,11 +1,11 @@
 import { type Browser, type CDPSession, chromium } from 'playwright-core';
 
-/** Time that a browser with an empty cache needs for a view, in milliseconds. */
+/** Time that a browser with an empty cache needs to show a view, in milliseconds. */
 export interface Painted {
   readonly firstPaintMs: number;
-  /** After the first paint: the sum over all main-thread tasks of their time beyond 50 ms. */
+  /** Blocking time after the first paint: the time beyond 50 ms of each main-thread task, added up. */
   readonly blockedMs: number;
-  /** Bytes over the network, headers included. */
+  /** Bytes transferred over the network, including headers. */
   readonly bytes: number;
   readonly requests: number;
 }
@@ -24,17 +24,17 @@ interface TraceEvent {
 const CATEGORIES = 'toplevel,devtools.timeline,blink.user_timing,loading,__metadata';
 const LONG_TASK_US = 50_000;
 const US = 1000;
-/** After this wait, the tasks of a painted view are over. */
+/** Wait after which all tasks of a painted view have finished. */
 const SETTLED_MS = 2000;
 
-/** Starts Debian's Chromium, headless. */
+/** Starts Debian's Chromium in headless mode. */
 export async function startChromium(): Promise<Browser> {
-  // Chromium has no sandbox as root, and containers run as root.
+  // Chromium's sandbox does not work as root, and containers run as root.
   const args = ['--no-sandbox', '--disable-dev-shm-usage'];
   return await chromium.launch({ executablePath: '/usr/bin/chromium', args });
 }
 
-/** Opens an address in a browser context of its own, and reads Chromium's trace. */
+/** Opens an address in a fresh browser context and reads Chromium's trace. */
 export async function paint(browser: Browser, url: string): Promise<Painted> {
   const context = await browser.newContext();
   try {
@@ -66,7 +66,7 @@ async function endTracing(session: CDPSession): Promise<void> {
   await complete;
 }
 
-/** The last navigation is the page's own: the earlier one showed an empty page. */
+/** The last navigation is to the page itself; an earlier one showed an empty page. */
 function readTrace(events: readonly TraceEvent[]): Pick<Painted, 'firstPaintMs' | 'blockedMs'> {
   const painted = events.filter(({ name }) => name === 'firstContentfulPaint').at(-1);
   if (painted === undefined) throw new Error('Chromium has traced no paint: was the console built?');

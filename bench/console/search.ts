@@ -1,4 +1,4 @@
-/** One search as the console makes it: page after page until one of them has players. */
+/** One search as performed by the console: page after page until a page contains players. */
 export interface Searched {
   readonly ms: number;
   readonly requests: number;

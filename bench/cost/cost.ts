@@ -16,12 +16,12 @@ export interface CostReport extends LoadReport {
 }
 
 const SCRAPE_MS = 1000;
-/** The generator signs requests in every run: its own share is not part of what a signature costs the server. */
+/** The generator signs requests in every run, so that its own signing time is not counted as the server's cost. */
 const SECRET = '0123456789abcdef0123456789abcdef';
 
 /**
- * Measures the cost of each optional feature by itself, beside a walletd with default settings. Features that can be
- * switched on and off while it serves take turns. Metrics are always counted; `micro` measures their share.
+ * Measures the cost of each optional feature separately, relative to a walletd with default settings. Features that can
+ * be switched on and off at runtime are measured in turns. Metrics are always counted; `micro` measures their cost.
  */
 export function runCost(settings: CostSettings): Promise<CostReport> {
   return withCleanUp(async () => {
@@ -45,7 +45,7 @@ export function runCost(settings: CostSettings): Promise<CostReport> {
   });
 }
 
-/** Accepts spans and keeps none. */
+/** Accepts spans and discards them. */
 async function startCollector(): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
@@ -77,7 +77,7 @@ function scrapes({ adminUrl }: Server): Beside {
   };
 }
 
-/** Opens one console page on the overview: one message a second. */
+/** Opens one console page with the overview, which receives one message per second. */
 function anOpenConsole({ adminUrl }: Server): Beside {
   return {
     name: 'console open',
@@ -93,7 +93,7 @@ async function listen(url: string, signal: AbortSignal): Promise<void> {
   const { body } = await fetch(url, { signal });
   if (body === null) return;
   for await (const _ of body) {
-    // Drawing the page is left to the browser and not measured.
+    // The cost of drawing the page in a browser is not measured.
   }
 }
 

@@ -2,13 +2,13 @@ import { type Column, formatTable } from '../../src/cli/print/table.js';
 import { coreShare } from '../support/processor.js';
 import { RunProgress } from '../support/progress.js';
 
-/** An activity beside the callbacks; `begin` returns the function that ends it. */
+/** Activity that runs alongside the callbacks. `begin` returns the function that ends it. */
 export interface Beside {
   readonly name: string;
   begin(): () => void;
 }
 
-/** Share of a core that the activity takes: with it minus without it, for each pair of turns. */
+/** Share of a core that the activity uses: with it minus without it, for each pair of turns. */
 export interface Taken {
   readonly name: string;
   readonly shares: readonly number[];
@@ -18,9 +18,9 @@ const TURN_MS = 3000;
 const PAIRS_PER_ROUND = 4;
 
 /**
- * Measures one process that has served and is idle, with and without the activity in turns. Separate runs in
- * alternation differ by a seventh on a noisy machine, which hides a cost of one hundredth. Work done once a second does
- * not depend on the load meanwhile.
+ * Measures an idle, warmed-up process with and without the activity, in turns. Separate runs in alternation differ by a
+ * seventh on a noisy machine, which hides a cost of one hundredth. Work done once a second does not depend on the load,
+ * so an idle process is enough.
  */
 export async function takeTurns(pid: number, besides: readonly Beside[], rounds: number): Promise<readonly Taken[]> {
   const pairs = rounds * PAIRS_PER_ROUND;

@@ -12,24 +12,24 @@ export interface KeysSettings {
 interface Case {
   readonly name: string;
   readonly computed: readonly string[];
-  /** Puts all keys into a new table, and looks each up. */
+  /** Inserts all keys into a new table and looks up each one. */
   readonly run: (keys: readonly string[]) => void;
 }
 
 const PLAYERS = 4000;
 const ROUND_IDS = 200;
-/** The round ids were computed to hash into the last values of 2^31: without a hash key their table took 16 MB. */
+/** The round IDs were computed to hash into the last values of 2^31. Without a hash key, their table took 16 MB. */
 const SPACE = 2 ** 16;
-/** Duration of one round, long enough that a single pause counts little. */
+/** Duration of one round, long enough that a single pause matters little. */
 const ROUND_MS = 100;
 const FINDS = 10;
-/** Most that computed keys may cost, as a multiple of the time for random ones. */
+/** Maximum cost of computed keys, as a multiple of the time for random ones. */
 const RATIO_MAX = 1.5;
 const COLUMNS: readonly Column[] = ['', ...['computed, ns/key', 'random, ns/key', 'ratio'].map((right) => ({ right }))];
 
 /**
  * Compares hash tables on two kinds of keys: keys that an attacker computed for walletd's former unkeyed hashes, and
- * random keys of the same length. Both take turns in this process; the result is their medians.
+ * random keys of the same length. Both kinds alternate in this process. The result is the median of each.
  */
 export async function runKeys({ rounds }: KeysSettings): Promise<void> {
   console.log(`${machine()}\n`);
@@ -37,7 +37,7 @@ export async function runKeys({ rounds }: KeysSettings): Promise<void> {
     const random = computed.map(randomLike);
     const times: { readonly computed: number[]; readonly random: number[] } = { computed: [], random: [] };
     for (let round = -1; round < rounds; round++) {
-      // Both kinds take turns at going first; the first round only warms up.
+      // The kinds take turns at going first. The first round only warms up.
       for (const kind of round % 2 === 0 ? (['computed', 'random'] as const) : (['random', 'computed'] as const)) {
         const took = nsPerKey(kind === 'computed' ? computed : random, run);
         if (round >= 0) times[kind].push(took);
@@ -96,7 +96,7 @@ function nsPerKey(keys: readonly string[], run: Case['run']): number {
   return (tookMs * 1e6) / (runs * keys.length);
 }
 
-/** A random text of the same length, with the same representation in memory. */
+/** Random text of the same length and with the same in-memory representation. */
 function randomLike(text: string): string {
   const isDotted = text.startsWith('.');
   let random = isDotted ? '.' : '';

@@ -5,18 +5,21 @@ const DECIMALS = 4;
 const STATUS_AT = 'HTTP/1.1 '.length;
 const HEAD_END = '\r\n\r\n';
 const OK = '"statusCode":0,';
-/** A checkBalance answer has this field in place of the two others. */
+/** A checkBalance answer has this field instead of the other two. */
 const BALANCE = '"balance":';
 const BEFORE = '"balanceBefore":';
 const AFTER = '"balanceAfter":';
 const ZERO = '0'.charCodeAt(0);
 
-/** An HTTP response, searched by hand: parsing its JSON would cost the generator more than sending the request. */
+/**
+ * HTTP response that is searched by hand, because parsing its JSON would cost the generator more than sending the
+ * request.
+ */
 export class Answer {
   readonly text: string;
   private readonly bodyAt: number;
 
-  /** Answers are small and come in one piece; a partial one is an error. */
+  /** Answers are small and arrive in one chunk, so a partial one is an error. */
   constructor(
     private readonly bytes: Buffer,
     length: number,
@@ -25,12 +28,12 @@ export class Answer {
     this.bodyAt = this.text.indexOf(HEAD_END) + HEAD_END.length;
   }
 
-  /** The server was overloaded or the outcome is unknown; the request may be sent again. */
+  /** True if the server was overloaded or the outcome is unknown. The request may be retried. */
   get isBusy(): boolean {
     return this.text.startsWith('503', STATUS_AT);
   }
 
-  /** `line`: in lower case, with the line ends around it. */
+  /** `line` is in lower case and includes the line breaks around it. */
   hasHeader(line: string): boolean {
     return this.text.slice(0, this.bodyAt).toLowerCase().includes(line);
   }
@@ -39,12 +42,12 @@ export class Answer {
     return this.text.includes(OK, this.bodyAt);
   }
 
-  /** Whether the body begins with these bytes of its request: its id. */
+  /** True if the body begins with these bytes of its request: the request's ID. */
   echoes(request: Buffer, from: number, to: number): boolean {
     return request.compare(this.bytes, this.bodyAt, this.bodyAt + to - from, from, to) === 0;
   }
 
-  /** Units; NaN when the answer has none. */
+  /** In units; NaN if the answer has none. */
   get before(): number {
     return this.amountAfter(BEFORE);
   }
@@ -61,7 +64,7 @@ export class Answer {
   }
 }
 
-/** Units of the decimal number at `start`, without a detour over floats. */
+/** Converts the decimal number at `start` to units without using floats. */
 export function unitsAt(text: string, start: number): number {
   const isNegative = text[start] === '-';
   let units = 0;

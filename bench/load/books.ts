@@ -5,8 +5,8 @@ import type { Play } from './dealer.js';
 import { usernameOf } from './stories.js';
 
 /**
- * The balance that every player must have, in units. A request with an unknown outcome widens the range of possible
- * balances; all other players must have their exact balance.
+ * Expected balance of every player, in units. A request with an unknown outcome widens the range of possible balances.
+ * All other players must have their exact balance.
  */
 export class Books {
   private readonly least: Float64Array;
@@ -16,7 +16,8 @@ export class Books {
     players: number,
     openingBalance: number,
     /**
-     * Each player has one request at a time, so each answer must begin with a balance that is possible here.
+     * True if each player has at most one request at a time. Each answer must then begin with a balance that is
+     * possible here.
      */
     private readonly isInTurn: boolean,
   ) {
@@ -29,7 +30,7 @@ export class Books {
     return this.least.filter((units, player) => units !== this.most[player]).length;
   }
 
-  /** Enters a success; false when its balances are wrong. */
+  /** Records a success. Returns false if its balances are wrong. */
   enter({ player, step }: Play, before: number, after: number): boolean {
     const isKnown = before >= (this.least[player] as number) && before <= (this.most[player] as number);
     const isRight = after - before === step.shows && (!this.isInTurn || isKnown);
@@ -37,12 +38,15 @@ export class Books {
     return isRight;
   }
 
-  /** Enters a request whose outcome is unknown. */
+  /** Records a request whose outcome is unknown. */
   enterDoubtful({ player, step }: Play): void {
     this.move(player, Math.min(step.moves, 0), Math.max(step.moves, 0));
   }
 
-  /** Asks the operator API for all balances, or for these players only. Returns a sentence about each wrong balance. */
+  /**
+   * Fetches all balances, or only those of these players, from the operator API. Returns a sentence about each wrong
+   * balance.
+   */
   async compare(adminUrl: string, token: string | null, seed: string, areFew: boolean): Promise<string[]> {
     const api = new OperatorApi(adminUrl, token);
     const usernames = [...this.least.keys()].map((player) => usernameOf(seed, player));

@@ -7,33 +7,33 @@ const REQUEST_BYTES = 1024;
 /** Wait between two attempts to reconnect. */
 const REOPEN_MS = 10;
 const PARTING = '\r\nconnection: close\r\n';
-/** One buffer for all connections: received bytes are processed before any more are read. */
+/** One buffer shared by all connections: received bytes are processed before more are read. */
 const received = Buffer.allocUnsafe(64 * 1024);
 
 export interface ConnectionListener {
   answered(connection: Connection, play: Play, answer: Answer, isEchoed: boolean): void;
   /** The server has closed the connection, or sent an unexpected answer. */
   lost(why: string): void;
-  /** The connection broke before an answer came: the same request is sent again on the next one. */
+  /** The connection broke before an answer arrived. The same request is sent again on the next connection. */
   broken?(): void;
 }
 
 /**
- * A keep-alive connection with one request at a time. With `reopens`, it outlives the servers behind a balancer: when
- * it ends, it is opened again, as a platform would do.
+ * Keep-alive connection with one request at a time. With `reopens`, it reconnects when it ends, as a platform would,
+ * and so outlives the servers behind a load balancer.
  */
 export class Connection {
   readonly isOpen: Promise<unknown>;
-  /** The play whose request is unanswered; undefined when no request is pending. */
+  /** The play whose request is unanswered; undefined if no request is pending. */
   play: Play | undefined = undefined;
-  /** Time at which that request was due. */
+  /** When that request was due. */
   dueAt = 0;
   private socket: Socket;
-  /** Refilled for each request: once a request is answered, its bytes have left. */
+  /** Reused for each request: once a request has been answered, its bytes have been sent. */
   private bytes = Buffer.allocUnsafe(REQUEST_BYTES);
   /**
-   * The server has asked to close the connection. The next request waits for another connection, and no request counts
-   * as broken.
+   * The server has asked to close the connection: the next request waits until it is reopened, and the request in
+   * progress does not count as broken.
    */
   private isLeft = false;
   private isClosed = false;
@@ -53,20 +53,20 @@ export class Connection {
     this.socket.end();
   }
 
-  /** Sends the next request of the play. */
+  /** Sends the play's next request. */
   send(play: Play, dueAt: number): void {
     this.play = play;
     this.dueAt = dueAt;
     const { request } = play.step;
     if (request.length > this.bytes.length) this.bytes = Buffer.allocUnsafe(request.length);
     request.write(this.bytes, play.player, play.number);
-    // A connection that is still opening sends the request once it is open.
+    // If the connection is still opening, the request is sent once it is open.
     if (this.socket.readyState === 'open') this.write(request.length);
   }
 
   private open(): Socket {
     const { hostname, port } = new URL(this.url);
-    // Read into our own buffer and parse there, past Node's streams.
+    // Reads into our own buffer and parses there, bypassing Node's streams.
     const onread = { buffer: received, callback: (length: number) => this.receive(length) };
     const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread });
     socket.on('connect', () => this.play && this.write(this.play.step.request.length));

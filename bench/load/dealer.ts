@@ -5,9 +5,9 @@ import type { Mix, Step, Story } from './stories.js';
 const RANDOM_SEED = 20_251;
 const TWO_32 = 2 ** 32;
 
-/** One round of play, at some step of its story. */
+/** One round of play at a step of its story. */
 export class Play {
-  /** The last request was refused: its outcome is unknown until a retry is answered. */
+  /** True if the last request was refused, which leaves its outcome unknown until a retry is answered. */
   isDoubtful = false;
   private at = 0;
 
@@ -25,7 +25,7 @@ export class Play {
     return this.at === 0;
   }
 
-  /** The request was answered: go to the next step. False when it was the last step. */
+  /** Moves to the next step after an answer. Returns false after the last step. */
   advance(): boolean {
     this.isDoubtful = false;
     return ++this.at < this.steps.length;
@@ -33,7 +33,7 @@ export class Play {
 }
 
 /**
- * Deals the next play: the one that has waited longest, otherwise a new one. Every run draws the same stories and
+ * Chooses the next play: the one that has waited longest, or else a new one. Every run draws the same stories and
  * players in the same order.
  */
 export class Dealer {
@@ -47,7 +47,7 @@ export class Dealer {
     const generator = xoroshiro128plus(RANDOM_SEED);
     this.random = () => (generator.next() >>> 0) / TWO_32;
     this.hundred = stories.flatMap((story) => Array.from({ length: story.share }, () => story));
-    // In turn, so that each player has one callback at a time, and its balance is known before the next.
+    // Players take turns, so that each player has one callback at a time and its balance is known before the next.
     this.drawPlayer = mix === 'pairs' ? (play) => play % players : zipf(players, this.random);
   }
 
@@ -55,12 +55,12 @@ export class Dealer {
     return this.waiting.shift() ?? this.newPlay();
   }
 
-  /** Puts a play back, to go on or to retry its request. */
+  /** Puts a play back, so that it continues or retries its request. */
   putBack(play: Play): void {
     this.waiting.push(play);
   }
 
-  /** At the end: the plays that wait for their next request. */
+  /** At the end: the plays that are still waiting for their next request. */
   *unfinished(): Iterable<Play> {
     for (let play = this.waiting.shift(); play !== undefined; play = this.waiting.shift()) yield play;
   }
@@ -72,7 +72,7 @@ export class Dealer {
   }
 }
 
-/** Draws players by Zipf's law: the one of rank n plays 1/n as often as the first. */
+/** Draws players by Zipf's law: the player of rank n plays 1/n as often as the first. */
 function zipf(players: number, random: () => number): () => number {
   const cumulated = new Float64Array(players);
   let sum = 0;

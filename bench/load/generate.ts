@@ -11,38 +11,38 @@ import { usernameOf } from './stories.js';
 const OPENING_BALANCE = 1_000_000;
 const GENERATOR = fileURLToPath(new URL('./generator.js', import.meta.url));
 
-/** Options of a load. The defaults are a closed loop, no open bets, and a server that has to answer everything. */
+/** Load options. The defaults are a closed loop, no open bets, and a server that must answer every request. */
 export type Load = Pick<LoadOptions, 'mix' | 'connections' | 'seconds' | 'players'> &
   Partial<
     Pick<LoadOptions, 'rate' | 'isOverload' | 'reopens' | 'areFew' | 'signingSecret' | 'openBets' | 'pieceSeconds'>
   >;
 
-/** Result of the generator, with the server's vitals during the measured time. */
+/** The generator's result, with the server's vitals during the measured period. */
 export interface Generated extends LoadResult {
   readonly vitals: Vitals;
-  /** False for an echo. */
+  /** False for an echo server. */
   readonly keepsPlayers: boolean;
 }
 
-/** Receives the share of the players created before the measured time; 1 when all exist. */
+/** Receives the share of players that have been created before the measured period; 1 when all exist. */
 export type OnFilled = (share: number) => void;
 
-/** Called after each piece of the measured time. */
+/** Called after each piece of the measured period. */
 export type OnPiece = (latencies: LatencySummary) => void;
 
 let runs = 0;
 
 /**
- * V8 compiles request handling in background threads, and again where it had assumed too much: in the first ten seconds
- * of a closed loop that took a third of a process' time. A short run has a short warm-up.
+ * Maximum warm-up. V8 compiles request handling in background threads, and again after a wrong assumption. In the first
+ * ten seconds of a closed loop, that took a third of a process's time. A short run has a short warm-up.
  */
 const WARM_UP_SECONDS_MAX = 12;
 const WARM_UP_RUNS = 2;
 const WARM_UP_PLAYERS_MAX = 10_000;
-/** Import's share of the work until players with open bets exist; their bets are the rest. */
+/** Share of the preparation that is spent on importing players; placing their open bets is the rest. */
 const IMPORT_SHARE = 0.3;
 
-/** Warms up a server before the measured time: a fresh process is slow at first. */
+/** Warms up a server before the measured period, because a fresh process is slow at first. */
 export async function warmUp(
   server: Server,
   { mix, connections, players, seconds, signingSecret }: Load,
@@ -52,7 +52,7 @@ export async function warmUp(
   await generate(server, { mix, connections, players: few, seconds: warmSeconds, signingSecret });
 }
 
-/** Loads a server with players of this run only. Throws when an answer or a balance was wrong. */
+/** Loads a server with players that belong only to this run. Throws if an answer or a balance was wrong. */
 export async function generate(
   server: Server,
   load: Load,
@@ -63,7 +63,7 @@ export async function generate(
   const seed = `${playerPrefix}${++runs}`;
   const { mix, connections, seconds, rate, players, signingSecret, pieceSeconds } = load;
   const { isOverload = false, reopens = false, areFew = false } = load;
-  // Only a server that keeps balances can hold bets.
+  // Only a server that keeps balances can hold open bets.
   const openBets = adminUrl === undefined ? 0 : (load.openBets ?? 0);
   const importShare = openBets > 0 ? IMPORT_SHARE : 1;
   if (adminUrl !== undefined) {
@@ -92,10 +92,7 @@ export async function generate(
   return result;
 }
 
-/**
- * Runs one generator in a process of its own, and reads the server's vitals at the beginning and the end of its
- * measured time.
- */
+/** Runs one generator in its own process, and reads the server's vitals at the start and end of the measured period. */
 async function run(
   options: LoadOptions,
   { process: serving }: Server,
@@ -104,7 +101,7 @@ async function run(
 ): Promise<Generated> {
   const child = spawn(process.execPath, [GENERATOR], { stdio: ['pipe', 'pipe', 'inherit'] });
   atEnd(() => void child.kill('SIGKILL'));
-  // A broken pipe also ends the child's output too early, which is reported there.
+  // Ignores broken pipes, because the child's truncated output is reported below.
   for (const one of [child, child.stdin]) one.on('error', () => {});
   child.stdin.end(JSON.stringify(options));
   const began = { atMs: 0, residentBytes: 0 };

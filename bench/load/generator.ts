@@ -12,62 +12,64 @@ import { type Mix, openBetsOf, storiesOf } from './stories.js';
 import { tickEvery } from './ticker.js';
 
 /*
- * The load generator, in a process of its own: keep-alive connections, one request at a time on each, and HTTP by hand
- * on plain sockets, because common clients need more CPU for a request than the server does. Every answer must echo its
- * request's id, succeed, and move the balance by the right amount. At the end every player must have the balance that
- * the answers add up to.
+ * The load generator, which runs in its own process. It uses keep-alive connections with one request at a time on each, and
+ * handles HTTP by hand on plain sockets, because common clients need more CPU for a request than the server does. Every
+ * answer must echo its request's ID, succeed, and move the balance by the right amount. At the end, every player must have
+ * the balance that the answers add up to.
  *
- * In a closed loop a request is due when its connection has its answer. In an open loop it is due by the clock,
- * whatever the server does, and its latency counts from then. While a server stalls, requests become due and wait, and
- * all of that waiting is in the histogram. Half of the requests leave within some microseconds of their time at 2,000
- * per second. At 5,000 and more the clock ticks five times in a millisecond, and up to 0.2 ms are the generator's own,
- * the same for every server.
+ * In a closed loop, a request is due when its connection has received the previous answer. In an open loop, it is due by
+ * the clock, regardless of the server, and its latency is measured from that time. While a server stalls, requests become
+ * due and wait, and the histogram includes all of that waiting. At 2,000 per second, half of the requests leave within
+ * some microseconds of their time. At 5,000 and more, the clock ticks five times per millisecond, so up to 0.2 ms of the
+ * latency is the generator's own, equally for every server.
  *
- * Overload is an open loop in which the server may be busy: refusals are counted apart, and requests due while no
- * connection is free are not sent. A refused bet is forgotten, since its game never began; any other refused callback
- * is sent again until it is answered.
+ * Overload is an open loop in which the server may be busy: refusals are counted separately, and requests that become due
+ * while no connection is free are not sent. A refused bet is dropped, since its game never began. Any other refused
+ * callback is retried until it is answered.
  *
- * Where servers come and go behind a balancer, a connection that ends is opened again, and its request is sent again.
- * Latency then counts from the time at which the request was first due.
+ * If servers come and go behind a load balancer, a connection that ends is reopened and its request is sent again.
+ * Latency is then measured from the time at which the request was first due.
  */
 export interface LoadOptions {
   readonly url: string;
   /**
-   * Operator API to compare balances with at the end. Undefined for a server that keeps no balances, or cannot list
-   * them.
+   * Operator API for comparing balances at the end. Undefined for a server that keeps no balances or cannot list them.
    */
   readonly booksUrl: string | undefined;
   readonly booksToken: string | undefined;
   readonly mix: Mix;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests per second over all connections, in an open loop. Undefined for a closed loop. */
+  /** Requests per second over all connections, in an open loop; undefined for a closed loop. */
   readonly rate: number | undefined;
   readonly isOverload: boolean;
-  /** Reconnect when a connection ends, since servers come and go. */
+  /** True if connections are reopened when they end, because servers come and go. */
   readonly reopens: boolean;
-  /** Ask for balances one by one: these players are few among many others. */
+  /** True if balances are fetched one by one, because these players are few among many others. */
   readonly areFew: boolean;
   readonly players: number;
-  /** Bets that each player holds from before the measured time until after it. */
+  /** Open bets that each player holds throughout the measured period. */
   readonly openBets: number;
-  /** Length of the pieces of the measured time that are reported too. Undefined: only the whole is reported. */
+  /**
+   * Length of the pieces of the measured period that are also reported. If undefined, only the whole period is
+   * reported.
+   */
   readonly pieceSeconds: number | undefined;
-  /** Makes the players and ids of this run different from those of every other. */
+  /** Makes this run's players and IDs different from those of every other run. */
   readonly seed: string;
   /** Undefined for a server that keeps no balances. */
   readonly openingBalance: number | undefined;
-  /** Undefined: requests are not signed. */
+  /** Undefined if requests are not signed. */
   readonly signingSecret: string | undefined;
 }
 
-/** Result of a load. Latencies are of requests that succeeded, or were still waiting at the end. */
+/** Result of a load. Latencies are those of requests that succeeded or were still waiting at the end. */
 export interface LoadResult extends LatencySummary {
   /** Number of successes. */
   readonly answers: number;
   readonly perSecond: number;
   readonly refusals: LatencySummary;
-  /** Requests due while no connection was free. */
+  /** Requests that became due while no connection was free. */
   readonly notSent: number;
   /** Requests that were sent again because their connection broke. */
   readonly broken: number;
@@ -75,11 +77,11 @@ export interface LoadResult extends LatencySummary {
   readonly uncertainPlayers: number;
   readonly wrong: number;
   readonly firstWrong: string | undefined;
-  /** Share of one core. Near 1 the generator is the bottleneck. */
+  /** Share of one core. Close to 1, the generator is the bottleneck. */
   readonly generatorCpuShare: number;
 }
 
-/** Output of the generator: one line of JSON each. The last line is the result. */
+/** Generator output: one JSON object per line. The last line is the result. */
 export type GeneratorLine =
   | { readonly type: 'placed'; readonly players: number }
   | { readonly type: 'measuring'; readonly atMs: number }
@@ -88,7 +90,7 @@ export type GeneratorLine =
   | { readonly type: 'result'; readonly result: LoadResult };
 
 const TICK_MIN_MS = 0.2;
-/** Warm-up until both programs are compiled; not measured. */
+/** Unmeasured warm-up until both programs have been compiled. */
 const WARM_UP_MS = 1000;
 /** Longer than a server may take for its last answers. */
 const LAST_ANSWERS_MS = 5000;
@@ -105,14 +107,14 @@ class Run implements ConnectionListener {
   private startedAt = 0;
   private measuredFrom = 0;
   private answers = 0;
-  /** Requests of an open loop that were sent, or should have been. */
+  /** Requests of an open loop that have been sent or should have been sent. */
   private due = 0;
   private notSent = 0;
   private broke = 0;
   private wrong = 0;
   private firstWrong: string | undefined;
   private isStopping = false;
-  /** Lead of the open loop's clock. */
+  /** How far ahead of time the open loop's clock may tick. */
   private leadMs = 0;
   private isAwaitingDue = false;
 
@@ -160,7 +162,7 @@ class Run implements ConnectionListener {
     }, pieceSeconds * 1000);
   }
 
-  /** Returns the processor time used before. */
+  /** Returns the processor time used so far. */
   private beginMeasuring(): NodeJS.CpuUsage {
     this.measuredFrom = performance.now();
     this.successes = new Latencies();
@@ -202,7 +204,7 @@ class Run implements ConnectionListener {
     }
   }
 
-  /** Checks the clock again in the next turn: no sleep is short enough. */
+  /** Checks the clock again in the next turn, because no sleep is short enough. */
   private awaitDue(): void {
     if (this.isAwaitingDue) return;
     this.isAwaitingDue = true;
@@ -252,7 +254,7 @@ class Run implements ConnectionListener {
     };
   }
 
-  /** Records the requests that are due and unanswered: each has waited at least this long. */
+  /** Records the requests that are due and unanswered. Each has waited at least this long. */
   private recordWaiting(now: number): void {
     for (const { play, dueAt } of this.connections) if (play !== undefined) this.successes.record(now - dueAt);
     if (this.options.rate === undefined || this.options.isOverload) return;
@@ -298,7 +300,7 @@ function tell(line: GeneratorLine, then?: () => void): void {
 const options = JSON.parse(readFileSync(0, 'utf8')) as LoadOptions;
 const { url, mix, seed, players, openBets, openingBalance, signingSecret, connections } = options;
 const key = signingSecret === undefined ? undefined : createSecretKey(signingSecret, 'utf8');
-// With at least one player per connection, each player has one request at a time.
+// With at least one player per connection, each player has only one request at a time.
 const books = new Books(players, openingBalance ?? 0, mix === 'pairs' && players >= connections);
 if (openBets > 0) {
   const onPlaced = (count: number) => tell({ type: 'placed', players: count });

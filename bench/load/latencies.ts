@@ -10,7 +10,7 @@ export interface LatencySummary {
   readonly maxMs: number;
 }
 
-/** A histogram of latencies in microseconds, to three digits. */
+/** Histogram of latencies in microseconds, with three significant digits. */
 export class Latencies {
   private readonly histogram = build({
     lowestDiscernibleValue: 1,

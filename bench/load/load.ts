@@ -10,19 +10,21 @@ import type { Raced } from './raced.js';
 import { onTarget, TARGET_PLAYERS, type Target } from './target.js';
 
 export interface LoadSettings extends Omit<RaceSettings, 'connections' | 'rate' | 'players'>, StoreChoice {
-  /** Counts of worker threads, each measured by itself; 0 is inline. */
+  /** Numbers of worker threads, each measured separately; 0 means inline. */
   readonly workers: readonly number[];
-  /** Counts of players, each measured by itself in separate walletds. */
+  /** Numbers of players, each measured in separate walletd processes. */
   readonly players: readonly number[];
-  /** Bets that each player holds from before the measured time until after it. */
+  /** Open bets that each player holds throughout the measured period. */
   readonly openBets: number;
-  /** Time that closed rounds stay in memory before they go to an archive. Undefined: walletd's default. */
+  /** How long closed rounds stay in memory before they go to an archive. If undefined, walletd's default applies. */
   readonly memorySeconds?: number;
-  /** Connections of closed loops, each measured by itself. Undefined with a rate: no closed loop. */
+  /**
+   * Connection counts for closed loops, each measured separately. Undefined with a rate: then there is no closed loop.
+   */
   readonly connections?: readonly number[] | undefined;
-  /** Requests per second of open loops over the most connections, each measured by itself. */
+  /** Requests per second for open loops over the largest number of connections, each measured separately. */
   readonly rate?: readonly number[];
-  /** A running walletd to measure alone, instead of servers that the bench starts. */
+  /** A running walletd to measure alone, instead of servers started by the bench. */
   readonly target?: Target;
 }
 
@@ -33,7 +35,7 @@ export interface LoadReport {
 
 const CONNECTIONS = 128;
 
-/** Throughput and latency of walletd, beside an echo server and one that appends each request to a log. */
+/** Throughput and latency of walletd, compared with an echo server and one that appends each request to a log. */
 export function runLoad(settings: LoadSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
     const { target } = settings;
@@ -48,7 +50,7 @@ export function runLoad(settings: LoadSettings): Promise<LoadReport> {
   });
 }
 
-/** Closed loops by connections, then open loops by rate. With both options, both kinds. */
+/** Closed loops for each connection count, then open loops for each rate. With both options, both kinds. */
 export function loadsOf({ connections, rate, seconds, players, mix, openBets, target }: LoadSettings): readonly Load[] {
   const load = { seconds, players: Math.min(...players), mix, openBets, signingSecret: target?.signingSecret };
   const closed = connections ?? (rate === undefined ? [CONNECTIONS] : []);
@@ -59,9 +61,7 @@ export function loadsOf({ connections, rate, seconds, players, mix, openBets, ta
   ];
 }
 
-/**
- * Loads that a server runs one after the other. Where players have to be imported first, each load has a fresh server.
- */
+/** Loads that a server runs one after another. If players must be imported first, each load gets a fresh server. */
 function inOneProcess(settings: LoadSettings): readonly (readonly Load[])[] {
   const loads = loadsOf(settings);
   return settings.openBets > 0 ? loads.map((load) => [load]) : [loads];
@@ -91,7 +91,7 @@ async function ownServers(settings: LoadSettings): Promise<Contest> {
   return { durability: store.durability, contestants };
 }
 
-/** A walletd that goes on serving others, measured with each count of players in turn. */
+/** A walletd that keeps serving others, measured with each number of players in turn. */
 function runningOne(target: Target, { players }: LoadSettings): Contest {
   console.log(`players of ${target.url} whose names begin with ${TARGET_PLAYERS} are created, and stay;`);
   console.log('other players are not touched');
@@ -101,7 +101,7 @@ function runningOne(target: Target, { players }: LoadSettings): Contest {
   return { durability: 'as the target is set', contestants };
 }
 
-/** Splits closed loops and open loops into chapters of their own. */
+/** Splits closed loops and open loops into separate chapters. */
 export function chaptersOf({ durability, raced }: LoadReport): { load?: LoadReport; openLoad?: LoadReport } {
   const closed = raced.filter(({ load }) => load.rate === undefined);
   const open = raced.filter(({ load }) => load.rate !== undefined);

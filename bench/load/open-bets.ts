@@ -4,14 +4,14 @@ import { Connection, type ConnectionListener } from './connection.js';
 import { Play } from './dealer.js';
 import type { Step } from './stories.js';
 
-/** Many bets share one durable write. */
+/** Enough connections for many bets to share one durable write. */
 const CONNECTIONS_MAX = 256;
-/** Players between two progress lines. */
+/** Number of players between two progress lines. */
 const STEP = 10_000;
 
 /**
- * Places the bets that players hold before the measured time: one request per player, as fast as they are answered.
- * Resolves when all are placed; rejects at the first wrong answer.
+ * Places the bets that players hold throughout the measured period: one request per player, as fast as they are
+ * answered. Resolves when all are placed. Rejects at the first wrong answer.
  */
 export class OpenBets implements ConnectionListener {
   private readonly connections: readonly Connection[];

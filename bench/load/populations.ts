@@ -1,10 +1,10 @@
 import type { Generated } from './generate.js';
 import { describeLoad, longestOf, medianOf, type Raced } from './raced.js';
 
-/** The floor of every durable answer, on this machine in this hour. */
+/** Baseline for every durable answer, on this machine at this time. */
 const FLOOR = 'durable echo';
 
-/** Sentences about the cost of more players: ratios within one run. Empty with a single population. */
+/** Sentences about the cost of more players, as ratios within one run. Empty if there is only one population. */
 export function populationSentences(raced: readonly Raced[]): string[] {
   const loads = [...new Set(raced.map(({ load }) => describeLoad(load)))];
   return loads.flatMap((load) => {

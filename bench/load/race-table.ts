@@ -4,7 +4,7 @@ import type { Generated } from './generate.js';
 import type { LoadResult } from './generator.js';
 import { describeLoad, medianOf, type Raced, spreadOf } from './raced.js';
 
-/** From this share on, the figures may measure the generator. */
+/** At this share of a core or more, the figures may measure the generator rather than the server. */
 const GENERATOR_SHARE_MAX = 0.9;
 const MIB = 1024 ** 2;
 
@@ -15,13 +15,13 @@ const RACED_COLUMNS: readonly Column[] = [
 
 const SPREAD_AT = 3;
 
-/** Garbage collections and memory per player, measured over the same minute as the latencies. */
+/** Garbage collections and memory per player, measured over the same period as the latencies. */
 export const VITALS_COLUMNS: readonly Column[] = [
   '',
   ...['load', 'longest ms', 'full GCs', 'longest pause ms', 'resident MiB', 'B/player'].map((right) => ({ right })),
 ];
 
-/** One round as a readable line. */
+/** Human-readable line for one round. */
 export function resultLine({ perSecond, p50Ms, p99Ms, p999Ms, maxMs, generatorCpuShare }: LoadResult): string {
   const latencies = `p50 ${p50Ms.toFixed(2)}  p99 ${p99Ms.toFixed(2)}  p99.9 ${p999Ms.toFixed(2)}  longest ${maxMs.toFixed(0)} ms`;
   return `${Math.round(perSecond)}/s  ${latencies}  generator ${percent(generatorCpuShare)}`;
@@ -54,13 +54,13 @@ export function printRaced(raced: readonly Raced[]): void {
   }
 }
 
-/** Warnings about these shares of a core. */
+/** Warnings about generators that used these shares of a core. */
 export function generatorSentences(shares: readonly number[]): string[] {
   const isFull = shares.some((share) => share > GENERATOR_SHARE_MAX);
   return isFull ? ['the generator had no CPU left: the server may be faster than this'] : [];
 }
 
-/** The informative columns: one round has no spread. */
+/** Columns that are informative for these results. For example, a single round has no spread. */
 export function racedFigures(raced: readonly Raced[]): { columns: readonly Column[]; rows: string[][] } {
   const has = (_: unknown, at: number) => at !== SPREAD_AT || raced.some(({ rounds }) => rounds.length > 1);
   return { columns: RACED_COLUMNS.filter(has), rows: raced.map((one) => racedRow(one, raced).filter(has)) };
@@ -95,7 +95,7 @@ export function vitalsRow(one: Raced): string[] {
     figure(collections),
     !(collections > 0) ? '' : most(({ vitals }) => vitals.longestPauseMs).toFixed(1),
     figure(medianOf(one, ({ vitals }) => vitals.residentAfter) / MIB),
-    // A target also has players of others.
+    // A target also has players that belong to others.
     isKept(one) && !Number.isNaN(collections)
       ? figure(medianOf(one, ({ vitals }) => vitals.residentBefore) / load.players)
       : '',
@@ -107,8 +107,8 @@ function figure(value: number): string {
 }
 
 /**
- * Warns about runs too short for a full collection: they do not show the longest answers of a server that lives for
- * months.
+ * Warns about runs too short to include a full collection. They do not show the longest answers of a server that runs
+ * for months.
  */
 export function collectionSentences(raced: readonly Raced[]): string[] {
   const without = raced.filter(

@@ -15,11 +15,11 @@ export interface RaceSettings {
   readonly players: number;
   readonly rounds: number;
   readonly mix: Mix;
-  /** Parent of temporary folders. */
+  /** Parent folder of temporary folders. */
   readonly folder: string;
   /** Requests per second of an open loop; undefined for a closed loop. */
   readonly rate?: number | undefined;
-  /** Undefined: requests are not signed. */
+  /** Undefined if requests are not signed. */
   readonly signingSecret?: string;
 }
 
@@ -31,12 +31,12 @@ const SENT: Readonly<Record<Mix, string>> = {
 };
 
 interface Announced extends Pick<RaceSettings, 'folder' | 'mix'> {
-  /** Several counts are measured in alternation. */
+  /** If there are several counts, they are measured in alternation. */
   readonly players: number | readonly number[];
   readonly openBets?: number;
 }
 
-/** Prints the facts that a reader needs to judge the figures that follow. */
+/** Prints the facts needed to judge the figures that follow. */
 export function announce(store: Pick<Store, 'durability'>, { folder, players, mix, openBets = 0 }: Announced): void {
   console.log(machine());
   console.log(`durability: ${store.durability} (one fdatasync here: ${describeFsync(folder)})`);
@@ -45,10 +45,10 @@ export function announce(store: Pick<Store, 'durability'>, { folder, players, mi
   console.log(`${[players].flat().join(' and ')} players${held}, ${sent}\n`);
 }
 
-/** Each process has a store of its own. */
+/** Gives each process its own store. */
 let starts = 0;
 
-/** Measures contestants under the same load, and prints a table at the end. */
+/** Measures contestants under the same load and prints a table at the end. */
 export async function race(contestants: readonly Contestant[], settings: RaceSettings): Promise<readonly Raced[]> {
   const raced = await measure(contestants, [settings], settings.rounds);
   printRaced(raced);
@@ -57,7 +57,8 @@ export async function race(contestants: readonly Contestant[], settings: RaceSet
 
 /**
  * Measures contestants under the same loads, in alternation, each round in fresh processes. Machines are noisy, so only
- * the ratio of medians within one run counts. Each process is warmed up before, and its store is verified at its end.
+ * the ratio of medians within one run is meaningful. Each process is warmed up first, and its store is verified at the
+ * end.
  */
 export async function measure(
   contestants: readonly Contestant[],
@@ -101,7 +102,7 @@ function loadOf({ players }: Contestant, load: Load): Load {
 }
 
 /**
- * Each round begins with another server, because the first one finds the machine in another state than the last one.
+ * Each round begins with a different server, because the first and the last one find the machine in different states.
  */
 function rotated<T>(list: readonly T[], by: number): T[] {
   const first = by % list.length;

@@ -1,24 +1,24 @@
 import { median } from '../support/machine.js';
 import type { Generated, Load } from './generate.js';
 
-/** Results of one server under one load, round by round. */
+/** One server's results under one load, round by round. */
 export interface Raced {
   readonly server: string;
   readonly load: Load;
   readonly rounds: readonly Generated[];
 }
 
-/** The median over the rounds. */
+/** Median over the rounds. */
 export function medianOf({ rounds }: Raced, pick: (result: Generated) => number): number {
   return median(rounds.map(pick));
 }
 
-/** Longest answer of all rounds: a median of longest answers would leave out the longest. */
+/** Longest answer in all rounds. A median of the longest answers would hide the longest one. */
 export function longestOf({ rounds }: Raced): number {
   return Math.max(...rounds.map(({ maxMs }) => maxMs));
 }
 
-/** Callbacks per second between the slowest round and the fastest. */
+/** Difference in callbacks per second between the fastest and the slowest round. */
 export function spreadOf({ rounds }: Raced): number {
   const all = rounds.map(({ perSecond }) => perSecond);
   return Math.max(...all) - Math.min(...all);

@@ -4,27 +4,27 @@ import { PLAY_DIGITS, PLAYER_DIGITS, Template } from './template.js';
 
 export const MIXES = ['real', 'family', 'asking', 'pairs'] as const;
 /**
- * `real` is the traffic of most platforms; `family` has all eleven callbacks; `asking` is `real` by games that ask for
- * the balance before each round, as some slots do; `pairs` are placeBets and settleBets only, for servers that know no
+ * `real` is typical platform traffic. `family` has all eleven callbacks. `asking` is `real` with games that query the
+ * balance before each round, as some slots do. `pairs` has only placeBets and settleBets, for servers that support no
  * other callback.
  */
 export type Mix = (typeof MIXES)[number];
 
-/** One callback of a story. */
+/** One callback in a story. */
 export interface Step {
   readonly request: Template;
-  /** Units by which balanceAfter exceeds balanceBefore in its answer. */
+  /** Units by which balanceAfter exceeds balanceBefore in the answer. */
   readonly shows: number;
   /**
-   * Units that the callback adds to the balance: equal to `shows`, but 0 for a repeat, which shows the first answer
-   * again.
+   * Units that the callback adds to the balance. Equal to `shows`, except for a repeat: it repeats the first answer but
+   * moves 0.
    */
   readonly moves: number;
 }
 
-/** The callbacks of one round of play, each sent when the one before it is answered. */
+/** The callbacks of one round of play. Each is sent when the previous one has been answered. */
 export interface Story {
-  /** Rounds per hundred rounds of play. */
+  /** Percentage of all rounds of play that follow this story. */
   readonly share: number;
   readonly steps: readonly Step[];
 }
@@ -32,7 +32,7 @@ export interface Story {
 const STAKE = 10.5;
 const PAYOUT = 12;
 
-/** `seed` makes the players and ids different from those of every other run; with a key, requests are signed. */
+/** `seed` makes the players and IDs different from those of every other run. With a key, requests are signed. */
 export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): readonly Story[] {
   const callbacks = callbacksOf(seed, key);
   const { place, settle, settleSingleState, settleRound, adjust, cancel, voidSettled, checkBalance } = callbacks;
@@ -68,7 +68,7 @@ export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): r
   return mix === 'real' ? real : real.map(({ share, steps }) => ({ share, steps: [checkBalance(), ...steps] }));
 }
 
-/** One request with `count` bets, each in a round of its own, that stay open for good. */
+/** One request with `count` bets, each in its own round, that stay open permanently. */
 export function openBetsOf(seed: string, key: KeyObject | undefined, count: number): Step {
   const bets = Array.from({ length: count }, (_, bet) => String(bet));
   const id = `req-${seed}-${PLAYER_DIGITS}-open`;
@@ -88,7 +88,7 @@ export function usernameOf(seed: string, player: number): string {
 }
 
 const byTransaction = { transactionType: 'BY_TRANSACTION' };
-/** The fields common to every request, without its id. */
+/** Fields common to every request, except its ID. */
 function envelopeOf(seed: string) {
   return {
     timestampMillis: 1763600000000,
@@ -100,7 +100,7 @@ function envelopeOf(seed: string) {
 
 const settled = { status: 'SETTLED', betAmount: STAKE, turnOver: 0, isEndRound: true };
 
-/** Functions that each return a step; the bets of a play are a, b and c. */
+/** Functions that each return a step. A play's bets are called a, b and c. */
 function callbacksOf(seed: string, key: KeyObject | undefined) {
   const step = (endpoint: string, amount: number, bet: string, txn: object): Step => {
     const request = {
@@ -155,7 +155,7 @@ function callbacksOf(seed: string, key: KeyObject | undefined) {
     credit: () => movement('CREDIT', PAYOUT),
     rollback: (payoutAmount: number) =>
       step('rollback', -payoutAmount, 'a', { status: 'ROLLBACK', betAmount: STAKE, payoutAmount, ...byTransaction }),
-    /** Settles under a new request id: the id of the reversed result is already known. */
+    /** Settles under a new request ID, because the ID of the reversed result is already known. */
     settleAnew: (payoutAmount: number) =>
       step('settleBets', payoutAmount, 'anew', {
         ...settled,

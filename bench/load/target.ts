@@ -2,29 +2,29 @@ import { randomBytes } from 'node:crypto';
 import { must } from '../../src/base/assert.js';
 import { bearer, type Contestant } from '../support/servers.js';
 
-/** A walletd that runs already, and its credentials. */
+/** A walletd that is already running, and its credentials. */
 export interface Target {
-  /** Address for callbacks. */
+  /** Callback URL. */
   readonly url: string;
   readonly operatorApi: string;
-  /** Token of the operator API. */
+  /** Operator API token. */
   readonly token: string | undefined;
-  /** Undefined: callbacks are not signed. */
+  /** Undefined if callbacks are not signed. */
   readonly signingSecret: string | undefined;
 }
 
-/** Prefix of the bench's players: the target has players of its own, and of earlier benches. */
+/** Prefix of the bench's player names, because the target has its own players and those of earlier benches. */
 export const TARGET_PLAYERS = `bench-${randomBytes(4).toString('hex')}-`;
 
 const RESIDENT = /^process_resident_memory_bytes (\S+)$/m;
 
-/** A target at these addresses; throws a user error. Its secrets come from walletd's settings in the environment. */
+/** Target at these addresses. Throws a user error. Reads secrets from walletd's environment variables. */
 export function targetOf(
   { target, operatorApi }: { readonly target: string; readonly operatorApi?: string },
   env: Readonly<Record<string, string | undefined>>,
 ): Target {
   if (operatorApi === undefined) throw new Error('--target needs --operator-api, where its players are created');
-  // The generator writes to plain sockets: TLS would cost it more than a request costs the server.
+  // The generator writes to plain sockets, because TLS would cost it more than a request costs the server.
   for (const url of [target, operatorApi]) {
     if (!/^http:\/\/[^/@]+$/.test(url)) throw new Error(`${url} is not an address such as http://127.0.0.1:3000`);
   }
@@ -47,7 +47,7 @@ export function onTarget({ url, operatorApi: adminUrl, token }: Target): Contest
   return { name: 'target', start: async () => ({ name: 'target', ...told, settings: undefined, process: serving }) };
 }
 
-/** Resident bytes from the metrics of walletd, if the operator API admits us. */
+/** Resident bytes from walletd's metrics, if the operator API grants access. */
 async function residentBytes(adminUrl: string, token: string | undefined): Promise<number> {
   const response = await fetch(`${adminUrl}/metrics`, { headers: bearer(token) });
   return Number(RESIDENT.exec(await response.text())?.[1]);

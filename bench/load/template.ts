@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { sign } from '../../src/http/signature.js';
 
-/** Placeholder for the digits of a player, or of a play, with the same number of digits. */
+/** Placeholder with as many digits as a player or play number. */
 export const PLAYER_DIGITS = '#'.repeat(7);
 export const PLAY_DIGITS = '@'.repeat(10);
 
@@ -9,22 +9,22 @@ const SIGNATURE_DIGITS = '0'.repeat(64);
 const ZERO = '0'.charCodeAt(0);
 
 /**
- * The bytes of a request, built once. Requests differ only in digits, which are written into place: building JSON and a
- * header anew costs the generator several times as much.
+ * Bytes of a request, built once. Requests differ only in digits, which are written in place. Building JSON and headers
+ * for each request would cost the generator several times as much.
  */
 export class Template {
   readonly length: number;
-  /** Start of the body up to the end of the request's id: an answer begins with the same bytes. */
+  /** Range from the start of the body to the end of the request's ID. An answer begins with the same bytes. */
   readonly idFrom: number;
   readonly idTo: number;
   private readonly timestamp = String(Date.now());
   private readonly signatureFrom: number;
   private readonly bytes: Buffer;
-  /** End positions of the player's digits. */
+  /** Positions where the player's digits end. */
   private readonly playerEnds: readonly number[];
   private readonly playEnds: readonly number[];
 
-  /** Without a key, requests are not signed. */
+  /** Requests are not signed if there is no key. */
   constructor(
     path: string,
     request: { readonly id: string; readonly txns?: readonly object[] },
@@ -44,7 +44,7 @@ export class Template {
     this.bytes = Buffer.from(text.replace(/[#@]/g, '0'), 'latin1');
   }
 
-  /** Writes the request of this player and play to the front of `to`. */
+  /** Writes the request for this player and play to the start of `to`. */
   write(to: Buffer, player: number, play: number): void {
     this.bytes.copy(to);
     for (const end of this.playerEnds) putDigits(to, end, player);

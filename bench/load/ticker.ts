@@ -1,19 +1,24 @@
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '../../src/base/clock.js';
 
-/** Index in shared memory that never changes, to sleep on. The second index is 1 while a tick is pending. */
+/**
+ * Index in shared memory whose value never changes; the thread sleeps on it. The second index is 1 while a tick is
+ * pending.
+ */
 export const WAITS_AT = 0;
 export const IS_TICKING = 1;
 
-/** Time from the thread's wake-up to the callback, on an idle machine with two cores: 0.1 ms, now and then 0.15. */
+/** Time from the thread's wake-up to the callback, on an idle machine with two cores: 0.1 ms, occasionally 0.15 ms. */
 const LEAD_MS = 0.15;
-/** Early ticks are awaited by spinning, and the servers need the processor too. */
+/**
+ * Limits the lead, because the time after an early tick is spent spinning, and the servers need the processor as well.
+ */
 const LEAD_SHARE_MAX = 0.3;
 
 /**
- * Calls back every `ms` milliseconds from now. `ms` may be a fraction, unlike the periods of Node's own timers. A
- * thread sleeps between the ticks, and wakes early enough for its message to arrive in time. A tick may come up to the
- * returned lead too early, so its receiver looks at the clock. Ticks that become due while one is pending are dropped.
+ * Calls back every `ms` milliseconds from now. `ms` may be a fraction, unlike the intervals of Node's own timers. A
+ * thread sleeps between ticks and wakes early enough for its message to arrive in time. A tick may be early by up to
+ * the returned lead, so its receiver must check the clock. Ticks that become due while one is pending are dropped.
  */
 export function tickEvery(ms: number, callback: () => void): { readonly leadMs: number; end(): void } {
   const leadMs = Math.min(LEAD_MS, ms * LEAD_SHARE_MAX);

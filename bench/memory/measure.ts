@@ -7,8 +7,8 @@ import { Wallets } from '../../src/wallet/state/wallets.js';
 import type { MemoryReport } from './memory.js';
 
 /*
- * Ids have the length that platforms use: 36 characters for transactions, 36 for rounds, 17 for players. All state of a
- * shard counts: players, their funding, bets, rounds, first answers, directories.
+ * IDs have the lengths that platforms use: 36 characters for transactions, 36 for rounds, 17 for players. All of a
+ * shard's state counts: players, their funding, bets, rounds, first answers, directories.
  */
 const PLAYERS = 100_000;
 const BUSY_PLAYERS = 2000;
@@ -22,7 +22,7 @@ function run(wallets: Wallets, command: Command): void {
   apply(wallets, event);
 }
 
-/** Returns a flat, unshared string, like those from a parsed request. */
+/** Returns a flat, unshared string, like the strings in a parsed request. */
 function fresh(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
@@ -56,7 +56,7 @@ function place(wallets: Wallets, username: string, n: number): void {
   run(wallets, { type: 'placeBets', ...envelope, username, txns: [bet] });
 }
 
-/** `requestId`: a second settle needs a new one, or it is a stale retry. */
+/** `requestId`: a second settle needs a new ID, because otherwise it is a stale retry. */
 function settle(wallets: Wallets, username: string, n: number, requestId = envelope.id): void {
   const facts = { turnOver: 0, isSingleState: false, byRound: false, isEndRound: true } as const;
   const txn = {
@@ -103,7 +103,7 @@ for (const wallet of wallets) for (let i = 0; i < 2; i++) place(wallets, wallet.
 after = heapBytes();
 const perOpenBet = (after - before) / PLAYERS / 2;
 
-/** Bytes per call of `happens`, with many calls for each of few players. */
+/** Bytes per call of `happens`, for many calls on each of a few players. */
 function bytesOf(happens: (wallets: Wallets, username: string, n: number) => void): number {
   const busy = new Wallets();
   fund(busy, BUSY_PLAYERS);

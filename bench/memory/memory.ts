@@ -2,21 +2,21 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
 
-/** Bytes in the heap and outside. Every bet is in a round of its own. */
+/** Bytes in and outside the heap. Every bet is in its own round. */
 export interface MemoryReport {
-  /** A funded player without a bet. */
+  /** A funded player without bets. */
   readonly perPlayer: number;
   readonly perOpenBet: number;
   readonly perClosedBet: number;
-  /** A bet closed, reopened by a rollback, and closed once more. */
+  /** A bet that was closed, reopened by a rollback, and closed again. */
   readonly perBetTwiceClosed: number;
   readonly perTip: number;
   readonly perReward: number;
-  /** A debit or credit of adjustBalance. */
+  /** One debit or credit of adjustBalance. */
   readonly perMovement: number;
 }
 
-/** Memory per player and per transaction, measured in a fresh process that may collect garbage freely. */
+/** Memory per player and per transaction, measured in a fresh process with explicit garbage collection. */
 export function runMemory(): MemoryReport {
   const script = fileURLToPath(new URL('./measure.js', import.meta.url));
   const args = ['--expose-gc', '--max-old-space-size=4096', script];

@@ -3,11 +3,11 @@ import { type Group, keep } from './group.js';
 
 const SCALE = 4;
 const POWER = 10 ** SCALE;
-/** Amounts from whole numbers to the maximum number of decimals. */
+/** Amounts from integers to the maximum number of decimals. */
 const units = Array.from({ length: 64 }, (_, n) => n * 98_765 * 10 ** (n % 5));
 const decimals = units.map((amount) => amount / POWER);
 
-/** Keep only sums: keeping each number would cost more than making it. */
+/** Keep only totals, because keeping each number would cost more than computing it. */
 export const parsing: Group = {
   name: 'make units of an amount',
   operations: decimals.length,

@@ -5,14 +5,14 @@ import { rulesOf } from '../../src/node/rules.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import type { CallbackCommand, ChangingEndpoint, Endpoint, PlatformCommand } from '../../src/wallet/command.js';
 
-/** Callbacks in one run of a case, and events in a batch. Few enough for one player's bets. */
+/** Callbacks in one run of a case, and events in a batch. Small enough for one player's bets. */
 export const CALLBACKS = 64;
 export const NOW_MS = 1_763_600_000_000;
-/** Opening balance of players, in units. */
+/** Opening balance of each player, in units. */
 export const OPENING_BALANCE = 10_000_000_000;
 
 const settings = loadSettings({});
-/** Rules for traffic without placed tips: some cases cancel unknown tips. */
+/** Rules that credit unknown tips, because some cases cancel tips that were never placed. */
 export const rules = { ...rulesOf(settings), tipsUnknown: 'credit' } as const;
 export const scales = new ScaleTable({ default: settings.money.scale, byCurrency: settings.money.scales });
 export const codecs = requestCodecs({
@@ -25,7 +25,7 @@ export const codecs = requestCodecs({
   sessionToken: settings.sessionToken,
 });
 
-/** Ids have the length that platforms use. */
+/** IDs have the length that platforms use. */
 const id = (kind: string, n: number) => `${kind}-0d9c-4b1e-9a57-${String(n).padStart(18, '0')}`;
 const numbers = Array.from({ length: CALLBACKS }, (_, n) => n);
 
@@ -45,7 +45,7 @@ function body(kind: string, n: number, ...txns: object[]): Buffer {
   return Buffer.from(JSON.stringify({ ...envelope, username: 'player-0000000001', txns }));
 }
 
-/** Parsed from the body, so that strings and objects are the ones that the service gets. */
+/** Parsed from the body, so that strings and objects are like those that the service receives. */
 function command(endpoint: ChangingEndpoint, bytes: Buffer): CallbackCommand {
   return anyCommand(endpoint, bytes) as CallbackCommand;
 }
@@ -56,7 +56,7 @@ function anyCommand(endpoint: Endpoint, bytes: Buffer): PlatformCommand {
   return read;
 }
 
-/** Half as many stories of two callbacks each. */
+/** Half as many stories, each with two callbacks. */
 function twice(first: readonly CallbackCommand[], second: readonly CallbackCommand[]): CallbackCommand[] {
   return first.flatMap((command, n) => [command, second[n] as CallbackCommand]).slice(0, CALLBACKS);
 }
@@ -72,7 +72,7 @@ const byRound = (n: number) => settle(n, { id: id('stl1', n), transactionType: '
 const refund = (n: number) => ({ ...ids(n), status: 'REFUND', betAmount: 10.5 + n });
 const voided = (n: number) => ({ ...settle(n), status: 'VOID' });
 
-/** Each bet is placed, then settled. */
+/** Each bet is placed and then settled. */
 export const pairs = twice(places, all('settleBets', settle));
 export const pairsByRound = twice(places, all('settleBets', byRound));
 export const adjusted = twice(
@@ -90,14 +90,14 @@ export const rolledBack = twice(
 );
 export const cancelledTips = all('cancelTips', refund);
 export const tips = all('placeTips', (n) => ({ ...ids(n), status: 'TIPS', betAmount: 10.5 + n }));
-/** Each tip is placed, then given back. */
+/** Each tip is placed and then returned. */
 export const tipsBack = twice(tips, cancelledTips);
 export const rewards = all('winRewards', (n) => ({ ...ids(n), status: 'SETTLED', payoutAmount: 20.5 + n, ...game }));
 const movement = (status: string) => (n: number) => ({ refId: id('mov1', n), status, amount: 10.5 + n });
-/** Each purse is taken in, then paid out. */
+/** Each purse is debited and then credited back. */
 export const purses = twice(all('adjustBalance', movement('DEBIT')), all('adjustBalance', movement('CREDIT')));
 
-/** Bets in arrays of 8: as many requests as make `CALLBACKS` bets. */
+/** Bets per request in arrays; enough requests are sent to reach `CALLBACKS` bets. */
 export const ARRAY_LENGTH = 8;
 export const arrays = numbers
   .filter((n) => n % ARRAY_LENGTH === 0)

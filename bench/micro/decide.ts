@@ -45,7 +45,7 @@ function runAll(wallet: Wallet, commands: readonly PlatformCommand[]): Wallet {
   return wallet;
 }
 
-/** The naive wallet: a balance and a Map of bets. No rounds, no history, no event for a log. */
+/** The naive wallet: a balance and a Map of bets, without rounds, history or events for a log. */
 class PlainWallet {
   private balance = OPENING_BALANCE;
   private readonly bets = new Map<string, { stake: number; payout: number | undefined }>();
@@ -76,7 +76,7 @@ function fresh(name: string, commands: readonly CallbackCommand[]): Case {
 
 const played = runAll(newWallet(), places);
 
-/** Every run has a wallet of its own, so that none grows. Only repeats share one, because they change nothing. */
+/** Every run has its own wallet, so that none grows. Only repeats share one, because they change nothing. */
 export const deciding: Group = {
   name: 'decide and apply a callback',
   operations: CALLBACKS,

@@ -21,7 +21,7 @@ function pack(events: readonly Event[]): Buffer {
 const packed = pack(events);
 const json = Buffer.from(JSON.stringify(events));
 
-/** JSON does less work here: it neither writes nor checks a header and a checksum. */
+/** JSON does less work here, because it has no header and no checksum. */
 export const packing: Group = {
   name: `pack a batch of ${CALLBACKS} events`,
   operations: 1,

@@ -1,9 +1,12 @@
-/** Alternative ways to do the same work. One call of `run` does it `operations` times, each time on another input. */
+/**
+ * Alternative implementations of the same work. One call of `run` does it `operations` times, each time on a different
+ * input.
+ */
 export interface Group {
   readonly name: string;
   readonly operations: number;
   readonly cases: readonly Case[];
-  /** The naive solution; the speed of the others is shown as a multiple of its speed. */
+  /** The naive solution. The speed of the other cases is shown as a multiple of its speed. */
   readonly alternative: Case;
 }
 
@@ -14,7 +17,7 @@ export interface Case {
 
 const kept: { value: unknown } = { value: undefined };
 
-/** Consumes every result, so that the compiler does not remove the work as unused. */
+/** Uses every result, so that the compiler cannot remove the work as unused. */
 export function keep(value: unknown): void {
   kept.value = value;
 }

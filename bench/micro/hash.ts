@@ -5,7 +5,7 @@ import { type Group, keep } from './group.js';
 
 const usernames = Array.from({ length: 64 }, (_, n) => `player-${String(n).padStart(10, '0')}`);
 
-/** Keep only sums: keeping each number would cost a good part of the time that making it takes. */
+/** Keep only totals, because keeping each number would take a good part of the time that computing it takes. */
 export const hashing: Group = {
   name: 'hash a username to 32 bits',
   operations: usernames.length,

@@ -21,7 +21,7 @@ export interface MicroCase {
   readonly name: string;
   readonly perSecond: number;
   readonly errorPercent: number;
-  /** Speed as a multiple of the group's last case. */
+  /** Speed relative to the group's last case. */
   readonly ratio: number;
 }
 
@@ -47,8 +47,8 @@ const GROUPS = [
 ];
 
 /**
- * Measures the hot functions, each beside the naive solution. All run in this process, one after the other, on warm
- * inputs: the figures show where the time of a callback goes, not the capacity of a server.
+ * Measures the hot functions, each compared with a naive solution. All run in this process, one after another, on warm
+ * inputs. The figures show where a callback's time goes, not the capacity of a server.
  */
 export async function runMicro(settings: MicroSettings): Promise<MicroReport> {
   console.log(machine());

@@ -31,7 +31,7 @@ const options = {
 const shards = new ShardTelemetry(silentLogger, memory, options);
 const callbacks = new CallbackMetrics(statusCodesOf('own'));
 
-/** All counting and timing for one batch of callbacks, the clock's readings included. */
+/** All counting and timing for one batch of callbacks, including the clock readings. */
 function ours(): void {
   const decidedMs: number[] = [];
   for (let i = 0; i < CALLBACKS; i++) {
@@ -64,7 +64,7 @@ const stages = new Histogram({
   registers: [],
 });
 
-/** The same answers and stages, without money and batches. */
+/** The same answers and stages, but without money and batches. */
 function plain(): void {
   for (let i = 0; i < CALLBACKS; i++) {
     const startedMs = systemClock.monotonicMs();

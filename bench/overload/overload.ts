@@ -12,17 +12,17 @@ import { type StoreChoice, startStore } from '../support/store.js';
 export interface OverloadSettings extends StoreChoice {
   readonly workers: number;
   readonly seconds: number;
-  /** Enough connections to make the offered load independent of the answers. */
+  /** Enough connections that the offered load does not depend on the answers. */
   readonly connections: number;
   readonly players: number;
   readonly mix: Mix;
-  /** Offered load as a multiple of the capacity. */
+  /** Offered load as a multiple of capacity. */
   readonly times: number;
-  /** walletd's `limits.inFlightMax`. Undefined: the default, which exceeds the number of connections. */
+  /** walletd's `limits.inFlightMax`. If undefined, the default applies, which exceeds the number of connections. */
   readonly inFlight?: number;
 }
 
-/** The capacity before and after, and the outcome of the load in between. */
+/** Capacity before and after the overload, and the outcome of the overload itself. */
 export interface OverloadReport {
   readonly durability: string;
   readonly times: number;
@@ -33,12 +33,12 @@ export interface OverloadReport {
 }
 
 const CAPACITY_SECONDS = 5;
-/** Enough for the largest commits: with fewer connections the load may reach only half of a server's capacity. */
+/** Enough for the largest commits. With fewer connections, the load may reach only half of a server's capacity. */
 const CAPACITY_CONNECTIONS_MAX = 1024;
-/** Default of `requestDeadlineMs`. */
+/** Default value of `requestDeadlineMs`. */
 const DEADLINE_MS = 3000;
 
-/** Measures callbacks under overload: the capacity first, then a multiple of it. */
+/** Measures callbacks under overload: first the capacity, then a multiple of it. */
 export function runOverload(settings: OverloadSettings): Promise<OverloadReport> {
   return withCleanUp(async () => {
     const { folder, workers, times, seconds, connections } = settings;

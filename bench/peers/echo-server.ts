@@ -17,7 +17,7 @@ const toJson = fastJson({
   },
 });
 
-/** An answer in the shape of a callback's answer. */
+/** An answer with the format of a callback's answer. */
 export function echoOf(text: string): string {
   const { id, productId, currency, username } = JSON.parse(text);
   const balances = { balanceBefore: 100.5, balanceAfter: 90.5 };
@@ -25,8 +25,8 @@ export function echoOf(text: string): string {
 }
 
 /**
- * Serves an echo: hands each request to `carryOut`, and prints its address on standard output. `outlives`: the bytes
- * are kept after the call.
+ * Runs an echo server: passes each request to `carryOut`, and prints its address to standard output. `outlives` means
+ * that the bytes are kept after the call.
  */
 export function serveEcho(outlives: boolean, carryOut: (bytes: Buffer, answer: (body: string) => void) => void): void {
   const app = createApp(undefined);
@@ -36,7 +36,7 @@ export function serveEcho(outlives: boolean, carryOut: (bytes: Buffer, answer: (
       isAborted = true;
     });
     res.onData((chunk) => {
-      // Copy only where the bytes outlive this call.
+      // Copy only if the bytes outlive this call.
       carryOut(Buffer.from(outlives ? chunk.slice(0) : chunk), (body) => {
         if (isAborted) return;
         res.cork(() => {

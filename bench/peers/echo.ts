@@ -2,13 +2,14 @@ import { echoOf, serveEcho } from './echo-server.js';
 import { type AppendToLog, logOnlyAt } from './log-only.js';
 
 /*
- * The floor: the same HTTP library parses the same JSON and answers in the same shape, with the same serializer,
- * without any state. Beyond this, walletd validates, keeps the wallet, and makes it durable.
+ * The baseline: the same HTTP library parses the same JSON and answers in the same format, with the same serializer,
+ * but without any state. In addition to this, walletd validates, keeps the wallet, and makes it durable.
  *
- * With a store's address in ECHO_LOG, it answers once the request is in a log there: requests that come during one
- * append go with the next. This is the floor of a durable answer.
+ * With a store address in ECHO_LOG, it answers once the request is in a log there. Requests that arrive during one
+ * append join the next. This is the baseline for a durable answer.
  */
-// Not in its arguments: every user of the machine can see those, and an address may have a password.
+// Passed in the environment rather than as an argument: every user of the machine can see arguments, and an address may
+// contain a password.
 const { ECHO_LOG: place, ECHO_LOG_KEY: key = 'log-only' } = process.env;
 const append = place === undefined ? undefined : logOnlyAt(place, key);
 let waiting: { readonly bytes: Buffer; readonly answer: () => void }[] = [];

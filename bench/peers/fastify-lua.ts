@@ -3,8 +3,8 @@ import { servePeer, type Told } from './fastify-peer.js';
 import { PLACE_BET, SETTLE_BET } from './wallet-scripts.js';
 
 /*
- * The first design most teams would build: all state in Redis, one Lua script per callback, called by its hash. The
- * autopipelining of ioredis is off because it makes this slower: 19 k instead of 23 k callbacks/s.
+ * The first design that most teams would build: all state in Redis, with one Lua script per callback, called by its
+ * hash. The autopipelining of ioredis is off because it makes this slower: 19 k instead of 23 k callbacks/s.
  */
 declare module 'ioredis' {
   interface RedisCommander<Context> {
@@ -35,7 +35,7 @@ await servePeer({
   },
 });
 
-/** One hash tag for a player and their bets: the scripts would also run on a cluster. */
+/** A player and their bets share one hash tag, so that the scripts would also run on a cluster. */
 function playerKey(username: string): string {
   return `wallet:{${username}}`;
 }

@@ -2,9 +2,9 @@ import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
 
 /*
- * The common part of the Fastify peers: the requests, the answers and the import. The peers differ in how they keep
- * wallets. Each is one process, like walletd, with two of the six endpoints and one bet per request. Schemas are
- * compiled both ways.
+ * Common part of the Fastify peers: the requests, the answers and the import. The peers differ in how they store
+ * wallets. Each is a single process, like walletd, with two of the six endpoints and one bet per request. Schemas are
+ * compiled for both parsing and serializing.
  */
 export interface PeerWallets {
   place(bet: PlacedBet): Promise<Told>;
@@ -13,7 +13,7 @@ export interface PeerWallets {
   importPlayers(players: readonly Player[]): Promise<number>;
 }
 
-/** A bet with its stake; amounts are whole units. */
+/** Bet with its stake; amounts are in whole units. */
 export interface PlacedBet extends BetKey {
   readonly roundId: string;
   readonly stake: number;
@@ -36,7 +36,7 @@ export interface Player {
   readonly balance: number;
 }
 
-/** An answer: its balances are those of the first answer. Without balances the callback failed. */
+/** Answer with the balances of the first answer. If the balances are missing, the callback failed. */
 export type Told = readonly [statusCode: number, before?: number | null, after?: number | null];
 
 interface Callback {
@@ -68,7 +68,7 @@ export async function servePeer(wallets: PeerWallets): Promise<void> {
     return answer(body, await wallets.settle({ ...keyOf(body, id), payout: units(payoutAmount) }));
   });
 
-  // Like walletd's import: a JSON object in each line; the answer has sums only.
+  // Like walletd's import: one JSON object per line. The answer contains only totals.
   app.addContentTypeParser('application/x-ndjson', { parseAs: 'string' }, async (_request: unknown, body: string) =>
     body.split('\n').map((line) => JSON.parse(line)),
   );

@@ -3,11 +3,11 @@ import { type BetKey, type PlacedBet, type SettledBet, servePeer, type Told } fr
 import { configOf, createTables, importPlayers } from './postgres-tables.js';
 
 /*
- * The common solution: a transaction that locks the player's row, checks whether the bet is known, and writes both,
- * with a round trip for each of its six statements. The tables are those of the functions.
+ * The usual solution: a transaction that locks the player's row, checks whether the bet is known, and writes both, with
+ * a round trip for each of its six statements. It uses the same tables as the functions.
  */
 const SCHEMA = 'row_lock';
-/** Throughput is about the same with 8 to 64 connections. */
+/** Throughput is roughly the same with 8 to 64 connections. */
 const CONNECTIONS = 32;
 
 interface Player {

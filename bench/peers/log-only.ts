@@ -1,10 +1,10 @@
 import { type Database, open } from 'lmdb';
 import { connectTo } from '../support/redis-client.js';
 
-/** One append to one log; durable when it resolves. */
+/** Appends once to one log. The entry is durable when the promise resolves. */
 export type AppendToLog = (bytes: Buffer) => Promise<unknown>;
 
-/** The least that a durable answer costs on this store: no head comparison, no checksum, no recovery. */
+/** Minimum cost of a durable answer on this store: no head comparison, no checksum, no recovery. */
 export function logOnlyAt(place: string, key: string): AppendToLog {
   if (place.startsWith('lmdb:')) return inLmdb(place.slice('lmdb:'.length));
   const client = connectTo(place);

@@ -9,10 +9,10 @@ import { packageVersion } from '../support/versions.js';
 
 const DURABILITY = 'each answer waits until its change is on the disk';
 
-/** The peers know nothing but pairs, and promise nothing less than fsync. */
+/** The peers support only the `pairs` mix, and only fsync durability. */
 export type PeersSettings = Omit<RaceSettings, 'mix'>;
 
-/** Compares walletd with the usual alternatives at the same durability. Skips the ones that are not installed. */
+/** Compares walletd with the usual alternatives at the same durability. Skips alternatives that are not installed. */
 export function runPeers(options: PeersSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
     const settings: RaceSettings = { ...options, mix: 'pairs' };

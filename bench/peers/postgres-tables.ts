@@ -2,13 +2,13 @@ import { type ClientBase, type ClientConfig, type Pool, types } from 'pg';
 import type { Player } from './fastify-peer.js';
 
 /*
- * The best tables for these two operations that we know of; amounts are whole units.
+ * The best tables for these two operations that we know of. Amounts are in whole units.
  *
- * - A player has a short number, so that the one index of bets needs no name in every entry.
- * - Pages are left half empty, so that new versions of a balance and a bet fit beside the old row and touch no index
+ * - A player has a short number, so that the only index on bets does not need the name in every entry.
+ * - Pages are left half empty, so that new versions of a balance and a bet fit next to the old row and touch no index
  *   (HOT).
- * - The balance after a bet is not stored, since it follows from the one before.
- * - Bets have no foreign key to players: bets are written under the lock of the player's row anyway, and the check would
+ * - The balance after a bet is not stored, since it follows from the balance before.
+ * - Bets have no foreign key to players: bets are written under the player's row lock anyway, and the check would
  *   lock the row once more each time.
  */
 const TABLES = `
@@ -37,11 +37,11 @@ INSERT INTO player (username, currency, balance)
 SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
 ON CONFLICT DO NOTHING`;
 
-// Parse as numbers: by default pg returns 8-byte integers as strings, which cannot be added. All of ours are safe
-// integers.
+// Parse as numbers, because pg returns 8-byte integers as strings by default, which cannot be added. All of ours are
+// safe integers.
 types.setTypeParser(types.builtins.INT8, Number);
 
-/** A connection to the tables in this schema: peers that share a server have one each. */
+/** Connection settings for the tables in this schema. Peers that share a server each have their own schema. */
 export function configOf(url: string, schema: string): ClientConfig {
   return { connectionString: url, options: `-c search_path=${schema}` };
 }

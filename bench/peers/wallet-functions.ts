@@ -1,9 +1,10 @@
 /*
- * A wallet in PostgreSQL as two functions, each atomic, over the tables of postgres-tables.ts.
+ * A wallet in PostgreSQL as two atomic functions over the tables in postgres-tables.ts.
  *
- * The functions write first and check afterwards: changing the balance locks the player and checks it in one statement,
- * and writing the bet then detects a repeat. A new bet takes two statements; a bet that needs a closer look reverses
- * its changes first. Locking, checking and then writing took five statements, and answered 5 to 13 % fewer callbacks.
+ * The functions write first and check afterwards: one statement locks the player, changes the balance and checks it. A
+ * repeat is then detected when the bet is written. A new bet takes two statements; a bet that is a repeat or invalid
+ * first undoes its changes. Locking, checking and then writing took five statements, and answered 5 to 13 % fewer
+ * callbacks.
  */
 export const WALLET_FUNCTIONS = `
 CREATE FUNCTION place_bet(a_username text, a_product text, a_id text, a_currency text, a_stake bigint, a_round text,

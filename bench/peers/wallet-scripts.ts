@@ -1,11 +1,11 @@
 /*
- * A wallet in Redis as two Lua scripts, each atomic, as one would write them first. Amounts are whole units.
+ * A wallet in Redis as two atomic Lua scripts, written in the most obvious way. Amounts are in whole units.
  *
  *   KEYS[1]   hash of the player    currency, balance
  *   KEYS[2]   hash of the bet       stake, placedBefore, placedAfter, payout, settledBefore, settledAfter
  *   reply     {0, before, after} or {statusCode}
  *
- * A repeat gets the first answer, which the hash of the bet remembers.
+ * A repeat gets the first answer, which is stored in the bet's hash.
  */
 const PLAYER = `
 local currency, balance = unpack(redis.call('HMGET', KEYS[1], 'currency', 'balance'))

@@ -31,9 +31,9 @@ const PAYOUT_UNITS = 252_500;
 const SAMPLE_MS = 200;
 
 /**
- * Reconciles a history against an archive that agrees with it. The archive has one player's rounds after the other's;
- * the history has them in another order. Both sides are copies of one record with other numbers, made on the fly, so
- * that nearly all of the measured time is the comparison. No archive is read from a disk.
+ * Reconciles a history with an archive that matches it. The archive lists rounds player by player; the history has a
+ * different order. Both sides are generated on the fly by copying one record with different numbers, so that nearly all
+ * of the measured time is spent comparing. No archive is read from disk.
  */
 export async function runReconcile({ records }: ReconcileSettings): Promise<void> {
   let peakBytes = 0;
@@ -59,7 +59,7 @@ export async function runReconcile({ records }: ReconcileSettings): Promise<void
   );
 }
 
-/** Length of the number in each name, so that one record can be made from another. */
+/** Number of digits in each name, so that one record can be turned into another. */
 const DIGITS = 8;
 const UNNUMBERED = '#'.repeat(DIGITS);
 const digitsOf = (n: number) => String(n).padStart(DIGITS, '0');
@@ -110,12 +110,12 @@ function readerOf(records: number): StoreReader {
   };
 }
 
-/** Makes rounds as a shard would have archived them. */
+/** Generates rounds as a shard would have archived them. */
 function archive(): (n: number) => ArchiveRecord {
   const image = imageOf(`player-${UNNUMBERED}`, `round-${UNNUMBERED}`, `bet-${UNNUMBERED}`);
   const numberAfter = (name: string) => image.indexOf(name) + name.length;
   const [player, round, bet] = [numberAfter('player-'), numberAfter('round-'), numberAfter('bet-')];
-  // Reconcile ignores hashes.
+  // Reconciliation ignores hashes.
   const place = { shard: 0, day: 0, lsn: { epoch: 1, sequence: 1 }, index: 0, ids: [], player: 0, round: 0 };
   return (n) => {
     const copy = Buffer.from(image);
@@ -142,7 +142,7 @@ function imageOf(username: string, roundId: string, id: string): Buffer {
   return serializeRound(wallet, must(wallet.round(productId, roundId), 'a bet has its round'));
 }
 
-/** The single log entry, which creates all players. */
+/** The only log entry, which creates all players. */
 function playersEntry(format: EntryCodec): Buffer {
   const rules = rulesOf(settingsWith());
   const batch = format.beginBatch(NOW_MS);

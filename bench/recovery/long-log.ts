@@ -15,8 +15,8 @@ const OPENING_UNITS = 10_000_000_000;
 const STAKE_UNITS = 105_000;
 
 /**
- * Fills an empty store with players who each have two open bets in rounds of their own, as a busy evening would. Ids
- * have the length that platforms use. Resolves to the number of events.
+ * Fills an empty store with players who each have two open bets in separate rounds, as after a busy evening. IDs have
+ * the length that platforms use. Resolves to the number of events.
  */
 export async function writeLongLog(store: Store, meta: StoreMeta, players: number): Promise<number> {
   const format = new EntryCodec(meta.storeId);

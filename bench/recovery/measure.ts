@@ -12,7 +12,7 @@ import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { writeLongLog } from './long-log.js';
 
 /*
- * One step of the recovery bench, in a fresh process, on the store of the settings. Prints its result as one line of
+ * One step of the recovery bench, run in a fresh process on the configured store. Prints its result as one line of
  * JSON.
  */
 const PAGE_ENTRIES = 64;
@@ -40,7 +40,7 @@ async function run(): Promise<object> {
   }
 }
 
-/** The plain loop: the time of reading and decoding alone. */
+/** Plain loop: measures only the time for reading and decoding. */
 async function decodeAll(): Promise<number> {
   let events = 0;
   for (const shard of shards) {

@@ -11,16 +11,16 @@ import { type Store, type StoreChoice, startStore } from '../support/store.js';
 import { measureStart, NO_SNAPSHOTS, type Start } from './start.js';
 
 export interface RecoverySettings extends RaceSettings, StoreChoice {
-  /** Counts of worker threads to start with; 0 is inline. */
+  /** Numbers of worker threads to start with; 0 means inline. */
   readonly workers: readonly number[];
 }
 
-/** Results for one length of history. */
+/** Results for one history length. */
 export interface History {
-  /** Players with two open bets each. */
+  /** Number of players, each with two open bets. */
   readonly players: number;
   readonly events: number;
-  /** Time to read and decode the log in one thread, and nothing else. */
+  /** Time to read and decode the log in one thread, without any other work. */
   readonly decodeMs: number;
   readonly snapshotMs: number;
   readonly snapshotBytes: number;
@@ -34,13 +34,13 @@ export interface RecoveryReport extends LoadReport {
 
 const MEASURE = fileURLToPath(new URL('./measure.js', import.meta.url));
 const HEAP_MIB = 8192;
-/** Lengths of the histories, as shares of all players. */
+/** Lengths of the histories, as fractions of all players. */
 const LENGTHS = [0.25, 0.5, 1];
 const STEPS = 5;
-/** At this load, one round's entries fill a snapshot's interval many times over. */
+/** Snapshots every second. At this load, one round writes many times the number of entries that trigger a snapshot. */
 const EVERY_SECOND = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '1' };
 
-/** Measures a start with and without a snapshot, and the latency of callbacks while snapshots are taken. */
+/** Measures startup with and without a snapshot, and callback latency while snapshots are taken. */
 export function runRecovery(settings: RecoverySettings): Promise<RecoveryReport> {
   return withCleanUp(async () => {
     const store = await startStore(settings);
@@ -79,7 +79,7 @@ export const HISTORY_COLUMNS: readonly Column[] = [
   { right: 'ready s' },
 ];
 
-/** One row per history and count of workers. */
+/** One row per history and number of workers. */
 export function historyRows(histories: readonly History[]): string[][] {
   const seconds = (ms: number) => (ms / 1000).toFixed(2);
   return histories.flatMap(({ players, events, decodeMs, snapshotMs, snapshotBytes, fromLog, fromSnapshots }) =>
@@ -127,7 +127,7 @@ async function measureHistory(
   };
 }
 
-/** For each count of workers: the medians of starts in alternation. */
+/** Median of alternating starts, for each number of workers. */
 async function measureStarts(env: Readonly<Record<string, string>>, { workers, rounds }: RecoverySettings) {
   const starts: Start[] = [];
   for (let round = 0; round < rounds; round++) {

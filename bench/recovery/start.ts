@@ -4,21 +4,21 @@ import { createInterface } from 'node:readline';
 import { atEnd } from '../support/clean-up.js';
 import { ROOT } from '../support/root.js';
 
-/** Times of one start of walletd. */
+/** Times measured during one walletd start. */
 export interface Start {
   readonly workers: number;
-  /** Time from the shards' fences to the recovery of the last shard. */
+  /** Time from fencing the shards to the recovery of the last shard. */
   readonly recoveryMs: number;
-  /** Time from the command until walletd can take the first callback. */
+  /** Time from the command until walletd can accept the first callback. */
   readonly readyMs: number;
 }
 
 const START_MS = 120_000;
 export const NO_SNAPSHOTS = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '0', WALLETD_SNAPSHOTS_EVERY_ENTRIES: '0' };
-/** A start takes no snapshot, since the next start would begin with it. */
+/** Takes no snapshots, because the next start would begin with them. */
 const ALONE = { WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', ...NO_SNAPSHOTS };
 
-/** Starts walletd as a user does, on a store with a history, and kills it when it is ready. */
+/** Starts walletd as a user does, on a store with a history, and kills it once it is ready. */
 export async function measureStart(store: Readonly<Record<string, string>>, workers: number): Promise<Start> {
   const env = { ...process.env, ...store, ...ALONE, WALLETD_WORKERS: String(workers) };
   const startedMs = performance.now();

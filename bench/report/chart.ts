@@ -1,4 +1,4 @@
-/** A plot as inline SVG. Colours are the page's (`--s0` and so on), for light and dark themes. */
+/** Plot as inline SVG. Its colours come from the page (`--s0` and so on), for light and dark themes. */
 export interface Axis {
   readonly label: string;
   readonly isLog?: boolean;
@@ -14,7 +14,7 @@ interface Scale {
   readonly ticks: readonly number[];
 }
 
-/** As wide as a phone, so that its text has the size of the surrounding text there. */
+/** The width of a phone, so that chart text is as large there as the surrounding text. */
 const WIDTH = 360;
 const HEIGHT = 320;
 const LEFT = 46;
@@ -23,16 +23,16 @@ const TOP = 28;
 const BOTTOM = 42;
 const TICKS = 5;
 const X_TICKS_MAX = 8;
-/** Least distance between the labels of lines that end close to each other. */
+/** Minimum distance between labels of lines that end close together. */
 const LABEL_STEP = 15;
 const LABEL_ABOVE = 7;
-/** Height of a bar with its name above and its value behind. */
+/** Height of a bar with its name above it and its value after it. */
 const BAR = 40;
 const BAR_HEIGHT = 14;
 const BAR_TOP = 14;
 const VALUE_ROOM = 96;
 
-/** Lines through the measured points, each with its name at its end; the ticks of x are the measured values. */
+/** Lines through the measured points, each with its name at the end. The x ticks are the measured values. */
 export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
   const points = series.flatMap((one) => one.points);
   const measuredAt = thinned([...new Set(points.map(([value]) => value))].sort((a, b) => a - b));
@@ -63,13 +63,16 @@ export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
   return svg(HEIGHT, [...grid, ...ticks, ...labels, ...names, ...lines].join(''));
 }
 
-/** The first, the last, and as many between them as fit. */
+/** The first, the last, and as many in between as fit. */
 function thinned(values: readonly number[]): number[] {
   const step = Math.ceil((values.length - 1) / X_TICKS_MAX) || 1;
   return values.filter((_, i) => i === values.length - 1 || (i % step === 0 && i + step / 2 < values.length));
 }
 
-/** Heights at which labels do not overlap, in the given order: as close above the given heights as possible. */
+/**
+ * Heights at which labels do not overlap, in the given order. Each is as close as possible to its given height, or
+ * above it.
+ */
 export function apart(heights: readonly number[]): number[] {
   const order = heights.map((height, i) => ({ height, i })).sort((a, b) => b.height - a.height);
   const placed = heights.slice();
@@ -86,7 +89,7 @@ export function apart(heights: readonly number[]): number[] {
   return placed;
 }
 
-/** Bars below each other, each with its name above. */
+/** Horizontal bars, one below the other, each with its name above it. */
 export function barChart(unit: string, bars: readonly (readonly [name: string, value: number])[]): string {
   const most = Math.max(...bars.map(([, value]) => value));
   const rows = bars.map(([name, value], i) => {
@@ -106,7 +109,7 @@ export function escapeHtml(value: string): string {
 }
 
 /**
- * A scale with ticks of its `own`, otherwise with round numbers around the values. Starts at 0 unless it is
+ * Scale with its own ticks if `own` is given, otherwise with round numbers around the values. Starts at 0 unless it is
  * logarithmic.
  */
 function scaleOf({ isLog = false }: Axis, values: readonly number[], from: number, to: number, own?: number[]): Scale {
@@ -118,14 +121,14 @@ function scaleOf({ isLog = false }: Axis, values: readonly number[], from: numbe
   return { at, ticks };
 }
 
-/** Powers of ten that enclose both. */
+/** Powers of ten that enclose both values. */
 function powers(least: number, most: number): number[] {
   const first = Math.floor(Math.log10(least));
   const last = Math.max(Math.ceil(Math.log10(most)), first + 1);
   return Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
 }
 
-/** Ticks from 0 up to at least the largest value: 1, 2 or 5 times a power of ten apart. */
+/** Ticks from 0 to at least the largest value, spaced by 1, 2 or 5 times a power of ten. */
 function steps(largest: number): number[] {
   const rough = largest / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -133,7 +136,7 @@ function steps(largest: number): number[] {
   return Array.from({ length: Math.ceil(largest / step) + 1 }, (_, i) => i * step);
 }
 
-/** A readable number with three digits. */
+/** Human-readable number with three significant digits. */
 export function short(value: number): string {
   if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))} M`;
   if (value >= 1e4) return `${Number((value / 1e3).toPrecision(3))} k`;

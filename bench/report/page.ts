@@ -13,7 +13,7 @@ p { color: var(--soft); overflow-wrap: anywhere; }
 .verdict { color: var(--text); max-width: 40rem; }
 svg { display: block; width: 100%; max-width: 30rem; height: auto; overflow: visible; }
 svg text { fill: var(--soft); font-size: 12px; }
-/* Draw lines above names: a hidden piece of a line is a hidden figure. */
+/* Draw lines on top of names, because a hidden piece of a line is a hidden figure. */
 svg .name { font-weight: 600; }
 svg .grid { stroke: var(--line); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -21,7 +21,7 @@ th, td { padding: .15rem .7rem .15rem 0; text-align: left; white-space: pre; }
 th { color: var(--soft); font-weight: normal; border-bottom: 1px solid var(--line); }
 .right { text-align: right; }
 .wide { overflow-x: auto; margin: 1rem 0; }
-/* On a phone a table scrolls sideways under its first column. */
+/* On a phone, a table scrolls sideways and its first column stays visible. */
 @media (max-width: 30rem) { .wide td:first-child { white-space: pre-wrap; position: sticky; left: 0; background: var(--back); } }
 .facts td { white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
 .facts td:first-child { white-space: nowrap; }
@@ -29,7 +29,7 @@ th { color: var(--soft); font-weight: normal; border-bottom: 1px solid var(--lin
 ul { color: var(--soft); padding-left: 1.2rem; }
 `;
 
-/** A page in one self-contained file. */
+/** Page in a single self-contained file. */
 export function page(title: string, content: readonly string[]): string {
   return `<!doctype html>
 <html lang="en">
@@ -51,19 +51,19 @@ export function paragraph(text: string): string {
   return `<p>${escapeHtml(text)}</p>`;
 }
 
-/** Empty when there are no sentences. */
+/** Empty if there are no sentences. */
 export function list(sentences: readonly string[]): string {
   if (sentences.length === 0) return '';
   return `<ul>${sentences.map((sentence) => `<li>${escapeHtml(sentence)}</li>`).join('\n')}</ul>`;
 }
 
-/** A list of names and values, which may be long. */
+/** List of names and values; the values may be long. */
 export function facts(rows: readonly (readonly [name: string, value: string])[]): string {
   const lines = rows.map(([name, value]) => `<tr><td>${escapeHtml(name)}</td><td>${escapeHtml(value)}</td></tr>`);
   return `<table class="facts">${lines.join('\n')}</table>`;
 }
 
-/** A picture with its verdict above. */
+/** Picture with its verdict above it. */
 export function figure(title: string, verdict: string, svg: string): string {
   return `<h3>${escapeHtml(title)}</h3>\n<p class="verdict">${escapeHtml(verdict)}</p>\n${svg}`;
 }

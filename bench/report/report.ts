@@ -23,7 +23,7 @@ import { barsVerdict, latencyVerdict, throughputVerdict } from './verdicts.js';
 
 const THROUGHPUT: Axis = { label: 'callbacks/s' };
 
-/** Renders the results as a page of plots and tables. Benches without results have no chapter. */
+/** Renders the results as a page of plots and tables. Benches without results get no chapter. */
 export function reportOf(results: Results): string {
   const { environment, load, openLoad, peers, recovery, scale, overload, cost, memory, soak, micro, compare } = results;
   const { cluster } = results;
@@ -119,7 +119,7 @@ function loadChapter({ durability, raced }: LoadReport): string {
   );
 }
 
-/** All servers on one scale: separate pictures have scales of their own, and hide the largest differences. */
+/** Shows all servers on one scale, because separate pictures have different scales and hide the largest differences. */
 function openLoadChapter({ durability, raced }: LoadReport): string {
   const latency = (title: string, what: string, pick: (one: Raced) => number) =>
     figure(title, latencyVerdict(raced, what, pick), latencyChart(raced, pick));
@@ -264,7 +264,7 @@ function latencyChart(raced: readonly Raced[], pick: (one: Raced) => number): st
   return chartBy({ label: 'offered requests/s' }, { label: 'ms', isLog: true }, raced, rate, pick);
 }
 
-/** A line for each server; bars where there is only one value of x, which cannot make a line. */
+/** One line per server. Uses bars if there is only one x value, because one point makes no line. */
 function chartBy(
   x: Axis,
   y: Axis,

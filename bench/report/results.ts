@@ -10,7 +10,7 @@ import type { ScaleReport } from '../scale/scale.js';
 import type { SoakReport } from '../soak/soak.js';
 import type { Environment } from '../support/environment.js';
 
-/** Raw results: the file that `--json` writes, and the input of the report. */
+/** Raw results: written by `--json`, and the input of the report. */
 export interface Results {
   readonly environment: Environment;
   readonly load?: LoadReport;

@@ -7,13 +7,13 @@ import type { Results } from './results.js';
 
 export interface SaveSettings {
   readonly folder: string;
-  /** File for the raw results, too. */
+  /** File for the raw results. */
   readonly json?: string;
 }
 
 const REPORT = `${ROOT}bench/report/report.html`;
 
-/** Checks the output file before a quarter of an hour is wasted. Throws a user error. */
+/** Checks that the output file is writable before the bench spends a quarter of an hour. Throws a user error. */
 export function mustBeWritable({ json }: SaveSettings): void {
   for (const file of json === undefined ? [REPORT] : [REPORT, json]) {
     try {

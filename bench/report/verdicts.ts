@@ -2,23 +2,23 @@ import { describeLoad, medianOf, type Raced } from '../load/raced.js';
 import { short } from './chart.js';
 
 /*
- * Verdicts: the sentence above a picture, for readers who read nothing else. Each compares with the floor of the same
- * load if it was raced, otherwise with the first server.
+ * Verdicts: the sentence above a picture, for readers who read nothing else. Each one compares with the baseline under
+ * the same load if it was measured, and otherwise with the first server.
  */
 const FLOORS = ['durable echo', 'echo'];
 
-/** Verdict on the largest load: the rightmost one. */
+/** Verdict on the largest load, which is the rightmost point. */
 export function throughputVerdict(raced: readonly Raced[]): string {
   const perSecond = (one: Raced) => medianOf(one, (result) => result.perSecond);
   return verdict(raced, perSecond, (value) => `answered ${short(value)} callbacks/s`);
 }
 
-/** `what` names the measured answers, as "99 in 100 answers". */
+/** `what` names the measured answers, for example "99 in 100 answers". */
 export function latencyVerdict(raced: readonly Raced[], what: string, pick: (one: Raced) => number): string {
   return verdict(raced, pick, (value) => `had ${what} within ${short(value)} ms`);
 }
 
-/** Verdict on bars: the largest and the smallest. */
+/** Verdict on bars: the largest and the smallest one. */
 export function barsVerdict(unit: string, bars: readonly (readonly [name: string, value: number])[]): string {
   const sorted = [...bars].sort(([, a], [, b]) => b - a);
   const [most, least] = [sorted[0], sorted.at(-1)];

@@ -9,13 +9,13 @@ import { type StoreChoice, startStore } from '../support/store.js';
 import { answerUs } from './thread-hop.js';
 
 export interface ScaleSettings extends Omit<RaceSettings, 'players'>, StoreChoice {
-  /** Counts of worker threads, each measured by itself with the fewest players. */
+  /** Numbers of worker threads, each measured separately with the smallest number of players. */
   readonly workers: readonly number[];
-  /** Counts of players, each measured by itself without workers. */
+  /** Numbers of players, each measured separately without workers. */
   readonly players: readonly number[];
 }
 
-/** Median microseconds until a lone callback without a durable write is answered. */
+/** Median time in microseconds until a single callback without a durable write is answered. */
 export interface LoneAnswer {
   readonly server: string;
   readonly us: number;
@@ -29,7 +29,7 @@ export interface ScaleReport {
   readonly memory: MemoryReport;
 }
 
-/** Measures the effect of threads and players on throughput, latency and memory. */
+/** Measures how the numbers of threads and players affect throughput, latency and memory. */
 export function runScale(settings: ScaleSettings): Promise<ScaleReport> {
   return withCleanUp(async () => {
     const store = await startStore(settings);
@@ -57,7 +57,7 @@ async function measureLoneAnswers(contestants: readonly Contestant[], rounds: nu
   for (let round = 1; round <= rounds; round++) {
     for (const [i, contestant] of contestants.entries()) {
       await withCleanUp(async () => {
-        // Each lone start has a store of its own, so that the later rounds have an empty one, too.
+        // Each of these starts has its own store, so that later rounds also begin with an empty one.
         const { url } = await contestant.start(-round);
         times[i]?.push(await answerUs(url));
       });

@@ -16,8 +16,8 @@ const BODY = JSON.stringify({
 const REQUEST = `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 
 /**
- * Median microseconds until a lone bet of an unknown player is answered. The bet reaches the shard and causes no
- * durable write. The extra time on a worker is the way there and back.
+ * Median time in microseconds until a single bet of an unknown player is answered. The bet reaches the shard but causes
+ * no durable write. With a worker, the extra time is the round trip between threads.
  */
 export async function answerUs(url: string): Promise<number> {
   const { hostname, port } = new URL(url);

@@ -14,12 +14,12 @@ export interface SoakSettings extends StoreChoice {
   readonly rate: number;
   readonly connections: number;
   readonly openBets: number;
-  /** Time that closed rounds stay in memory. */
+  /** How long closed rounds stay in memory. */
   readonly memorySeconds: number;
   readonly mix: Mix;
 }
 
-/** Measurements at the end of one minute. */
+/** Measurements at the end of a minute. */
 export interface Minute {
   readonly minute: number;
   readonly answers: number;
@@ -27,18 +27,18 @@ export interface Minute {
   readonly p99Ms: number;
   readonly longestMs: number;
   readonly residentBytes: number;
-  /** The part of resident memory not mapped from files. LMDB's memory is mapped, and the system may drop it. */
+  /** Resident memory that is not mapped from files. LMDB's memory is mapped, and the system may reclaim it. */
   readonly ownBytes: number;
   readonly heapBytes: number;
   readonly recordBytes: number;
-  /** Memory of the key filter of the archive. */
+  /** Memory used by the archive's key filter. */
   readonly namesBytes: number;
-  /** Ids and rounds in the archive. */
+  /** IDs and rounds in the archive. */
   readonly names: number;
   /** Transactions held in memory. */
   readonly transactions: number;
   readonly archivedRounds: number;
-  /** Requests that waited for the archive although it had nothing for them. */
+  /** Requests that waited for an archive lookup that found nothing. */
   readonly lookedInVain: number;
 }
 
@@ -52,7 +52,7 @@ export interface SoakReport {
 const MINUTE = 60;
 const CELL_MIN = 8;
 
-/** Runs one server for a given number of callbacks, and measures its growth. */
+/** Runs one server for a given number of callbacks and measures how its memory grows. */
 export function runSoak(settings: SoakSettings): Promise<SoakReport> {
   return withCleanUp(async () => {
     const { callbacks, rate, players, connections, openBets, mix, memorySeconds, folder } = settings;
@@ -115,7 +115,7 @@ function printed(cells: readonly string[]): string {
   return cells.map((cell, i) => cell.padStart(Math.max(SOAK_COLUMNS[i]?.right.length ?? 0, CELL_MIN))).join('  ');
 }
 
-/** Compares the end of a soak with its first tenth. Empty when no minute has passed. */
+/** Compares the end of a soak with its first tenth. Empty if no minute has passed. */
 export function soakSentences(minutes: readonly Minute[]): string[] {
   const last = minutes.at(-1);
   if (last === undefined) return [];

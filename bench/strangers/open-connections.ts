@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 
 /*
- * Opens connections to a port of loopback from many of its addresses, sends nothing on them, and holds the newest: as
- * much as clients without a key can do. Arguments: port, connections a second, number of held connections. Linux
- * answers to all of 127.0.0.0/8.
+ * Opens connections to a loopback port from many loopback addresses, sends nothing on them, and keeps the newest ones
+ * open. This is the most that clients without a key can do. Arguments: port, connections per second, number of
+ * connections to keep. On Linux, all addresses in 127.0.0.0/8 are local.
  */
 
 const TICK_MS = 10;

@@ -12,16 +12,16 @@ import { importPlayers, startWalletd } from '../support/servers.js';
 import { startStore } from '../support/store.js';
 
 export interface StrangersSettings {
-  /** Connections that unauthenticated clients open each second. */
+  /** Connections that unauthenticated clients open per second. */
   readonly rate: number;
-  /** Length of each run. */
+  /** Duration of each run. */
   readonly seconds: number;
   readonly rounds: number;
-  /** Folder of the store. */
+  /** Folder in which the store is created. */
   readonly folder: string;
 }
 
-/** A listener, and the request of its allowed caller. */
+/** Listener, and the request that its allowed caller sends. */
 interface Asked {
   readonly name: string;
   readonly url: string;
@@ -39,11 +39,14 @@ const CALLS_PER_SECOND = 200;
 const CALLS_PER_NEW_CONNECTION = 10;
 const CALLER = '127.0.0.1';
 const STRANGERS = new URL('./open-connections.js', import.meta.url);
-/** Time until unauthenticated clients hold all connections that a listener gives them. */
+/** Time until unauthenticated clients occupy all connections that a listener grants them. */
 const FILL_MS = 2000;
 const CONNECTIONS_MAX = 1000;
 
-/** Measures an allowed caller of each listener, alone and while clients of other addresses open silent connections. */
+/**
+ * Measures an allowed caller of each listener, first alone and then while clients from other addresses open silent
+ * connections.
+ */
 export function runStrangers({ rate, seconds, rounds, folder }: StrangersSettings): Promise<void> {
   return withCleanUp(async () => {
     console.log(machine());
@@ -108,7 +111,7 @@ async function measure(asked: Asked, rate: number, seconds: number, rounds: numb
   ];
 }
 
-/** Calls by the clock: a late call counts from the time at which it was due. */
+/** Calls at fixed times. The latency of a late call is measured from when it was due. */
 async function call(asked: Asked, seconds: number): Promise<Run> {
   const latencies = new Latencies();
   const kept = new Agent({ keepAlive: true });
@@ -145,7 +148,7 @@ function ask({ url, path, body }: Asked, agent: Agent | undefined): Promise<void
   });
 }
 
-/** Resolves when the listener is full; the returned function ends the clients. */
+/** Resolves when the listener is full. The returned function stops the clients. */
 async function strangersAt(url: string, rate: number): Promise<() => Promise<void>> {
   const child = fork(STRANGERS, [new URL(url).port, String(rate), String(CONNECTIONS_MAX)]);
   const ended = once(child, 'exit');

@@ -3,14 +3,17 @@ import { type Postgres, startPostgres } from './postgres.js';
 import type { Store } from './store.js';
 
 /**
- * Archives for walletd: settings with which closed rounds leave memory. A walletd on Redis gets a new database each
- * time.
+ * Provides archive settings for walletd, with which closed rounds leave memory. A walletd on Redis gets a new database
+ * each time.
  */
 export class Archives {
   private databases = 0;
   private readonly postgres: Postgres | undefined;
 
-  /** `memorySeconds`: time that closed rounds stay in memory. Undefined: walletd's default, without PostgreSQL. */
+  /**
+   * `memorySeconds` is how long closed rounds stay in memory. If undefined, walletd's default applies, without
+   * PostgreSQL.
+   */
   constructor(
     store: Store,
     folder: string,

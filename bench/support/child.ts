@@ -7,24 +7,24 @@ import { ServingProcess } from './vitals.js';
 
 /** Generous, because a busy machine is slow. */
 const START_MS = 60_000;
-/** Longer than walletd takes to end. */
+/** Longer than walletd takes to exit. */
 const END_MS = 8000;
 const GC_WATCH = new URL('./gc-watch.js', import.meta.url);
 
 export interface Child {
-  /** The line of output that says it is ready. */
+  /** Output line that reports that the process is ready. */
   readonly line: string;
   readonly process: ServingProcess;
 }
 
-/** Starts a process that runs until the bench ends; resolves when it is ready. */
+/** Starts a process that runs until the bench ends. Resolves when the process is ready. */
 export async function startChild(
   command: string,
   args: readonly string[],
   isReady: (line: string) => boolean,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Child> {
-  // For Node alone; other programs ignore it. A path may have blanks, an address has none.
+  // Affects only Node; other programs ignore it. Written as a URL, because a path may contain blanks.
   const NODE_OPTIONS = [process.env.NODE_OPTIONS, `--import=${GC_WATCH.href}`].join(' ').trim();
   const child = spawn(command, args, {
     env: { ...process.env, NODE_OPTIONS, ...env },
@@ -45,7 +45,7 @@ async function firstLine(child: ChildProcess, wanted: (line: string) => boolean)
     for await (const line of lines) if (wanted(line)) return line;
   } finally {
     clearTimeout(timer);
-    // Drain later output, or the child stops when the pipe is full.
+    // Drains later output; otherwise the child would stall when the pipe is full.
     child.stdout?.resume();
   }
   throw new Error(`${child.spawnfile} ended before it was ready`);

@@ -1,16 +1,16 @@
 type Task = () => void | Promise<void>;
 
 const tasks: Task[] = [];
-/** One clean-up at a time: a process that another task ends may write files that this task removes. */
+/** Runs one clean-up task at a time, because a process that one task ends may write files that another removes. */
 let running: Promise<void> = Promise.resolve();
 let isInterrupted = false;
 
-/** Registers a task for the end, in reverse order of registration. */
+/** Registers a task to run at the end. Tasks run in reverse order of registration. */
 export function atEnd(task: Task): void {
   tasks.push(task);
 }
 
-/** Runs a function and then the clean-up tasks that it registered, whatever the outcome. */
+/** Runs a function and then the clean-up tasks that it registered, even if it fails. */
 export async function withCleanUp<T>(run: () => Promise<T>): Promise<T> {
   const before = tasks.length;
   try {
@@ -33,7 +33,8 @@ export function cleanUp(before = 0): Promise<void> {
   return running;
 }
 
-// On a signal, clean up first: children would outlive the bench, and one of them is a Redis. A second signal waits too.
+// Clean up first on a signal. Otherwise child processes would outlive the bench, and one of them is a Redis. A second
+// signal also waits for the clean-up.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (isInterrupted) return;

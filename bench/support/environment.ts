@@ -2,20 +2,20 @@ import { release } from 'node:os';
 import { describeFsync, machine } from './machine.js';
 import { commit, findRedisVersion, packageVersion } from './versions.js';
 
-/** Facts without which no figure can be judged. */
+/** Facts that are needed to judge any figure. */
 export interface Environment {
   readonly time: string;
   readonly command: string;
   readonly machine: string;
   readonly system: string;
   readonly versions: Readonly<Record<string, string>>;
-  /** With a `+` when files differ from it. */
+  /** Includes a `+` if files differ from the commit. */
   readonly commit: string;
-  /** Cost of one durable write in the folder of the stores. */
+  /** Cost of one durable write in the stores' folder. */
   readonly fsync: string;
 }
 
-/** Removes logins, since reports are shared. */
+/** Removes credentials, because reports are shared. */
 export function withoutLogins(command: string): string {
   return command.replace(/:\/\/[^@\s]*@/g, '://');
 }

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ephemeral ports (from 32768 on Linux), which an outgoing connection could take meanwhile. */
+/**
+ * Below the ephemeral ports (32768 and up on Linux), one of which an outgoing connection could take in the meantime.
+ */
 const FIRST = 10_000;
 const LAST = 32_000;
 
-/** A port of loopback without a listener. */
+/** Returns a loopback port that has no listener. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));

@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 
 /*
- * Preloaded into each thread of a server under test: reports every collection of the whole heap to the bench through a
- * pipe, when it is over. Such collections happen a few times a minute, so reports cost nothing.
+ * Preloaded into each thread of a server under test. Reports every full collection to the bench through a pipe, after
+ * it ends. Full collections happen a few times a minute, so the reports cost nothing.
  */
 const PIPE = 3;
 
@@ -11,7 +11,7 @@ const PIPE = 3;
 export interface FullCollection {
   /** Milliseconds since 1970. */
   readonly fromMs: number;
-  /** Pause of the thread at the end of the collection; incremental marking before is not included. */
+  /** Pause of the thread at the end of the collection, without the incremental marking before it. */
   readonly pauseMs: number;
 }
 

@@ -11,8 +11,8 @@ export function machine(): string {
 }
 
 /**
- * Cost of one durable write of 4 KiB in the folder: the physical limit under every figure. A text, because there are
- * two values: a virtual machine's disk that was idle for a millisecond can take ten times as long.
+ * Cost of one durable write of 4 KiB in the folder: the physical limit behind every figure. It is text, because there
+ * are two values: a virtual machine's disk that was idle for a millisecond can take ten times as long.
  */
 export function describeFsync(folder: string): string {
   const own = mkdtempSync(`${folder}/walletd-fsync-`);
@@ -38,7 +38,7 @@ function fsyncMs(file: number, pauseMs: number): number {
   return median(times);
 }
 
-/** For an even number of values: the mean of the middle two. */
+/** With an even number of values, the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);

@@ -3,18 +3,18 @@ import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, readFi
 import { atEnd } from './clean-up.js';
 import { findFolderOf, onPath } from './programs.js';
 
-/** Debian's folder for each version, not on the PATH. */
+/** Debian installs each version in a folder that is not on the PATH. */
 const DEBIAN = '/usr/lib/postgresql';
 const PROGRAMS = ['initdb', 'postgres', 'pg_ctl', 'pg_basebackup'];
 /**
- * User that runs the server when we are root, since PostgreSQL refuses to run as root. Debian's package creates this
+ * User that runs the server if we are root, because PostgreSQL refuses to run as root. Debian's package creates this
  * user.
  */
 const USER = 'postgres';
 
 /**
- * A commit is on the disk before it is answered. Memory and the log are sized as in production, so that a bench meets
- * no extra checkpoint. The rest is PostgreSQL's default: full pages are logged, autovacuum runs.
+ * A commit is on disk before it is acknowledged. Memory and log are sized as in production, so that a bench causes no
+ * extra checkpoint. Everything else is PostgreSQL's default: full pages are logged, and autovacuum runs.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   fsync: 'on',
@@ -26,27 +26,27 @@ const SETTINGS: Readonly<Record<string, string>> = {
   checkpoint_timeout: '15min',
   shared_buffers: '256MB',
   max_connections: '100',
-  // A socket in the server's own folder needs no port and no password: only this user and root can reach it.
+  // A socket in the server's own folder needs no port and no password, because only this user and root can access it.
   listen_addresses: '',
 };
 
 export interface Postgres {
   readonly url: string;
-  /** A readable description of a durable write here. */
+  /** Human-readable description of a durable write on this server. */
   readonly durability: string;
-  /** Ends the server at once, as a crash would; `start` resumes it. */
+  /** Stops the server abruptly, like a crash; `start` resumes it. */
   crash(): void;
   start(): void;
 }
 
-/** A sentence on why no server can run here; undefined when one can. */
+/** Sentence that explains why no server can run on this machine; undefined if one can. */
 export function whyNoPostgres(): string | undefined {
   if (maybePrograms() === undefined) return 'PostgreSQL is not installed: apt-get install postgresql';
   if (!isRoot() || findIdOf('-u') !== undefined) return undefined;
   return `PostgreSQL does not run as root, and there is no user ${USER}: useradd --system ${USER}`;
 }
 
-/** Starts a real PostgreSQL with its files in a temporary folder under `folder`, until the bench ends. */
+/** Starts a real PostgreSQL, with its files in a temporary folder below `folder`, until the bench ends. */
 export function startPostgres(folder: string): Postgres {
   const problem = whyNoPostgres();
   if (problem !== undefined) throw new Error(problem);
@@ -58,11 +58,11 @@ export function startPostgres(folder: string): Postgres {
   const start = () => void runProgram(own, 'pg_ctl', 'start', '--wait', `--pgdata=${data}`, `--log=${own}/log`);
   const crash = () => void runProgram(own, 'pg_ctl', 'stop', '--wait', '--mode=immediate', `--pgdata=${data}`);
   start();
-  // A crash will do: the files are removed next.
+  // A crash is good enough, because the files are removed next.
   atEnd(crash);
   const version = /\d[\d.]*/.exec(runProgram(own, 'postgres', '--version'))?.[0];
   return {
-    // A folder in place of a host: the one with the socket.
+    // A folder instead of a host: the one that contains the socket.
     url: `postgres://${USER}@localhost/postgres?host=${encodeURIComponent(own)}`,
     durability: `PostgreSQL ${version} with fsync on, synchronous_commit on in ${folder}`,
     crash,
@@ -70,7 +70,7 @@ export function startPostgres(folder: string): Postgres {
   };
 }
 
-/** A new folder that belongs to the server's user; removed at the end. */
+/** New folder owned by the server's user; removed at the end. */
 export function makeOwnFolder(folder: string): string {
   const own = mkdtempSync(`${folder}/walletd-postgres-`);
   atEnd(() => rmSync(own, { recursive: true, force: true }));
@@ -79,7 +79,7 @@ export function makeOwnFolder(folder: string): string {
   return own;
 }
 
-/** Runs one of the programs until it ends, as the server's user. */
+/** Runs one of the programs to completion as the server's user. */
 export function runProgram(cwd: string, program: string, ...args: string[]): string {
   try {
     return execFileSync(`${maybePrograms()}/${program}`, args, { ...owner(), cwd, encoding: 'utf8', stdio: 'pipe' });
@@ -88,7 +88,7 @@ export function runProgram(cwd: string, program: string, ...args: string[]): str
   }
 }
 
-/** The server's log, since pg_ctl does not repeat it. */
+/** Reads the server's log, because pg_ctl does not repeat it. */
 function readServerLog(own: string): string {
   return existsSync(`${own}/log`) ? `\n${readFileSync(`${own}/log`, 'utf8')}` : '';
 }
@@ -116,7 +116,7 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** The id of the user (`-u`) or of their group (`-g`). */
+/** ID of the user (`-u`) or of their group (`-g`). */
 function findIdOf(option: '-u' | '-g'): number | undefined {
   try {
     return Number(execFileSync('id', [option, USER], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));

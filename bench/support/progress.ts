@@ -1,28 +1,28 @@
 import { Progress } from '../../src/cli/print/progress.js';
 
 const STEP_MS = 200;
-/** Interval between two progress lines about the import of players. */
+/** Interval between progress lines while players are imported. */
 const TELL_MS = 5000;
 
 /**
- * Progress of runs: on a terminal a bar, which moves within a run where all runs take equally long; elsewhere a line
- * for each run.
+ * Progress of the runs. A terminal shows a bar, which also moves within a run if all runs take equally long. Other
+ * outputs get one line per run.
  */
 export class RunProgress {
   private readonly bar = new Progress('Measuring', true);
   private readonly timer = setInterval(() => this.show(), STEP_MS);
   private done = 0;
   private startedAt = performance.now();
-  /** Time of the last line about players; undefined when no import is under way. */
+  /** Time of the last progress line about players; undefined if no import is in progress. */
   private reportedAt: number | undefined;
 
   constructor(
     private readonly runs: number,
-    /** Infinity when they differ. */
+    /** Infinity if the runs differ in length. */
     private readonly secondsEach: number,
   ) {}
 
-  /** Reports the end of a run; `line` is its result. */
+  /** Reports the end of a run; `line` is the run's result. */
   next(line: string): void {
     if (!process.stderr.isTTY) console.log(line);
     this.done++;
@@ -30,10 +30,10 @@ export class RunProgress {
     this.show();
   }
 
-  /** Reports the import for the next run, which takes a minute for a million players. */
+  /** Reports the progress of the import for the next run, which takes a minute for a million players. */
   filled(name: string, share: number): void {
     const now = performance.now();
-    // The bar moves on when all players exist.
+    // The bar advances only once all players exist.
     this.startedAt = now;
     const reportedAt = this.reportedAt ?? now;
     this.reportedAt = share === 1 ? undefined : reportedAt;

@@ -2,11 +2,11 @@ import { Redis } from 'ioredis';
 import { must } from '../../src/base/assert.js';
 import { parseRedisAddress } from '../../src/store/redis/redis-address.js';
 
-/** Connects to the address of a walletd store, with or without Sentinels. */
+/** Connects to the Redis in a walletd store address, with or without Sentinels. */
 export function connectTo(url: string): Redis {
   const { servers } = must(parseRedisAddress(url), 'it was checked');
   const redis = new Redis({ ...servers[0], maxRetriesPerRequest: 1 });
-  // Without a listener ioredis prints each failure; the failing command reports it anyway.
+  // Without a listener, ioredis prints each failure. The failing command reports it anyway.
   redis.on('error', () => {});
   return redis;
 }

@@ -3,11 +3,11 @@ import { freePort } from './free-port.js';
 import { findFolderOf } from './programs.js';
 
 /**
- * Disables rewrites of the append-only file: one would happen every few hours in production, and several times in a
- * bench that starts with an empty file.
+ * Disables rewrites of the append-only file. In production one happens every few hours, but in a bench that starts with
+ * an empty file, several would happen.
  */
 export const NEVER_REWRITTEN = { 'auto-aof-rewrite-percentage': '0' };
-/** No eviction. */
+/** Disables eviction. */
 const SETTINGS: Readonly<Record<string, string>> = {
   appendonly: 'yes',
   'no-appendfsync-on-rewrite': 'no',
@@ -16,15 +16,15 @@ const SETTINGS: Readonly<Record<string, string>> = {
   save: '',
 };
 
-/** A sentence on why no server can run here; undefined when one can. */
+/** Sentence that explains why no server can run on this machine; undefined if one can. */
 export function whyNoRedis(): string | undefined {
   if (findFolderOf(['redis-server']) !== undefined) return undefined;
   return 'redis-server is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later';
 }
 
 /**
- * Starts a real Redis on a free port, with its files in `folder`, until the bench ends; resolves to its URL. With
- * `always`, every write is on the disk before it is answered.
+ * Starts a real Redis on a free port, with its files in `folder`, until the bench ends. Resolves to its URL. With
+ * `always`, every write is on disk before it is acknowledged.
  */
 export async function startRedis(folder: string, appendfsync: 'always' | 'everysec'): Promise<string> {
   const problem = whyNoRedis();

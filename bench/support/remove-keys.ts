@@ -2,13 +2,14 @@ import { connectTo } from './redis-client.js';
 
 const SCANNED_AT_ONCE = 1000;
 
-/** Removes all keys with this prefix, and no other, in steps that leave Redis responsive to others. */
+/** Removes all keys with this prefix and no others, in steps that keep Redis responsive. */
 export async function removeKeys(url: string, prefix: string): Promise<void> {
   const redis = connectTo(url);
   try {
     for (let cursor = '0', isFirst = true; isFirst || cursor !== '0'; isFirst = false) {
       const [next, keys] = await redis.scan(cursor, 'MATCH', `${literal(prefix)}*`, 'COUNT', SCANNED_AT_ONCE);
-      // One by one: a background thread of Redis then frees a shard's long log, and keys may have several slots.
+      // One key at a time: a background thread in Redis then frees a shard's long log, and keys may belong to different
+      // slots.
       for (const key of keys) await redis.unlink(key);
       cursor = next;
     }
@@ -17,7 +18,7 @@ export async function removeKeys(url: string, prefix: string): Promise<void> {
   }
 }
 
-/** Escapes a text as a pattern that matches only the text itself. */
+/** Escapes text so that, as a pattern, it matches only itself. */
 function literal(text: string): string {
   return text.replace(/[\\*?[\]]/g, '\\$&');
 }

@@ -6,29 +6,28 @@ import { ROOT } from './root.js';
 import type { Store } from './store.js';
 import type { Serving, ServingProcess } from './vitals.js';
 
-/** A server under test, in a process of its own, which ends with the bench. */
+/** A server under test, in its own process, which ends with the bench. */
 export interface Server {
   readonly name: string;
   readonly url: string;
-  /** Operator API for the import of players; undefined for a server that keeps no balances. */
+  /** Operator API for importing players; undefined for a server that keeps no balances. */
   readonly adminUrl: string | undefined;
   /**
-   * Operator API that lists the balances of all players. Undefined for a server that keeps none, or cannot list them.
+   * Operator API that lists all players' balances. Undefined for a server that keeps no balances or cannot list them.
    */
   readonly booksUrl: string | undefined;
-  /** Token of the operator API, if it requires one. */
+  /** Operator API token, if it requires one. */
   readonly token?: string | undefined;
-  /** Prefix of players' names in a walletd that others use, too. */
+  /** Prefix of player names in a walletd that has other users. */
   readonly playerPrefix?: string;
   /**
-   * Settings of a walletd that the bench has started: with these its tools find its store. Undefined for any other
-   * server.
+   * Settings of a walletd started by the bench, with which its tools find its store. Undefined for any other server.
    */
   readonly settings: Readonly<Record<string, string>> | undefined;
   readonly process: Serving;
 }
 
-/** A server that the bench has started. */
+/** A server started by the bench. */
 export interface OwnServer extends Server {
   readonly process: ServingProcess;
 }
@@ -37,20 +36,20 @@ const IMPORTED_AT_ONCE = 100_000;
 const IMPORTS_MAX = 20;
 const IMPORT_AGAIN_MS = 500;
 
-/** A server to measure: a fresh process for each `run`. */
+/** A server to measure. Each `run` uses a fresh process. */
 export interface Contestant {
   readonly name: string;
-  /** Number of players in a walletd that is measured with several counts. Undefined: the count of the load. */
+  /** Number of players in a walletd that is measured with several counts. If undefined, the load's count applies. */
   readonly players?: number;
   start(run: number): Promise<Server>;
 }
 
-/** Parses and answers the same JSON on the same HTTP library, and stores nothing. */
+/** Parses and answers the same JSON with the same HTTP library, but stores nothing. */
 export function echo(): Contestant {
   return peer('echo', 'echo');
 }
 
-/** The same, and answers once the request is in a log of the store: the least that a durable answer takes. */
+/** The same, but answers only once the request is in a log of the store: the minimum for a durable answer. */
 export function durableEcho(store: Store): Contestant {
   return {
     name: 'durable echo',
@@ -63,12 +62,12 @@ export function durableEcho(store: Store): Contestant {
   };
 }
 
-/** A server of the folder peers/. */
+/** A server from the folder peers/. */
 export function peer(name: string, file: string, ...args: string[]): Contestant {
   return { name, start: () => startPeer(name, file, args) };
 }
 
-/** walletd with some settings changed, and an empty store for each run. */
+/** walletd with some settings changed, and with an empty store for each run. */
 export function walletd(
   store: Store,
   workers: number,
@@ -77,7 +76,7 @@ export function walletd(
   return { name, start: (run) => startWalletd(store, workers, { ...changes, name: `${name} ${run}` }) };
 }
 
-/** Starts a server of the folder peers/; its first line of JSON has its address. */
+/** Starts a server from the folder peers/. Its first line of JSON contains its address. */
 export async function startPeer(
   name: string,
   file: string,
@@ -92,7 +91,7 @@ export async function startPeer(
 }
 
 /**
- * Starts walletd as a user does, with its shards inline (0) or on `workers` worker threads, and some settings changed.
+ * Starts walletd as a user does, with its shards inline (0) or in `workers` worker threads, and some settings changed.
  * Uses the build in `root`.
  */
 export async function startWalletd(
@@ -110,20 +109,23 @@ export async function startWalletd(
     WALLETD_ADMIN_PORT: '0',
   };
   const isReady = (text: string) => text.includes('walletd is ready');
-  // A million players take a gigabyte, and the next round has a store of its own.
+  // Removed early, because a million players take a gigabyte and the next round has its own store.
   atEnd(() => store.remove(place));
   const { line, process: serving } = await startChild('sh', [`${root}src/cli/walletd.sh`, 'serve'], isReady, settings);
   const { callbacks, operatorApi } = JSON.parse(line) as { callbacks: string; operatorApi: string };
   return { name, url: callbacks, adminUrl: operatorApi, booksUrl: operatorApi, settings, process: serving };
 }
 
-/** A readable count of workers. */
+/** Human-readable number of workers. */
 export function describeWorkers(workers: number): string {
   if (workers === 0) return 'inline';
   return workers === 1 ? '1 worker' : `${workers} workers`;
 }
 
-/** Has walletd verify the store against its log, its books and the server's figures; throws what it finds. */
+/**
+ * Runs `walletd verify`, which checks the store against its log, its ledger and the server's state. Throws what it
+ * finds.
+ */
 export function verify({ name, adminUrl, settings }: Server, root = ROOT): void {
   if (settings === undefined || adminUrl === undefined) return;
   const args = [`${root}src/cli/walletd.sh`, 'verify', '--server', adminUrl];
@@ -131,7 +133,7 @@ export function verify({ name, adminUrl, settings }: Server, root = ROOT): void 
   if (status !== 0) throw new Error(`${name}: walletd verify finds\n${stdout}${stderr}`);
 }
 
-/** Calls `onImported` with the number of players imported. */
+/** Imports players. Calls `onImported` with the number of players imported so far. */
 export async function importPlayers(
   adminUrl: string,
   usernames: readonly string[],
@@ -146,7 +148,7 @@ export async function importPlayers(
   }
 }
 
-/** The header that carries a token. */
+/** Header that carries the token. */
 export function bearer(token: string | undefined): Readonly<Record<string, string>> {
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
 }
@@ -158,8 +160,8 @@ interface Sums {
 }
 
 /**
- * In a cluster some players are refused while their shard moves: repeating the same lines creates these, and skips the
- * others.
+ * In a cluster, some players are refused while their shard is moving. Repeating the same lines creates these and skips
+ * the others.
  */
 async function importSome(
   adminUrl: string,
@@ -178,7 +180,7 @@ async function importSome(
     const text = await response.text();
     const end = text.trim().split('\n').at(-1) as string;
     const { created, skipped = 0 } = response.ok ? (JSON.parse(end) as Sums) : { created: 0 };
-    // Only players of an earlier attempt may exist already.
+    // Only players from an earlier attempt may already exist.
     if (created + (attempt === 1 ? 0 : skipped) === usernames.length) return;
     const isHopeless = response.status >= 400 && response.status < 500;
     if (isHopeless || attempt === IMPORTS_MAX) throw new Error(`players are not created: ${response.status} ${end}`);

@@ -11,30 +11,30 @@ export const STORES = ['lmdb', 'redis'] as const;
 export type StoreKind = (typeof STORES)[number];
 
 export const DURABILITIES = ['fsync', 'os'] as const;
-/** Durability of an answer: walletd's `durability`. */
+/** Durability of answers: the walletd setting `durability`. */
 export type Durability = (typeof DURABILITIES)[number];
 
 export interface StoreChoice {
   readonly store: StoreKind;
   readonly durability: Durability;
   readonly folder: string;
-  /** The user's own Redis; the bench then writes under a unique prefix. */
+  /** The user's own Redis, in which the bench writes under a unique prefix. */
   readonly redis?: string;
 }
 
-/** A store for logs during a bench. */
+/** A store for logs, which lasts as long as the bench. */
 export interface Store {
-  /** A readable description of a durable write here. */
+  /** Human-readable description of a durable write in this store. */
   readonly durability: string;
   /** Undefined for LMDB. */
   readonly redisUrl: string | undefined;
-  /** Settings that give walletd a log of its own under this name. */
+  /** Settings that give walletd its own log under this name. */
   settingsOf(name: string): Readonly<Record<string, string>>;
-  /** Removes everything kept under this name. */
+  /** Removes everything stored under this name. */
   remove(name: string): Promise<void>;
 }
 
-/** An empty store in a temporary folder under `folder`, removed at the end. */
+/** Empty store in a temporary folder below `folder`, removed at the end. */
 export async function startStore({ store: kind, durability, folder, redis: usersUrl }: StoreChoice): Promise<Store> {
   const store = usersUrl === undefined ? kind : 'redis';
   if (store === 'lmdb' && durability !== 'fsync') throw new Error('LMDB knows no durability but fsync');
@@ -69,7 +69,7 @@ function onRedis(redisUrl: string, durability: Durability, node: Env, prefix: st
   };
 }
 
-/** Removes everything but walletd's two function libraries, unless kill -9 ends the bench. */
+/** Removes everything except walletd's two function libraries, unless the bench is ended by kill -9. */
 function onUsersRedis(url: string, durability: Durability, node: Env): Store {
   const prefix = `walletd-bench-${randomBytes(4).toString('hex')}:`;
   const place = must(parseRedisAddress(url), 'it was checked').name;

@@ -2,31 +2,34 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { FullCollection } from './gc-watch.js';
 
-/** Vitals of a serving process during the measured time. */
+/** A serving process's vitals during the measured period. */
 export interface Vitals {
-  /** Collections of the whole heap, in all of its threads. Undefined: not observable from here. */
+  /** Full collections in all threads; undefined if they cannot be observed from here. */
   readonly fullCollections: number | undefined;
-  /** Longest pause of a thread at the end of a full collection; 0 without one. */
+  /** Longest pause of a thread at the end of a full collection; 0 if there was none. */
   readonly longestPauseMs: number;
   /**
-   * Resident bytes at the start of the measured time: the players and their open bets exist, and nothing more was
-   * played.
+   * Resident bytes at the start of the measured period, when the players and their open bets exist but nothing else has
+   * been played.
    */
   readonly residentBefore: number;
   readonly residentAfter: number;
 }
 
-/** A serving process, watched from outside. */
+/** A serving process, observed from outside. */
 export interface Serving {
-  /** NaN when the process does not report it. */
+  /** NaN if the process does not report it. */
   residentBytes(): Promise<number>;
-  /** Resident bytes not mapped from files, which the system may drop; all resident bytes where they cannot be separated. */
+  /**
+   * Resident bytes not mapped from files, which the system could reclaim. All resident bytes if they cannot be
+   * separated.
+   */
   ownBytes(): Promise<number>;
-  /** Full collections in this period, in milliseconds since 1970. */
+  /** Full collections in this period; times are in milliseconds since 1970. */
   collectionsBetween(fromMs: number, toMs: number): Pick<Vitals, 'fullCollections' | 'longestPauseMs'>;
 }
 
-/** A process that the bench has started. */
+/** A process started by the bench. */
 export class ServingProcess implements Serving {
   private readonly collections: FullCollection[] = [];
 
