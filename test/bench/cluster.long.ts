@@ -9,20 +9,20 @@ const ENVIRONMENT = { time: '', command: '', machine: '', system: '', versions: 
 const TAKE: Figure = { name: 'kill -9', unit: 'ms', toReach: 1000, values: [900, 2000, 950] };
 const SHARE: Figure = { name: 'throughput', unit: 'times', toReach: 0.5, isLeast: true, values: [0.6, 0.4, 0.45] };
 
-test('a figure is judged by its median against its minimum or maximum', () => {
+test("a figure's median is compared with its minimum or maximum", () => {
   assert.deepEqual([TAKE, SHARE].map(isReached), [true, false]);
   assert.deepEqual(figureRow(TAKE), ['kill -9', '950', '900', '2000', '<= 1000', 'ms', 'yes']);
   assert.deepEqual(figureRow(SHARE), ['throughput', '0.45', '0.40', '0.60', '>= 0.50', 'times', 'NO']);
 });
 
-test('the report draws durations and names figures that miss their goal', () => {
+test('the report draws durations and names figures that miss their target', () => {
   const cluster = { durability: 'replicas:1', players: 1_000_000, rounds: 3, rate: 1000, figures: [TAKE, SHARE] };
   const html = reportOf({ environment: ENVIRONMENT, cluster });
   assert.match(html, /1 of 2 figures are as they should be\. Not: throughput\./);
   assert.match(html, /<svg.*kill -9/s);
 });
 
-test('a small run that kills a node under load loses nothing', async () => {
+test('a short run that kills a node under load loses nothing', async () => {
   const settings = {
     players: 400,
     rounds: 1,

@@ -10,7 +10,7 @@ import type { LoadResult } from '../../bench/load/generator.js';
 
 const GENERATOR = fileURLToPath(new URL('../../bench/load/generator.js', import.meta.url));
 
-test('unanswered requests count as waiting, and each silence fails the run', async () => {
+test('unanswered requests count as waiting, and every timeout fails the run', async () => {
   const silent = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
@@ -31,7 +31,7 @@ test('unanswered requests count as waiting, and each silence fails the run', asy
   }
 });
 
-test('a refused bet leaves two possible balances in the books', () => {
+test('a refused bet leaves two possible balances in the ledger', () => {
   const play = { player: 0, step: { moves: -10, shows: -10 } } as Play;
   for (const [before, isRight] of [
     [100, true],
@@ -46,7 +46,7 @@ test('a refused bet leaves two possible balances in the books', () => {
   }
 });
 
-test('a broken request is sent again; an orderly close breaks none', async () => {
+test('a request on a broken connection is resent; an orderly close breaks none', async () => {
   let requests = 0;
   const server = createServer((socket) =>
     socket

@@ -33,7 +33,7 @@ function raced(server: string, players: number, rounds: readonly Round[], rate?:
   };
 }
 
-test('--connections and --rate work alone and together', () => {
+test('--connections and --rate work separately and together', () => {
   const told = (more: Partial<LoadSettings>) =>
     loadsOf({ ...SETTINGS, ...more }).map(({ connections, rate }) => [connections, rate]);
   assert.deepEqual(told({}), [[128, undefined]]);
@@ -52,7 +52,7 @@ test('--connections and --rate work alone and together', () => {
   ]);
 });
 
-test('closed and open loops each have a chapter', () => {
+test('closed and open loops have separate chapters', () => {
   const closed = raced('walletd inline', 10, []);
   const open = raced('walletd inline', 10, [], 6000);
   const chapters = chaptersOf({ durability: '', raced: [closed, open] });
@@ -79,7 +79,7 @@ test('a million players are compared with ten thousand and with the durable echo
   assert.deepEqual(populationSentences(races.slice(0, 3)), [], 'one population has nothing to be compared with');
 });
 
-test('the report has the longest answer and warns of no full collection', () => {
+test('the report has the longest answer and warns if no full collection occurred', () => {
   const rounds = [
     { p99Ms: 1, maxMs: 50, fullCollections: 0 },
     { p99Ms: 1, maxMs: 90, fullCollections: 3 },

@@ -10,8 +10,8 @@ import { bet, importPlayers, PlatformClient, type RequestBody, settlement } from
 import { TestNode } from '../support/test-node.js';
 
 /*
- * A race is only fair between servers that do the same work: one transcript, played to walletd and to each of its
- * peers. The balances are those before and after; without balances, the callback fails.
+ * A race is only fair between servers that do the same work, so one transcript is played to walletd and to each peer.
+ * Balances are those before and after each callback. A callback without balances fails.
  */
 type Told = readonly [statusCode: number, before?: number, after?: number];
 type Line = readonly [endpoint: string, body: RequestBody, ...told: Told];
@@ -52,7 +52,7 @@ test('walletd answers the transcript', async () => {
   }
 });
 
-test('Fastify with a Lua script per callback answers alike', { skip: whyNoRedis() ?? false }, () =>
+test('Fastify with one Lua script per callback gives the same answers', { skip: whyNoRedis() ?? false }, () =>
   withCleanUp(async () => {
     const { redisUrl } = await startStore({ store: 'redis', durability: 'fsync', folder: tmpdir() });
     const { url } = await startPeer('lua', 'fastify-lua', [redisUrl as string]);
@@ -60,11 +60,13 @@ test('Fastify with a Lua script per callback answers alike', { skip: whyNoRedis(
   }),
 );
 
-test('Fastify with a function of PostgreSQL per callback answers alike', { skip: whyNoPostgres() ?? false }, () =>
-  playOnPostgres('fastify-postgres'),
+test(
+  'Fastify with one PostgreSQL function call per callback gives the same answers',
+  { skip: whyNoPostgres() ?? false },
+  () => playOnPostgres('fastify-postgres'),
 );
 
-test('Fastify with several statements per callback answers alike', { skip: whyNoPostgres() ?? false }, () =>
+test('Fastify with several statements per callback gives the same answers', { skip: whyNoPostgres() ?? false }, () =>
   playOnPostgres('fastify-row-lock'),
 );
 
@@ -89,7 +91,7 @@ async function play(url: string, adminUrl: string): Promise<void> {
   }
 }
 
-/** Repeats that arrive together get one answer, and money moves once. */
+/** Sends repeats at the same time as their originals. Both get the same answer, and money moves only once. */
 async function playTwins(client: PlatformClient): Promise<void> {
   const twins = (endpoint: string, body: RequestBody) =>
     Promise.all(Array.from({ length: TWINS }, () => client.post(endpoint, body)));

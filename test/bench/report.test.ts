@@ -48,7 +48,7 @@ test('a verdict compares the largest load with the durable echo', () => {
   );
 });
 
-test('one round has no ±, several have', () => {
+test('only results from several rounds have a ±', () => {
   const heads = (all: readonly Raced[]) => racedFigures(all).columns.map((column) => JSON.stringify(column));
   assert.ok(!heads(RACES).some((head) => head.includes('±')));
   assert.ok(heads([...RACES, raced('walletd inline', 9000, 1, 2)]).some((head) => head.includes('±')));
@@ -58,7 +58,7 @@ test('one round has no ±, several have', () => {
   }
 });
 
-test('a soak compares its end with its first tenth', () => {
+test("a soak's end is compared with its first tenth", () => {
   const minute = (n: number): Minute => ({
     ...{ minute: n, answers: n * 1_000_000, p50Ms: 1, p99Ms: n === 7 ? 30 : 5, longestMs: n === 9 ? 80 : 20 },
     ...{ residentBytes: (500 + 50 * n) * 1e6, ownBytes: (500 + n) * 1e6, heapBytes: 1e8, recordBytes: 3e8 },
@@ -77,7 +77,7 @@ test('a soak compares its end with its first tenth', () => {
   assert.match(reportOf({ environment: ENVIRONMENT, soak }), /1\.04 times[\s\S]*p99 of the worst minute/);
 });
 
-test('labels at the ends of lines neither overlap nor leave the picture', () => {
+test('labels at the ends of lines neither overlap nor leave the chart', () => {
   for (const heights of [
     [100],
     [100, 101, 99, 100],
@@ -98,7 +98,7 @@ test('labels at the ends of lines neither overlap nor leave the picture', () => 
   assert.deepEqual(apart([50, 150]), [50, 150], 'those that are apart stay');
 });
 
-test('one picture names each server once, below its verdict', () => {
+test('a chart names each server once, below its verdict', () => {
   const html = reportOf({ environment: ENVIRONMENT, openLoad: { durability: 'd', raced: RACES } });
   const [, picture = ''] =
     /Latency of 99 in 100<\/h3>\s*<p class="verdict">With 6000\/s[^<]+<\/p>\s*(<svg.*?<\/svg>)/s.exec(html) ?? [];
@@ -114,12 +114,12 @@ test('the longest answer is the maximum of all rounds, not a median', () => {
   assert.match(html, /With 6000\/s, walletd inline had every answer within 60 ms/);
 });
 
-test('a single value draws no line', () => {
+test('a single value is not drawn as a line', () => {
   const html = reportOf({ environment: ENVIRONMENT, openLoad: { durability: 'd', raced: RACES.slice(3) } });
   assert.ok(html.includes('<svg') && !html.includes('<polyline'));
 });
 
-test('pictures are as wide as a phone, so text keeps its size', () => {
+test('charts are as wide as a phone, so that their text is readable', () => {
   for (const svg of [
     barChart('ms', [['a', 1]]),
     lineChart({ label: 'x' }, { label: 'y' }, [{ name: 'a', points: [[1, 2]] }]),

@@ -34,7 +34,7 @@ test("only the bench's own keys are removed from a user's Redis", { skip: whyNoR
   }),
 );
 
-test('a target takes plain addresses, and its secrets from the environment', () => {
+test('a target needs plain HTTP addresses, and its secrets come from the environment', () => {
   const addresses = { target: 'http://h:3000', operatorApi: 'http://h:3001' };
   const none = { url: 'http://h:3000', operatorApi: 'http://h:3001', token: undefined, signingSecret: undefined };
   assert.deepEqual(targetOf(addresses, {}), none);
@@ -44,7 +44,7 @@ test('a target takes plain addresses, and its secrets from the environment', () 
   assert.throws(() => targetOf({ ...addresses, target: 'https://h:3000' }, {}), /https:\/\/h:3000 is not an address/);
 });
 
-test('a report does not contain the password of a Redis', () => {
+test('a report does not contain the Redis password', () => {
   assert.equal(
     withoutLogins('bench load --redis redis://u:p@h:1/0 --rate 1'),
     'bench load --redis redis://h:1/0 --rate 1',

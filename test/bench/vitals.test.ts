@@ -5,7 +5,7 @@ import { withCleanUp } from '../../bench/support/clean-up.js';
 import { ServingProcess } from '../../bench/support/vitals.js';
 import { until } from '../support/until.js';
 
-/** Program that collects its whole heap in its main thread and in a worker, and then goes on. */
+/** Program that runs a full collection in its main thread and in a worker, and then keeps running. */
 const COLLECTING = `
   const { Worker } = require('node:worker_threads');
   gc();
@@ -13,7 +13,7 @@ const COLLECTING = `
   console.log('ready');
 `;
 
-test('full collections of every thread and the resident memory are seen', () =>
+test('full collections in every thread and the resident memory are measured', () =>
   withCleanUp(async () => {
     const fromMs = Date.now();
     const started = await startChild(process.execPath, ['--expose-gc', '-e', COLLECTING], (line) => line === 'ready');
@@ -24,7 +24,7 @@ test('full collections of every thread and the resident memory are seen', () =>
     assert.ok((await started.process.residentBytes()) > 1024 ** 2);
   }));
 
-test('a collection counts when it overlaps the measured time', () => {
+test('a collection counts if it overlaps the measured period', () => {
   const serving = new ServingProcess(process.pid);
   for (const [fromMs, pauseMs] of [
     [80, 15],

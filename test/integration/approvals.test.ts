@@ -6,7 +6,7 @@ import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 const TOKENS = { anna: 'a-token-of-anna-alone', ben: 'a-token-of-ben-alone' };
 
-test('money moves once despite kill -9 between request and approval', () =>
+test('money moves once even after kill -9 between request and approval', () =>
   inTempFolder(async (folder) => {
     const config = `${folder}/walletd.json`;
     const tokens = Object.entries(TOKENS).map(([name, token]) => ({ name, role: 'operate', token }));
@@ -17,7 +17,7 @@ test('money moves once despite kill -9 between request and approval', () =>
       const headers = { Authorization: `Bearer ${TOKENS[name]}`, ...(body && { 'Content-Type': 'application/json' }) };
       const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
       const response = await fetch(walletd.adminUrl + path, init);
-      // biome-ignore lint/suspicious/noExplicitAny: what came back is what is tested
+      // biome-ignore lint/suspicious/noExplicitAny: the test checks the parsed body
       return { status: response.status, body: (await response.json()) as any };
     };
     const kill = async () => {
@@ -32,7 +32,7 @@ test('money moves once despite kill -9 between request and approval', () =>
       await kill();
       assert.equal((await call('anna', 'POST', '/v1/players/ann/deposits', wish)).status, 202);
       const approve = () => call('ben', 'POST', `/v1/approvals/${body.approval.id}/approve`);
-      // The kill may come while the second request is under way.
+      // The kill may come while the second request is in progress.
       assert.equal((await approve()).status, 200);
       const cut = approve().catch(() => undefined);
       await kill();

@@ -13,8 +13,8 @@ import { until } from '../support/until.js';
 import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 /*
- * Repeats of answered callbacks with an empty, older or different archive: before archives had marks, each repeat was
- * credited once more.
+ * Repeats of answered callbacks with an empty, outdated or wrong archive. Before archives had position markers, each
+ * repeat was credited again.
  */
 const AT_ONCE = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '1', WALLETD_REQUEST_DEADLINE_MS: '500' };
 
@@ -27,7 +27,7 @@ const REWARD: RequestBody = {
   txns: [{ id: 'w1', status: 'SETTLED', roundId: 'r1', payoutAmount: 100, gameCode: 'g', playInfo: 'p' }],
 } as unknown as RequestBody;
 
-/** Credits a reward; resolves when its round is in the archive and its event in the log. */
+/** Credits a reward. Resolves when its round is in the archive and its event in the log. */
 async function credit(env: Record<string, string>): Promise<void> {
   const walletd = await WalletdProcess.start({ ...AT_ONCE, ...env });
   await importPlayers(walletd.adminUrl, ['ann'], 1000);
@@ -52,7 +52,7 @@ async function metric(walletd: WalletdProcess, name: string): Promise<number> {
   return Number(new RegExp(`^${name}\\{[^}]*\\} (\\d+)`, 'm').exec(text)?.[1] ?? Number.NaN);
 }
 
-/** Asserts that the repeat moves nothing and gets no success, and that the log and the metric have the reason. */
+/** Asserts that the repeat moves nothing and does not succeed, and that the log and the metric give the reason. */
 async function refusesRepeat(env: Record<string, string>): Promise<void> {
   const walletd = await WalletdProcess.start({ ...AT_ONCE, ...env });
   const { statusCode } = await once(walletd, REWARD);
@@ -71,7 +71,7 @@ async function answersRepeat(env: Record<string, string>): Promise<void> {
   assert.equal(await walletd.end('SIGTERM'), 0);
 }
 
-test('LMDB: a repeat moves nothing while the archive has none of its rounds', async () => {
+test('LMDB: a repeat moves nothing while its rounds are missing from the archive', async () => {
   const folder = makeTempFolder();
   const env = { WALLETD_STORE: `lmdb:${folder.path}/data` };
   const archive = join(folder.path, 'data', 'archive');
@@ -87,7 +87,7 @@ test('LMDB: a repeat moves nothing while the archive has none of its rounds', as
 });
 
 const noPostgres = whyNoPostgres();
-test('PostgreSQL: a repeat moves nothing with an older copy of the database, or none', {
+test('PostgreSQL: a repeat moves nothing if the database is outdated or missing', {
   skip: noPostgres,
 }, async () => {
   const folder = makeTempFolder();

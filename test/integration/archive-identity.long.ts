@@ -13,10 +13,7 @@ import { TestCluster } from '../support/test-cluster.js';
 import { until } from '../support/until.js';
 import { runWalletd, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 
-/**
- * Starts and ends a server, which ties its store to its archive if it is the first one. Returns the ids of its log
- * line.
- */
+/** Starts and stops a server. The first start with an archive ties the store to it. Returns the IDs in its log line. */
 async function serve(env: Record<string, string>, work: (walletd: WalletdProcess) => Promise<void> = async () => {}) {
   const walletd = await WalletdProcess.start({ WALLETD_SHARDS: '2', WALLETD_WORKERS: '0', ...env });
   await work(walletd);
@@ -26,7 +23,7 @@ async function serve(env: Record<string, string>, work: (walletd: WalletdProcess
     .map(({ archiveId }) => String(archiveId));
 }
 
-/** `serve` and `serve --check` are refused alike, before any takeover. */
+/** Asserts that `serve` and `serve --check` refuse with the same message, before any takeover. */
 function isRefused(env: Record<string, string>, ...parts: readonly (string | RegExp)[]): void {
   for (const args of [['serve'], ['serve', '--check']]) {
     const { status, stderr, stdout } = runWalletd(args, { WALLETD_SHARDS: '2', ...env });
@@ -37,7 +34,7 @@ function isRefused(env: Record<string, string>, ...parts: readonly (string | Reg
   }
 }
 
-test('LMDB: a start refuses an archive with another id, or none', () =>
+test('LMDB: a start refuses an archive with a different ID, or a missing one', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_NODE_FOLDER: `${folder}/node` };
     const [id] = await serve(env);
@@ -71,7 +68,7 @@ else {
   const newDatabase = async () => databases.url(await databases.create());
   const idIn = async (url: string) => (await runSql(url, 'SELECT archive_id FROM walletd_identity'))[0];
 
-  test('PostgreSQL: a start refuses another archive, a new one and none', () =>
+  test('PostgreSQL: a start refuses a different archive, a new one, or none', () =>
     inTempFolder(async (folder) => {
       const redis = await RedisServer.start();
       const store = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder}/node` };
@@ -98,7 +95,7 @@ else {
       await redis.destroy();
     }));
 
-  test('a store of an older release is tied at its first start', () =>
+  test("an older release's store is tied to its archive at the first start", () =>
     inTempFolder(async (folder) => {
       const redis = await RedisServer.start();
       const store = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder}/node` };
@@ -115,7 +112,7 @@ else {
       await redis.destroy();
     }));
 
-  test('pg_dump takes the id along, and a restore makes another archive', () =>
+  test('pg_dump copies the archive ID, but a restore creates a new archive', () =>
     inTempFolder(async (folder) => {
       const [redis, other] = [await RedisServer.start(), await RedisServer.start()];
       const store = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder}/node` };
@@ -154,7 +151,7 @@ else {
       await other.destroy();
     }));
 
-  test('a store restored beneath a server names the archive of that server again', () =>
+  test("a store restored beneath a server is tied to that server's archive again", () =>
     inTempFolder(async (folder) => {
       const redis = await RedisServer.start();
       const store = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder}/node` };
@@ -179,7 +176,7 @@ else {
       await redis.destroy();
     }));
 
-  test('a node with another archive, or none, is refused before it joins', async () => {
+  test('a node with a different archive, or none, is refused before it joins', async () => {
     const cluster = await TestCluster.start(1, { archive: await newDatabase() });
     try {
       const table = async () => String(await cluster.redis.call('HGETALL', 'walletd:{walletd:meta}:table'));
@@ -187,7 +184,8 @@ else {
       const text = (await cluster.redis.call('GET', 'walletd:meta')) as string;
       const other = await newDatabase();
       for (const changes of [{ archive: other }, { archive: null }]) {
-        // Repeat with a record that names no archive, like one of an older release: then the living member is asked.
+        // Repeats with a record that names no archive, like an older release's. The node must then ask the living
+        // member.
         for (const record of [text, text.replace(/"archiveId":"[^"]*",?/, '').replace(',}', '}')]) {
           await cluster.redis.call('SET', 'walletd:meta', record);
           await assert.rejects(
@@ -203,13 +201,13 @@ else {
     }
   });
 
-  test('accept-loss --archive is refused while members of a cluster live', async () => {
+  test('accept-loss --archive is refused while cluster members are alive', async () => {
     const archive = await newDatabase();
     const cluster = await TestCluster.start(2, { archive });
     try {
       await inTempFolder(async (folder) => {
         const store = { WALLETD_STORE: cluster.redis.url, WALLETD_NODE_FOLDER: folder };
-        // `--stopped` vouches for owners of shards, and not for members.
+        // `--stopped` confirms that shard owners are stopped, but not cluster members.
         for (const database of [archive, await newDatabase()]) {
           const args = ['accept-loss', '--archive', '--yes', '--stopped'];
           const command = new WalletdCommand(args, { ...store, WALLETD_ARCHIVE: database });
@@ -238,7 +236,7 @@ else {
       const member = fields.findIndex((field) => field.startsWith('n:'));
       const [tag, record] = [String(fields[member]), String(fields[member + 1])];
       assert.doesNotMatch(fields.join(), /node-1/);
-      // A member of an older release, which does not report its archive.
+      // A member with an older release, which does not report its archive.
       await redis.call('HSET', table, tag, record.replace('"archiveId":null,', ''));
       await cluster.add(1, { archive });
       await until('the table names the archive of the new member', async () =>

@@ -7,7 +7,7 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
 const folder = makeTempFolder();
-/** Certificates that the files of the settings have in turn, and that both listeners serve. */
+/** Certificates that are put into the configured files in turn, and that both listeners serve. */
 let all: readonly CertificateFiles[];
 let inForce: CertificateFiles;
 let walletd: WalletdProcess;
@@ -35,7 +35,7 @@ function put(n: number): void {
   copyFileSync(keyFile, inForce.keyFile);
 }
 
-/** Makes walletd reload, and waits for so many log lines with this beginning. */
+/** Makes walletd reload, and waits for this many log lines with this beginning. */
 async function readAgain(what: string, lines: number): Promise<void> {
   const said = () => walletd.log.filter(({ code, msg }) => code === what || msg.startsWith(what)).length;
   const wanted = said() + lines;
@@ -43,7 +43,7 @@ async function readAgain(what: string, lines: number): Promise<void> {
   await walletd.waitFor(() => said() >= wanted);
 }
 
-/** A connection, with or without a server name; resolves to the name of its certificate, and its answer. */
+/** Opens a connection, with or without a server name. Resolves to the name in its certificate, and its answer. */
 async function open(url: string, servername = '') {
   const port = Number(new URL(url).port);
   const socket = await new Promise<TLSSocket>((resolve, reject) => {
@@ -61,9 +61,9 @@ async function open(url: string, servername = '') {
   return { socket, ask, name: socket.getPeerCertificate().subject.CN };
 }
 
-test('after SIGHUP new connections get the new certificate; open ones go on', async () => {
+test('after SIGHUP new connections get the new certificate; open ones continue', async () => {
   const urls = [walletd.callbackUrl, walletd.adminUrl];
-  // The callback listener has no /livez, and answers 404.
+  // The callback listener has no /livez, so it answers 404.
   const answers = ['HTTP/1.1 404 Not Found', 'HTTP/1.1 200 OK'];
   const kept = await Promise.all(urls.map((url) => open(url)));
   for (const [n, name] of ['first.test', 'second.test', 'third.test'].entries()) {

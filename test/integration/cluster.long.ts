@@ -22,7 +22,7 @@ describe('two nodes on one Redis', () => {
   });
   after(() => cluster.close());
 
-  test('any node takes any callback and any operator request', async () => {
+  test('any node accepts any callback and any operator request', async () => {
     await importPlayers(first.adminUrl, PLAYERS, 1000);
     for (const [i, node] of [first, second, first].entries()) {
       const client = new PlatformClient(node.callbackUrl);
@@ -56,7 +56,7 @@ describe('two nodes on one Redis', () => {
     }
   });
 
-  test('a callback with a misplaced first username still reaches its player', async () => {
+  test('a callback whose first username is misplaced still reaches its player', async () => {
     const other = PLAYERS.map((name) => ({ ...bet(name, 'w', 1), playInfo: '"username":"nobody"' }));
     for (const [i, body] of other.entries()) {
       const text = JSON.stringify(body).replace('{', `{"note":{"username":"${PLAYERS[(i + 1) % PLAYERS.length]}"},`);
@@ -93,14 +93,14 @@ describe('two nodes on one Redis', () => {
     await assert.rejects(TestNode.start(alone), /node-0, node-1 share the store .*: set cluster\.port to join them/);
   });
 
-  test('two nodes cannot have one name', async () => {
+  test('two nodes cannot have the same name', async () => {
     await assert.rejects(
       TestNode.start(cluster.settings(0)),
       /another node at .* is called node-0: .*\(cluster\.name\)/,
     );
   });
 
-  test('metrics describe the cluster, and sums over nodes count players once', async () => {
+  test('metrics describe the cluster, and totals over all nodes count players once', async () => {
     const metrics = await Promise.all(
       cluster.nodes.map(async (node) => (await fetch(`${node.adminUrl}/metrics`)).text()),
     );
@@ -115,7 +115,7 @@ describe('two nodes on one Redis', () => {
   });
 });
 
-test('a node that stops transfers its shards without losing a callback', async () => {
+test('a node that stops transfers its shards without losing callbacks', async () => {
   const cluster = await TestCluster.start(2);
   const [first, second] = cluster.nodes as [TestNode, TestNode];
   await importPlayers(first.adminUrl, PLAYERS, 1000);
@@ -151,7 +151,7 @@ test('a node that stops transfers its shards without losing a callback', async (
   await cluster.close();
 });
 
-test('a session set at any node holds at every node', async () => {
+test('a session set on one node is valid on every node', async () => {
   const cluster = await TestCluster.start(2, { sessionToken: 'check' });
   const nodes = cluster.nodes as [TestNode, TestNode];
   await importPlayers(nodes[0].adminUrl, PLAYERS, 1000);
@@ -179,7 +179,7 @@ test('a session set at any node holds at every node', async () => {
   await cluster.close();
 });
 
-test('with workers, a new shard goes to the least loaded thread', async () => {
+test('with workers, a new shard is assigned to the least loaded thread', async () => {
   const cluster = await TestCluster.start(2, { workers: 2, shards: 8 });
   const [first, second] = cluster.nodes as [TestNode, TestNode];
   await importPlayers(second.adminUrl, PLAYERS, 1000);
@@ -194,7 +194,7 @@ test('with workers, a new shard goes to the least loaded thread', async () => {
   await cluster.close();
 });
 
-test('a cluster node takes a store over from a standalone process', async () => {
+test("a cluster node takes over a standalone process's store", async () => {
   const cluster = await TestCluster.start(0);
   const alone = await TestNode.start({ ...cluster.settings(0), 'cluster.port': null });
   await importPlayers(alone.adminUrl, ['ann'], 1000);

@@ -18,7 +18,7 @@ interface Call {
 
 const UNFINISHED = ' <unfinished ...>';
 
-/** Lines of `strace -f -ttt -T`, also those that were interrupted by another thread. */
+/** Parses the output of `strace -f -ttt -T`, including lines that were interrupted by another thread. */
 function parseTrace(text: string): Call[] {
   const unfinished = new Map<string, Omit<Call, 'endedS'>>();
   const calls: Call[] = [];
@@ -72,11 +72,11 @@ test('the fsync of the log entry returns before the answer is sent', async () =>
     const answer = seen.find((call) => call.args.includes('HTTP/1.1 200 OK') && call.args.includes(`q-${id}`));
     assert.ok(entry !== undefined, `the entry of ${id} is written`);
     assert.ok(answer !== undefined, `the answer of ${id} is sent`);
-    // A commit is the work of one thread; other threads sync too, when they prepare blocks behind the data.
+    // One thread does the commit. Other threads also sync when they prepare blocks behind the data.
     const commit = seen.filter((call) => call.thread === entry.thread);
     const sync = commit.find((call) => /sync/.test(call.name) && call.startedS >= entry.endedS - 1e-6);
     assert.ok(sync !== undefined && / = 0 /.test(sync.args), 'a sync follows the entry, and succeeds');
-    // LMDB then names the new tree in its meta page, through a descriptor opened with O_DSYNC.
+    // LMDB then writes the new tree's root to its meta page, through a descriptor opened with O_DSYNC.
     const meta = commit.find((call) => / 128, \d+\) += 128 /.test(call.args) && call.startedS >= sync.endedS - 1e-6);
     assert.ok(meta !== undefined, 'the meta page is written after the sync');
     const order = `${id}: synced ${sync.endedS}, meta page ${meta.endedS}, answer ${answer.startedS}`;
@@ -84,7 +84,7 @@ test('the fsync of the log entry returns before the answer is sent', async () =>
   }
 });
 
-test('the parser of the trace reads what strace prints', () => {
+test("the trace parser reads strace's output", () => {
   const text = [
     '12 1.5 fdatasync(19 <unfinished ...>',
     '13 1.5 sendto(20, "x", 1) = 1 <0.250000>',

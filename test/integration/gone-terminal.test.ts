@@ -10,12 +10,12 @@ import { environment } from '../support/walletd-process.js';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const READY = /"operatorApi":"([^"]+)".*"pid":(\d+).*walletd is ready/;
-/** The util-linux program that gives a command a terminal; other programs of this name take other arguments. */
+/** The util-linux version of the program that gives a command a terminal; other versions take different arguments. */
 const SCRIPT = { skip: !/util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '') };
 
-test('a server without its terminal goes on and ends in order', SCRIPT, () =>
+test('a server that lost its terminal keeps running and stops cleanly', SCRIPT, () =>
   inTempFolder(async (folder) => {
-    // A shell that ignores the hang-up, to show how the server ends after the end of its grandparent.
+    // A shell that ignores SIGHUP and reports how the server ends, even after the server's grandparent has exited.
     const command = `trap '' HUP; '${process.execPath}' '${MAIN}' serve; echo "ended with $?" > '${folder}/code'`;
     const env = environment({ WALLETD_STORE: `lmdb:${folder}/data`, SHELL: '/bin/sh' });
     const terminal = endAfterTests(
@@ -35,7 +35,7 @@ test('a server without its terminal goes on and ends in order', SCRIPT, () =>
       await until('it has ended', () => code() !== '');
       assert.equal(code(), 'ended with 0\n');
     } finally {
-      // End the server here, because its parents are gone.
+      // Kill the server from here, because its parents are gone.
       if (code() === '') process.kill(Number(ready[2]), 'SIGKILL');
     }
   }),

@@ -5,26 +5,26 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-/** `npm run test:faults` has more kills. */
+/** `npm run test:faults` kills more often. */
 const KILLS = 2;
 const PLAYERS = Array.from({ length: 20 }, (_, i) => `p${i}`);
 const OPENING_BALANCE = 1_000_000;
 const CONNECTIONS = 32;
-/** Answers before each kill. */
+/** Number of answers before each kill. */
 const ANSWERS = 300;
 
-/** One callback in the memory of the platform. */
+/** One callback as remembered by the platform. */
 interface Sent {
   readonly endpoint: string;
   readonly username: string;
   readonly body: object;
-  /** Change of the balance. */
+  /** Amount by which the callback changes the balance. */
   readonly moves: number;
   answer: CallbackAnswer | undefined;
 }
 
 for (const workers of ['0', '2']) {
-  test(`two kill -9 under load keep each answered callback exactly once (${workers} workers)`, () =>
+  test(`each answered callback takes effect exactly once despite two kill -9 (${workers} workers)`, () =>
     killTwice(workers));
 }
 
@@ -54,7 +54,7 @@ async function killTwice(workers: string): Promise<void> {
   }
 }
 
-/** Places and settles on many connections until the process is gone. */
+/** Places and settles bets on many connections until the process is gone. */
 async function loadUntilKilled(walletd: WalletdProcess, kill: number, sent: Sent[]): Promise<void> {
   const client = new PlatformClient(walletd.callbackUrl);
   const send = async (one: Sent): Promise<boolean> => {
@@ -92,7 +92,10 @@ async function loadUntilKilled(walletd: WalletdProcess, kill: number, sent: Sent
   client.close();
 }
 
-/** Every answered callback counts, and any subset of the unanswered may: one such subset must explain the balance. */
+/**
+ * Every answered callback must be applied, and any of the unanswered ones may be. Some subset of them must explain the
+ * balance.
+ */
 async function checkBalances(walletd: WalletdProcess, sent: readonly Sent[]): Promise<void> {
   for (const username of PLAYERS) {
     const own = sent.filter((one) => one.username === username);
@@ -105,7 +108,7 @@ async function checkBalances(walletd: WalletdProcess, sent: readonly Sent[]): Pr
   }
 }
 
-/** Repeats everything: answered callbacks get their first answers again, the rest is executed once. */
+/** Repeats everything. Answered callbacks get their first answers again, and the others are executed once. */
 async function repeatAll(walletd: WalletdProcess, sent: readonly Sent[]): Promise<void> {
   const client = new PlatformClient(walletd.callbackUrl);
   const rest = [...sent];

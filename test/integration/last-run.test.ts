@@ -8,7 +8,7 @@ import { Scrape } from '../support/scrape.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-test('a process records its end, and the next one reports it', () =>
+test('a process records how it ended, and the next one reports it', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_WORKERS: '0' };
     const next = async () => {
@@ -28,7 +28,7 @@ test('a process records its end, and the next one reports it', () =>
     assert.equal(LastRun.read(`${folder}/data/node`, env.WALLETD_STORE, silentLogger).end, 'stopped');
   }));
 
-test('a process that was fenced from elsewhere reports it on return', () =>
+test('a process that was fenced by another machine reports it when restarted', () =>
   inTempFolder(async (folder) => {
     for (const [exitCode, end] of [
       [EXIT.fenced, 'fenced'],
@@ -43,7 +43,7 @@ test('a process that was fenced from elsewhere reports it on return', () =>
     }
   }));
 
-test('a start without the store keeps the earlier record', () =>
+test('a start that never gets the store keeps the earlier record', () =>
   inTempFolder(async (folder) => {
     const serving = LastRun.read(folder, 'a store', silentLogger);
     serving.begin();

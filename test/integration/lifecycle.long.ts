@@ -8,7 +8,7 @@ import { LAUNCHED, WalletdProcess } from '../support/walletd-process.js';
 
 const withStore = (run: (store: string) => Promise<void>) => inTempFolder((folder) => run(`lmdb:${folder}/data`));
 
-test('serve reports its address and store; a second start finds everything', () =>
+test('serve reports its address and store, and a second start finds all data', () =>
   withStore(async (store) => {
     const first = await WalletdProcess.start({ WALLETD_STORE: store }, [], LAUNCHED);
     const ready = await first.waitFor((line) => line.msg === 'walletd is ready');
@@ -26,7 +26,7 @@ test('serve reports its address and store; a second start finds everything', () 
     assert.equal(first.errors + second.errors, '');
   }));
 
-test('SIGTERM under load keeps every answer and truncates none', () =>
+test('SIGTERM under load loses no answer and truncates none', () =>
   withStore(async (store) => {
     const walletd = await WalletdProcess.start({ WALLETD_STORE: store });
     await importPlayers(walletd.adminUrl, ['ann'], 1_000_000);
@@ -62,7 +62,7 @@ test('SIGTERM under load keeps every answer and truncates none', () =>
     assert.ok(kept >= answered, `${kept} bets kept of ${answered} answered`);
   }));
 
-test('a second process takes the store over, and the first one ends', () =>
+test('a second process takes over the store, and the first one exits', () =>
   withStore(async (store) => {
     const first = await WalletdProcess.start({ WALLETD_STORE: store });
     await importPlayers(first.adminUrl, ['ann', 'bob', 'cat', 'dan'], 100);
@@ -79,7 +79,7 @@ test('a second process takes the store over, and the first one ends', () =>
     await second.end('SIGTERM');
   }));
 
-test('of two processes started together one serves; no entry is doubled', () =>
+test('of two processes started together, one serves; no entry is duplicated', () =>
   withStore(async (store) => {
     await runCommand(['init'], { WALLETD_STORE: store });
     for (let round = 0; round < 3; round++) {
@@ -87,7 +87,7 @@ test('of two processes started together one serves; no entry is doubled', () =>
       const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
       const reasons = starts.map((start) => (start.status === 'rejected' ? String(start.reason) : 'started'));
       assert.ok(started.length >= 1, reasons.join('\n'));
-      // When both started, the later one has fenced the earlier one, which notices at its next step.
+      // If both have started, the later one has fenced the earlier one, which notices at its next operation.
       for (const one of started) await fetch(`${one.adminUrl}/v1/players/x`).catch(() => undefined);
       const exits = await Promise.all(started.map((one) => one.end('SIGTERM')));
       assert.ok(exits.filter((code) => code === 0).length >= 1, String(exits));

@@ -9,7 +9,7 @@ const FIRST = 'first-token-of-anna';
 const SECOND = 'second-token-of-anna';
 const READ_AGAIN = 'allowed callers and operator tokens reloaded';
 
-test('SIGHUP revokes a token and its sessions; a bad file changes nothing', async (t) => {
+test('SIGHUP revokes a token and its sessions; an invalid file changes nothing', async (t) => {
   const folder = makeTempFolder();
   const file = `${folder.path}/token`;
   writeFileSync(file, FIRST);

@@ -16,8 +16,8 @@ import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
 /*
- * PostgreSQL away while walletd starts or takes a shard over: before nodes kept a key filter of archived rounds, all
- * new bets got 503.
+ * PostgreSQL is unreachable while walletd starts or takes over a shard. Before nodes kept a key filter of archived
+ * rounds, all new bets got 503.
  */
 const AT_ONCE = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_REQUEST_DEADLINE_MS: '700', WALLETD_SHARDS: '1' };
 const BALANCE = 1000;
@@ -50,7 +50,7 @@ async function readiness(adminUrl: string): Promise<readonly [number, string]> {
   return [response.status, ((await response.json()) as { status: string }).status];
 }
 
-/** Settles rounds, and waits until they are in the archive and out of memory. */
+/** Settles rounds, and waits until they are in the archive and no longer in memory. */
 async function archive(walletd: WalletdProcess, rounds: readonly number[], answers: Map<number, CallbackAnswer>) {
   const before = await sum(walletd.adminUrl, 'walletd_archived_rounds_total');
   for (const n of rounds) {
@@ -64,10 +64,10 @@ async function archive(walletd: WalletdProcess, rounds: readonly number[], answe
   await hasLeft(walletd);
 }
 
-/** Waits until all rounds have left memory, durably. */
+/** Waits until all rounds have left memory and that change is durable. */
 async function hasLeft(walletd: WalletdProcess): Promise<void> {
   await until('their events', async () => (await sum(walletd.adminUrl, 'walletd_transactions')) === 0);
-  // A reply shows only durable changes.
+  // An answer reflects only durable changes, so a request is enough to wait for them.
   await balanceOf(walletd.adminUrl, PLAYER);
 }
 
@@ -76,7 +76,7 @@ async function snapshot(walletd: Pick<WalletdProcess, 'adminUrl'>): Promise<void
   assert.match(await response.text(), /"taken"/);
 }
 
-test('a new store takes bets with an archive that was never reachable', async () => {
+test('a new store accepts bets even if its archive was never reachable', async () => {
   const redis = await RedisServer.start();
   await inTempFolder(async (folder) => {
     const walletd = await WalletdProcess.start({
@@ -124,7 +124,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
     }
   }
 
-  /** Repeats get 503 while PostgreSQL is away, and their first answers when it is back. */
+  /** Checks that repeats get 503 while PostgreSQL is unreachable, and their first answers afterwards. */
   async function answersLater(walletd: WalletdProcess, answers: ReadonlyMap<number, CallbackAnswer>): Promise<void> {
     const balance = await balanceOf(walletd.adminUrl, PLAYER);
     for (const n of answers.keys()) assert.equal((await settle(walletd.callbackUrl, n)).statusCode, BUSY, `round ${n}`);
@@ -165,7 +165,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
     );
   }
 
-  test('a node with an unproven key filter is not ready', () =>
+  test('a node whose key filter is unverified is not ready', () =>
     inScene(async (scene, folder) => {
       const env = { ...AT_ONCE, ...scene, WALLETD_NODE_FOLDER: folder };
       const answers = new Map<number, CallbackAnswer>();
@@ -211,7 +211,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
       }
     }));
 
-  /** A file of the same name and size from another store. */
+  /** A file with the same name and size from a different store. */
   async function fileOfOther(env: Record<string, string>): Promise<Buffer> {
     const redis = await RedisServer.start();
     let bytes: Buffer | undefined;
@@ -289,7 +289,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
         await until('all has left memory', async () => {
           return (await sumOf(0, 'walletd_transactions')) + (await sumOf(1, 'walletd_transactions')) === 0;
         });
-        // Beyond a snapshot, the log no longer has the names.
+        // After a snapshot, the trimmed log no longer contains the names.
         await snapshot(cluster);
         crash();
         for (const to of ['node-1', 'node-0']) {
@@ -298,7 +298,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
           await betsAreTaken(to);
           await repeatsWait();
         }
-        // A new machine in its place has no key filter.
+        // A new machine that replaces the node has no key filter.
         assert.equal(await cluster.end(1, 'SIGTERM'), 0);
         rmSync(cluster.nodeFolder(1), { recursive: true });
         const newcomer = await cluster.startNode(1);

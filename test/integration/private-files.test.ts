@@ -6,7 +6,7 @@ import { importPlayers } from '../support/client.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-/** The umask of a login shell on most systems. */
+/** The umask of login shells on most systems. */
 const OPEN_UMASK = ['sh', '-c', 'umask 022; exec "$@"', 'sh'];
 
 function openToOthers(folder: string): string[] {
@@ -14,7 +14,7 @@ function openToOthers(folder: string): string[] {
   return [folder, ...paths].filter((path) => (statSync(path).mode & 0o077) !== 0);
 }
 
-test('store and node files are private under any umask', () =>
+test('store and node files are private regardless of the umask', () =>
   inTempFolder(async (folder) => {
     const data = join(folder, 'data');
     const env = { WALLETD_STORE: `lmdb:${data}`, WALLETD_NODE_FOLDER: join(data, '../node'), WALLETD_INIT: 'auto' };

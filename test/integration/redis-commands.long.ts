@@ -10,14 +10,14 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 /*
- * Every command runs as the user of config/users.acl that docs/redis.md names for it. The server admits no other user.
+ * Runs every command as the user in config/users.acl that docs/redis.md names for it. The server accepts no other user.
  */
 const USERS = fileURLToPath(new URL('../../../config/users.acl', import.meta.url));
 const PASSWORD = 'secret';
 /** Commands that never open a store. */
 const WITHOUT_STORE = ['status', 'cluster', 'config', 'simulate', 'completion'];
 
-test('the users of config/users.acl are enough for every command', () =>
+test('the users in config/users.acl are sufficient for every command', () =>
   inTempFolder(async (folder) => {
     const file = `${folder}/users.acl`;
     writeFileSync(file, readFileSync(USERS, 'utf8').replaceAll('CHANGE-ME', PASSWORD));
@@ -27,7 +27,7 @@ test('the users of config/users.acl are enough for every command', () =>
     const used = new Set<string>();
     const run = async (args: readonly string[], said: RegExp, changes: Record<string, string> = {}) => {
       used.add(args[0] as string);
-      // Export writes to the streams of the process.
+      // Export writes directly to the process's output streams, so it needs its own process.
       const ran = args[0] === 'export' ? runWalletd(args, { ...env, ...changes }) : null;
       const { status, stdout, stderr } = ran ?? (await runCommand(args, { ...env, ...changes }));
       assert.equal(status, 0, `${args.join(' ')}: ${stderr}`);

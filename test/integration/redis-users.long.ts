@@ -15,7 +15,7 @@ import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 const USERS = fileURLToPath(new URL('../../../config/users.acl', import.meta.url));
 
-/** Redis with the users of config/users.acl, all with the password `secret`; as a replica it copies as its user. */
+/** Redis with the users in config/users.acl, all with the password `secret`. A replica copies as its own user. */
 async function redisWith(folder: string, users: string, master?: RedisServer): Promise<RedisServer> {
   const file = `${folder}/users-${Math.random()}.acl`;
   writeFileSync(file, users);
@@ -24,7 +24,7 @@ async function redisWith(folder: string, users: string, master?: RedisServer): P
   return await RedisServer.start({ aclfile: file, ...copies });
 }
 
-/** The warning about settings that the user `walletd` cannot see, at every start. */
+/** The warning about settings that the user `walletd` may not read, logged at every start. */
 const isSettings = (concern = '') => /^this user may not see appendfsync, /.test(concern);
 
 const inStep = async (port: number) => {
@@ -37,7 +37,7 @@ const inStep = async (port: number) => {
   }
 };
 
-test('the users of config/users.acl can serve, copy and read', async () => {
+test('the users in config/users.acl can serve, copy and read', async () => {
   const folder = makeTempFolder();
   const users = readFileSync(USERS, 'utf8').replaceAll('CHANGE-ME', 'secret');
   const master = await redisWith(folder.path, users);
@@ -91,7 +91,7 @@ test('the users of config/users.acl can serve, copy and read', async () => {
   folder.remove();
 });
 
-test('a failover with these users admits sentinels, replica and walletd', async () => {
+test('a failover with these users works for sentinels, replica and walletd', async () => {
   const folder = makeTempFolder();
   const users = readFileSync(USERS, 'utf8').replaceAll('CHANGE-ME', 'secret');
   const master = await redisWith(folder.path, users);

@@ -31,7 +31,9 @@ after(async () => {
   folder.remove();
 });
 
-/** Node reads the variable at its start: an operator with a private authority sets it for every Node program. */
+/**
+ * Node.js reads NODE_EXTRA_CA_CERTS only at startup. An operator with a private CA sets it for every Node.js program.
+ */
 const trusting = () => ({ WALLETD_STORE: store, NODE_EXTRA_CA_CERTS: certificate.certificateFile });
 
 test('bets over TLS in a separate database survive kill -9', async () => {

@@ -12,13 +12,13 @@ const ROTATIONS = 5;
 const SENDERS = 16;
 const READ_AGAIN = 'allowed callers and operator tokens reloaded';
 
-/** Starts a walletd whose keys are in a file, and a platform that signs with its current key. */
+/** Starts a walletd that reads its keys from a file, and a platform that signs with its current key. */
 async function withSigned(
   run: (scene: {
     walletd: WalletdProcess;
     client: PlatformClient;
     signWith: (key: string) => void;
-    /** Puts these keys into the file and reloads them; resolves to the log line about it. */
+    /** Writes these keys to the file and reloads them. Resolves to the log line about the reload. */
     rotate: (keys: string, expected: string) => Promise<Record<string, unknown>>;
   }) => Promise<void>,
 ): Promise<void> {
@@ -79,7 +79,7 @@ test('keys rotate under load without a failed request', () =>
     for (let n = 1; n <= ROTATIONS; n++) {
       await rotate(`${keyOf(n - 1)}\n${keyOf(n)}\n`, READ_AGAIN);
       signWith(keyOf(n));
-      // Requests signed with the old key are still on their way.
+      // Requests signed with the old key are still in transit.
       const before = answered;
       await until('all sign with the new key', () => answered >= before + 3 * SENDERS);
       const line = await rotate(keyOf(n), READ_AGAIN);
@@ -97,7 +97,7 @@ test('keys rotate under load without a failed request', () =>
     assert.equal((await client.post('placeBets', bet('ann', 'late'))).statusCode, 30002, 'the first key is withdrawn');
   }));
 
-test('unusable keys keep the current ones, and the log contains none', () =>
+test('unusable keys leave the current ones valid, and the log contains none', () =>
   withSigned(async ({ walletd, client, rotate }) => {
     for (const keys of ['', 'hunter2-hunter2-hunter2', `${keyOf(1)} ${keyOf(1)}`]) {
       const line = await rotate(keys, 'settings-not-reloaded');
@@ -107,10 +107,10 @@ test('unusable keys keep the current ones, and the log contains none', () =>
     assert.doesNotMatch(JSON.stringify(walletd.log) + walletd.errors, /hunter2|the-secret/);
   }));
 
-test('removing keys from the file does not open a public listener', async () => {
+test('removing the keys from the file does not open a public listener', async () => {
   const folder = makeTempFolder();
   const file = `${folder.path}/settings.json`;
-  // Looks like a public address to the settings; the system reads it as 127.0.0.1.
+  // The settings treat this as a public address, but the system resolves it to 127.0.0.1.
   writeFileSync(file, JSON.stringify({ host: '127.1', signature: { keys: keyOf(0) } }));
   const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder.path}/data`, WALLETD_CONFIG: file });
   const client = new PlatformClient(walletd.callbackUrl, 0);
@@ -127,7 +127,7 @@ test('removing keys from the file does not open a public listener', async () => 
   }
 });
 
-test('networks are reloaded too; a wrong list keeps the former one', async () => {
+test('networks are also reloaded, but an invalid list keeps the previous one', async () => {
   const folder = makeTempFolder();
   const file = `${folder.path}/settings.json`;
   const write = (networks: string) => writeFileSync(file, JSON.stringify({ allow: { networks } }));

@@ -12,7 +12,7 @@ const SECRETS = {
   wrong: 'hunter2-of-somebody-else',
 };
 
-test('no log line repeats a secret, whether calls are right or wrong', async () => {
+test('no log line repeats a secret, whether requests are valid or not', async () => {
   const folder = makeTempFolder();
   const tokenFile = `${folder.path}/token`;
   writeFileSync(tokenFile, SECRETS.token);

@@ -4,7 +4,7 @@ import { open } from 'lmdb';
 import { importPlayers } from '../support/client.js';
 import { jsonLines, NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 
-test('SIGTERM snapshots the changes, so the next start replays nothing', async (t) => {
+test('SIGTERM takes a snapshot, so that the next start replays nothing', async (t) => {
   const node = new StoredNode(t, 2);
   const { adminUrl } = await node.start();
   await importPlayers(adminUrl, NODE_PLAYERS, 100);
@@ -21,7 +21,7 @@ test('SIGTERM snapshots the changes, so the next start replays nothing', async (
   assert.deepEqual(await node.balances(), before);
 });
 
-test('automatic snapshots replace old ones and trim the log', async (t) => {
+test('automatic snapshots replace older ones and trim the log', async (t) => {
   const node = new StoredNode(t, 1);
   const settings = { KEEP: '2', EVERY_ENTRIES: '10', EVERY_SECONDS: '1' };
   const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`WALLETD_SNAPSHOTS_${name}`, value]));

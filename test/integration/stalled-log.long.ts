@@ -5,7 +5,7 @@ import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-/** 1.6 MB of lines: more than a pipe holds (64 KiB) and than the server keeps beside it (1 MiB). */
+/** 1.6 MB of lines: more than a pipe (64 KiB) plus the server's buffer (1 MiB) can hold. */
 const CALLBACKS = 4500;
 const IMMEDIATE = 100;
 

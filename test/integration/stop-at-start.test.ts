@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 const HALF_OPEN_WORKER = new URL('../support/half-open-worker.js', import.meta.url);
 
-test("a stop during recovery finishes the other shards' callbacks", async () => {
+test('a stop during recovery finishes the callbacks of shards that already serve', async () => {
   const folder = makeTempFolder();
   const fixed = { store: `lmdb:${folder.path}/store`, nodeFolder: `${folder.path}/node`, port: 0, 'admin.port': 0 };
   const settings = settingsWith({
@@ -39,7 +39,7 @@ test("a stop during recovery finishes the other shards' callbacks", async () => 
   const during = Promise.all(sent);
   await Promise.race(sent);
   await node.stop();
-  // Rejects where a connection broke. Callbacks that arrived after the signal get an answer to retry.
+  // Rejects if a connection broke. Callbacks that arrived after the signal are answered with a request to retry.
   const codes = [...before, ...(await during)].map(({ statusCode }) => statusCode);
   assert.ok(
     codes.every((code) => code === 0 || code === 50001),

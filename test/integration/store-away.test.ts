@@ -37,7 +37,7 @@ const statusOf = (url: string) =>
     () => undefined,
   );
 
-test('a walletd started before its Redis waits, and then serves', async () => {
+test('a walletd started before its Redis waits and then serves', async () => {
   const redis = await RedisServer.start();
   await redis.end();
   const adminPort = await freePort();
@@ -57,7 +57,7 @@ test('a walletd started before its Redis waits, and then serves', async () => {
   folder.remove();
 });
 
-test('a start on a Redis without a free connection waits until one is free', async () => {
+test('a start on a Redis at its connection limit waits for a free connection', async () => {
   const redis = await RedisServer.start({ maxclients: '1' });
   const holder = redis.client();
   await holder.ping();
@@ -73,7 +73,7 @@ test('a start on a Redis without a free connection waits until one is free', asy
   folder.remove();
 });
 
-test('an unreachable, wrong or refusing Redis ends the start', async () => {
+test('an unreachable, wrong or refusing Redis makes the start fail', async () => {
   const redis = await RedisServer.start();
   const port = await freePort();
   const nobody = nodeOn(`redis://127.0.0.1:${port}`, 0, { storeWaitSeconds: 0 });
@@ -96,7 +96,7 @@ test('an unreachable, wrong or refusing Redis ends the start', async () => {
   for (const { folder } of [nobody, ...ended]) folder.remove();
 });
 
-test('a taken operator port stops the start before creating a store', async () => {
+test('an operator API port in use stops the start before a store is created', async () => {
   const blocker = createServer().listen(0, '127.0.0.1');
   await once(blocker, 'listening');
   const { port } = blocker.address() as { port: number };
@@ -109,7 +109,7 @@ test('a taken operator port stops the start before creating a store', async () =
   own.remove();
 });
 
-test('an outage is logged once at its beginning and once at its end', async () => {
+test('an outage is logged once when it begins and once when it ends', async () => {
   const redis = await RedisServer.start();
   const settings = { WALLETD_INIT: 'auto', WALLETD_WORKERS: '2', WALLETD_REQUEST_DEADLINE_MS: '200' };
   const walletd = await WalletdProcess.start({ WALLETD_STORE: redis.url, ...settings });

@@ -45,7 +45,7 @@ interface Asked {
   readonly type?: string;
 }
 
-/** Trusts only this certificate, under its name. */
+/** Sends a request that trusts only this certificate, under its own name. */
 function ask(url: string, { certificateFile }: CertificateFiles, name: string, asked: Asked = {}): Promise<string> {
   const { method = 'POST', body = '', type = 'application/json' } = asked;
   const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) };
@@ -63,7 +63,7 @@ function ask(url: string, { certificateFile }: CertificateFiles, name: string, a
   });
 }
 
-test('both listeners speak TLS, each with its own certificate', async () => {
+test('both listeners use TLS, each with its own certificate', async () => {
   assert.match(walletd.callbackUrl, /^https:/);
   assert.match(walletd.adminUrl, /^https:/);
   const line = '{"id":"open","username":"ann","currency":"THB","balance":100}';
@@ -74,7 +74,7 @@ test('both listeners speak TLS, each with its own certificate', async () => {
   assert.match(answer, /"statusCode":0,.*"balanceAfter":90/);
 });
 
-test('a body of many TLS records is accepted up to the size limit', async () => {
+test('a body in many TLS records is accepted up to the size limit', async () => {
   const url = `${walletd.callbackUrl}/placeBets`;
   const large = JSON.stringify(bet('ann', 't2')).padEnd(200_000);
   assert.match(await ask(url, callbacks, 'callbacks.test', { body: large }), /"statusCode":0/);
@@ -101,7 +101,7 @@ test('versions before TLS 1.2 and plain HTTP are refused', async () => {
   }
 });
 
-test('the CLI reaches its server over TLS with the configured certificate only', async () => {
+test('the CLI connects to its server over TLS only with the configured certificate', async () => {
   const port = new URL(walletd.adminUrl).port;
   const env = { ...environment(), WALLETD_ADMIN_PORT: port, WALLETD_STORE: `lmdb:${folder.path}/data-0` };
   const taken = await runCommand(['snapshot', 'take', '--json'], env);

@@ -21,7 +21,7 @@ interface Span {
   readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
 }
 
-/** Collects spans over OTLP in JSON, as OpenTelemetry's collector does. */
+/** Collects spans over OTLP in JSON, like OpenTelemetry's collector. */
 async function withCollector(run: (url: string, spans: readonly Span[]) => Promise<void>): Promise<void> {
   const spans: Span[] = [];
   const server = createServer((request, response) => {
@@ -46,7 +46,7 @@ async function withCollector(run: (url: string, spans: readonly Span[]) => Promi
 }
 
 for (const workers of ['0', '1']) {
-  test(`spans of a callback join the trace of its caller (${workers} workers)`, () =>
+  test(`a callback's spans join its caller's trace (${workers} workers)`, () =>
     withCollector((url, spans) =>
       inTempFolder(async (folder) => {
         const walletd = await WalletdProcess.start({
@@ -98,7 +98,7 @@ for (const workers of ['0', '1']) {
     ));
 }
 
-test('an unreachable collector only causes a log line', () =>
+test('an unreachable collector causes only a log line', () =>
   inTempFolder(async (folder) => {
     const walletd = await WalletdProcess.start({
       WALLETD_STORE: `lmdb:${folder}/data`,

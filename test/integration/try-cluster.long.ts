@@ -12,7 +12,7 @@ const PROGRAM = fileURLToPath(new URL('../try-cluster/main.js', import.meta.url)
 const SERVERS = 6;
 const NODES = 3;
 
-/** The cluster of `npm run cluster`, on free ports and with its files in a folder of the test. */
+/** The cluster started by `npm run cluster`, on free ports and with its files in a test folder. */
 class TriedCluster {
   stdout = '';
   readonly child: ChildProcess;
@@ -38,13 +38,13 @@ class TriedCluster {
     this.child.stdin?.write(`${line}\n`);
   }
 
-  /** Every process that it has started and that still runs. */
+  /** Every process that it has started and that is still running. */
   started(): number[] {
     const { pid } = this.child;
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
   }
 
-  /** Runs one of the commands that it prints, with a direct request. */
+  /** Runs one of the curl commands that it prints, but sends the request directly. */
   async curl(line: string): Promise<{ readonly balanceAfter?: number }> {
     const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => (quoted ?? plain) as string);
     const after = (flag: string) => words.flatMap((word, i) => (words[i - 1] === flag ? [word] : []));
@@ -63,7 +63,7 @@ async function assertNothingIsLeft(child: ChildProcess, pids: readonly number[],
   await until('all processes have ended', () => pids.every((pid) => !runs(pid)));
 }
 
-/** A process that has ended stays visible here until init reaps it. */
+/** False for a process that has exited but is still listed because init has not reaped it. */
 function runs(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -103,7 +103,7 @@ test('npm run cluster plays a bet, replaces a node and cleans up', () =>
     await assertNothingIsLeft(tried.child, pids, folder);
   }));
 
-test('npm run cluster cleans up when interrupted during its start', () =>
+test('npm run cluster cleans up when interrupted during startup', () =>
   inTempFolder(async (folder) => {
     const tried = new TriedCluster(folder);
     await until('some servers have started', () => tried.started().length >= 2);
@@ -112,7 +112,7 @@ test('npm run cluster cleans up when interrupted during its start', () =>
     await assertNothingIsLeft(tried.child, pids, folder);
   }));
 
-test('npm run cluster ends with its input', () =>
+test('npm run cluster ends when its input ends', () =>
   inTempFolder(async (folder) => {
     const tried = new TriedCluster(folder);
     tried.child.stdin?.end('status\n');
@@ -121,7 +121,7 @@ test('npm run cluster ends with its input', () =>
     await assertNothingIsLeft(tried.child, pids, folder);
   }));
 
-test('npm run cluster names the missing Redis', () => {
+test('npm run cluster reports that Redis is missing', () => {
   const { status, stderr } = spawnSync(process.execPath, [PROGRAM], { env: { PATH: '' }, encoding: 'utf8' });
   assert.deepEqual([status, stderr.split(':')[0]], [1, 'redis-server is not on the PATH']);
 });

@@ -23,16 +23,16 @@ const ENV = {
 
 after(async () => await cleanUp());
 
-/** Shards 0 and 1 have archived from node 0, the others from node 1. */
+/** Shards 0 and 1 have archived through node 0, the others through node 1. */
 const crossedBy = (owners: readonly number[]) =>
   owners.flatMap((node, shard) => (node === (shard < 2 ? 0 : 1) ? [] : [shard]));
 
 /*
- * Split brain of an archive: its replica was promoted, and the former primary lives. The two nodes name different
- * servers, both of which have the id that the store names. Each server has rounds that the other lacks, and only the
- * marks reveal it.
+ * Split brain of an archive: its replica was promoted, but the former primary is still alive. The two nodes use
+ * different servers, both with the ID that the store names. Each server has rounds that the other lacks, and only the
+ * archive marks (positions up to which each shard is archived) reveal it.
  */
-test('nodes that name two primaries of one archive double nothing', { skip: whyNoPostgres() }, async () => {
+test('nodes that use two primaries of one archive apply nothing twice', { skip: whyNoPostgres() }, async () => {
   const primary = startPostgres(tmpdir());
   const redis = await RedisServer.start();
   const env = { ...ENV, WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_ARCHIVE: primary.url };
@@ -60,7 +60,7 @@ test('nodes that name two primaries of one archive double nothing', { skip: whyN
     await until(`the shards are on ${owners}`, async () => (await cluster.owners()).join() === owners);
   };
   const balances = () => Promise.all(PLAYERS.map((player) => balanceOf(cluster.adminUrl, player)));
-  /** Repeats everything. Resolves to the shards of the callbacks that got 503. */
+  /** Repeats everything. Resolves to the shards whose callbacks got 503. */
   const repeatAll = async () => {
     const before = await balances();
     const busy = new Set<number>();
@@ -95,7 +95,7 @@ test('nodes that name two primaries of one archive double nothing', { skip: whyN
       [[1, 0, 1, 0], 'other-half'],
     ] as const) {
       await moveTo(wanted);
-      // Nodes that only follow a shard report the metric, too.
+      // Nodes that only follow a shard also report the metric.
       const least = crossedBy(wanted).length;
       await until(`${id}: the metric reports it`, async () => (await sum('walletd_archive_behind_log')) >= least);
       for (const player of PLAYERS) assert.equal((await client.post('placeBets', bet(player, id))).statusCode, 0, id);

@@ -7,7 +7,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 const DAY_SECONDS = 86_400;
-/** Changes only the wall clock of the process: durations stay real. */
+/** Shifts only the process's wall clock; durations stay correct. */
 const ahead = (days: number) => ['faketime', '-m', '--exclude-monotonic', '-f', `+${days}d`];
 
 const hasFaketime = spawnSync('faketime', ['--version']).error === undefined;
@@ -18,7 +18,7 @@ async function metricOf({ adminUrl }: WalletdProcess, metric: string): Promise<n
   return Number(series?.value);
 }
 
-/** Codes of log lines from any start with default settings. */
+/** Codes of log lines that every start with default settings writes. */
 const AS_IT_COMES = ['hand-unlimited'];
 
 async function play(walletd: WalletdProcess, id: string): Promise<void> {
@@ -32,7 +32,7 @@ async function play(walletd: WalletdProcess, id: string): Promise<void> {
   assert.equal(statusCode, 0);
 }
 
-test("a confirmed clock corrects a log that has a wrong clock's time", { skip: !hasFaketime && 'no faketime' }, () =>
+test("a confirmed clock corrects a log with a wrong clock's time", { skip: !hasFaketime && 'no faketime' }, () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_WORKERS: '0' };
     const first = await WalletdProcess.start(env);

@@ -22,7 +22,7 @@ interface Result {
   readonly mutant: Mutant;
   readonly verdict: Verdict;
   readonly tookMs: number;
-  /** Output of a test that failed without the bug. */
+  /** Output of a test that failed even without the bug. */
   readonly output: string;
 }
 
@@ -31,7 +31,7 @@ const chosen = MUTANTS.filter(
   ({ bug, file, killer }) => only?.test(`${file} ${bug} ${killer.file} ${killer.title}`) ?? true,
 );
 const startedMs = performance.now();
-/** Result of a test without a bug, by its file and title. */
+/** Result of each test without a bug, by file and title. */
 const healthy = new Map<string, Promise<Run>>();
 const results = new Map<Mutant, Result>();
 const waiting = [...chosen];
@@ -49,7 +49,7 @@ if (chosen.length === 0) {
 await Promise.all(Array.from({ length: Math.min(jobs, chosen.length) }, work));
 summarize();
 
-/** Runs one mutant after the other, in a tree of its own. */
+/** Runs one mutant after another in a separate tree. */
 async function work(): Promise<void> {
   const tree = new MutatedTree();
   try {

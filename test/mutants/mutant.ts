@@ -2,9 +2,9 @@
 export interface Mutant {
   /** Effect of the bug: a sentence without a period. */
   readonly bug: string;
-  /** The source file; its compiled form is changed. */
+  /** Source file whose compiled form is changed. */
   readonly file: string;
-  /** Exact text that occurs once in the compiled module. */
+  /** Exact text, which must occur once in the compiled module. */
   readonly from: string;
   readonly to: string;
   readonly killer: Killer;
@@ -14,23 +14,23 @@ export interface Mutant {
 export interface Killer {
   /** The source file. */
   readonly file: string;
-  /** A part of its title. */
+  /** Part of the test's title. */
   readonly title: string;
 }
 
-/** bug, source file, text before, text after, test file, title of the test */
+/** bug, source file, text before, text after, test file, test title */
 export type Row = readonly [bug: string, file: string, from: string, to: string, test: string, title: string];
 
 export function toMutant([bug, file, from, to, test, title]: Row): Mutant {
   return { bug, file, from, to, killer: { file: test, title } };
 }
 
-/** The compiled form of a source file, below the root. */
+/** Compiled form of a source file, relative to the root. */
 export function compiledOf(file: string): string {
   return `dist/${file.replace(/\.ts$/, '.js')}`;
 }
 
-/** The text of the compiled module with the bug. Throws unless the text before occurs exactly once. */
+/** Text of the compiled module with the bug. Throws unless the original text occurs exactly once. */
 export function plant({ bug, file, from, to }: Mutant, text: string): string {
   const [head = '', tail, ...more] = text.split(from);
   if (tail === undefined || more.length > 0) {

@@ -33,7 +33,7 @@ test("each mutant's test is in its file and runs without `--long`", () => {
   }
 });
 
-test('there are at least 40 mutants, each of another bug', () => {
+test('there are at least 40 mutants, each with a different bug', () => {
   assert.ok(MUTANTS.length >= 40, `${MUTANTS.length}`);
   assert.equal(new Set(MUTANTS.map(({ bug }) => bug)).size, MUTANTS.length);
 });
@@ -45,14 +45,14 @@ test('planting fails unless the text occurs exactly once', () => {
   assert.throws(() => plant(mutant, '1x2x3'), /"a bug": its text occurs 2 times/);
 });
 
-test('a killer passes without its bug; an unknown title is absent', async () => {
+test('a killer passes without its bug, and an unknown title is reported absent', async () => {
   const root = fileURLToPath(ROOT);
   const file = 'test/base/answer-once.test.ts';
   assert.equal((await runKiller({ file, title: 'later ones are dropped' }, root)).type, 'passed');
   assert.equal((await runKiller({ file, title: 'no test of this title' }, root)).type, 'absent');
 });
 
-/** Tests of transcripts are named after their files. */
+/** Transcript tests are named after their files. */
 function isTranscript(title: string): boolean {
   const [, name] = /^scenario (\S+\.txt)/.exec(title) ?? [];
   return name !== undefined && read(`test/scenarios/${name}`).length > 0;

@@ -1,8 +1,9 @@
 import { type Mutant, type Row, toMutant } from './mutant.js';
 
 /*
- * Bugs in lines on which money, or an acknowledged answer, depends. Each is killed by one named test, the fastest that can; `npm run
- * mutants` proves it. A row whose text is gone fails `mutants.test.ts`: move it along with the line.
+ * Bugs in lines on which money, or an acknowledged answer, depends. Each is killed by one named test, the fastest that
+ * can; `npm run mutants` verifies this. A row whose text no longer exists fails `mutants.test.ts`. Update the row
+ * together with the line.
  */
 
 /** Decisions and their effects. */
@@ -677,7 +678,7 @@ const SNAPSHOTS: readonly Row[] = [
   ],
 ];
 
-/** Rounds that leave memory, and expired ids. */
+/** Archiving of rounds, and expired IDs. */
 const ARCHIVE: readonly Row[] = [
   [
     'a round leaves memory though it has changed',
@@ -1101,7 +1102,7 @@ const CLUSTER: readonly Row[] = [
   ],
 ];
 
-/** Proofs in the answers of Redis. */
+/** Checks of Redis's answers. */
 const REDIS: readonly Row[] = [
   [
     'a duplicate is not written again',

@@ -5,11 +5,12 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { compiledOf, type Mutant, plant } from './mutant.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** The copy has its own `dist`; tests need neither git nor old copies. */
+/** Not linked: the copy has its own `dist`, and tests do not need git or old copies. */
 const NOT_LINKED = new Set(['dist', '.git']);
 
 /**
- * A copy of `dist` in a temporary folder, beside links to all else: bugs are planted in it, and never in the real one.
+ * Copy of `dist` in a temporary folder, with links to everything else. Bugs are planted in the copy, never in the real
+ * `dist`.
  */
 export class MutatedTree {
   private readonly folder = makeTempFolder();
@@ -27,12 +28,12 @@ export class MutatedTree {
     return this.folder.path;
   }
 
-  /** Folder for temporary files of tests: a crashing test leaves files, which go with the tree. */
+  /** Folder for the tests' temporary files. A crashing test leaves files behind, which are removed with the tree. */
   get temp(): string {
     return join(this.path, 'temp');
   }
 
-  /** Runs with the bug in place, and takes it out again. */
+  /** Plants the bug, runs the function, and restores the original. */
   async with<T>(mutant: Mutant, run: () => Promise<T>): Promise<T> {
     const file = join(this.path, compiledOf(mutant.file));
     const text = readFileSync(file, 'utf8');

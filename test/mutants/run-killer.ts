@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { compiledOf, type Killer } from './mutant.js';
 
-/** Mutants that make a test wait for ever are killed by this limit of the test. */
+/** Time limit of a test; kills mutants that make the test wait forever. */
 const TEST_MS = 60_000;
-/** Limit of the whole process. */
+/** Time limit of the whole process. */
 const PROCESS_MS = 90_000;
 
 export interface Run {
@@ -14,12 +14,12 @@ export interface Run {
    * absent   no test has this title
    */
   readonly type: 'passed' | 'failed' | 'absent';
-  /** The end of the output, for people. */
+  /** End of the output, for the report. */
   readonly output: string;
   readonly tookMs: number;
 }
 
-/** Runs only one test in the tree at `root`; temporary files go to `temp`. */
+/** Runs a single test in the tree at `root`. Temporary files go to `temp`. */
 export async function runKiller({ file, title }: Killer, root: string, temp = tmpdir()): Promise<Run> {
   const startedMs = performance.now();
   const args = [
@@ -32,13 +32,13 @@ export async function runKiller({ file, title }: Killer, root: string, temp = tm
   ];
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   const env = { ...inherited, TMPDIR: temp };
-  // A separate process group: servers that the test has started end with it.
+  // Uses a separate process group, so that servers started by the test end with it.
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const endGroup = () => {
     try {
       process.kill(-(child.pid as number), 'SIGKILL');
     } catch {
-      // The group has already ended.
+      // The group has already exited.
     }
   };
   let output = '';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ROOT, readPage } from './pages.js';
 
-/** A row of the table of claims: | claim | `test/file.test.ts`: title of the test | */
+/** A row in the table of claims: | claim | `test/file.test.ts`: test title | */
 const ROW = /^\| ([^|]+) \| `(test\/[^`]+)`: ([^|]+) \|$/gm;
 
-test('each claim of the security page names an existing test', () => {
+test('each claim on the security page names an existing test', () => {
   const [, table = ''] = readPage('docs/security.md').text.split('## Claims and their tests\n');
   const rows = [...table.matchAll(ROW)];
   assert.equal(

@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import { ROOT, readPage } from './pages.js';
 import { sourceFiles } from './prose.js';
 
-/** Value of a field or constant called `code`; every kebab-case literal in it is a code of the log. */
+/** Value of a field or constant named `code`. Every kebab-case literal in it is a log code. */
 const VALUE = /\bcode(?:\??:| =) ([^,;})]*)/g;
 const LITERAL = /'([a-z0-9]+(?:-[a-z0-9]+)+)'/g;
 const ROW = /^\| `([a-z0-9-]+)` \| [^|]+ \| [^|]+ \|$/gm;
-/** Codes as the alerts quote them: "code link-forged", "codes a-b, c-d". */
+/** Codes as quoted in the alerts: "code link-forged", "codes a-b, c-d". */
 const QUOTED = /\bcodes? ([a-z0-9]+(?:-[a-z0-9]+)+(?:, [a-z0-9]+(?:-[a-z0-9]+)+)*)/g;
 const CELL_MAX = 200;
 
@@ -37,7 +37,7 @@ test('a planted code is found in a log call, a constant and a table', () => {
   assert.deepEqual(codesOfTable(table), ['planted-five']);
 });
 
-test('docs/codes.md has each code of the sources once, sorted', () => {
+test('docs/codes.md lists each code in the sources once, sorted', () => {
   const codes = codesOfSources();
   assert.ok(codes.size > 80, `${codes.size} codes`);
   assert.deepEqual(codesOfTable(readPage('docs/codes.md').text), [...codes].sort());
@@ -52,7 +52,7 @@ test('no cell of docs/codes.md has more than 200 characters', () => {
   );
 });
 
-test('every code that an alert quotes is a code of the sources', () => {
+test('every code quoted in an alert exists in the sources', () => {
   const codes = codesOfSources();
   const quoted = [...readPage('config/alerts.yaml').text.matchAll(QUOTED)].flatMap(([, list = '']) => list.split(', '));
   assert.ok(quoted.length > 10, `${quoted.length} quoted codes`);

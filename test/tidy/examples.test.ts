@@ -8,7 +8,7 @@ interface Example {
   readonly output: string;
 }
 
-/** Commands of all console blocks of a page, each with its expected output. */
+/** Commands in all console blocks of a page, each with its expected output. */
 function examples(text: string): Example[] {
   const found: { command: string; output: string }[] = [];
   for (const [, block = ''] of text.matchAll(/```console\n([\s\S]*?)```/g)) {
@@ -21,7 +21,7 @@ function examples(text: string): Example[] {
   return found;
 }
 
-/** The subset of curl that the pages use, so that the test needs no program. */
+/** The subset of curl that the pages use, so that the test does not need curl itself. */
 async function curl(command: string, node: TestNode): Promise<string> {
   const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const headers = new Headers();

@@ -6,13 +6,13 @@ import { ROOT, readPage } from './pages.js';
 
 const fileOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-test('each test file is in one of the groups', () => {
+test('each test file belongs to a group', () => {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' });
   const suffixes = files.flatMap((file) => /\.(\w+)\.ts$/.exec(file)?.[1] ?? []);
   assert.deepEqual([...new Set(suffixes)].sort(), ['d', 'fault', 'long', 'test']);
 });
 
-test('every group runs before a change lands, and README.md names it', () => {
+test('every group runs before a change lands, and README.md lists it', () => {
   const { scripts } = JSON.parse(fileOf('package.json')) as { scripts: Record<string, string> };
   const groups = Object.keys(scripts).filter((name) => /^test\b/.test(name));
   assert.deepEqual(groups, ['test', 'test:long', 'test:faults']);

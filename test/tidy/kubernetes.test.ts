@@ -8,8 +8,8 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { ROOT } from './pages.js';
 
 /*
- * The manifests of config/kubernetes/, checked against each other and against the settings. The only maintained package
- * with Kubernetes' schemas (kubernetes-models) brings 30 MB, and its releases of this year do not run on Node 20.
+ * Checks the manifests in config/kubernetes/ against each other and against the settings. The only maintained package
+ * with Kubernetes' schemas (kubernetes-models) adds 30 MB, and this year's releases do not run on Node 20.
  */
 
 interface Named {
@@ -66,7 +66,7 @@ interface Manifest {
 }
 
 const FOLDER = join(ROOT, 'config/kubernetes');
-/** API versions that Kubernetes has had from 1.21 to this day. */
+/** API versions that are available in Kubernetes from 1.21 up to today's release. */
 const API_VERSIONS: Readonly<Record<string, string>> = {
   ConfigMap: 'v1',
   Secret: 'v1',
@@ -76,7 +76,7 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   PodDisruptionBudget: 'policy/v1',
   NetworkPolicy: 'networking.k8s.io/v1',
 };
-/** Time that a stop takes beside `cluster.drainSeconds`. */
+/** Time that a stop takes in addition to `cluster.drainSeconds`. */
 const STOP_MAX_SECONDS = 10;
 
 const manifests = readdirSync(FOLDER).flatMap((file) =>
@@ -98,7 +98,7 @@ const [container] = pod.containers;
 const secrets = one('Secret', 'walletd-secrets').stringData ?? {};
 const settingsText = one('ConfigMap', 'walletd-settings').data?.['walletd.json'] ?? '';
 
-/** Settings of the first pod, with the sample's secrets. */
+/** The first pod's settings, with the sample's secrets. */
 function settingsOfPod() {
   const folder = makeTempFolder();
   try {
@@ -126,7 +126,7 @@ test('each manifest has a served API version and a unique name', () => {
   assert.equal(new Set(names).size, names.length);
 });
 
-test("the sample's settings are accepted and name only mounted files", () => {
+test("the sample's settings are accepted and reference only mounted files", () => {
   const settings = settingsOfPod();
   assert.equal(settings.cluster.name, 'walletd-0');
   assert.equal(settings.cluster.expect, statefulSet.replicas);
@@ -145,14 +145,14 @@ test('container ports and services match the settings', () => {
   }
 });
 
-test('peers reach a node by its service name before it is ready', () => {
+test('peers reach a node by its service name even before it is ready', () => {
   const { spec, metadata } = one('Service', statefulSet.serviceName);
   assert.equal(spec.clusterIP, 'None');
   assert.equal(spec.publishNotReadyAddresses, true);
   assert.equal(settingsOfPod().cluster.advertise, `walletd-0.${metadata.name}:${settingsOfPod().cluster.port}`);
 });
 
-test('no service variable of Kubernetes collides with a setting', () => {
+test('no Kubernetes service variable collides with a setting', () => {
   for (const { kind, spec } of manifests) {
     if (kind === 'StatefulSet' || kind === 'Job') assert.equal(spec.template.spec.enableServiceLinks, false, kind);
   }
@@ -165,7 +165,7 @@ test('probes use the health paths, and a stop has enough time', () => {
   assert.ok(pod.terminationGracePeriodSeconds >= drainSeconds + STOP_MAX_SECONDS);
 });
 
-test('every mount exists, and every written path has a volume', () => {
+test('every mount refers to a volume, and every written path is mounted', () => {
   for (const { kind, spec } of manifests) {
     if (kind !== 'StatefulSet' && kind !== 'Job') continue;
     const { volumes, containers } = spec.template.spec;
@@ -182,7 +182,7 @@ test('every mount exists, and every written path has a volume', () => {
   assert.ok(settingsOfPod().nodeFolder.startsWith(`${mountPath}/`));
 });
 
-test('only nodes reach the peer port, and they have a secret', () => {
+test('only nodes can reach the peer port, and they have a secret', () => {
   const { podSelector, ingress = [] } = one('NetworkPolicy').spec;
   assert.deepEqual(podSelector, statefulSet.selector);
   const ports = ingress.map((rule) => rule.ports.map(({ port }) => port));
@@ -191,14 +191,14 @@ test('only nodes reach the peer port, and they have a secret', () => {
   assert.ok(settingsOfPod().cluster.secret);
 });
 
-test('a disruption takes one node at a time and is never blocked', () => {
+test('a disruption affects one node at a time and is never blocked', () => {
   const budget = one('PodDisruptionBudget').spec;
   assert.equal(budget.maxUnavailable, 1);
   assert.deepEqual(budget.selector, statefulSet.selector);
   assert.equal(container.resources.limits.cpu, undefined);
 });
 
-test('the Dockerfile names the ports of the container', () => {
+test("the Dockerfile exposes the container's ports", () => {
   const exposed = /^EXPOSE (.*)$/m
     .exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1]
     ?.split(' ')

@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Allowed imports: a folder imports only from the folders in its row. `node` is where all parts meet; `cli` runs it.
+ * Allowed imports: a folder may import only from the folders in its row. `node` connects all parts, and `cli` runs it.
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   base: [],
-  // One CSV writer for the terminal and the console.
+  // CSV writer shared by the terminal and the console.
   csv: [],
   wallet: ['base'],
   shard: ['wallet', 'base'],
@@ -23,7 +23,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   peer: ['cluster', 'listener', 'base'],
   http: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
   admin: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
-  // The console page uses the API's types of live data, and the CSV writer.
+  // The console page uses the API's types for live data, and the CSV writer.
   console: ['admin', 'csv'],
   config: ['base'],
   telemetry: ['base'],
@@ -40,7 +40,7 @@ interface Import {
 
 const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
 
-/** Imports of types count too: an arrow is an arrow. */
+/** Type imports count as well, because they are dependencies. */
 const imports: Import[] = files.flatMap((from) => {
   const text = readFileSync(join(ROOT, from), 'utf8');
   const found = text.matchAll(
@@ -58,7 +58,7 @@ function target({ from, to }: Import): string | undefined {
   return files.includes(source) || !path.endsWith('.js') ? source : `${source}x`;
 }
 
-test('the test sees the imports', () => {
+test('the test detects imports', () => {
   assert.ok(files.length > 50 && imports.length > 200, `${files.length} files, ${imports.length} imports`);
 });
 
@@ -72,7 +72,7 @@ test('a folder imports only from the folders in its row', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('a folder of tools imports no other one; shared files are beside them', () => {
+test("a tool's folder does not import another tool's; shared files are next to them", () => {
   const roomOf = (file: string) => /^tools\/([^/]+)\//.exec(file)?.[1];
   const wrong = imports.filter((one) => {
     const to = roomOf(target(one) ?? '');
@@ -81,19 +81,19 @@ test('a folder of tools imports no other one; shared files are beside them', () 
   assert.deepEqual(wrong, []);
 });
 
-test('the judge of operators does not import the wallet', () => {
+test('the checker of operator commands does not import the wallet', () => {
   const wrong = imports.filter((one) => {
     return one.from.startsWith('tools/simulate/') && /^(wallet|shard)\//.test(target(one) ?? '');
   });
   assert.deepEqual(wrong, []);
 });
 
-test('every folder has its row', () => {
+test('every folder has a row', () => {
   const folders = new Set(files.map(folderOf));
   for (const folder of folders) assert.ok(folder in ARROWS || folder in MEETING_PLACES, folder);
 });
 
-test('no import cycle exists', () => {
+test('there are no import cycles', () => {
   const edges = new Map<string, string[]>();
   for (const one of imports) {
     const to = target(one);
@@ -109,22 +109,22 @@ test('no import cycle exists', () => {
   for (const file of files) visit(file, []);
 });
 
-/** A hash of its input alone. */
+/** A hash that depends only on its input. */
 const isPure = ({ from, to }: (typeof imports)[number]) => from === 'wallet/audit-chain.ts' && to === 'node:crypto';
 
-test('the domain and the base use no package and no I/O of Node', () => {
+test('the domain and base folders use no package and no Node I/O', () => {
   const outside = imports.filter(
     (one) => ['wallet', 'base'].includes(folderOf(one.from)) && target(one) === undefined && !isPure(one),
   );
   assert.deepEqual(outside, []);
 });
 
-test('the actor uses no package and no I/O of Node', () => {
+test('the actor uses no package and no Node I/O', () => {
   const outside = imports.filter((one) => folderOf(one.from) === 'shard' && target(one) === undefined);
   assert.deepEqual(outside, []);
 });
 
-test('the domain uses neither a clock nor random numbers', () => {
+test('the domain does not use clocks or random numbers', () => {
   for (const file of files.filter((one) => ['wallet', 'shard'].includes(folderOf(one)))) {
     assert.doesNotMatch(
       readFileSync(join(ROOT, file), 'utf8'),
@@ -139,7 +139,7 @@ test('only one file loads uWebSockets.js', () => {
   assert.deepEqual([...users], ['http/uws.ts']);
 });
 
-test('OpenTelemetry is loaded by one file, only with traces enabled', () => {
+test('OpenTelemetry is loaded by only one file, and only if traces are enabled', () => {
   const users = new Set(imports.filter(({ to }) => to.startsWith('@opentelemetry/')).map(({ from }) => from));
   assert.deepEqual([...users], ['node/otlp-tracer.ts']);
   const loading = imports.filter((one) => target(one) === 'node/otlp-tracer.ts').map(({ from }) => from);

@@ -5,15 +5,15 @@ import { test } from 'node:test';
 import { anchorsOf, type Page, proseOf, ROOT, readPage, readPages } from './pages.js';
 
 const README_LINES_MAX = 200;
-/** Longest page of docs/: split longer ones. */
+/** Maximum length of a page in docs/. Split longer ones. */
 const PAGE_LINES_MAX = 299;
-/** One of these is named in the first paragraph of a page. */
+/** The first paragraph of each page must mention one of these. */
 const READERS = /\b(integrators?|operators?|developers?|auditors?|SREs?|security|everyone|engineers?|on call)\b/i;
 
 const exists = (path: string) => existsSync(join(ROOT, path));
 const linesOf = ({ text }: Page) => text.trimEnd().split('\n').length;
 
-/** Links to a missing file, or to a missing heading. */
+/** Links to a missing file or heading. */
 function brokenLinks(page: Page): string[] {
   const targets = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
   return targets.filter((target) => {
@@ -26,16 +26,16 @@ function brokenLinks(page: Page): string[] {
   });
 }
 
-/** Files of a build or a run that no clone has. */
+/** Files created by a build or a run, which a fresh clone does not have. */
 const IGNORED = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n');
 
-/** Paths in backticks that lead nowhere. A position or an item in the file may follow a path. */
+/** Paths in backticks that do not exist. A position or an item in the file may follow the path. */
 function brokenPaths({ text }: Page): string[] {
   const paths = [...text.matchAll(/`((?:src|test|bench|config|docs)\/[\w./-]*)/g)].map(([, path = '']) => path);
   return paths.filter((path) => !exists(path) && !IGNORED.includes(path));
 }
 
-/** Citations of missing page sections in this text; a citation may be broken over two lines of a comment. */
+/** Citations in this text of page sections that do not exist. A citation may span two lines of a comment. */
 function brokenCitations(text: string): string[] {
   const unwrapped = text.replace(/\n\s*(\*|\/\/|#)?\s*/g, ' ');
   const citations = unwrapped.matchAll(/\b(callbacks|decisions|decisions-engineering)\.md section (\d+(?:\.\d+)?)/g);
@@ -80,7 +80,7 @@ test('every path in backticks exists', () => {
   for (const page of readPages()) assert.deepEqual(brokenPaths(page), [], page.path);
 });
 
-test('every page section that the code cites exists', () => {
+test('every page section cited in the code exists', () => {
   const texts = sources();
   assert.ok(
     texts.filter(({ text }) => text.includes('decisions.md section')).length > 15,
@@ -89,7 +89,7 @@ test('every page section that the code cites exists', () => {
   for (const { file, text } of texts) assert.deepEqual(brokenCitations(text), [], file);
 });
 
-test('the README links every page of docs/', () => {
+test('the README links to every page in docs/', () => {
   const { text } = readPage('README.md');
   for (const { path } of readPages()) {
     if (path !== 'README.md') assert.ok(text.includes(`](${path})`), `${path} is not linked`);

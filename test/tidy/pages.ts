@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** A page of documentation, with its path from the top. */
+/** Documentation page with its path from the project root. */
 export interface Page {
   readonly path: string;
   readonly text: string;
@@ -15,7 +15,7 @@ export function readPage(path: string): Page {
   return { path, text: readFileSync(join(ROOT, path), 'utf8') };
 }
 
-/** README, changelog, security policy, stored formats, the page on tests, and every page of docs/. */
+/** README, changelog, security policy, stored formats, the page about tests, and every page in docs/. */
 export function readPages(): Page[] {
   const docs = readdirSync(join(ROOT, 'docs')).map((file) => `docs/${file}`);
   const others = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'src/store/format/FORMAT.md', 'test/README.md'].filter(
@@ -24,12 +24,12 @@ export function readPages(): Page[] {
   return [...others, ...docs.filter((path) => path.endsWith('.md')).sort()].map(readPage);
 }
 
-/** The page without code blocks, whose links and headings do not count. */
+/** The page without code blocks, because links and headings in them do not count. */
 export function proseOf({ text }: Page): string {
   return text.replace(/^( *)```[\s\S]*?^\1```$/gm, '');
 }
 
-/** GitHub's anchors for the headings of a page. */
+/** GitHub's anchors for the page's headings. */
 export function anchorsOf(page: Page): Set<string> {
   const seen = new Map<string, number>();
   const anchors = [...proseOf(page).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => {

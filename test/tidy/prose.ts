@@ -2,21 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './pages.js';
 
-/** A piece of English in the sources or pages. */
+/** A piece of English text in the sources or pages. */
 export interface Prose {
   readonly kind: 'comment' | 'title' | 'message' | 'paragraph';
   readonly file: string;
-  /** 1 is the first line. */
+  /** Line number, starting at 1. */
   readonly line: number;
-  /** On one line, without the signs of comments. */
+  /** The text on a single line, without comment markers. */
   readonly text: string;
 }
 
 const FOLDERS = ['src', 'bench', 'test'];
-/** Its planted breaches are no prose. */
+/** Contains deliberate breaches, which are not checked. */
 const PLANTED = 'test/tidy/words.test.ts';
 
-/** Files whose last path segments end so, from the top of the project. */
+/** Files whose paths end like this, relative to the project root. */
 export function sourceFiles(): string[] {
   return FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -25,7 +25,7 @@ export function sourceFiles(): string[] {
   ).sort();
 }
 
-/** Comments of a source: a block, or consecutive lines of `//`. */
+/** Comments in a source file: a block, or consecutive `//` lines. */
 export function commentsIn(file: string, text: string): Prose[] {
   const comments: { line: number; parts: string[]; isOpen: boolean }[] = [];
   let block = false;
@@ -65,7 +65,7 @@ export function titlesIn(file: string, text: string): Prose[] {
   );
 }
 
-/** Fixed sentences of log lines. */
+/** Message texts of log lines. */
 export function messagesIn(file: string, text: string): Prose[] {
   const calls = text.matchAll(/\blog(?:ger)?\??\.(?:debug|info|warn|error)\(/gi);
   return [...calls].flatMap(({ index }) => {
@@ -75,7 +75,10 @@ export function messagesIn(file: string, text: string): Prose[] {
   });
 }
 
-/** A call from its name to the bracket that closes it; brackets in strings count, and balance in these sources. */
+/**
+ * A call from its name to its closing bracket. Brackets in strings count, which works because they are balanced in
+ * these sources.
+ */
 export function callAt(text: string, start: number): string {
   let depth = 0;
   for (let at = text.indexOf('(', start); at < text.length; at++) {
@@ -85,7 +88,7 @@ export function callAt(text: string, start: number): string {
   return text.slice(start);
 }
 
-/** Paragraphs, list items and table rows of a page, without code blocks, headings and rules of tables. */
+/** Paragraphs, list items and table rows of a page, without code blocks, headings and table rules. */
 export function paragraphsIn(file: string, text: string): Prose[] {
   const found: { line: number; parts: string[] }[] = [];
   let code = false;
@@ -115,7 +118,7 @@ function matchesIn(file: string, text: string, kind: Prose['kind'], pattern: Reg
 const lineAt = (text: string, index: number) => text.slice(0, index).split('\n').length;
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
-/** All of it, in the order of the files. */
+/** All prose, in file order. */
 export function readProse(): Prose[] {
   const files = sourceFiles().filter((file) => file !== PLANTED);
   return files.flatMap((file) => {

@@ -8,7 +8,7 @@ const sources = readdirSync(FAULTS)
   .filter((name) => name.endsWith('.fault.ts'))
   .map((name) => readFileSync(new URL(name, FAULTS), 'utf8'));
 
-test('every night of the runbook has steps, numbered from 1', () => {
+test('every incident in the runbook has steps, numbered from 1', () => {
   assert.ok(NIGHTS.length > 10, `${NIGHTS.length} nights`);
   for (const { title, steps } of NIGHTS) {
     assert.ok(steps.length > 1, title);
@@ -20,7 +20,7 @@ test('every night of the runbook has steps, numbered from 1', () => {
   }
 });
 
-test('every night of the runbook is replayed in one fault file', () => {
+test('every incident in the runbook is replayed in one fault file', () => {
   for (const { title } of NIGHTS) {
     const replays = new RegExp(`\\b(?:replay|rareReplay)\\(${Number.parseInt(title, 10)}, `);
     const files = sources.filter((source) => replays.test(source));
@@ -28,11 +28,11 @@ test('every night of the runbook is replayed in one fault file', () => {
   }
 });
 
-test('every command of the runbook is in a replayed block', () => {
+test('every command in the runbook is in a replayed block', () => {
   for (const night of NIGHTS) assert.deepEqual(commandsInText(night), [], night.title);
 });
 
-test('every variable of the runbook is explained and used', () => {
+test('every variable in the runbook is explained and used', () => {
   const commands = NIGHTS.flatMap(({ steps }) => steps.flatMap((step) => step.commands)).join('\n');
   const used = new Set([...commands.matchAll(/\$\{?([A-Z_]+)/g)].map(([, name = '']) => name));
   for (const name of used) assert.ok(VARIABLES.has(name) || name.startsWith('WALLETD_'), `$${name}`);

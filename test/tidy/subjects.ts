@@ -2,18 +2,18 @@ import { execFileSync } from 'node:child_process';
 import { ROOT } from './pages.js';
 
 const LENGTH_MAX = 72;
-/** Areas before a colon, then what the commit does: "store, docs: name the archive of a backup". */
+/** Areas before a colon, then what the commit does, for example "store, docs: name the archive of a backup". */
 const SUBJECT = /^[a-z][\w./-]*(?:, [a-z-][\w./-]*)*: [a-z`]/;
 const UPSTREAMS = ['@{upstream}', 'HEAD~20'];
 
-/** Why this subject of a commit breaks the rule of CONTRIBUTING; undefined when it keeps it. */
+/** Why a commit subject violates the rule in CONTRIBUTING; undefined if it is valid. */
 export function findFault(subject: string): string | undefined {
   if (subject.length > LENGTH_MAX) return `${subject.length} characters, and ${LENGTH_MAX} are allowed: ${subject}`;
   if (!SUBJECT.test(subject)) return `no "area: imperative summary": ${subject}`;
   return subject.endsWith('.') ? `a period at the end: ${subject}` : undefined;
 }
 
-/** Subjects of commits that upstream lacks, or of the last twenty; none outside of a clone. */
+/** Subjects of the commits that upstream lacks, or of the last twenty. Empty outside a clone. */
 export function newSubjects(): string[] {
   for (const upstream of UPSTREAMS) {
     try {

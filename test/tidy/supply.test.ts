@@ -21,7 +21,7 @@ test('every package in the lock file has an integrity hash', () => {
   );
 });
 
-test('every image stage uses the base that one argument pins', () => {
+test('every image stage uses the base image pinned by one argument', () => {
   const dockerfile = read('Dockerfile');
   assert.equal(dockerfile.match(/^FROM /gm)?.length, dockerfile.match(/^FROM \$\{NODE_IMAGE\}/gm)?.length);
   assert.match(dockerfile, /^ARG NODE_IMAGE=node:22-bookworm-slim(@sha256:[0-9a-f]{64})?$/m);

@@ -7,7 +7,7 @@ import { loadSettings, variableOf } from '../../src/config/load.js';
 import { settingsSchema } from '../../src/config/schema.js';
 import { ROOT, readPage } from './pages.js';
 
-/** A generated table between two comments with its name: the text before, its lines, the text after. */
+/** A generated table between two comments that contain its name: the text before, its lines, the text after. */
 const tableOf = (name: string) =>
   new RegExp(`(<!-- ${name}: [^\\n]*\\n[^\\n]*\\n\\|[-|]+\\n)([\\s\\S]*?)(<!-- ${name} end -->)`);
 
@@ -35,7 +35,7 @@ function settingLines(schema: Schema, defaults: Record<string, unknown>, prefix 
   });
 }
 
-/** With REWRITE=1, writes the expected table into the page. */
+/** Compares the table in the page with these lines. With REWRITE=1, writes them into the page instead. */
 function checkTable(page: string, name: string, lines: readonly string[]): void {
   const wanted = lines.map((line) => `${line}\n`).join('');
   const table = tableOf(name);
@@ -49,13 +49,13 @@ function checkTable(page: string, name: string, lines: readonly string[]): void 
   assert.equal(table.exec(readPage(page).text)?.[2], wanted);
 }
 
-test('the table of settings matches the schema', () => {
+test('the settings table matches the schema', () => {
   const lines = settingLines(settingsSchema as Schema, loadSettings({}));
   assert.ok(lines.length > 30);
   checkTable('docs/settings.md', 'settings', lines);
 });
 
-test('the table of status codes has every failure', () => {
+test('the status code table has every failure', () => {
   const lines = Object.entries(CALLBACK_FAILURES).map(
     ([name, { statusCode, httpStatus, sentence }]) => `| ${statusCode} | ${httpStatus} | ${sentence} | \`${name}\` |`,
   );

@@ -8,14 +8,14 @@ import { EXIT } from '../../src/node/exit-codes.js';
 import { runCommand } from '../support/run-command.js';
 import { ROOT } from './pages.js';
 
-/** The settings of a unit; a backslash joins lines. */
+/** Settings of a systemd unit; a backslash continues a line. */
 function unit(name: string): ReadonlyMap<string, string> {
   const text = readFileSync(join(ROOT, 'config', name), 'utf8').replaceAll('\\\n', ' ');
   return new Map([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]));
 }
 
 for (const name of ['walletd.service', 'walletd-backup.service']) {
-  test(`${name} restarts without limit while the store is unreachable`, () => {
+  test(`${name} restarts indefinitely while the store is unreachable`, () => {
     assert.equal(unit(name).get('StartLimitIntervalSec'), '0');
     assert.match(unit(name).get('Restart') ?? '', /^(always|on-failure)$/);
   });
@@ -24,7 +24,7 @@ for (const name of ['walletd.service', 'walletd-backup.service']) {
     for (const key of ['After', 'Wants']) assert.ok(unit(name).get(key)?.split(' ').includes('time-sync.target'), key);
   });
 
-  test(`${name} runs an existing command with options that it has`, async () => {
+  test(`${name} runs an existing command with valid options`, async () => {
     const [program = '', verb = '', ...words] = unit(name).get('ExecStart')?.split(/\s+/) ?? [];
     assert.equal(program, '/opt/walletd/src/cli/walletd.sh');
     const { status, stdout } = await runCommand([verb, '--help']);
@@ -40,7 +40,7 @@ test('a cluster node has enough time to transfer its shards', () => {
   assert.ok(Number(unit('walletd.service').get('TimeoutStopSec')) >= drainSeconds + 10);
 });
 
-test('permanent errors and a lost store are not restarted', () => {
+test('permanent errors and a lost store cause no restart', () => {
   const { usage, fenced, otherArchive } = EXIT;
   assert.equal(unit('walletd.service').get('RestartPreventExitStatus'), `${usage} ${fenced}`);
   assert.equal(unit('walletd-backup.service').get('RestartPreventExitStatus'), `${usage} ${otherArchive}`);
@@ -56,7 +56,7 @@ for (const name of ['walletd.service', 'walletd-backup.service']) {
     assert.ok(Number(level) < 3, stdout.slice(-200));
   });
 
-  test(`${name} makes files that are private to its user`, () => {
+  test(`${name} creates files that are private to its user`, () => {
     assert.equal(unit(name).get('UMask'), '0077');
     assert.equal(unit(name).get('StateDirectoryMode'), '0700');
     assert.equal(unit(name).get('LimitCORE'), '0');

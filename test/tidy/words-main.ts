@@ -2,7 +2,10 @@ import { readPage } from './pages.js';
 import { readProse } from './prose.js';
 import { breachesIn, forbiddenWords } from './words.js';
 
-/** Prints each breach of the words' rules below a path, and how many there are: `node dist/test/tidy/words-main.js src/shard`. */
+/**
+ * Prints each breach of the wording rules below a path, and the number of breaches: `node dist/test/tidy/words-main.js
+ * src/shard`.
+ */
 const prefixes = process.argv.slice(2);
 const proses = readProse().filter(({ file }) => prefixes.length === 0 || prefixes.some((one) => file.startsWith(one)));
 const breaches = breachesIn(proses, forbiddenWords(readPage('docs/glossary.md').text));

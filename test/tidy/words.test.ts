@@ -8,7 +8,7 @@ const TITLE_WORDS_MAX = 16;
 const forbidden = forbiddenWords(readPage('docs/glossary.md').text);
 const all = readProse();
 
-test('openings, long titles and house words are found', () => {
+test('pronoun openings, long titles and house words are found', () => {
   const source = [
     '/** Of a shard: what it holds. */',
     'const a = 1; // the heir',
@@ -29,7 +29,7 @@ test('openings, long titles and house words are found', () => {
   assert.equal(commentsIn('planted.ts', source)[2]?.text, 'So that it fits over two lines.');
 });
 
-test('the glossary lists the words that are not used', () => {
+test('the glossary lists the forbidden words', () => {
   assert.ok(forbidden.length > 20 && forbidden.includes('whoever'), forbidden.join());
 });
 
@@ -39,7 +39,7 @@ function rulesOf(kind: Prose['kind'], rule: string): { readonly breaches: string
   return { breaches: breaches.map(({ found, prose }) => `${prose.file}:${prose.line} ${found}`), count: proses.length };
 }
 
-test('the pieces of all sources are read', () => {
+test('prose is extracted from all sources', () => {
   for (const kind of ['comment', 'title', 'message'] as const) assert.ok(rulesOf(kind, 'opening').count > 50, kind);
   assert.ok(all.some(({ kind, text }) => kind === 'title' && wordsOf(text) <= TITLE_WORDS_MAX));
 });
@@ -49,7 +49,7 @@ test('comments open with the thing that they are about', () => {
   assert.ok(breaches.length <= count / 100, breaches.join('\n'));
 });
 
-test('titles of tests are short', () => {
+test('test titles are short', () => {
   const titles = all.filter(({ kind }) => kind === 'title');
   const long = titles.filter(({ text }) => wordsOf(text) > TITLE_WORDS_MAX);
   assert.ok(long.length <= titles.length / 50, long.map(({ file, line }) => `${file}:${line}`).join('\n'));

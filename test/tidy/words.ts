@@ -1,19 +1,22 @@
 import { callAt, type Prose } from './prose.js';
 
-/** Words that hide the subject of a sentence. A determiner before a noun ("this shard", "that day") is one, too: name the thing. */
+/**
+ * Words that hide a sentence's subject. A determiner before a noun ("this shard", "that day") also counts; name the
+ * thing.
+ */
 const PRONOUNS =
   /^(what|of|who|whom|whose|whoever|where|wherever|whichever|those|these|it|its|so|that|they|their|them|he|him|his|she|her|which|nobody|somebody|everybody|anybody|others)\b/i;
 
 const TITLE_WORDS_MAX = 14;
 
-/** A rule that a piece of prose breaks. */
+/** A rule that a piece of prose violates. */
 export interface Breach {
   readonly rule: 'opening' | 'long title' | 'house word';
   readonly found: string;
   readonly prose: Prose;
 }
 
-/** Breaches of the rules of docs/glossary.md in these pieces. */
+/** Violations in these texts of the rules in docs/glossary.md. */
 export function breachesIn(proses: readonly Prose[], forbidden: readonly string[]): Breach[] {
   const words = forbidden.length === 0 ? undefined : new RegExp(`\\b(${forbidden.join('|')})\\b`, 'gi');
   return proses.flatMap((prose) => {
@@ -34,10 +37,12 @@ export function wordsOf(text: string): number {
   return text.split(/\s+/).filter((word) => /\w/.test(word)).length;
 }
 
-/** Names of code, settings and answers keep their words. */
+/** Names of code, settings and answers are exempt. */
 const withoutCode = (text: string) => text.replace(/`[^`]*`/g, '');
 
-/** Words of the glossary's table "Not used": its right column, separated by commas; a word in brackets is not one. */
+/**
+ * Words in the glossary's table "Not used": its right column, separated by commas. A word in brackets does not count.
+ */
 export function forbiddenWords(glossary: string): string[] {
   const [, table = ''] = glossary.split('\n## Not used\n');
   const cells = [...table.matchAll(/^\| [^|]+ \| ([^|]+) \|$/gm)].map(([, cell = '']) => cell.trim());
@@ -48,7 +53,7 @@ export function forbiddenWords(glossary: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Warnings and errors of a source that have no `code`, by their line. */
+/** Warnings and errors in a source file that have no `code`, by line number. */
 export function uncodedIn(text: string): string[] {
   const calls = text.matchAll(/\blog(?:ger)?\??\.(?:warn|error)\(/gi);
   return [...calls].map(({ index }) => callAt(text, index)).filter((call) => !/\bcode\b/.test(call));
