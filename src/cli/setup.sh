@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs and builds missing or outdated parts. `npm start` and `npm test` run this script first. NODE_ENV=production
-# needs the compiler, too.
+# Installs dependencies and builds the code if they are missing or outdated. `npm start` and `npm test` run this script
+# first. The build needs the compiler even with NODE_ENV=production.
 set -eu
 cd -- "$(dirname -- "$0")/../.."
 version=$(node -p process.versions.node)
@@ -8,7 +8,7 @@ major=${version%%.*}
 minor=${version#*.}
 minor=${minor%%.*}
 newest=22
-# The HTTP library from its own repository has binaries for later versions: docs/operations.md, Node.
+# Installed from its own repository, the HTTP library has binaries for later Node versions (docs/operations.md, Node).
 if ! grep -q '"uWebSockets.js": "npm:uws-pack@' package.json; then newest=$major; fi
 if [ "$major" -lt 20 ] || [ "$major" -gt "$newest" ] || { [ "$major" -eq 20 ] && [ "$minor" -lt 15 ]; }; then
   echo "walletd needs Node 20 (20.15 or later) or 22, and this is Node $version: its HTTP library has no binary for others (docs/operations.md, Node)" >&2
