@@ -36,15 +36,15 @@ export interface LinkHeartbeat {
  *   `calls`    callbacks for the receiver's shards; deadlines are on the receiver's clock. Answered by `replies`
  *   `asks`     operators' commands and queries; deadlines as in `calls`. Answered by `results`
  *   `want`     handover request: I am the assigned owner, and have read the log up to `sequence`
- *   `take`     handover offer: I am paused, and acknowledged nothing after `head`. Fence exactly this head before `untilMs` on the
- *              receiver's clock
+ *   `take`     handover offer: I am paused, and acknowledged nothing after `head`. Fence exactly this head before
+ *              `untilMs` on the receiver's clock
  *   `own`      I have served the shard since the fence of this epoch
  *   `look`     the registry has changed
  *   `snap`     take snapshots of the shards that you serve. Answered by `snapped`
  *   `copy`     hold these entries of the logs that I write. Answered by `copied`
- *   `seal`     I am about to fence this log: accept entries from no other node, and send me those you hold after `sequence`.
- *              Answered by `sealed`, without entries while another node is about to fence the log
- *   `unseal`   I do not fence the log after all, and no fence of mine is on its way
+ *   `seal`     I am about to fence this log: accept no entries from other nodes, and send me those that you hold after
+ *              `sequence`. Answered by `sealed`, without entries while another node is about to fence the log
+ *   `unseal`   I do not fence the log after all, and none of my fences is pending
  *   `known`    hello: from now on I also ask you before I fence a log; you have been sent the seals of pending fences
  *   `out`      these console sessions have been signed out
  */

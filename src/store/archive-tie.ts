@@ -1,7 +1,7 @@
 import { FormatError } from './format/format-error.js';
 
 /**
- * The archive that a store's meta record names. An archive with a different id holds different rounds, even if both
+ * The archive that a store's meta record names. An archive with a different id has different rounds, even if both
  * belong to the same store.
  */
 export interface ArchiveTie {

@@ -15,7 +15,7 @@ const FREE_SHARE = 0.7;
 /** Above this share the heap counts as full, even if much of it is garbage: V8 would already have collected garbage. */
 const HARD_SHARE = 0.95;
 const SAMPLE_MS = 100;
-/** Pause between two lines of the log: a thread at its limit goes to and fro. */
+/** Minimum interval between two warnings, because a thread at its limit crosses the limit repeatedly. */
 const SAY_MS = 10_000;
 
 /** Limits of one thread, in bytes. */

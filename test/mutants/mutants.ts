@@ -1202,7 +1202,7 @@ const LINKS: readonly Row[] = [
     'this.count++',
     'this.count',
     'test/peer/authenticated-links.test.ts',
-    'a repeated frame ends the link before it is heard',
+    'a repeated frame ends the link and is not read',
   ],
   [
     'a frame with a wrong tag is heard',
@@ -1210,7 +1210,7 @@ const LINKS: readonly Row[] = [
     "throw new ForgedFrame('a frame does not carry the tag of the peer for this place');",
     '',
     'test/peer/authenticated-links.test.ts',
-    'a frame with a flipped bit ends the link before it is heard',
+    'a frame with a flipped bit ends the link and is not read',
   ],
   [
     'the versions that were greeted with are in no key',

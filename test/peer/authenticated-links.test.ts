@@ -111,31 +111,27 @@ const withSecond = (change: (frame: Buffer) => readonly Frame[]): Change => {
 
 /** Changes, each with the messages that are still read out of three. */
 const CHANGES: readonly (readonly [title: string, change: Change, heard: readonly number[]])[] = [
-  ['a repeated frame ends the link before it is heard', withSecond((frame) => [frame, frame]), [1, 2]],
+  ['a repeated frame ends the link and is not read', withSecond((frame) => [frame, frame]), [1, 2]],
   [
-    'a frame sent again later ends the link before it is heard',
+    'a frame resent later ends the link and is not read',
     (frame, n, before) => (n === 3 ? [before[1] as Buffer] : [frame]),
     [1, 2],
   ],
-  ['a frame after a missing one ends the link before it is heard', withSecond(() => []), [1]],
+  ['a frame after a missing one ends the link and is not read', withSecond(() => []), [1]],
   [
-    'a frame before its time ends the link before it is heard',
+    'an early frame ends the link and is not read',
     (frame, n, before) => (n === 2 ? [] : n === 3 ? [frame, before[2] as Buffer] : [frame]),
     [1],
   ],
+  ['a frame without its last byte ends the link and is not read', withSecond((frame) => [frame.subarray(0, -1)]), [1]],
+  ['an empty frame ends the link and is not read', withSecond(() => [Buffer.alloc(0)]), [1]],
+  ['a frame with a flipped bit ends the link and is not read', withSecond((frame) => [flipped(frame, 0)]), [1]],
   [
-    'a frame without its last byte ends the link before it is heard',
-    withSecond((frame) => [frame.subarray(0, -1)]),
-    [1],
-  ],
-  ['an empty frame ends the link before it is heard', withSecond(() => [Buffer.alloc(0)]), [1]],
-  ['a frame with a flipped bit ends the link before it is heard', withSecond((frame) => [flipped(frame, 0)]), [1]],
-  [
-    'a tag with a flipped bit ends the link before it is heard',
+    'a tag with a flipped bit ends the link and is not read',
     withSecond((frame) => [flipped(frame, frame.length - 1)]),
     [1],
   ],
-  ['a frame of text ends the link before it is heard', withSecond(() => ['{"type":"look"}']), [1]],
+  ['a frame of text ends the link and is not read', withSecond(() => ['{"type":"look"}']), [1]],
 ];
 
 for (const [title, change, heard] of CHANGES) {

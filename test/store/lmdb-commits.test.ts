@@ -39,7 +39,7 @@ test("a failed batch's promise is handled even if the next batch begins immediat
   process.on('unhandledRejection', listener);
   const root = new OneBatch();
   commitsOf(root);
-  // lmdb also does this in an immediate, where a tick comes before a microtask.
+  // Fails in an immediate, as lmdb does. A tick comes before a microtask there.
   setImmediate(() =>
     root.fail(() => {
       root.committed = Promise.resolve();

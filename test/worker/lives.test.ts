@@ -20,8 +20,8 @@ class Pool extends FakePool {
 }
 
 for (const [description, minutes, state] of [
-  ['a worker that ends again a minute after its restart is started again', 1, 'starting'],
-  ['a worker that ends right after its restart stays stopped, however long that took', 0, 'stopped'],
+  ['a worker that ends a minute after its restart is restarted again', 1, 'starting'],
+  ['a worker that ends right after a slow restart stays stopped', 0, 'stopped'],
 ] as const) {
   test(description, async () => {
     const pool = await new Pool().open();

@@ -3,11 +3,11 @@ import type { Redis } from 'ioredis';
 /**
  * Condition for acknowledging a write:
  *
- *   fsync       it is on the disk of the server: Redis with `appendfsync always` answers after the fsync
- *   os          the server's operating system has it: up to a second can be lost with the machine
- *   replicas    this many replicas have it
- *   synced      it is on the disk of the server and on those of this many replicas; Redis 7.2 or later
- *   peers       it is on the disk of the server; another node has it too, which the store does not check
+ *   fsync       the write is on the server's disk: Redis with `appendfsync always` answers after the fsync
+ *   os          the server's operating system has the write: up to a second can be lost with the machine
+ *   replicas    this many replicas have the write
+ *   synced      the write is on the disks of the server and of this many replicas; Redis 7.2 or later
+ *   peers       the write is on the server's disk, and another node has a copy, which the store does not check
  */
 export type Durability =
   | { readonly type: 'fsync' }

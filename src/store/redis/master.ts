@@ -80,7 +80,7 @@ export class Master {
   }
 
   private async checkForAppends(client: Redis): Promise<void> {
-    // Reads follow appends: after a failover too, they must use the log that receives the appends.
+    // Reads must use the same log as appends, even after a failover.
     this.reads.reset();
     await this.deps.serverCheck.run(client);
     await ensureFunctions(client);

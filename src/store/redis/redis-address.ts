@@ -14,11 +14,11 @@ const SENTINEL_PORT = 26_379;
 const PORT_MAX = 65_535;
 
 /**
- * Parses an address of Redis:
+ * Parses a Redis address:
  * `redis://user:password@host:port/database`, `rediss://…` for TLS,
  * `redis+sentinel://user:password@host:port,host:port/name,name/database`,
- * `redis+cluster://user:password@host:port,host:port` and `rediss+cluster://…`. Undefined when the text is none of
- * these.
+ * `redis+cluster://user:password@host:port,host:port` and `rediss+cluster://…`. Undefined if the text has
+ * none of these forms.
  */
 export function parseRedisAddress(text: string): RedisAddress | undefined {
   const scheme = SCHEME.exec(text)?.[1];
