@@ -2,8 +2,8 @@ import type { Logger } from './logger.js';
 import type { Replier } from './replier.js';
 
 /**
- * Passes on the first answer and drops every later one, so a sender is never answered twice and never has a command
- * decided again. An exception in the sender's callback is logged and goes no further: the other replies still leave.
+ * Passes on the first answer and drops all later ones, so that a sender is never answered twice. An exception in the
+ * sender's callback is logged and not rethrown, so that all other replies are still sent.
  */
 export class AnswerOnce<T> implements Replier<T> {
   /** Undefined once an answer has been passed on. */
@@ -19,7 +19,7 @@ export class AnswerOnce<T> implements Replier<T> {
   reply(result: T, readyMs?: number): void {
     const { to } = this;
     if (to === undefined) return;
-    // Cleared first: a callback that throws may already have answered its sender.
+    // Clear this first, because a callback that throws may already have answered its sender.
     this.to = undefined;
     try {
       to.reply(result, readyMs);

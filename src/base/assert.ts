@@ -1,9 +1,12 @@
-/** A bug in walletd. The shard that finds the bug stops; the error is never an answer to a caller. */
+/** A bug in walletd. The shard that detects it stops serving; the error is never sent to a caller. */
 export class AssertionFailure extends Error {
   override readonly name = 'AssertionFailure';
 }
 
-/** Stays on in production: a stopped shard is better than a wrong balance. */
+/**
+ * Throws an `AssertionFailure` if the condition is false. Assertions stay enabled in production, because a stopped
+ * shard is better than a wrong balance.
+ */
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new AssertionFailure(message);
 }
@@ -14,7 +17,7 @@ export function must<T>(value: T | undefined, message: string): T {
   return value;
 }
 
-/** Ends a switch over a union: the compiler proves that no case is missing. */
+/** Ends a switch over a union, so that the compiler checks that no case is missing. */
 export function unreachable(value: never): never {
   throw new AssertionFailure(`unexpected value ${JSON.stringify(value)}`);
 }

@@ -1,19 +1,25 @@
 export interface Clock {
-  /** Milliseconds since 1970; a whole number. */
+  /** Whole milliseconds since 1970. */
   now(): number;
   /**
-   * Milliseconds since some fixed moment, with fractions. The value never goes back and is the same in all threads. For
-   * durations.
+   * Milliseconds since a fixed moment, with fractions, for measuring durations. The value never goes back and is the
+   * same in all threads.
    */
   monotonicMs(): number;
 }
 
 const READINGS = 10;
 
-/** Each thread counts `performance.now` from its own start. The system clock behind it is the same for all threads. */
+/**
+ * `performance.now` counts from the start of each thread, but all threads use the same system clock, so this offset
+ * makes their values comparable.
+ */
 const THREAD_STARTED_MS = threadStartedMs();
 
-/** Uses the fastest pair of readings: a busy machine can delay a thread by milliseconds between the two. */
+/**
+ * Reads both clocks several times and uses the fastest pair of readings, because a busy machine can delay a thread by
+ * milliseconds between two readings.
+ */
 function threadStartedMs(): number {
   let startedMs = 0;
   let leastNs = Number.POSITIVE_INFINITY;
@@ -26,20 +32,23 @@ function threadStartedMs(): number {
   return startedMs;
 }
 
-/** Time that the system's monotonic clock has missed, shared by all threads. */
+/** Time that the system's monotonic clock did not count while the machine was suspended. Shared by all threads. */
 let missed = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
 
-/** Buffer for a new thread, whose clock must jump together with the others. */
+/** The shared buffer, to be passed to a new thread, so that the clocks of all threads jump together. */
 export function missedTime(): SharedArrayBuffer {
   return missed.buffer as SharedArrayBuffer;
 }
 
-/** Adopts the shared buffer. A new thread calls this first. */
+/** Adopts the shared buffer. A new thread must call this first. */
 export function shareMissedTime(buffer: SharedArrayBuffer): void {
   missed = new Float64Array(buffer);
 }
 
-/** Records that the machine was suspended for `ms`: monotonic time jumps, so every deadline in that span has passed. */
+/**
+ * Records that the machine was suspended for `ms`. Monotonic time jumps by this span, so that all deadlines within it
+ * have passed.
+ */
 export function addMissedTime(ms: number): void {
   missed[0] = (missed[0] as number) + ms;
 }

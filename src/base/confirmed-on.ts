@@ -1,8 +1,9 @@
 import { DAY_MS } from './time.js';
 
 /**
- * True when a person has confirmed the clock: they name the date that they see elsewhere, and the clock must agree
- * within a day. A forgotten setting expires by itself, before another wrong clock can use it.
+ * True if an operator has confirmed the clock. The operator sets today's date, taken from a different clock, and this
+ * clock must agree within a day. A setting that is left in place therefore expires by itself and cannot confirm a wrong
+ * clock later.
  */
 export function isConfirmedOn(date: string | null, nowMs: number): boolean {
   if (date === null) return false;

@@ -1,8 +1,8 @@
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Decodes text that people wrote with any editor: UTF-8, with or without a byte order mark. Throws an `Error` for other
- * encodings; the caller puts the file's name in front of its message.
+ * Decodes a text file from any editor: UTF-8, with or without a byte order mark. Throws an `Error` for all other
+ * encodings; the caller prefixes its message with the file name.
  */
 export function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes;

@@ -2,8 +2,8 @@ const NAMES_MAX = 10_000;
 const names = new Map<string, string>();
 
 /**
- * One shared copy of a recurring string (a product, a currency). Each parsed request brings a new string, and memory
- * would keep as many as there are rounds. Past the limit strings are kept as they are.
+ * Returns one shared copy of a recurring string, such as a product or a currency. Every parsed request contains a new
+ * copy, so memory would otherwise hold one per round. Beyond the limit, strings are returned unchanged.
  */
 export function intern(name: string): string {
   const known = names.get(name);

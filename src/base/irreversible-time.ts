@@ -1,36 +1,36 @@
-/** Readings of all reachable clocks at one moment. All in milliseconds since 1970. */
+/** Readings of all reachable clocks at one moment, in milliseconds since 1970. */
 export interface TimeWitnesses {
-  /** The wall clock of this machine. */
+  /** This machine's wall clock. */
   readonly ourMs: number;
-  /** Wall clocks of the linked members. */
+  /** The connected members' wall clocks. */
   readonly peersMs: readonly number[];
   /** The clock of the archive's server; undefined without a server, or without an answer. */
   readonly serverMs: number | undefined;
-  /** Last resort of a node whose clock no other clock confirms; undefined when no time is known. */
+  /** Fallback for a node whose clock no other clock confirms; undefined if no confirmed time is known. */
   readonly known: KnownTime | undefined;
 }
 
-/** A confirmed time, and how long walletd has run since. */
+/** A confirmed time, and the time for which walletd has run since then. */
 export interface KnownTime {
   readonly confirmedMs: number;
-  /** Measured by the monotonic clock; pauses and restarts add nothing. */
+  /** Measured with the monotonic clock; does not include pauses and restarts. */
   readonly elapsedMs: number;
 }
 
 /**
- * How much faster than real time a node without witnesses believes its own clock. A node that was down for 30 days
- * catches up after 30 hours. A clock that is 200 days ahead destroys nothing for hours, and after that one day's slice
- * each hour.
+ * Factor by which confirmed time may advance faster than real time on a node whose clock no other clock confirms. A
+ * node that was down for 30 days catches up after 30 hours. A clock that is 200 days ahead deletes no data for hours,
+ * and after that one day's slice per hour.
  */
 export const ADVANCE_RATE = 24;
 
 /**
- * The newest moment that an irreversible act (dropping days of the archive, forgetting ids) may count from. Undefined:
- * no such act now.
+ * The latest time from which an irreversible action (dropping days of the archive, forgetting ids) may calculate.
+ * Undefined if no such action is allowed now.
  *
- * The earliest of all clocks decides, because acting too late costs space and acting too early costs data. A clock
- * alone confirms nothing: without members and without a server, the result is bounded by the known time and a limited
- * advance.
+ * The earliest of all clocks decides, because acting too late costs space, whereas acting too early costs data. A
+ * single clock confirms nothing: without members and without a server, the result is limited to the known time plus a
+ * bounded advance.
  */
 export function irreversibleTimeMs({ ourMs, peersMs, serverMs, known }: TimeWitnesses): number | undefined {
   const others = serverMs === undefined ? peersMs : [...peersMs, serverMs];
@@ -40,21 +40,24 @@ export function irreversibleTimeMs({ ourMs, peersMs, serverMs, known }: TimeWitn
 }
 
 /**
- * The longest retention among the members, because they keep data together. An older walletd does not report one
+ * The longest retention among the members, because they share the data. An older walletd does not report its retention
  * (undefined).
  */
 export function longestRetentionMs(ownMs: number, othersMs: readonly (number | undefined)[]): number {
   return Math.max(ownMs, ...othersMs.map((ms) => ms ?? Number.POSITIVE_INFINITY));
 }
 
-/** Confirmed time as the process sends it to its threads: their irreversible acts count from it. */
+/** Confirmed time, as sent by the process to its threads, which use it for irreversible actions. */
 export interface ConfirmedTime {
   readonly timeMs: number;
-  /** Infinite while a member does not report how long it keeps data. */
+  /** Infinite while any member does not report its retention. */
   readonly retentionMs: number;
 }
 
-/** Data last changed before this moment may be deleted for good. Undefined: nothing may be deleted. */
+/**
+ * The time before which data must have changed last in order to be permanently deleted. Undefined if nothing may be
+ * deleted.
+ */
 export function expiredBeforeMs(
   ourMs: number,
   ownRetentionMs: number,

@@ -1,7 +1,7 @@
 /*
- * JSON Schemas that carry the TypeScript type that they describe: plain objects for ajv, fast-json-stringify and
- * OpenAPI, plus a type that only the compiler sees. TypeBox does the same and much more, in 373 files that added a
- * quarter of a second to each start of a command or worker.
+ * JSON Schemas with the TypeScript type that they describe: plain objects for ajv, fast-json-stringify and OpenAPI,
+ * plus a type that exists only at compile time. TypeBox offers the same and much more, but its 373 files added a
+ * quarter of a second to every start of a command or worker.
  */
 declare const described: unique symbol;
 
@@ -17,7 +17,7 @@ export type Properties = Readonly<Record<string, Schema>>;
 export type NoProperties = Record<never, never>;
 type All<P> = { [K in keyof P]: TypeOf<P[K]> };
 type Some<P> = { [K in keyof P]?: TypeOf<P[K]> };
-/** Further keywords of JSON Schema, e.g. `minimum` or `description`. */
+/** Additional JSON Schema keywords, e.g. `minimum` or `description`. */
 type Keywords = Readonly<Record<string, unknown>>;
 
 export interface ObjectSchema<T = unknown> extends Schema<T> {
@@ -70,7 +70,7 @@ export function nullable<T>(schema: Schema<T>): Schema<T | null> {
 }
 
 /**
- * A schema in standard JSON Schema, for OpenAPI: our own keywords become their standard counterparts.
+ * Converts a schema to standard JSON Schema for OpenAPI. Custom keywords become their standard counterparts:
  *
  *   codePoints [least, most]   minLength and maxLength, which count code points too
  *   wholeNumber [least, most]  an integer: in a query string or path it is text
@@ -82,7 +82,7 @@ export function asPublished(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (_key, value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const { codePoints, wholeNumber, wellFormed: _wellFormed, message, foreign, published, ...rest } = value;
-    // A property that happens to have the name of one of our keywords is not a keyword.
+    // A property may have the same name as a custom keyword without being one.
     if (message !== undefined && typeof message !== 'string') return value;
     if (foreign === true) return { ...rest, not: {} };
     if (wholeNumber !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * A secret of 64 bits in two signed words. Without the secret an attacker cannot predict which names collide in a hash
+ * A 64-bit secret in two signed words. Without the secret, an attacker cannot predict which names collide in a hash
  * table.
  */
 export interface HashKey {
@@ -11,14 +11,14 @@ const NO_KEY: HashKey = { low: 0, high: 0 };
 let threadKey = NO_KEY;
 
 /**
- * Sets the key of the hash tables that this thread creates from now on. Each entry point of the process calls this
+ * Sets the key for hash tables that this thread creates from now on. Every entry point of the process must call this
  * first.
  */
 export function setHashKey(key: HashKey): void {
   threadKey = key;
 }
 
-/** Key of this thread's next hash table; zeros until an entry point has set one, as in tests and simulations. */
+/** Key for this thread's next hash table. All zeros if no entry point has set a key, as in tests and simulations. */
 export function currentHashKey(): HashKey {
   return threadKey;
 }
@@ -27,13 +27,13 @@ export function currentHashKey(): HashKey {
 const HEAD_BYTES = 8;
 
 /**
- * HalfSipHash-1-3 over two 32-bit words and a text: 32 unsigned bits, or 64. Linux keys its own hash tables with it.
- * FNV and MurmurHash can be inverted in milliseconds, with or without a secret start value. For hash tables only, never
- * for signatures.
+ * HalfSipHash-1-3 of two 32-bit words and a text, with a 32-bit unsigned or a 64-bit result. Linux uses it for its own
+ * hash tables. FNV and MurmurHash can be inverted in milliseconds, even with a secret start value. Use this for hash
+ * tables only, never for signatures.
  *
  *   message   first (u32) | second (u32) | bytes[start..end) | zeros | length (u8)       little-endian words
  *
- * The round is written out four times: as a function with its state in an array it takes twice the time.
+ * The round is inlined four times, because a function with its state in an array takes twice as long.
  */
 export function keyedHash(
   { low, high }: HashKey,
@@ -42,7 +42,7 @@ export function keyedHash(
   bytes: Uint8Array,
   start: number,
   end: number,
-  /** Receives the upper 32 bits of a 64-bit hash, in the same pass over the text. */
+  /** If present, receives the upper 32 bits of a 64-bit hash, computed in the same pass over the text. */
   upper?: Uint32Array,
 ): number {
   let v0 = low ^ 0;

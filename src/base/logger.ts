@@ -5,7 +5,7 @@ export interface Coded {
   readonly [field: string]: unknown;
 }
 
-/** The logger that inner folders depend on. pino's logger is one. */
+/** The logger interface on which inner folders depend. pino's logger implements it. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -3,11 +3,11 @@ export type Labels = Readonly<Record<string, string | number>>;
 export interface MetricValue {
   readonly value: number;
   readonly labels: Labels;
-  /** For a series of a histogram: the metric's name with `_bucket`, `_sum` or `_count`. */
+  /** For a histogram series: the metric's name with `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string;
 }
 
-/** One metric and its series, in Prometheus' terms. Plain data: safe to post to another thread. */
+/** A Prometheus metric with its series. Plain data, which can be posted to another thread. */
 export interface Metric {
   readonly name: string;
   readonly help: string;
@@ -15,7 +15,7 @@ export interface Metric {
   readonly values: readonly MetricValue[];
 }
 
-/** Merges the metrics of several threads: series with the same name and labels are added up. */
+/** Merges metrics from several threads by adding up series with the same name and labels. */
 export function mergeMetrics(metrics: readonly Metric[]): Metric[] {
   const byName = new Map<string, { metric: Metric; values: Map<string, MetricValue> }>();
   for (const metric of metrics) {
@@ -30,8 +30,8 @@ export function mergeMetrics(metrics: readonly Metric[]): Metric[] {
 }
 
 /**
- * The metrics that must outlive a thread. To Prometheus a falling sum means a counter reset, so everything that the
- * other threads counted would count again.
+ * The metrics that must survive the end of a thread. Prometheus interprets a decreasing sum as a counter reset, so it
+ * would count the remaining threads' values a second time.
  */
 export function lastingMetrics(metrics: readonly Metric[]): Metric[] {
   return metrics.filter(({ type }) => type !== 'gauge');

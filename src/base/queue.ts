@@ -1,13 +1,13 @@
 /**
- * A queue, first in, first out, in a ring whose size is a power of two. The ring doubles when it is full and never
- * shrinks.
+ * A first-in, first-out queue in a ring buffer whose size is a power of two. The buffer doubles when it is full and
+ * never shrinks.
  *
  *      head          tail
  *        v             v
  *   [ . | a | b | c | . | . | . | . ]
  *
- * An array's `shift` moves every element once the array is long, and a queue under load is long.
- * The caller enforces a limit: only the caller knows how to answer when the limit is reached.
+ * An array would be slow here: its `shift` moves every element of a long array, and under load queues are long. The
+ * caller must enforce a limit, because only the caller knows how to refuse an element.
  */
 export class Queue<T> {
   private ring: (T | undefined)[] = new Array(64).fill(undefined);

@@ -1,5 +1,7 @@
-/** Receives one result. Called once; AnswerOnce guards callers that cannot guarantee that. */
+/** Receives one result. Must be called only once; callers that cannot guarantee this use `AnswerOnce`. */
 export interface Replier<T> {
-  /** `readyMs`, on the monotonic clock, is when the result was ready to be sent; undefined for a refusal. */
+  /**
+   * `readyMs` is the time at which the result was ready to be sent, on the monotonic clock; undefined for a refusal.
+   */
   reply(result: T, readyMs?: number): void;
 }

@@ -1,21 +1,22 @@
 const WINDOW_MS = 60_000;
 
 /**
- * Decides whether to restart a failed part. A part is not restarted when it failed while coming back, nor in the minute
- * after. The minute starts when the part is back: a slow starter must not be restarted for ever.
+ * Decides whether to restart a failed component. A component that fails during a restart, or within a minute after it,
+ * is not restarted again. The minute begins when the component is serving, so that one that starts slowly is not
+ * restarted forever.
  */
 export class RestartBudget {
   private isComingBack = false;
   private backMs = Number.NEGATIVE_INFINITY;
 
-  /** Notes a failure at this time of the monotonic clock. True: restart the part, which then counts as coming back. */
+  /** Notes a failure at this monotonic time. Returns true if the component should be restarted. */
   failed(nowMs: number): boolean {
     if (this.isComingBack || nowMs - this.backMs < WINDOW_MS) return false;
     this.isComingBack = true;
     return true;
   }
 
-  /** Notes that the part is serving. The first start of all begins no minute. */
+  /** Notes that the component is serving. After the very first start, no minute begins. */
   recovered(nowMs: number): void {
     if (this.isComingBack) this.backMs = nowMs;
     this.isComingBack = false;

@@ -2,7 +2,7 @@ import type { Clock } from './clock.js';
 
 const TURN_MS = 2;
 
-/** Cuts long work into slices, one for each turn of the event loop. */
+/** Divides long work into slices, one per turn of the event loop. */
 export class Slices {
   private endsMs: number;
 

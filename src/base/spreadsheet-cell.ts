@@ -1,7 +1,10 @@
-/** `1E+15`, `1.23457E+15`: the form in which a spreadsheet shows long numbers after dropping their last digits. */
+/**
+ * Matches `1E+15` and `1.23457E+15`, the form in which spreadsheets write long numbers after dropping their last
+ * digits.
+ */
 const ROUNDED = /^-?\d([.,]\d+)?E\+\d+$/;
 
-/** A sentence with the cure, when a spreadsheet has rounded the text or turned it into a formula. */
+/** A message with the remedy if a spreadsheet has rounded the text or turned it into a formula. */
 export function spreadsheetFault(text: string): string | undefined {
   if (ROUNDED.test(text)) {
     return `${text} was rounded by a spreadsheet: format the column as text there, and take it from its source again`;
@@ -9,7 +12,7 @@ export function spreadsheetFault(text: string): string | undefined {
   return text.startsWith('="') ? 'begins with =": the value alone is needed, 0017 and not ="0017"' : undefined;
 }
 
-/** `1,234.56`, `1 234`, `1'234`, `1234,56`: thousands separators, or a decimal comma. */
+/** True for thousands separators or a decimal comma: `1,234.56`, `1 234`, `1'234`, `1234,56`. */
 export function isGrouped(amount: string): boolean {
   return /^-?\d[\d.]*(?:[,'\u2019\s]\d+)+(?:\.\d+)?$/.test(amount);
 }

@@ -1,16 +1,16 @@
 import type { Clock } from './clock.js';
 
 /**
- * Jumps of up to a day are followed at once. Either the machine slept, or a log that is ahead by less is right again
- * within a day.
+ * Jumps of up to a day are followed immediately. Either the machine was asleep, or a log that is ahead by less than a
+ * day is correct again within a day.
  */
 const JUMP_MAX_MS = 86_400_000;
-/** Time for people or programs to correct a clock. */
+/** Time after which a jump is believed. Until then, an operator or a program may correct the clock. */
 const PROVEN_AFTER_MS = 3_600_000;
 
 /**
- * A clock for logs, whose time cannot be taken back: a log that has once been in the year 2036 stays there. When the
- * wall clock jumps forward by more than a day, this clock follows only after the jump has lasted an hour. Until then
+ * A clock for logs. Log time cannot go back: once a log has reached the year 2036, it stays there. Therefore, if the
+ * wall clock jumps forward by more than a day, this clock follows only after the jump has lasted an hour. Until then,
  * time continues as before.
  */
 export class SteadyClock implements Clock {

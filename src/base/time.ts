@@ -11,7 +11,7 @@ export function startOfDay(timeMs: number): number {
   return dayOf(timeMs) * DAY_MS;
 }
 
-/** A time span for people: in seconds, or in days from two days on. */
+/** Formats a time span as human-readable text: in seconds, or in days from two days. */
 export function formatSpan(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 2 * DAY_SECONDS ? `${seconds} s` : `${Math.round(seconds / DAY_SECONDS)} days`;

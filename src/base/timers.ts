@@ -1,15 +1,15 @@
-/** Cancels a timer; may be called again. */
+/** Cancels a timer. May be called more than once. */
 export type Cancel = () => void;
 
-/** Work that runs later. Repeated work keeps no process alive. */
+/** Schedules work. Repeated work does not keep the process alive. */
 export interface Timers {
   every(ms: number, run: () => void): Cancel;
   after(ms: number, run: () => void): Cancel;
-  /** Runs after the events of this turn of the event loop have been handled. */
+  /** Runs `run` after the events of this turn of the event loop have been handled. */
   defer(run: () => void): void;
 }
 
-/** Wake-ups are most of the cost of an idle node, so intervals that are multiples of this share their wake-ups. */
+/** Intervals that are multiples of this share their wake-ups, because wake-ups are most of the cost of an idle node. */
 const BEAT_MS = 50;
 
 interface Repeated {
@@ -58,7 +58,7 @@ export function delay(timers: Pick<Timers, 'after'>, ms: number): Promise<void> 
   return new Promise((resolve) => void timers.after(ms, resolve));
 }
 
-/** Lets all other waiting work of the thread run first. */
+/** Lets all of the thread's other pending work run first. */
 export function nextTurn(timers: Pick<Timers, 'defer'>): Promise<void> {
   return new Promise((resolve) => timers.defer(resolve));
 }

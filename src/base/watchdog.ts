@@ -1,16 +1,17 @@
 const TICK_MS = 1000;
 
 /**
- * Detects that a part which should report has fallen silent. The watchdog counts its own ticks and reads no clock.
- * After a pause of the process or the machine every part has long been silent, without a chance to report.
+ * Detects that a component which should report regularly has stopped doing so. The watchdog counts its own ticks
+ * instead of reading a clock. After a pause of the process or the machine, a clock would show a long silence of
+ * components that had no chance to report.
  */
 export class Watchdog {
   private silentTicks = 0;
   private readonly timer: NodeJS.Timeout;
 
   /**
-   * `onSilence` is called after `secondsMax` seconds without a call of `heard`, and again after each further
-   * `secondsMax` seconds.
+   * `onSilence` is called after `secondsMax` seconds without a call to `heard`, and again after every further
+   * `secondsMax` seconds of silence.
    */
   constructor(
     private readonly secondsMax: number,

@@ -8,20 +8,20 @@ import { type CodecSettings, type Echo, type ReadRequest, type RequestCodec, req
 import { ResponseCodec } from './response-codec.js';
 import type { TurnTimes } from './sent-callback.js';
 
-/** Settings of answers. */
+/** Settings for answers. */
 export interface AnswerRules {
-  /** The answer to a malformed request contains the reason (`callbacks.reason`). */
+  /** True if the answer to a malformed request contains the reason (`callbacks.reason`). */
   readonly includesReason: boolean;
 }
 
-/** The outcome of a callback: its command's answer, or the reason for having no command. */
+/** The outcome of a callback: the answer to its command, or the reason for which there is no command. */
 export type CallbackAnswer =
   | Extract<Answer, { type: 'accepted' }>
   | { readonly type: 'failed'; readonly failure: CallbackFailure };
 
 export interface CallbackReply {
   readonly answer: CallbackAnswer;
-  /** The response body; empty when the callback was refused unread. */
+  /** The response body; empty if the callback was refused without reading it. */
   readonly body: string;
   /** Present only for a traced callback. */
   readonly turn?: TurnTimes | undefined;
@@ -29,14 +29,14 @@ export interface CallbackReply {
 
 const MALFORMED: CallbackAnswer = { type: 'failed', failure: 'malformed' };
 /**
- * The signature was already used on another endpoint. Nodes of the previous release route this failure, and would not
- * know a new one.
+ * Answer when the signature was already used on another endpoint. This reuses an existing failure because nodes of the
+ * previous release forward such answers and would not know a new one.
  */
 export const REPLAYED: CallbackAnswer = { type: 'failed', failure: 'invalid-signature' };
 
 /**
- * Turns a callback's text into its command, and an answer into its response body. The codec works in the threads of the
- * shards: posting text to another thread takes a tenth of the time of posting parsed objects.
+ * Converts a callback's text to a command, and an answer to a response body. The codec runs in the shards' threads,
+ * because posting text to another thread takes a tenth of the time that posting parsed objects takes.
  */
 export class CallbackCodec {
   private readonly responses: ResponseCodec;
@@ -45,7 +45,7 @@ export class CallbackCodec {
   constructor(
     settings: CodecSettings & AnswerRules & { readonly closed: ClosedCodes },
     private readonly clock: Clock,
-    /** Compiled codecs. Compiling takes long, so codecs with the same settings can share them. */
+    /** Compiled request codecs, which instances with the same settings can share because compiling is slow. */
     private readonly requests: Readonly<Record<Endpoint, RequestCodec>> = requestCodecs(settings),
   ) {
     this.includesReason = settings.includesReason;
@@ -56,7 +56,7 @@ export class CallbackCodec {
     return this.requests[endpoint].read(text);
   }
 
-  /** The player that a callback is about, or the reply to an invalid callback. */
+  /** The callback's player, or the reply if the callback is invalid. */
   addressOf(endpoint: Endpoint, text: string): { readonly username: string } | CallbackReply {
     const request = this.read(endpoint, text);
     return request.command === undefined ? this.malformed(request, request.refusal) : request.command;

@@ -36,17 +36,21 @@ export const ENVELOPE_EXAMPLE = {
   username: 'ann',
 };
 
-/** The fields of every request (docs/callbacks.md section 2). */
+/** Fields that every request has (docs/callbacks.md section 2). */
 export type Envelope = TypeOf<ObjectSchema<{ [K in keyof typeof envelope]: TypeOf<(typeof envelope)[K]> }>>;
 
-/** Real traffic sends null here, and worse, so the value is validated only where tokens are checked. */
+/**
+ * Real traffic contains null and even less valid values here, so the value is validated only where tokens are checked.
+ */
 export const sessionToken: Schema = { description: "Of the player's session; looked at with sessionToken: check." };
 
-/** Settings for the shape of bodies. */
+/** Settings that determine the shape of bodies. */
 export interface BodyRules {
   /** Maximum number of elements in a request. */
   readonly txnsMax: number;
-  /** Requires `isFeature` for a stake of 0, and requires also the fields that decide nothing (`callbacks.strict`). */
+  /**
+   * True to require `isFeature` for a stake of 0, and all fields that do not affect the decision (`callbacks.strict`).
+   */
   readonly isStrict: boolean;
 }
 
@@ -54,31 +58,31 @@ export type StandIns = Readonly<Record<string, string | number>>;
 
 export type AnswerShape = 'balances' | 'balance';
 
-/** One callback of the platform's API: its shape, its meaning as a command, and its documentation. */
+/** One callback of the platform's API: its shape, its conversion to a command, and its documentation. */
 export interface CallbackType<E extends Endpoint = Endpoint> {
   readonly summary: string;
   /** An example body, for the docs. */
   readonly example: object;
-  /** Balances before and after, or the balance alone. */
+  /** Shape of a successful answer: balances before and after, or only the balance. */
   readonly answer: AnswerShape;
-  /** The callback comes from a player in a game, whose session can have a token. */
+  /** True if the callback is caused by a player in a game, whose session can have a token. */
   readonly hasSession: boolean;
-  /** Envelope fields that may be missing or null without `isStrict`, each with its stand-in. */
+  /** Envelope fields that may be missing or null unless `isStrict`, each with its default. */
   readonly standIns: StandIns;
-  /** The same for fields of an element. */
+  /** The same for an element's fields. */
   readonly txnStandIns: StandIns;
   /**
-   * The schema of the body after stand-ins are filled in. Unknown fields are tolerated: real traffic carries some in
-   * many places.
+   * The schema of the body after defaults are filled in. Unknown fields are tolerated, because real traffic contains
+   * them in many places.
    */
   schema(rules: BodyRules): ObjectSchema;
-  /** Converts a body that the schema accepts; refuses bodies that break rules beyond the schema. */
+  /** Converts a body that matches the schema. Refuses bodies that break rules beyond the schema. */
   toCommand(body: Envelope, money: Money): CommandOf<E> | Refusal;
 }
 
 /**
- * The object as published: fields with a stand-in may be missing or null. When the body is checked, they are present,
- * possibly empty.
+ * The schema as published, in which fields with a default may be missing or null. In the schema for validation they are
+ * required, because defaults have already been filled in.
  */
 export function withOptionalFields(schema: ObjectSchema, standIns: StandIns): ObjectSchema {
   const { required, properties } = schema as ObjectSchema & { readonly required: readonly string[] };
@@ -109,13 +113,13 @@ interface WithTxns<E extends Endpoint, P extends Properties, O extends Propertie
   readonly optional?: O;
   readonly hasSession?: true;
   readonly standIns?: StandIns;
-  /** For the docs: the rules that `toTxn` checks with `isStrict`, as JSON Schema. */
+  /** Rules that `toTxn` checks with `isStrict`, as JSON Schema for the docs. */
   readonly strictRules?: object;
   /** Throws an `InvalidField`. */
   readonly toTxn: (txn: TxnBody<P, O>, money: Money) => TxnOf<E>;
 }
 
-/** A callback with an array of transactions, each with its id and its round's id; `txn` has the other fields. */
+/** A callback with an array of transactions, each with an id and a round id. `txn` lists the remaining fields. */
 export function withTxns<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
   { txn, ...rest }: Omit<WithTxns<E, typeof txnFields & P, O>, 'txn'> & { readonly txn: P },
@@ -123,7 +127,7 @@ export function withTxns<E extends Endpoint, P extends Properties, O extends Pro
   return withElements<E, typeof txnFields & P, O>(type, { ...rest, txn: { ...txnFields, ...txn } });
 }
 
-/** As `withTxns`, but `txn` has all fields of an element. */
+/** As `withTxns`, but `txn` lists all fields of an element. */
 export function withElements<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
   { summary, example, txn, optional, hasSession, standIns = {}, strictRules, toTxn }: WithTxns<E, P, O>,
@@ -142,7 +146,7 @@ export function withElements<E extends Endpoint, P extends Properties, O extends
       const txns = array(items, { minItems: 1, maxItems: txnsMax });
       return object({ ...envelope, txns }, hasSession && { sessionToken });
     },
-    // Copies the elements into objects of one shape: parsed ones have as many shapes as there are orders of fields.
+    // Copy the elements into objects of one V8 shape. Parsed objects have a different shape for every order of fields.
     toCommand: (body, money) => {
       const { id, timestampMillis, productId, currency, username, txns } = body as Envelope & {
         readonly txns: readonly TxnBody<P, O>[];

@@ -3,12 +3,12 @@ import { type CallbackType, ENVELOPE_EXAMPLE, envelope, sessionToken, withOption
 import { foreign } from './fields.js';
 
 const body = object(envelope, { sessionToken, txns: foreign });
-/** The callback writes nothing and runs when it arrives, whatever time it names. */
+/** Default time. The callback writes nothing and is executed on arrival, regardless of its time. */
 const NO_TIME = { timestampMillis: 0 };
 
 /**
- * The only callback without transactions. A checkBalance with transactions is a captured request of another endpoint
- * and reads no balance.
+ * The only callback without transactions. A checkBalance with transactions is a captured request for a different
+ * endpoint and is refused.
  */
 export const checkBalance: CallbackType<'checkBalance'> = {
   summary: 'What the player has',

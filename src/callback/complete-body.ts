@@ -1,18 +1,18 @@
 import type { CallbackType } from './callback-type.js';
 
-/** Fields that decide nothing: kept as empty when missing. */
+/** Defaults for game fields, which do not affect the decision. */
 export const NO_GAME = { gameCode: '', playInfo: '' };
 
 type Fields = Record<string, unknown>;
 
 /**
- * Puts stand-ins into the fields that a body may lack, where they are missing or null. True: at least one was filled
- * in. Called only for bodies that the schema refuses, so complete bodies cost nothing.
+ * Fills in defaults for optional fields that are missing or null. Returns true if it filled in at least one. Called
+ * only for bodies that the schema refuses, so it costs nothing for complete bodies.
  */
 export function completeBody(body: object, { standIns, txnStandIns }: CallbackType, txnsMax: number): boolean {
   let isCompleted = fill(body as Fields, standIns);
   const { txns } = body as { readonly txns?: unknown };
-  // Longer arrays are refused anyway.
+  // Longer arrays are refused in any case.
   if (!Array.isArray(txns) || txns.length > txnsMax) return isCompleted;
   for (const txn of txns as unknown[]) {
     if (typeof txn === 'object' && txn !== null && fill(txn as Fields, txnStandIns)) isCompleted = true;

@@ -1,6 +1,6 @@
 import type { Failure, HandRejection } from '../wallet/rejection.js';
 
-/** The request itself is invalid, which is decided before any shard sees it. */
+/** Failures of an invalid request, detected before the request reaches a shard. */
 export type Invalid =
   | 'malformed'
   | 'invalid-signature'
@@ -23,7 +23,7 @@ const row = (statusCode: number, httpStatus: number, sentence: string): FailureR
   sentence,
 });
 
-/** Failures of money moved by hand, which no callback can meet. */
+/** Failures of manual movements, which cannot occur in a callback. */
 const HAND_FAILURES: Readonly<Record<HandRejection, FailureRow>> = {
   'approval-pending': row(40003, 200, 'the money waits until another operator approves'),
   'approval-closed': row(40003, 200, 'the request has been approved or refused, or has expired'),
@@ -41,7 +41,7 @@ const HAND_FAILURES: Readonly<Record<HandRejection, FailureRow>> = {
   ),
 };
 
-/** Every failure that the caller of a callback can meet: docs/decisions.md section 1 as a table. */
+/** All failures that can occur in a callback: the table of docs/decisions.md section 1. */
 export const CALLBACK_FAILURES: Readonly<Record<Exclude<CallbackFailure, HandRejection>, FailureRow>> = {
   'user-not-found': row(10001, 200, 'no player has this username'),
   'insufficient-balance': row(10002, 200, 'the balance does not cover the debit'),
@@ -83,8 +83,8 @@ export const CALLBACK_FAILURES: Readonly<Record<Exclude<CallbackFailure, HandRej
 export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = { ...CALLBACK_FAILURES, ...HAND_FAILURES };
 
 /**
- * Status codes of a closed transaction: codes of their own (20003, 20004), or the duplicate's code for platforms that
- * lack those.
+ * Status codes for closed transactions: separate codes (20003, 20004), or the code for duplicates, for platforms that
+ * do not know the separate codes.
  */
 export type ClosedCodes = 'own' | 'duplicate';
 

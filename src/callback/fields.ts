@@ -5,7 +5,7 @@ import { InvalidField } from './refusal.js';
 
 /*
  * Fields shared by several callbacks (docs/callbacks.md), with the limits of docs/decisions.md section 1. Rules that a
- * schema cannot express (decimals, sums, lone surrogates) are checked when a body becomes a command.
+ * schema cannot express (decimals, sums, lone surrogates) are checked when a body is converted to a command.
  */
 const PLAY_INFO_LENGTH_MAX = 1024;
 
@@ -34,17 +34,17 @@ export const transactionType = choice(['BY_TRANSACTION', 'BY_ROUND'], {
 });
 
 /**
- * A field that identifies a request of another endpoint. The signature does not cover the path, so a captured request
- * could be sent here, where it would credit money that no bet backs.
+ * A field that identifies a request for a different endpoint. The signature does not cover the path, so an attacker
+ * could send a captured request to this endpoint, where it would credit money without a bet.
  */
 export const foreign: Schema<unknown> = { foreign: true, description: 'Belongs to another endpoint: refused here' };
 
-/** Converts amounts of a request's currency into units. */
+/** Limits and scale for converting a request's amounts to units. */
 export interface Money {
   readonly scale: number;
   /** Largest single amount, in whole currency. */
   readonly amountMax: number;
-  /** Largest single credit that no bet backs, in whole currency. */
+  /** Largest single credit without a bet, in whole currency. */
   readonly creditMax: number;
   /** The same limit for adjustBalance. */
   readonly movementMax: number;
@@ -52,7 +52,7 @@ export interface Money {
   readonly isStrict: boolean;
 }
 
-/** The amount in units. Throws an `InvalidField` that calls the amount `field`. */
+/** The amount in units. Throws an `InvalidField` that names `field`. */
 export function mustUnits(value: number, { scale, amountMax }: Money, field: string): Units {
   const units = tryUnits(value, scale);
   if (value > amountMax) throw new InvalidField(field, 'range', `must be at most ${amountMax} (money.amountMax)`);
@@ -61,14 +61,14 @@ export function mustUnits(value: number, { scale, amountMax }: Money, field: str
 }
 
 /**
- * An amount that the wallet compares with its own and never moves. Excess decimals are rounded: a player's refund must
- * not fail over the decimals of a number that decides nothing.
+ * Converts an amount that the wallet only compares and never moves. Excess decimals are rounded, because a player's
+ * refund must not fail over the decimals of an amount that is not moved.
  */
 export function comparedUnits(value: number, { scale }: Money): Units {
   return nearestUnits(value, scale);
 }
 
-/** True when `mustUnits` accepts the amount. */
+/** True if `mustUnits` accepts the amount. */
 export function isAmount(value: number, { scale, amountMax }: Money): boolean {
   return value <= amountMax && tryUnits(value, scale) !== undefined;
 }

@@ -1,8 +1,9 @@
 const USERNAME = '"username"';
 
 /**
- * Guesses the callback's player quickly: the text after the first "username". Right for everything that platforms send;
- * wrong when the first "username" is not the callback's own field, or when the name contains a quote.
+ * Quickly guesses the callback's player from the text after the first "username". The guess is right for everything
+ * that platforms send. It is wrong if the first "username" is not the callback's own field, or if the name contains a
+ * quote.
  */
 export function guessUsername(text: string): string {
   const at = text.indexOf(USERNAME);

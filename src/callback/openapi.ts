@@ -5,7 +5,7 @@ import { CALLBACKS } from './callbacks.js';
 import { CALLBACK_FAILURES, FAILURES } from './failures.js';
 import { balanceSchema, failureSchema, malformedSchema, successSchema } from './response-codec.js';
 
-/** Required when the settings have keys. */
+/** Headers that are required if keys are configured. */
 const SIGNATURE = [
   {
     name: 'sapi-timestamp',
@@ -42,7 +42,7 @@ export function callbackPaths(): Record<string, object> {
   );
 }
 
-/** The named schemas behind the paths, with which the listener checks requests and writes answers. */
+/** The named schemas to which the paths refer, which the listener also uses to check requests and write answers. */
 export function callbackSchemas(rules: BodyRules): Record<string, object> {
   const requests = Object.entries(CALLBACKS).map(([endpoint, { schema }]) => [
     nameOf(endpoint),
@@ -77,10 +77,10 @@ const SUCCESSES: Readonly<Record<AnswerShape, { readonly schema: string; readonl
   balance: { schema: 'CallbackBalance', example: { ...SUCCESS, balance: 1000, username: 'ann' } },
 };
 
-/** The reason is absent with `callbacks.reason: false`. */
+/** Makes the reason optional, because it is absent with `callbacks.reason: false`. */
 const REASONED = { ...malformedSchema, required: failureSchema.required };
 
-/** Responses by HTTP status. Business failures also come with HTTP 200. */
+/** Responses by HTTP status. Business failures also have HTTP status 200. */
 function responses(answer: AnswerShape): Record<string, object> {
   const { schema, example } = SUCCESSES[answer];
   const statuses = new Set(Object.values(CALLBACK_FAILURES).map(({ httpStatus }) => httpStatus));

@@ -13,7 +13,7 @@ export const placeBets = withTxns('placeBets', {
   },
   optional: { skipBalanceUpdate, ...features },
   hasSession: true,
-  // No element has betAmount 0 and isFeature absent or false.
+  // A betAmount of 0 requires isFeature to be true.
   strictRules: {
     not: { required: ['betAmount'], properties: { betAmount: { const: 0 }, isFeature: { const: false } } },
   },

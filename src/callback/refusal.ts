@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 
-/** Why a body is not a valid request: one of a few words, for counters. */
+/** The kind of reason for which a body is invalid: one of a few words, used as a metric label. */
 export type RefusalKind =
   | 'not-json'
   | 'missing'
@@ -14,8 +14,8 @@ export type RefusalKind =
   | 'foreign';
 
 /**
- * Why a body is not a valid request, for people: the field and the rule that it breaks. A refusal quotes nothing of the
- * body.
+ * A human-readable reason for which a body is invalid: the field and the rule that it breaks. A refusal never quotes
+ * the body.
  */
 export interface Refusal {
   readonly kind: RefusalKind;
@@ -26,17 +26,21 @@ export interface Refusal {
 
 export const NOT_JSON: Refusal = { kind: 'not-json', path: '', rule: 'must be a JSON object in UTF-8' };
 
-/** For example `txns[].betAmount: 0 only with isFeature`. The index of an element appears only when `path` has it. */
+/**
+ * For example `txns[].betAmount: 0 only with isFeature`. The index of an element appears only if `path` contains it.
+ */
 export function describeRefusal({ path, rule }: Refusal): string {
   return path === '' ? rule : `${path}: ${rule}`;
 }
 
-/** The field's name without the index of its element, which keeps the number of names small whatever is sent. */
+/**
+ * The field's name without the index of its element, so that the number of distinct names stays small for any input.
+ */
 export function fieldOf({ path }: Refusal): string {
   return path.replace(/\[\d+\]/, '[]');
 }
 
-/** A field of an element that passes the schema and fails the conversion. Thrown where the element is converted. */
+/** A field of an element that matches the schema but cannot be converted. Thrown by the conversion. */
 export class InvalidField {
   constructor(
     readonly field: string,
@@ -50,7 +54,7 @@ export class InvalidField {
   }
 }
 
-/** The validator's first complaint. */
+/** Describes the validator's first error. */
 export function refusalOf(error: ErrorObject): Refusal {
   const path = pathOf(error.instancePath);
   const { params, parentSchema = {} } = error;

@@ -13,11 +13,11 @@ import { sessionDigest } from './session-token.js';
 export interface CodecSettings extends BodyRules {
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
-  /** Largest single credit that no bet backs, in whole currency. Null: the largest amount. */
+  /** Largest single credit without a bet, in whole currency; null for the largest amount. */
   readonly creditMax: number | null;
-  /** The same limit for adjustBalance alone. Null: `creditMax`. */
+  /** The same limit for adjustBalance only; null for `creditMax`. */
   readonly movementMax: number | null;
-  /** `ignore`: the session fields of a request are not read. */
+  /** With `ignore`, the session fields of a request are not read. */
   readonly sessionToken: 'ignore' | 'check';
 }
 
@@ -30,7 +30,7 @@ export interface Echo {
 }
 
 /**
- * A request that was parsed: its command, or the reason for having none. The identifying fields are present either way.
+ * A parsed request: its command, or the reason for which it has none. The identifying fields are present in both cases.
  */
 export type ReadRequest = Echo &
   (
@@ -38,7 +38,7 @@ export type ReadRequest = Echo &
     | { readonly command: undefined; readonly refusal: Refusal }
   );
 
-/** Stands for a body that could not be read, or that must stay unread because its caller is unknown. */
+/** Placeholder for a body that could not be read, or that must not be read because its caller is unknown. */
 export const NOTHING_READ: ReadRequest = {
   id: '',
   productId: '',
@@ -50,7 +50,7 @@ export const NOTHING_READ: ReadRequest = {
 
 export type Validate = ValidateFunction<Envelope>;
 
-/** Turns one endpoint's bodies into commands. */
+/** Converts one endpoint's bodies to commands. */
 export class RequestCodec {
   constructor(
     private readonly type: CallbackType,
@@ -71,7 +71,7 @@ export class RequestCodec {
       if (!this.complete(body)) return invalid(body, refusalOf(this.validate.errors?.[0] as ErrorObject));
       isCompleted = true;
     }
-    // A lone surrogate can only arrive as an escape, so most bodies need no search.
+    // A lone surrogate can only be written as an escape, so most bodies need no search.
     const surrogate = text.includes('\\u') ? findLoneSurrogate(body) : undefined;
     if (surrogate !== undefined) return invalid(body, surrogate);
     const { id, productId, currency, username } = body;
@@ -87,13 +87,13 @@ export class RequestCodec {
     return { id, productId, currency, username, command: told, refusal: undefined };
   }
 
-  /** Fills in the fields that the body may lack. False: no such field was missing, or the body is still invalid. */
+  /** Fills in defaults for missing fields. Returns false if none was missing or the body is still invalid. */
   private complete(body: object): body is Envelope {
     const { isStrict, txnsMax } = this.settings;
     return !isStrict && completeBody(body, this.type, txnsMax) && this.validate(body);
   }
 
-  /** The token itself goes no further than this function. */
+  /** Adds the digest of the session token. The token itself is not passed on. */
   private withSession(command: PlatformCommand, body: Envelope): PlatformCommand {
     if (this.settings.sessionToken === 'ignore' || !this.type.hasSession) return command;
     const { sessionToken } = body as { readonly sessionToken?: unknown };
@@ -108,8 +108,8 @@ export function requestCodecs(settings: CodecSettings): Readonly<Record<Endpoint
 }
 
 /**
- * Compiles the validators. A test checks that the schemas are valid, so a start need not. Code without ajv's optimizer
- * pass is as fast, and is ready in 60 % of the time.
+ * Compiles the validators. The schemas are not validated here, because a test does that. Without ajv's optimizer pass,
+ * the code is equally fast and takes only 60 % of the time to compile.
  */
 export function compileValidators(rules: BodyRules): Readonly<Record<Endpoint, Validate>> {
   const ajv = new Ajv({ strict: true, validateSchema: false, meta: false, verbose: true, code: { optimize: false } });
@@ -118,7 +118,8 @@ export function compileValidators(rules: BodyRules): Readonly<Record<Endpoint, V
     keyword: 'codePoints',
     type: 'string',
     schemaType: 'array',
-    // ajv's own maxLength counts code points of every string. Only a string with more units than allowed needs that.
+    // Replaces ajv's maxLength, which counts the code points of every string. Only strings with more units than allowed
+    // need to be counted.
     compile:
       ([least, most]: [number, number]) =>
       (value: string) =>
@@ -138,7 +139,7 @@ function mapCallbacks<T>(make: (endpoint: Endpoint, type: CallbackType) => T): R
 }
 
 /**
- * The body's text. Bytes that are not UTF-8 become an empty text, which is not JSON either. Most bodies are ASCII and
+ * The body's text. Bytes that are not UTF-8 become an empty text, which is not valid JSON. Most bodies are ASCII and
  * need no decoding.
  */
 export function textOf(bytes: Buffer): string {
@@ -160,7 +161,7 @@ function invalid(body: object, refusal: Refusal): ReadRequest {
 }
 
 const NAMES = ['id', 'productId', 'currency', 'username'] as const;
-/** Fields of an element to search. A field that an endpoint does not know may hold anything. */
+/** Fields of an element to search. Fields unknown to an endpoint may contain anything and are not searched. */
 const TXN_NAMES = ['id', 'refId', 'roundId', 'gameCode', 'playInfo'] as const;
 type NamedTxn = { readonly [N in (typeof TXN_NAMES)[number]]?: unknown };
 

@@ -28,7 +28,7 @@ export const balanceSchema = object({
   username: string(),
 });
 
-/** The reduced shape: a failure has exactly these four fields, plus the reason of a malformed request. */
+/** The shape of a failure, which has exactly these four fields, plus the reason for a malformed request. */
 export const failureSchema = object({
   id: string(),
   statusCode: integer(),
@@ -44,7 +44,7 @@ const balanceJson = fastJson(balanceSchema);
 const failureJson = fastJson(failureSchema);
 const malformedJson = fastJson(malformedSchema);
 
-/** Bound for a reason, which quotes nothing of the request and is some 100 characters long. */
+/** Maximum length of a reason. Reasons never quote the request and are about 100 characters long. */
 const REASON_LENGTH_MAX = 200;
 
 export class ResponseCodec {

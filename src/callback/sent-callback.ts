@@ -6,15 +6,14 @@ export interface SentCallback {
   /** The request body, decoded by `textOf`. */
   readonly text: string;
   /**
-   * On the monotonic clock. From this moment on the platform's answer is "outcome unknown", so the command must not
-   * start.
+   * Deadline on the monotonic clock. After it, the platform receives "outcome unknown", so the command must not start.
    */
   readonly deadlineMs: number;
-  /** True: the reply reports when the command was decided. */
+  /** True if the reply must report when the command was decided. */
   readonly isTraced: boolean;
 }
 
-/** When a command was decided, on the monotonic clock. */
+/** Start and end of a command's decision, on the monotonic clock. */
 export interface TurnTimes {
   readonly startedMs: number;
   readonly endedMs: number;

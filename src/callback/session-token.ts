@@ -4,7 +4,7 @@ import { isId } from '../wallet/identifier.js';
 const DIGEST_BYTES = 16;
 
 /**
- * The digest that is kept of a session token. The digest depends on the player, so equal tokens of two players are not
+ * The stored digest of a session token. It depends on the player, so that equal tokens of two players are not
  * recognizable in a log. Empty for a value that cannot be a token; no session has an empty digest.
  */
 export function sessionDigest(username: string, token: unknown): string {

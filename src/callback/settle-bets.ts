@@ -15,7 +15,7 @@ export const settleBets = withTxns('settleBets', {
     ...game,
   },
   optional: { isEndRound: flag('The last payout of the round'), skipBalanceUpdate, ...features },
-  // Only a settle requires isSingleState, so its body identifies the endpoint even without a status
+  // Only settleBets requires isSingleState, so a body identifies this endpoint even without a status
   // (docs/decisions-versions.md).
   standIns: { ...NO_GAME, turnOver: 0, status: 'SETTLED' },
   example: {

@@ -1,20 +1,20 @@
 import papaparse from 'papaparse';
 
 /**
- * Signs that start a formula in spreadsheets; full-width ones (U+FF0B and so on) count with an input method that
- * produces them.
+ * Characters that start a formula in spreadsheets. Spreadsheets also accept full-width forms (U+FF0B and so on) with
+ * some input methods.
  */
 const FORMULA_SIGNS = '=+\\-@\uFF1D\uFF0B\uFF0D\uFF20';
 /**
- * Starts of cells that a spreadsheet may take for a formula (OWASP, CSV injection). A spreadsheet that separates lists
- * by semicolons or tabs starts further cells inside ours.
+ * Matches the beginning of cells that a spreadsheet may interpret as a formula (OWASP, CSV injection). A spreadsheet
+ * that uses semicolons or tabs as separators may also start a cell inside one of these cells.
  */
 const FORMULA = new RegExp(`^(?=[${FORMULA_SIGNS}\\t\\r\\n])|(?<=[;\\t\\r\\n])(?=[${FORMULA_SIGNS}])`, 'g');
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
 /**
- * Rows as CSV by RFC 4180. Numbers stay numbers; a formula gets an apostrophe, which makes spreadsheets show it as
- * text.
+ * Formats rows as CSV (RFC 4180). Numbers stay numbers; formulas are prefixed with an apostrophe, so that spreadsheets
+ * show them as text.
  */
 export function toCsv(rows: readonly (readonly string[])[]): string {
   return `${papaparse.unparse(
