@@ -4,8 +4,8 @@ import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Operator } from '../../src/wallet/state/operation.js';
 
 /*
- * Few ids, few rounds and few amounts, on purpose: histories are then full of repeats, late messages, reused ids and
- * rounds with a past.
+ * Deliberately few ids, rounds and amounts, so that histories contain many repeats, late messages, reused ids and
+ * rounds with earlier bets.
  */
 export const USERNAMES = ['ann', 'bob'];
 const PRODUCTS = ['P1', 'P2'];
@@ -77,7 +77,7 @@ const envelope = {
   username: fc.integer({ min: 0, max: 40 }).map((n) => (n === 0 ? 'nobody' : (USERNAMES[n < 32 ? 0 : 1] as string))),
 };
 
-/** Stands for a digest. Commands without a session carry one, too, which the code must ignore. */
+/** A placeholder for a session digest. Commands without sessions also get one, which the code must ignore. */
 const session = fc.constantFrom(undefined, 'x', 'x', 'x', 'y');
 
 function callback<T extends CallbackCommand['type']>(type: T): fc.Arbitrary<CallbackCommand> {
@@ -101,13 +101,13 @@ export type Correction = Extract<OperationCommand, { type: 'correct' }>;
 export type Step =
   | { readonly type: 'callback'; readonly command: CallbackCommand }
   | { readonly type: 'balance'; readonly command: CheckBalanceCommand }
-  /** An earlier callback again, possibly much later. */
+  /** Sends an earlier callback again, possibly much later. */
   | { readonly type: 'again'; readonly back: number }
-  /** One element of an earlier callback again, with a change: a retry as networks and platforms distort it. */
+  /** Sends one element of an earlier callback again with a change, like a retry distorted by a network or platform. */
   | { readonly type: 'vary'; readonly back: number; readonly element: number; readonly change: object }
   | { readonly type: 'withdraw-all'; readonly username: string }
   | { readonly type: 'block' | 'unblock'; readonly username: string; readonly by: Operator | undefined }
-  /** Undefined ends the session. */
+  /** Sets the session; an undefined digest ends it. */
   | {
       readonly type: 'session';
       readonly username: string;
@@ -116,7 +116,7 @@ export type Step =
     }
   | { readonly type: 'correct'; readonly command: Correction }
   | { readonly type: 'tomorrow' }
-  /** Reloads all wallets, hibernated, from a snapshot. */
+  /** Reloads all wallets from a snapshot, in hibernated form. */
   | { readonly type: 'restart' };
 
 const CALLBACKS: readonly fc.WeightedArbitrary<CallbackCommand>[] = [
@@ -181,7 +181,7 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
       type: fc.constant('session' as const),
       username: fc.constantFrom(...USERNAMES),
       digest: fc.constantFrom('x', 'x', 'y', undefined),
-      // Never, long ago, and a day after the start of the history.
+      // The session never ends, ended long ago, or ends a day after the start of the history.
       endMs: fc.constantFrom(null, null, 0, 1_700_086_400_000),
     }),
   },
@@ -209,7 +209,7 @@ function toStep(command: CallbackCommand): Step {
   return { type: 'callback', command };
 }
 
-/** Rules with every setting varied, and with limits so small that histories reach them. */
+/** Rules in which every setting varies, with limits small enough for histories to reach them. */
 export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
   return fc
     .record({
@@ -237,13 +237,13 @@ export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
     .map((rules) => ({ ...defaults, ...rules }));
 }
 
-/** The command with one element changed; undefined when it lacks the field to change. */
+/** The command with one element changed; undefined if the element lacks the field to change. */
 export function varied(command: CallbackCommand, element: number, change: object): CallbackCommand | undefined {
   const txn = command.txns[element % command.txns.length];
   const field = Object.keys(change)[0] as string;
   if ('requestId' in change && txn !== undefined) return { ...command, id: change.requestId as string };
   if (txn === undefined || !(field in txn) || (field === 'status' && command.type !== 'placeBets')) return undefined;
-  // A movement is kept in a round named after it.
+  // A movement is stored in a round with the movement's id.
   if (command.type === 'adjustBalance' && field === 'roundId') return undefined;
   const { id } = change as { readonly id?: string };
   if (command.type === 'adjustBalance' && id !== undefined) {

@@ -36,37 +36,37 @@ import { TestHost } from '../support/test-host.js';
 import { arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
 
 /*
- * Random histories over stores and archives, with the settings of config/tiny.json. The process ends between any two
- * steps of a move. Each history is compared with the naive reference wallet, and with a host that keeps everything in
- * memory. MODEL_RUNS lengthens the run.
+ * Random histories with different stores and archives, using the settings in config/tiny.json. The process ends between
+ * any two steps of archiving a round. Each history is compared with the naive reference wallet and with a host that
+ * keeps everything in memory. MODEL_RUNS lengthens the run.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 3000);
 const OPENING_BALANCE = 100;
 const ARCHIVE_ID = '00000000-0000-4000-8000-00000000000a';
 const TINY = loadSettings({ WALLETD_CONFIG: fileURLToPath(new URL('../../../config/tiny.json', import.meta.url)) });
 const MEMORY_MS = TINY.retention.memorySeconds * 1000;
-/** Rules without a reachable limit on tombstones: archived ones do not count as held. */
+/** Rules with a limit on tombstones that histories cannot reach, because archived tombstones are not counted. */
 const RULES: Rules = { ...rulesOf(TINY), tombstonesMax: 1000 };
-/** A wallet that is unused between two looks hibernates: a few of the wallets stay awake. */
+/** Interval after which unused wallets hibernate, so that only a few wallets stay awake. */
 const IDLE_MS = 1;
 
 const STEPS_PER_MOVE = 4;
 const STEPS_PER_GROUP = 8;
 const GROUPS = 3;
 
-/** The last step of a move that the process reaches; the process ends before or after it. */
+/** The last step of archiving that the process reaches; the process ends before or after it. */
 type End = 'before-put' | 'behind-put' | 'before-event' | 'behind-event' | 'in-order';
 
 const arbitraryEnd = fc.constantFrom<End>('before-put', 'behind-put', 'before-event', 'behind-event', 'in-order');
 
-/** The durable parts of a process: logs, snapshots and archive. */
+/** The durable parts of walletd, which outlive a process: logs, snapshots and archive. */
 interface Place extends LogsAndSnapshots {
   readonly storeId: string;
   readonly archive: Archive;
   close(): Promise<void>;
 }
 
-/** A place as seen by one process: after the process ends, every call does nothing. */
+/** A place as seen by one process. After the process has ended, calls do nothing. */
 class OneLife {
   end: End = 'in-order';
   private isOver = false;
@@ -125,7 +125,10 @@ function told(answer: Answer): ReferenceAnswer {
     : { code: FAILURES[answer.failure].statusCode };
 }
 
-/** The command that the step sends. After a while the commands name other rounds, and then the first rounds again. */
+/**
+ * The command that the step sends. After some steps, the commands name different rounds, and later the first rounds
+ * again.
+ */
 function maybeCommand(step: Step, n: number, past: readonly CallbackCommand[]): CallbackCommand | undefined {
   if (step.type === 'again') return past[past.length - step.back];
   if (step.type === 'vary') {
@@ -138,7 +141,7 @@ function maybeCommand(step: Step, n: number, past: readonly CallbackCommand[]): 
   return { ...step.command, txns } as CallbackCommand;
 }
 
-/** Plays a history over a place, with ends in turn; resolves to the number of rounds that left memory. */
+/** Plays a history with these process ends in turn; resolves to the number of rounds that left memory. */
 async function play(place: Place, steps: readonly Step[], ends: readonly End[], hosts: TestHost[]): Promise<number> {
   let moved = 0;
   const common = { shards: 1, limits: TINY.limits, rules: RULES };
@@ -174,7 +177,7 @@ async function play(place: Place, steps: readonly Step[], ends: readonly End[], 
     still.clock.nowMs = moving.clock.nowMs;
     life.end = ends[ended++ % ends.length] as End;
     const isOver = life.end !== 'in-order' || step.type === 'restart';
-    // Moves are under way and get as far as they get; now and then they overlap with the next callbacks.
+    // Rounds are being archived now and may not finish. In some cases archiving overlaps with the next callbacks.
     if (isOver || ended % 2 === 0) await delay(45);
     if (!isOver) continue;
     const { clock } = moving;
@@ -194,7 +197,7 @@ async function play(place: Place, steps: readonly Step[], ends: readonly End[], 
 }
 
 function histories(name: string, runs: number, open: () => Promise<Place>): void {
-  test(`${name}: random histories match the reference wherever a process ends in a move`, async () => {
+  test(`${name}: random histories match the reference when a process ends during archiving`, async () => {
     const hosts: TestHost[] = [];
     let moved = 0;
     try {
@@ -228,7 +231,7 @@ function newFolder(): string {
   return folder.path;
 }
 
-/** Creates a new store's meta record, for one shard. */
+/** Creates the meta record of a new store with one shard. */
 async function created<T extends Store>(store: T): Promise<T & { readonly storeId: string }> {
   const scales = { default: 4, byCurrency: {} };
   const storeId = randomUUID();

@@ -3,13 +3,13 @@ import { failOvers, trouble } from '../simulation/trouble.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
 /*
- * Random histories of a cluster, each decided by one seed. Nodes are killed, stopped, and cut off from each other or
- * from the store. Masters fail over, are unreachable or slow. Calls are lost or late, the membership registry is lost,
- * clocks jump, shards are moved and nodes are drained.
+ * Random histories of a cluster, each determined by one seed. Nodes are killed, stopped, and disconnected from each
+ * other or from the store. Masters fail over, become unreachable or slow. Calls are lost or delayed, the membership
+ * registry is lost, clocks jump, shards are moved and nodes are drained.
  *
- * In every history each acknowledged answer is in the log once, and nothing is in the log twice. Every callback gets
- * its answer in the end, and balances equal the totals of the logs. With durability peers:1 a master that fails over
- * loses acknowledged entries while something happens to one node.
+ * In every history, each acknowledged answer is in the log, and nothing is in the log twice. Every callback is
+ * eventually answered, and balances equal the totals of the logs. With durability peers:1, a master that fails over
+ * loses acknowledged entries while one node has a fault.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 6);
 const SEED = Number(process.env.MODEL_SEED ?? 1);

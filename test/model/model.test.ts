@@ -19,9 +19,9 @@ import { settingsWith } from '../support/settings.js';
 import { arbitraryRules, arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
 
 /*
- * Random histories of all operations against the naive reference wallet. MODEL_RUNS lengthens the run and MODEL_SEED
- * repeats one. A failure prints its seed and the shortest history that still fails. The test reports how many callbacks
- * were compared.
+ * Compares random histories of all operations with the naive reference wallet. MODEL_RUNS sets the number of histories,
+ * and MODEL_SEED repeats a run. A failure prints its seed and the shortest history that still fails. The test reports
+ * how many callbacks were compared.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 2100);
 const SEED = process.env.MODEL_SEED;
@@ -29,7 +29,7 @@ const OPENING_BALANCE = 100;
 const DAY_MS = 86_400_000;
 const DEFAULT_RULES = rulesOf(settingsWith());
 
-/** Rounds of each player that are archived after each step; empty: there is no archive. */
+/** Number of each player's rounds to archive after each step; empty if there is no archive. */
 const arbitraryMoves = fc.oneof(fc.constant([]), fc.array(fc.constantFrom(0, 0, 1, 2, 100), { minLength: 1 }));
 
 function recallAll(domain: Domain): void {
@@ -48,7 +48,7 @@ test('answers, balances, states, logs and snapshots equal those of the reference
       fc.oneof(fc.constant(DEFAULT_RULES), arbitraryRules(DEFAULT_RULES)),
       arbitraryMoves,
       (steps, anyRules, moves) => {
-        // Archived tombstones no longer count.
+        // Raise the limit on tombstones, because archived ones are not counted.
         const rules = moves.length === 0 ? anyRules : { ...anyRules, tombstonesMax: 1000 };
         const domain = new Domain(rules);
         const reference = new ReferenceWallet(rules);
@@ -72,7 +72,7 @@ test('answers, balances, states, logs and snapshots equal those of the reference
   t.diagnostic(`${callbacks} callbacks`);
 });
 
-test('a wallet that has forgotten answers like one built without the forgotten part', () => {
+test('a wallet that has forgotten rounds answers like one that never had them', () => {
   const callbacks = fc
     .array(arbitraryStep, { minLength: 30, maxLength: 120, size: 'max' })
     .map((steps) => steps.flatMap((step) => (step.type === 'callback' ? [step.command] : [])));
@@ -106,14 +106,14 @@ test('a wallet that has forgotten answers like one built without the forgotten p
   );
 });
 
-/** The command with more ids and rounds than arbitrary commands have, so that wallets grow long. */
+/** The command with more distinct ids and rounds than arbitrary commands have, so that wallets become long. */
 function numbered(command: CallbackCommand, n: number): CallbackCommand {
   const more = n % 7;
   const txns = command.txns.map((txn) => ({ ...txn, id: `${txn.id}${more}`, roundId: `${txn.roundId}${more}` }));
   return { ...command, txns } as CallbackCommand;
 }
 
-/** Runs one step. True for a callback. */
+/** Runs one step. Returns true if the step sent a callback to both sides and compared the answers. */
 function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: CallbackCommand[]): boolean {
   switch (step.type) {
     case 'callback':
@@ -182,10 +182,13 @@ function compare(domain: Domain, reference: ReferenceWallet, command: CallbackCo
   return true;
 }
 
-/** Compares the player of the command. Effects on other players show at their own next command, and at the end. */
+/**
+ * Compares the command's player on both sides. Effects on other players are detected at their next command or at the
+ * end.
+ */
 function compareStatesOf(domain: Domain, reference: ReferenceWallet, username: string): void {
   if (!USERNAMES.includes(username)) return;
-  // Now and then everything is restored first: each round must be in memory or in the archive.
+  // Sometimes restore everything first, to check that each round is in memory or in the archive.
   const isWhole = domain.events.length % 3 === 0;
   if (isWhole) domain.recall(username, () => true);
   compareStates(domain, reference, username, isWhole);
@@ -204,7 +207,7 @@ function compareStates(domain: Domain, reference: ReferenceWallet, username: str
   ];
   const moves = domain.moves.get(username) ?? 0;
   const actual = [balance, version - moves, blocked, ...(isWhole ? transactionsOf(wallet) : [])];
-  // Deep comparisons cost more than all the rest.
+  // Compare shallowly first, because deep comparisons take longer than everything else.
   if (expected.length === actual.length && expected.every((fact, i) => Object.is(fact, actual[i]))) return;
   assert.deepStrictEqual(actual, expected);
 }
@@ -227,7 +230,7 @@ function compareAnswers(domain: Domain, command: Command, expected: ReferenceAns
 
 type Fact = string | number | boolean;
 
-/** Sort order for both sides: by kind, product, round and id, which together are unique. */
+/** A transaction in comparable form, sorted on both sides by kind, product, round and id, which together are unique. */
 type Row = readonly [kind: string, product: string, round: string, id: string, ...facts: Fact[]];
 
 function transactionsOf(wallet: Wallet): Fact[] {
@@ -263,7 +266,7 @@ function inOrder(rows: Row[]): Fact[] {
 }
 
 /**
- * Checks that the log rebuilds the wallets, that their snapshot restores the same wallets, and that their memory is
+ * Checks that replaying the log rebuilds the wallets, that a snapshot restores them, and that their memory is
  * consistent.
  */
 function checkReplay(domain: Domain): void {
@@ -275,7 +278,7 @@ function checkReplay(domain: Domain): void {
   for (const wallets of [replayed, restarted, domain.wallets]) auditTables(wallets);
 }
 
-/** Checks the books: the sum of all balances equals the moves by kind, including every held stake and payout. */
+/** Checks the ledger: the sum of all balances equals the sum of all movements, including held stakes and payouts. */
 function checkBooks(domain: Domain): void {
   const books: Books = new Map();
   for (const event of domain.events) post(books, event);

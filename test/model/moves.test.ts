@@ -11,10 +11,10 @@ import { type FaultMode, MemoryWal } from '../support/memory-wal.js';
 import { TestHost, turns } from '../support/test-host.js';
 
 /*
- * Random histories of one shard that changes nodes: by takeover, and by transfer with lost, late or duplicated
- * messages. The store is unreachable at times, loses answers, or loses its newest entries, and nodes die. In every
- * history an acknowledged answer is in the log once, and an answer "surely not done" is not in the log. The balance
- * equals the total of the log.
+ * Random histories of one shard that moves between nodes, by takeover and by transfer with lost, late or duplicated
+ * messages. The store is sometimes unreachable, loses answers, or loses its newest entries, and nodes die. In every
+ * history, each acknowledged command is in the log exactly once, and commands answered "surely not done" are not in the
+ * log. The balance equals the total of the log.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 300);
 const SEED = process.env.MODEL_SEED;
@@ -24,7 +24,7 @@ const BALANCE = 1_000_000;
 type Step =
   | { readonly type: 'bet'; readonly node: number; readonly id: number }
   | { readonly type: 'follow' | 'take' | 'confirm' | 'die'; readonly node: number }
-  /** The fate of `take` on its way to the other node, and of `own` on its way back. */
+  /** What happens to `take` on its way to the other node, and to `own` on its way back. */
   | {
       readonly type: 'hand-over';
       readonly from: number;
@@ -67,16 +67,16 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Nodes over one store, and the answers that they have acknowledged. */
+/** Nodes with a shared store, and the answers that they have acknowledged. */
 class World {
   readonly wal = new MemoryWal('11111111-2222-3333-4444-555555555555', 1);
   private readonly nodes: TestHost[] = [];
   /** First answers by id. */
   readonly told = new Map<string, { readonly before: number; readonly after: number }>();
-  /** Ids with an attempt that may have got through. */
+  /** Ids of commands with an attempt of unknown outcome. */
   readonly doubtful = new Set<string>();
   readonly asked = new Set<string>();
-  /** Reason for which the newest takeover was refused. */
+  /** Result of the newest takeover that was refused. */
   private refusal: MoveResult | undefined = undefined;
   private newestAcknowledged: Head | undefined = undefined;
   private readonly open = new Set<Promise<unknown>>();
@@ -105,7 +105,7 @@ class World {
       this.newestAcknowledged = head;
   }
 
-  /** Runs in the background, like a process beside the steps. */
+  /** Runs in the background, concurrently with the steps. */
   private beside(run: Promise<unknown>): void {
     this.open.add(run);
     void run.finally(() => this.open.delete(run));
@@ -194,10 +194,10 @@ class World {
   }
 
   /**
-   * Removes the newest entries of the store. Requires that exactly one node considers itself the owner, and has all
-   * acknowledged entries. When a store loses a fence and the former owner does not notice, two owners were each right
-   * in their time. Each then has entries that the other lacks. A store whose answers wait for its replicas does not
-   * lose a fence.
+   * Removes the store's newest entries. Requires that exactly one node considers itself the owner and that it has all
+   * acknowledged entries. If a store loses a fence without the former owner's knowledge, two nodes may have
+   * acknowledged different entries as owners. A store that waits for its replicas before it answers does not lose a
+   * fence.
    */
   private loseTail(entries: number): void {
     const owners = this.nodes
@@ -208,7 +208,7 @@ class World {
   }
 
   /**
-   * Kills a node: its memory is gone, and messages that it has sent may still arrive. Never kills the last node that
+   * Kills a node. Its memory is lost, but messages that it has sent may still arrive. Never kills the last node that
    * has the acknowledged entries.
    */
   private async die(node: number): Promise<void> {
@@ -219,7 +219,7 @@ class World {
     this.nodes[node] = await this.newNode();
   }
 
-  /** Ends all faults and waits until a node serves the shard. */
+  /** Ends all faults and waits until one node serves the shard. */
   async settle(): Promise<TestHost> {
     this.clear();
     for (let attempt = 0; attempt < 200; attempt++) {

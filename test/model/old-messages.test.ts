@@ -11,24 +11,24 @@ import { settingsWith } from '../support/settings.js';
 import { arbitraryCallback, arbitraryRules } from './arbitrary-commands.js';
 
 /*
- * A property that needs no model (docs/decisions.md section 3): an acknowledged message, sent again at any later time,
- * moves nothing. REPEATS_RUNS lengthens the run and REPEATS_SEED repeats one. A failure prints its seed and the
- * shortest history.
+ * Tests a property that needs no model (docs/decisions.md section 3): an acknowledged message that is sent again at any
+ * later time moves no money. REPEATS_RUNS sets the number of histories, and REPEATS_SEED repeats a run. A failure
+ * prints its seed and the shortest history.
  */
 const RUNS = Number(process.env.REPEATS_RUNS ?? 2000);
 const SEED = process.env.REPEATS_SEED;
 const PLAYER = 'ann';
-/** Codes that report an event since the first answer. */
+/** Codes that report an event after the first answer. */
 const HAPPENED_SINCE = [20002, 20003, 20004];
 const DEFAULT_RULES = rulesOf(settingsWith());
 
 interface Step {
   readonly command: CallbackCommand;
-  /** In place of the command: an earlier message's content under a new request id; 0: none. */
+  /** If not 0, sends the content of an earlier message under a new request id instead of the command. */
   readonly anew: number;
-  /** Distances back to the messages that are sent again after the command. */
+  /** Messages to send again after the command, as distances back from it. */
   readonly again: readonly number[];
-  /** Closed rounds that leave memory after the command. */
+  /** Number of closed rounds that leave memory after the command. */
   readonly leave: number;
 }
 
@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   leave: fc.constantFrom(0, 0, 0, 1, 100),
 });
 
-/** Limits on remembered messages refuse a message; they never forget one. */
+/** Rules with small limits. At a limit on remembered messages, walletd refuses a message and never forgets one. */
 const rules: fc.Arbitrary<Rules> = fc.oneof(
   fc.constant(DEFAULT_RULES),
   arbitraryRules(DEFAULT_RULES).map((any) => ({

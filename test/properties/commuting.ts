@@ -19,7 +19,7 @@ export const COMMUTING: Property = {
     }
     return { history };
   },
-  /** Compares the messages in their order with one half sent after the other. */
+  /** Compares the original order of the messages with an order in which one half is sent after the other. */
   check: async (operator, { history }): Promise<Outcome> => {
     const isApart = ({ txns }: Message) => JSON.stringify(txns).includes(APART);
     const sorted = [...history.filter((one) => !isApart(one)), ...history.filter(isApart)];

@@ -10,7 +10,7 @@ import { type Operator, PlayerClient } from './player-client.js';
 const BALANCE = 200;
 const LANES = 24;
 const PAUSE = 0.15;
-/** Long enough for rounds to leave memory, and for a disturbance to come between two messages. */
+/** Pause between messages, long enough for rounds to leave memory and for a disturbance to occur. */
 const PAUSE_MS = 60;
 
 interface Started {
@@ -24,7 +24,7 @@ export interface Agreed {
   readonly disturbances: number;
 }
 
-/** Plays the same histories in every setting. Throws when the answers differ from those in the first setting. */
+/** Plays the same histories in every setting. Throws if the answers differ from those in the first setting. */
 export async function mustAgree(
   settings: readonly Setting[],
   firstSeed: number,

@@ -5,10 +5,10 @@ import type { Random } from '../simulation/random.js';
 const LEAST = 5;
 const MOST = 40;
 const IDS = ['id', 'roundId', 'refId'];
-/** Numbers name requests: another drawer's numbers start far beyond. */
+/** Distance between the request numbers of two drawers, so that their request ids differ. */
 const NUMBERS_APART = 1000;
 
-/** New messages of one player, drawn like those of the search for repeats. */
+/** Draws new messages of one player, in the same way as the search for repeats does. */
 export function drawHistory(random: Random, most = MOST): Message[] {
   const drawer = new MessageDrawer(random.fork());
   return Array.from({ length: LEAST + random.below(most - LEAST) }, () => drawer.next());

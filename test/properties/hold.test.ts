@@ -17,7 +17,7 @@ function property(outcomeOf: (endpoints: readonly string[]) => Outcome): Propert
   };
 }
 
-test('a case that breaks a property is shrunk to the messages that matter', async (t) => {
+test('a case that breaks a property is shrunk to the relevant messages', async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const broken = property((endpoints) => {
     return endpoints.indexOf('rollback') > endpoints.indexOf('placeBets') && endpoints.includes('placeBets')
@@ -30,7 +30,7 @@ test('a case that breaks a property is shrunk to the messages that matter', asyn
   );
 });
 
-test('cases that say nothing are counted separately', async (t) => {
+test('cases that do not meet the precondition are counted separately', async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const some = property((endpoints) => (endpoints.length % 2 === 0 ? 'holds' : 'says nothing'));
   const { holds, saysNothing } = await hold(some, NOWHERE, SEED, (cases) => cases < CASES);

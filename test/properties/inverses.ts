@@ -10,7 +10,7 @@ const STAKES = [1, 5.5, 10, 25.0001];
 const PAYOUTS = [0, 5, 10.25, 90];
 const ROUND = { roundId: 'there-and-back' };
 
-/** Messages that end in the state after the first `kept` of them. */
+/** A history whose messages after the first `kept` cancel out, so that it ends in the state after those. */
 interface ThereAndBack {
   readonly kept: number;
   readonly messages: readonly Message[];

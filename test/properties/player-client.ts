@@ -6,7 +6,7 @@ import type { Wire } from '../repeats/wire.js';
 
 const START_MS = 1_790_000_000_000;
 const PRODUCT = 'P1';
-/** Covers every stake of a history. */
+/** A balance that covers all stakes of a history. */
 export const RICH = 100_000;
 
 /** A request as sent. */
@@ -14,11 +14,11 @@ export type Body = Readonly<Record<string, unknown>> & { readonly txns?: readonl
 /** Changes a request before it is sent. */
 export type Change = (body: Body) => object;
 
-/** An operator, and the players that a property may use. */
+/** A connection to one operator, with the players that a property may use. */
 export interface Operator {
   readonly wire: Wire;
   readonly players: FreshPlayers;
-  /** Time that a closed round needs to leave memory; 0 where none leaves. */
+  /** Time until a closed round leaves memory; 0 if rounds do not leave memory. */
   readonly pauseMs: number;
 }
 
@@ -30,7 +30,7 @@ export class PlayerClient {
     private readonly change: Change,
   ) {}
 
-  /** A client of a player without any history. */
+  /** Creates a client for a player without history. */
   static async take(operator: Operator, balance: number, change: Change = (body) => body): Promise<PlayerClient> {
     return new PlayerClient(operator, await operator.players.takeWith(balance), change);
   }
@@ -70,7 +70,7 @@ export function moveOf({ statusCode, balanceBefore, balanceAfter }: Answer): num
   return statusCode === 0 ? rounded(Number(balanceAfter) - Number(balanceBefore)) : undefined;
 }
 
-/** Removes float noise; amounts have four decimals. */
+/** Removes floating-point errors by rounding to four decimals. */
 export function rounded(amount: number): number {
   return Math.round(amount * 10_000) / 10_000;
 }

@@ -12,7 +12,7 @@ const SECONDS = 5;
 const AGREEING_SECONDS = 10;
 const DISTURBED = ['lmdb-killed', 'lmdb-restored', 'redis-cluster-moves'];
 
-/** True for this many seconds from the first call on: the servers start before that. */
+/** Returns true for this many seconds from the first call, so that the servers' start does not count. */
 function during(seconds: number): () => boolean {
   let endMs: number | undefined;
   return () => {

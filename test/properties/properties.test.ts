@@ -8,7 +8,7 @@ import { PROPERTIES } from './all.js';
 import { mustAgree } from './configurations.js';
 import { hold } from './property.js';
 
-/** A walletd whose closed rounds leave memory at once. */
+/** A walletd whose closed rounds leave memory immediately. */
 const SETTING = mustSetting('lmdb-archive');
 const CASES = 60;
 const HISTORIES = 30;

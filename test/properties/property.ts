@@ -6,15 +6,15 @@ import type { Operator } from './player-client.js';
 const SHRINKING_PLAYS_MAX = 400;
 const LANES = 32;
 
-/** A drawn case. Its history is shortened when the property does not hold. */
+/** A drawn case. Its history is shrunk if the property does not hold. */
 export interface Drawn {
   readonly history: readonly Message[];
 }
 
-/** `says nothing`: the case does not meet the precondition of the property. */
+/** `says nothing` means that the case does not meet the property's precondition. */
 export type Outcome = 'holds' | 'says nothing' | { readonly broken: string };
 
-/** A claim about all histories. */
+/** A statement that must hold for all histories. */
 export interface Property<D extends Drawn = Drawn> {
   readonly title: string;
   draw(random: Random): D;
@@ -26,7 +26,9 @@ export interface Held {
   readonly saysNothing: number;
 }
 
-/** Draws and checks cases until `goesOn` returns false. Throws the shortest case found that breaks the property. */
+/**
+ * Draws and checks cases until `goesOn` returns false. If a case breaks the property, throws the shortest one found.
+ */
 export async function hold<D extends Drawn>(
   property: Property<D>,
   operator: Operator,
@@ -77,7 +79,7 @@ async function explain<D extends Drawn>(
   return [`seed ${seed}: ${property.title}: broken`, ...lines, `  ${why.replaceAll('\n', '\n  ')}`].join('\n');
 }
 
-/** Drops chunks of this size wherever the property stays broken. */
+/** Drops chunks of this size, as long as the property stays broken. */
 async function dropChunks<D extends Drawn>(
   drawn: D,
   size: number,

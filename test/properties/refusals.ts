@@ -3,9 +3,9 @@ import { drawHistory } from './draw-history.js';
 import { PlayerClient } from './player-client.js';
 import type { Outcome, Property } from './property.js';
 
-/** Small, so that stakes are refused, too. */
+/** A small balance, so that some stakes are refused. */
 const BALANCE = 60;
-/** A list costs as much as ten callbacks. */
+/** Compare lists only every few messages, because a list costs as much as ten callbacks. */
 const LISTED_EVERY = 5;
 
 export const REFUSALS: Property = {

@@ -9,11 +9,11 @@ import type { Drawn, Outcome, Property } from './property.js';
 const BALANCE = 200;
 
 interface Repeated extends Drawn {
-  /** Message numbers to send again after each message, if they were acknowledged; by the message's number. */
+  /** By message number: the earlier messages to send again after it, if they were acknowledged. */
   readonly repeats: ReadonlyMap<number, readonly number[]>;
 }
 
-/** State that no list shows appears in later answers. */
+/** Detects changes that appear in no list through their effect on later answers. */
 export const UNSEEN: Property<Repeated> = {
   title: 'repeats leave no trace in later answers',
   draw: (random) => {

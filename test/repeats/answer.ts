@@ -1,4 +1,4 @@
-/** The part of a final answer that a repeat must reproduce. */
+/** The part of a final answer that the answer to a repeat must reproduce. */
 export interface Answer {
   readonly statusCode: number;
   readonly balanceBefore?: number | undefined;

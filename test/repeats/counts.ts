@@ -1,12 +1,12 @@
-/** Counts of one setting. */
+/** Statistics for one setting. */
 export class Counts {
   messages = 0;
   repeats = 0;
   histories = 0;
   listings = 0;
-  /** Messages that were refused at first. */
+  /** Number of messages that were refused at first and accepted later. */
   acceptedLater = 0;
-  /** Answers to repeats, by code. */
+  /** Number of answers to repeats, by code. */
   readonly codes = new Map<number, number>();
 
   countRepeat(code: number): void {

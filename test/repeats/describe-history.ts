@@ -3,7 +3,7 @@ import { type Answer, describeAnswer } from './answer.js';
 import type { Step } from './step.js';
 import type { Violation } from './violation.js';
 
-/** Fields that are the same in nearly every message, or are described in another way. */
+/** Fields that are the same in nearly every message, or that are described separately. */
 const OMITTED_FIELDS = [
   'gameCode',
   'playInfo',
@@ -16,7 +16,7 @@ const OMITTED_FIELDS = [
   'roundId',
 ];
 
-/** One line per message: its request, elements and answers. */
+/** Formats a history with one line per message: its request, elements and answers. */
 export function describeHistory(
   steps: readonly Step[],
   answers: readonly (readonly Answer[])[],

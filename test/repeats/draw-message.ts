@@ -9,7 +9,7 @@ const PAYOUTS = [0, 5, 10, 40];
 const MOVEMENTS = [1, 5, 30];
 const PRODUCTS = ['P1', 'P2'];
 
-/** Ids that most messages are about, so that these go through several states. */
+/** Number of ids used by most messages, so that these ids go through several states. */
 const FOCUS_IDS = 3;
 const FOCUS_CHANGE = 0.1;
 const FOCUS = 0.75;
@@ -21,7 +21,7 @@ const ARRAY_LENGTHS = [1, 1, 1, 1, 1, 1, 2, 2, 3];
 
 type Kind = (id: string) => Message;
 
-/** Draws the messages of one history. Each is a fresh request, with a later time than the one before. */
+/** Draws the messages of one history. Each is a new request with a later time than the previous one. */
 export class MessageDrawer {
   private readonly platform = new Platform();
   private readonly past: Message[] = [];
@@ -99,7 +99,7 @@ export class MessageDrawer {
     return random.pick(random.chance(FOCUS) ? this.focus : IDS);
   }
 
-  /** The message with one field changed in all elements; unchanged when they lack the field. */
+  /** The message with one field changed in all elements; unchanged if they lack the field. */
   private varied(message: Message): Message {
     const { random } = this;
     const change = random.pick<Element>([

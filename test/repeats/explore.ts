@@ -28,12 +28,12 @@ export interface Explored {
   readonly counts: Counts;
 }
 
-/** Source of players without any history; the opening balance follows from the seed. */
+/** Source of players without history. The seed determines the opening balance. */
 export interface Players {
   take(seed: number): Promise<Player>;
 }
 
-/** Plays random histories until `goesOn` returns false, or enough of them are broken. */
+/** Plays random histories until `goesOn` returns false or enough histories have broken a promise. */
 export async function explore(
   wire: Wire,
   players: Players,
@@ -62,7 +62,7 @@ export async function explore(
   return { broken: broken.slice(0, findingsMax), counts };
 }
 
-/** Draws and plays one history. Resolves to the steps up to the one that breaks a promise, if there is one. */
+/** Draws and plays one history. If a step breaks a promise, resolves to the steps up to that one. */
 async function playDrawn(
   seed: number,
   pauseMs: number,

@@ -3,11 +3,11 @@ import type { Player } from '../../src/tools/simulate/message.js';
 import type { RealWire } from './wire.js';
 
 const BATCH = 256;
-/** Mostly enough for every stake; for some players the balance does not cover a stake. */
+/** Opening balances. Most cover every stake, but for some players a stake is refused. */
 const BALANCES = [1000, 1000, 1000, 60];
 const CURRENCY = 'THB';
 
-/** Players without any history, created in batches. */
+/** Creates players without history, in batches. */
 export class FreshPlayers {
   private readonly prefix = `p-${randomBytes(3).toString('hex')}`;
   private made = 0;
@@ -16,7 +16,7 @@ export class FreshPlayers {
 
   constructor(private readonly wire: RealWire) {}
 
-  /** A player whose opening balance follows from the seed. */
+  /** A player whose opening balance is determined by the seed. */
   async take(seed: number): Promise<Player> {
     return await this.takeWith(BALANCES[seed % BALANCES.length] as number);
   }

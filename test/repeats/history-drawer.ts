@@ -8,8 +8,7 @@ const STEPS_MOST = 60;
 const REPEATS_PER_STEP = 2;
 const RECENT = 4;
 /**
- * Share of the pairs of repeats around which all transactions are compared: a comparison costs as much as ten
- * callbacks.
+ * Share of repeats before and after which all transactions are compared. A comparison costs as much as ten callbacks.
  */
 const LISTING_SHARE = 1 / 16;
 const AT_ONCE = 0.05;
@@ -24,14 +23,15 @@ export interface Past {
 }
 
 /**
- * Draws one history from its seed. The choice of repeats depends on the answers, so equal answers give equal histories.
+ * Draws one history from its seed. The choice of repeats also depends on the answers, so equal answers lead to equal
+ * histories.
  */
 export class HistoryDrawer {
   private readonly random: Random;
   private readonly messages: MessageDrawer;
   private left: number;
 
-  /** `pauseMs`: the time that a closed round needs to leave memory; 0 where none leaves. */
+  /** `pauseMs`: the time until a closed round leaves memory; 0 if rounds do not leave memory. */
   constructor(
     seed: number,
     private readonly pauseMs: number,
@@ -57,7 +57,7 @@ export class HistoryDrawer {
     return [{ type: 'repeat', messages, isListed: this.random.chance(LISTING_SHARE) }];
   }
 
-  /** Picks a message to repeat: a third are recent, a third old, a third of any age. */
+  /** Picks a message to repeat. A third of the picks are recent, a third are old, and a third are of any age. */
   private pick(acknowledged: readonly Message[]): Message {
     const { random } = this;
     const count = acknowledged.length;

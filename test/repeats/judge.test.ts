@@ -10,7 +10,7 @@ const REFUSED = { statusCode: 20001 };
 
 const promisedBy = (again: Answer) => judgeRepeat(MESSAGE, FIRST, again)?.promised;
 
-test('a repeat may be answered as at first or with 20002, 20003, 20004', () => {
+test('a repeat may get its first answer or 20002, 20003, 20004', () => {
   for (const again of [FIRST, { statusCode: 20002 }, { statusCode: 20003 }, { statusCode: 20004 }]) {
     assert.equal(promisedBy(again), undefined);
   }
@@ -22,7 +22,7 @@ test('a repeat answered with any other code is a violation', () => {
   }
 });
 
-test('a repeat answered 0 with another balance is a violation', () => {
+test('a repeat answered 0 with a different balance is a violation', () => {
   const promised = 'a repeat that is answered 0 has the first balances';
   assert.equal(promisedBy({ ...FIRST, balanceBefore: 90 }), promised);
   assert.equal(promisedBy({ ...FIRST, balanceAfter: 80 }), promised);

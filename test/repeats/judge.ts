@@ -2,10 +2,10 @@ import type { Message } from '../../src/tools/simulate/message.js';
 import { type Answer, describeAnswer, isAccepted } from './answer.js';
 import type { Violation } from './violation.js';
 
-/** Codes that may answer the repeat of a message that no longer stands: duplicate, cancelled, settled. */
+/** Codes allowed for a repeat of a message whose effect was superseded: duplicate, cancelled, settled. */
 const SUPERSEDED = [20002, 20003, 20004];
 
-/** The violation in the answer to a repeat; undefined when the answer is right. */
+/** The violation in the answer to a repeat; undefined if the answer is right. */
 export function judgeRepeat(message: Message, first: Answer, again: Answer): Violation | undefined {
   const detail = `first answered ${describeAnswer(first)}, now ${describeAnswer(again)}`;
   if (!isAccepted(again)) {
@@ -17,8 +17,9 @@ export function judgeRepeat(message: Message, first: Answer, again: Answer): Vio
 }
 
 /**
- * The violation in the change of the balance by a new message. An accepted message either moved the balance as its
- * answer says, or moved nothing because it retries an earlier message under another request id.
+ * The violation in the balance change by a new message; undefined if there is none. An accepted message either changed
+ * the balance as its answer says, or changed nothing because it retries an earlier message under a different request
+ * id.
  */
 export function judgeMove(message: Message, answer: Answer, before: number, after: number): Violation | undefined {
   const detail = `answered ${describeAnswer(answer)}, and the balance went from ${before} to ${after}`;

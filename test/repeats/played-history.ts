@@ -11,15 +11,15 @@ import type { Asked, Wire } from './wire.js';
 const START_MS = 1_790_000_000_000;
 const PRODUCT = 'P1';
 
-/** One history as played by one player: the first answers, the balance, and the judgement of every step. */
+/** One history as played by one player. Records first answers and the balance, and checks every step. */
 export class PlayedHistory implements Past {
   readonly acknowledged: Message[] = [];
   readonly refused: Message[] = [];
-  /** Answers in the order of the steps, one list per step; for the printed history. */
+  /** Answers, one list per step, for printing the history. */
   readonly answers: Answer[][] = [];
   /**
-   * True once a message was cut off and its second copy was refused. The first copy may still arrive and be accepted,
-   * so the balance no longer proves anything.
+   * True once a connection was cut and the second copy of the message was refused. The first copy may still arrive and
+   * be accepted, so from then on the balance proves nothing.
    */
   isUncertain = false;
   private balance: number;
@@ -68,7 +68,7 @@ export class PlayedHistory implements Past {
     if (!isAccepted(answer)) {
       if (!this.refused.includes(message)) this.refused.push(message);
       if (delivery === 'cut') this.isUncertain = true;
-      // A refusal that moved money shows after the next repeats, unless the message was sent several times.
+      // If a refused message moved money, the next repeats reveal it, unless the message was sent several times.
       const isPlain = delivery === 'once' && asked.every(({ wasUnknown }) => !wasUnknown);
       if (isPlain || this.isUncertain) return undefined;
     }
@@ -95,7 +95,7 @@ export class PlayedHistory implements Past {
 
   private async repeat(messages: readonly Message[], isListed: boolean): Promise<Violation | undefined> {
     const { player, wire } = this;
-    // A shorter history may lack the step that made one of the messages acceptable.
+    // A shrunk history may lack the step that made a message acceptable.
     const known = messages.filter((message) => this.firstAnswers.has(message));
     const listed = isListed && known.length > 0 ? await wire.list(player.username) : undefined;
     const answers: Answer[] = [];

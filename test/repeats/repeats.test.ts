@@ -9,7 +9,7 @@ import { mustSetting } from './settings/all.js';
 import type { Step } from './step.js';
 
 const REPEATS = 4000;
-/** A bound for a machine that stalls; the repeats take a few seconds. */
+/** Time limit in case the machine stalls. The repeats normally take a few seconds. */
 const SECONDS_MAX = 60;
 const REPEATS_LEAST = 500;
 

@@ -11,17 +11,17 @@ const PROGRESS_MS = 5000;
 export interface RunPlan {
   readonly seed: number;
   readonly seconds: number;
-  /** Ends the run after this many repeats; infinite: after the time. */
+  /** Ends the run after this many repeats; if infinite, only the time limit ends it. */
   readonly repeatsMax: number;
-  /** Ends after this many broken histories, and shrinks each of them. */
+  /** Ends the run after this many broken histories, each of which is shrunk. */
   readonly findingsMax: number;
-  /** Ends the run early, as a signal does. */
+  /** Returns true to end the run early, for example after a signal. */
   readonly isOver?: () => boolean;
 }
 
 export interface Found {
   readonly seed: number;
-  /** The history, one line per message. */
+  /** The history as text, with one line per message. */
   readonly text: string;
 }
 
@@ -32,11 +32,11 @@ export interface Ran {
   readonly findings: readonly Found[];
   readonly resent: number;
   readonly disturbances: number;
-  /** Names of closed rounds in the archive; undefined where there is none. */
+  /** Number of keys of closed rounds in the archive; undefined without an archive. */
   readonly archived: number | undefined;
 }
 
-/** Explores one setting, in its own deployment, and shrinks the histories that break a promise. */
+/** Explores one setting in its own deployment and shrinks the histories that break a promise. */
 export async function runSetting(
   setting: Setting,
   plan: RunPlan,
@@ -68,7 +68,7 @@ export async function runSetting(
   }
 }
 
-/** Explores while the deployment is disturbed. Resolves when the disturbances are over. */
+/** Explores while the deployment is disturbed. Resolves once the disturbances have ended. */
 async function exploreDisturbed(
   { lanes, pauseMs }: Setting,
   deployment: Deployment,
@@ -85,13 +85,13 @@ async function exploreDisturbed(
   });
   const disturbing = deployment.disturb?.(() => !isOver);
   const [explored, disturbed] = await Promise.allSettled([exploring.finally(end), disturbing?.finally(end)]);
-  // A deployment that did not come back is the cause of all later violations.
+  // Report this error first: a deployment that did not recover is the cause of all later violations.
   if (disturbed.status === 'rejected') throw disturbed.reason;
   if (explored.status === 'rejected') throw explored.reason;
   return explored.value;
 }
 
-/** The shortest histories, one of each kind. */
+/** The shortest history of each kind. */
 async function shrinkAll(
   broken: readonly Broken[],
   wire: Wire,

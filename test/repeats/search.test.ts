@@ -19,14 +19,14 @@ async function exploreToy(bug: ToyBug): Promise<{ explored: Explored; wire: ToyW
   return { explored, wire };
 }
 
-test('an operator that keeps the promise is found to break none', async (t) => {
+test('the search finds no violation by an operator that keeps the promises', async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const { explored } = await exploreToy('none');
   assert.deepEqual(explored.broken, []);
   assert.ok(explored.counts.repeats >= REPEATS);
 });
 
-test('a repeat that is paid again is found and shrunk to three steps', async (t) => {
+test('the search finds a repeat that is paid again and shrinks it to three steps', async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const { explored, wire } = await exploreToy('a reward behind a cancel is paid again');
   const [broken] = explored.broken;
@@ -41,7 +41,7 @@ test('a repeat that is paid again is found and shrunk to three steps', async (t)
   assert.match(text, /REPEAT q\d+ P\d winRewards/);
 });
 
-test('two concurrent copies that are both carried out are found', async (t) => {
+test('the search finds two concurrent copies that are both executed', async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const { explored } = await exploreToy('copies at once are both carried out');
   assert.equal(explored.broken[0]?.violation.promised, 'a message moves the balance once, by its own balances');

@@ -10,12 +10,12 @@ const PLAYS_MAX = 1500;
 
 export interface Shortest {
   readonly steps: readonly Step[];
-  /** Equal for histories of the same callbacks, whatever their ids and amounts. */
+  /** Equal for histories with the same sequence of callbacks, regardless of ids and amounts. */
   readonly kind: string;
   readonly text: string;
 }
 
-/** The shortest history that breaks the same promise, with its kind and its text. */
+/** Finds the shortest history that breaks the same promise, with its kind and text. */
 export async function shortestOf(broken: Broken, wire: Wire, players: Players, pauseMs: number): Promise<Shortest> {
   let answers: PlayedHistory['answers'] = [];
   const replay: Replay = async (steps) => {
@@ -38,7 +38,7 @@ export async function shortestOf(broken: Broken, wire: Wire, players: Players, p
   return { steps, kind: kindOf(steps, violation.promised), text };
 }
 
-/** The history as it fails again, with pauses before every repeat if it does not fail without them. */
+/** Reproduces the failure. If it does not occur again, tries once more with a pause before every repeat. */
 async function reproduced(broken: Broken, replay: Replay, pauseMs: number): Promise<Failing | undefined> {
   const paused = broken.steps.flatMap((step): Step[] => {
     return step.type === 'repeat' && pauseMs > 0 ? [{ type: 'pause', ms: 2 * pauseMs }, step] : [step];
@@ -50,7 +50,7 @@ async function reproduced(broken: Broken, replay: Replay, pauseMs: number): Prom
   return undefined;
 }
 
-/** A text that is equal for histories of the same callbacks, whatever their ids and amounts. */
+/** A text that is equal for histories with the same sequence of callbacks, regardless of ids and amounts. */
 function kindOf(steps: readonly Step[], promised: string): string {
   const names = steps.map((step) => (step.type === 'send' ? kindOfMessage(step.message) : step.type));
   return [promised, ...names].join(' ');

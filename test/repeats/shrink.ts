@@ -2,7 +2,7 @@ import type { Message } from '../../src/tools/simulate/message.js';
 import type { Step } from './step.js';
 import type { Violation } from './violation.js';
 
-/** Candidates played concurrently, each with its own player. */
+/** Number of candidates played concurrently, each with its own player. */
 const AT_A_TIME = 8;
 
 /** A history and the promise that its last step breaks. */
@@ -11,11 +11,11 @@ export interface Failing {
   readonly violation: Violation;
 }
 
-/** Plays the steps with a fresh player. Resolves to the steps up to the violation; undefined without one. */
+/** Plays the steps with a new player. Resolves to the steps up to the violation; undefined if there is none. */
 export type Replay = (steps: readonly Step[]) => Promise<Failing | undefined>;
 
 /**
- * The shortest history found that breaks the same promise. The search drops repeats, chunks of messages, elements and
+ * Searches for the shortest history that breaks the same promise, by dropping repeats, chunks of messages, elements and
  * flags that the violation does not need. Ends after `playsMax` replays.
  */
 export async function shrink(failing: Failing, replay: Replay, playsMax: number): Promise<Failing> {
@@ -49,7 +49,7 @@ class Shrinker {
     return this.smallest;
   }
 
-  /** Takes the first candidate that still fails. */
+  /** Continues with the first candidate that still fails; returns false if there is none. */
   private async attempt(candidates: readonly (readonly Step[])[]): Promise<boolean> {
     for (let from = 0; from < candidates.length && this.plays < this.playsMax; from += AT_A_TIME) {
       const some = candidates.slice(from, from + AT_A_TIME);
@@ -65,8 +65,8 @@ class Shrinker {
 }
 
 /**
- * True for the same promise. Promises about repeats count as the same: a second payment shows in the answer, or in the
- * balance alone.
+ * True if both violations break the same promise. Promises about repeats count as the same, because a second payment
+ * may appear in the answer or only in the balance.
  */
 function isAlike({ promised: one }: Violation, { promised: other }: Violation): boolean {
   return one === other || (isOfRepeat(one) && isOfRepeat(other));
@@ -82,7 +82,10 @@ function onlyLastRepeat(steps: readonly Step[]): Step[][] {
   return fewer.length < steps.length ? [fewer] : [];
 }
 
-/** Candidates without one chunk of half the steps, a quarter, an eighth, down to single steps. The last step stays. */
+/**
+ * Candidates without one chunk of the steps, with chunk sizes from half the steps down to a single step. The last step
+ * is always kept.
+ */
 function withoutChunks(steps: readonly Step[]): Step[][] {
   const candidates: Step[][] = [];
   const count = steps.length - 1;
@@ -111,7 +114,7 @@ function deliveredOnce(steps: readonly Step[]): Step[][] {
   );
 }
 
-/** Candidates in which a message lacks one of its elements, wherever the message is sent. */
+/** Candidates in which one element is removed from a message, everywhere the message is sent. */
 function withoutElements(steps: readonly Step[]): Step[][] {
   return messagesOf(steps).flatMap((message) => {
     if (message.txns.length < 2) return [];
@@ -127,7 +130,7 @@ const PLAIN: Readonly<Record<string, unknown>> = {
   roundId: 'r0',
 };
 
-/** Candidates in which one field of a message's elements has its usual value. */
+/** Candidates in which one field of a message's elements is set to its usual value. */
 function plainer(steps: readonly Step[]): Step[][] {
   return messagesOf(steps).flatMap((message) =>
     Object.entries(PLAIN).flatMap(([field, plain]) => {

@@ -1,7 +1,7 @@
 import type { Answer } from './answer.js';
 import type { Asked, Wire } from './wire.js';
 
-/** A bug of the toy, for tests of the search itself. */
+/** A bug in the toy operator, for testing the search itself. */
 export type ToyBug = 'none' | 'a reward behind a cancel is paid again' | 'copies at once are both carried out';
 
 interface Body {
@@ -16,7 +16,9 @@ interface Account {
   hasCancelled: boolean;
 }
 
-/** The simplest operator that keeps the promise: a request id moves money once. The toy knows no states of bets. */
+/**
+ * The simplest operator that keeps the promises: each request id moves money once. It does not know the states of bets.
+ */
 export class ToyWire implements Wire {
   private readonly accounts = new Map<string, Account>();
 
@@ -33,7 +35,8 @@ export class ToyWire implements Wire {
     }
     const known = account.answers.get(body.id);
     if (this.bug === 'copies at once are both carried out') await undefined;
-    // A repeated reward of 0 is visible only after something else has moved the balance: a longer history.
+    // Require a payout: a repeated reward of 0 becomes visible only after a different message has moved the balance,
+    // which takes a longer history.
     const isPaying = endpoint === 'winRewards' && Number(body.txns?.[0]?.payoutAmount) > 0;
     const isForgotten = this.bug === 'a reward behind a cancel is paid again' && isPaying && account.hasCancelled;
     const answer = known === undefined || isForgotten ? carryOut(endpoint, body, account) : known;

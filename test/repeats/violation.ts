@@ -1,12 +1,12 @@
 import type { Message } from '../../src/tools/simulate/message.js';
 
 /*
- * Promises about every message that was answered 0 and is sent again, with the same bytes, at any later time:
+ * Promises for every message that was answered 0 and is sent again later, with the same bytes:
  *   P1. The repeat changes no balance and no transaction. The answer is 0 with the balances of the first answer, or 20002,
  *       20003, 20004.
- *   P2. An array is repeated as a whole: none of its elements is carried out again.
- *   P3. Copies of a message whose outcome was unknown take effect at most once in all.
- *   P4. A refusal is no first answer: the same message may be accepted later, and is held to P1 from then on.
+ *   P2. An array is repeated as a whole: none of its elements is executed again.
+ *   P3. All copies of a message with an unknown outcome together take effect at most once.
+ *   P4. A refusal does not count as the first answer: the same message may be accepted later, and P1 applies from then on.
  */
 
 /** The promise that an answer, a balance or a list of transactions has broken. */

@@ -5,10 +5,10 @@ import type { Answer } from './answer.js';
 
 const ANSWER_MS_MAX = 20_000;
 const PAUSE_MS = 20;
-/** Longer than any restart, restore or move of a server takes. */
+/** Time limit, longer than any restart, restore or move of a server takes. */
 const GIVE_UP_MS = 60_000;
 
-/** An answer, and whether an earlier attempt may have reached the server without one. */
+/** An answer. `wasUnknown` is true if an earlier attempt, which got no answer, may have reached the server. */
 export interface Asked {
   readonly answer: Answer & { readonly balance?: number };
   readonly wasUnknown: boolean;
@@ -16,17 +16,17 @@ export interface Asked {
 
 /** Sends callbacks to one operator. */
 export interface Wire {
-  /** Sends until there is a final answer. */
+  /** Sends the request until it gets a final answer. */
   ask(endpoint: string, body: string): Promise<Asked>;
-  /** Sends, and cuts the connection without waiting for the answer. */
+  /** Sends the request and cuts the connection without waiting for the answer. */
   cut(endpoint: string, body: string): Promise<void>;
-  /** The player's transactions as text, in an order that does not depend on the time of the listing. */
+  /** The player's transactions as text, in an order that does not depend on when they are listed. */
   list(username: string): Promise<string>;
 }
 
-/** Sends to a real walletd, which may be killed, restarted elsewhere, or consist of several nodes. */
+/** Sends requests to a real walletd, which may have several nodes and may be killed or restarted elsewhere. */
 export class RealWire implements Wire {
-  /** Requests that were sent again because their outcome was unknown. */
+  /** Number of requests that were sent again because their outcome was unknown. */
   resent = 0;
   adminUrl = '';
   private clients: readonly Client[] = [];
@@ -41,7 +41,7 @@ export class RealWire implements Wire {
     this.adminUrl = adminUrl;
   }
 
-  /** Holds requests back until `run` is over. */
+  /** Holds back requests until `run` has ended. */
   async whileHeld(run: () => Promise<void>): Promise<void> {
     const { promise, resolve } = withResolvers();
     this.held = promise;
@@ -105,7 +105,7 @@ export class RealWire implements Wire {
     }
   }
 
-  /** Closes the clients; pending requests fail. */
+  /** Closes the clients, so that pending requests fail. */
   close(): void {
     this.isClosed = true;
     for (const client of this.clients) client.close();
@@ -116,7 +116,9 @@ export class RealWire implements Wire {
   }
 }
 
-/** Drops times, which may differ between a round in memory and one from the archive; amounts and states may not. */
+/**
+ * Removes times, which may differ between a round in memory and an archived one. Amounts and states must not differ.
+ */
 function withoutTimes(transaction: object): string {
   const { createdMillis: _created, updatedMillis: _updated, ...rest } = transaction as Record<string, unknown>;
   return JSON.stringify(rest);

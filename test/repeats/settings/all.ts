@@ -2,7 +2,7 @@ import { LMDB_SETTINGS } from './lmdb.js';
 import { REDIS_SETTINGS } from './redis.js';
 import type { Setting } from './setting.js';
 
-/** Every setting, the cheapest first. */
+/** All settings, cheapest first. */
 export const SETTINGS: readonly Setting[] = [...LMDB_SETTINGS, ...REDIS_SETTINGS];
 
 export function mustSetting(name: string): Setting {

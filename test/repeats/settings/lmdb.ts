@@ -4,11 +4,14 @@ import { Scrape } from '../../support/scrape.js';
 import { OneProcess } from './one-process.js';
 import type { Deployment, Setting } from './setting.js';
 
-/** Closed rounds leave memory after 20 ms, at the next look at their player. */
+/** Closed rounds leave memory after 20 ms, when their player is examined next. */
 const ARCHIVED = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '7' };
 const PAUSE_MS = 60;
 const LANES = 96;
-/** Rounds leave while the thread has spare time, and histories that pause leave it some. */
+/**
+ * Fewer lanes with an archive: rounds leave memory only while the thread has spare time, which pauses in the histories
+ * provide.
+ */
 const ARCHIVE_LANES = 48;
 const KILL_EVERY_MS = 1000;
 const RESTORE_EVERY_MS = 4000;
@@ -59,7 +62,10 @@ async function namesInArchive({ wire }: OneProcess): Promise<number> {
   return (await Scrape.of(wire.adminUrl)).value('walletd_archive_names');
 }
 
-/** SIGKILL, then a start on the same store. Pending requests have an unknown outcome and are sent again. */
+/**
+ * Kills the server with SIGKILL and restarts it on the same store. Pending requests have an unknown outcome and are
+ * sent again.
+ */
 async function killAndRestart(process: OneProcess): Promise<void> {
   await delay(KILL_EVERY_MS);
   await process.wire.whileHeld(async () => {
@@ -68,7 +74,7 @@ async function killAndRestart(process: OneProcess): Promise<void> {
   });
 }
 
-/** A disturbance: the server continues in a store restored from a backup of its former store. */
+/** A disturbance after which the server continues with a store restored from a backup of its previous store. */
 function restoring(): (process: OneProcess) => Promise<void> {
   let store = 0;
   return async (process) => {

@@ -2,7 +2,7 @@ import { makeTempFolder } from '../../support/temp-folder.js';
 import { WalletdProcess } from '../../support/walletd-process.js';
 import { RealWire } from '../wire.js';
 
-/** A walletd that can be ended and started again, on the same store or another one. */
+/** A walletd that can be stopped and restarted, with the same store or a different one. */
 export class OneProcess {
   readonly wire = new RealWire();
   private readonly folder = makeTempFolder();
@@ -44,7 +44,7 @@ export class OneProcess {
   }
 }
 
-/** Errors that a server has logged. */
+/** Errors in a server's log. */
 export function errorsOf({ log }: WalletdProcess): string[] {
   return log.filter(({ level }) => level === 'error' || level === 'fatal').map((line) => JSON.stringify(line));
 }

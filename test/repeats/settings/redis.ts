@@ -33,7 +33,7 @@ function redis(name: string, env: Readonly<Record<string, string>>): Setting {
   };
 }
 
-/** Three nodes that share shards, which are moved back and forth; callbacks go to the nodes in turn. */
+/** Three nodes between which shards are moved back and forth. Callbacks are sent to the nodes in turn. */
 const CLUSTER: Setting = {
   name: 'redis-cluster-moves',
   lanes: LANES,
@@ -64,7 +64,7 @@ class MovingCluster implements Deployment {
   async disturb(goesOn: () => boolean): Promise<void> {
     while (goesOn()) {
       const shard = this.disturbances % SHARDS;
-      // Coprime with the number of shards, so that each shard goes to all nodes.
+      // Chosen so that, over time, each shard is moved to every node.
       const node = (this.disturbances + Math.floor(this.disturbances / SHARDS)) % NODES;
       await this.cluster.ask(`/v1/cluster/shards/${shard}/move`, { node: nameOf(node) });
       this.disturbances++;

@@ -1,15 +1,15 @@
 import type { RealWire } from '../wire.js';
 
-/** A running walletd of one or several nodes, and the disturbances on it. */
+/** A running walletd with one or more nodes, which can be disturbed. */
 export interface Deployment {
   readonly wire: RealWire;
-  /** Disturbs the deployment until `goesOn` returns false; afterwards the deployment serves undisturbed. */
+  /** Disturbs the deployment until `goesOn` returns false. The deployment is serving normally when this resolves. */
   disturb?(goesOn: () => boolean): Promise<void>;
-  /** Lines of the servers' logs about failures of their own, such as an assertion. */
+  /** Log lines about internal errors of the servers, such as a failed assertion. */
   errors(): readonly string[];
-  /** Disturbances so far. */
+  /** Number of disturbances so far. */
   readonly disturbances?: number;
-  /** Number of names of closed rounds in the archive. */
+  /** Number of keys of closed rounds in the archive. */
   archived?(): Promise<number>;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface Setting {
   readonly name: string;
   /** Histories played concurrently. */
   readonly lanes: number;
-  /** Time that a closed round needs to leave memory; 0 where none leaves. */
+  /** Time until a closed round leaves memory; 0 if rounds do not leave memory. */
   readonly pauseMs: number;
   start(): Promise<Deployment>;
 }
