@@ -9,8 +9,8 @@ const ARCHIVED = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '7'
 const PAUSE_MS = 60;
 const LANES = 96;
 /**
- * Fewer lanes with an archive: rounds leave memory only while the thread has spare time, which pauses in the histories
- * provide.
+ * Fewer concurrent histories with an archive: rounds leave memory only while the thread has spare time, which pauses in
+ * the histories provide.
  */
 const ARCHIVE_LANES = 48;
 const KILL_EVERY_MS = 1000;
