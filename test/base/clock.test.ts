@@ -5,7 +5,7 @@ import { addMissedTime, missedTime, systemClock } from '../../src/base/clock.js'
 
 const CLOCK = new URL('../../src/base/clock.js', import.meta.url).href;
 
-/** A thread that posts the time of its monotonic clock on each message. */
+/** A thread that posts its monotonic time in reply to each message. */
 const THREAD = `
   const { parentPort, workerData } = require('node:worker_threads');
   import(${JSON.stringify(CLOCK)}).then(({ shareMissedTime, systemClock }) => {
@@ -14,7 +14,7 @@ const THREAD = `
     parentPort.postMessage(0);
   });`;
 
-test('time that the machine has missed is added in all threads', async () => {
+test('time during which the machine was suspended is added in all threads', async () => {
   const worker = new Worker(THREAD, { eval: true, workerData: missedTime() });
   const next = () => new Promise<number>((resolve) => worker.once('message', resolve));
   await next();

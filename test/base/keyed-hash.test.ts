@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type HashKey, keyedHash } from '../../src/base/keyed-hash.js';
 
 const KEY: HashKey = { low: 0x03020100, high: 0x07060504 };
-/** Hashes of the first 8 to 63 bytes of 0, 1, 2...: HalfSipHash-1-3 of Linux, lib/tests/siphash_kunit.c. */
+/** HalfSipHash-1-3 hashes of the first 8 to 63 bytes of 0, 1, 2..., from Linux, lib/tests/siphash_kunit.c. */
 const LINUX = `
   577999b1 c839caed e4fa32cf 959246ee 6b28096c 66dd9cd6 16658a7c d0257b04
   8b31d501 2b1cd04b 06712339 522aca67 911bb605 90a65f0e f826ef7b 62512deb
@@ -13,7 +13,7 @@ const LINUX = `
   007783eb 95766243 ab639262 9c7e1390 c368dda6 38ddc455 fa13d379 979ea4e8
   53ecd77e 2ee80657 33dbb66a ae3f0577 88b4c4cc 3e7f480b 74c1ebf8 87178304`;
 
-test('the keyed hash equals HalfSipHash-1-3 of Linux', () => {
+test('the keyed hash equals HalfSipHash-1-3 in Linux', () => {
   const message = Buffer.from(Array.from({ length: 64 }, (_, i) => i));
   const [first, second] = [message.readInt32LE(0), message.readInt32LE(4)];
   for (const [i, hash] of LINUX.trim().split(/\s+/).entries()) {

@@ -4,7 +4,7 @@ import { lastingMetrics, mergeMetrics } from '../../src/base/metric.js';
 import { Histogram } from '../../src/telemetry/histogram.js';
 import { counter, gauge, histogram, perKey, perShard } from '../../src/telemetry/metric.js';
 
-test('equal series of several threads are added up, others stay separate', () => {
+test('equal series from several threads are added up, others stay separate', () => {
   const merged = mergeMetrics([
     counter('commands_total', 'Commands.', 3),
     gauge(

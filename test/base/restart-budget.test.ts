@@ -4,19 +4,19 @@ import { RestartBudget } from '../../src/base/restart-budget.js';
 
 const MINUTE_MS = 60_000;
 
-test('a part that fails for the first time is restarted', () => {
+test('a component that fails for the first time is restarted', () => {
   const budget = new RestartBudget();
   budget.recovered(0);
   assert.equal(budget.failed(1), true);
 });
 
-test('a part that fails while coming back is not restarted', () => {
+test('a component that fails during its restart is not restarted again', () => {
   const budget = new RestartBudget();
   assert.equal(budget.failed(0), true);
   assert.equal(budget.failed(10 * MINUTE_MS), false);
 });
 
-test('a part that fails within a minute of coming back is not restarted', () => {
+test('a component that fails within a minute of a restart is not restarted again', () => {
   const budget = new RestartBudget();
   assert.equal(budget.failed(0), true);
   budget.recovered(10 * MINUTE_MS);

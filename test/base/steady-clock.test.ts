@@ -19,7 +19,7 @@ function machine() {
   return { clock, pass, steady: new SteadyClock(clock) };
 }
 
-test('a wall clock that jumps years ahead for a moment is not followed', () => {
+test('a wall clock that jumps years ahead for only a moment is not followed', () => {
   const { clock, pass, steady } = machine();
   const { wallMs } = clock;
   clock.wallMs += 3650 * DAY;
@@ -55,7 +55,7 @@ test('a jump that lasts for an hour is followed', () => {
   assert.equal(steady.now(), clock.wallMs);
 });
 
-test('jumps of less than a day and jumps back are followed at once', () => {
+test('jumps of less than a day and jumps back are followed immediately', () => {
   const { clock, steady } = machine();
   clock.wallMs += DAY - MINUTE;
   assert.equal(steady.now(), clock.wallMs);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemTimers } from '../../src/base/timers.js';
 
-test('timers of multiples of 50 ms share one wake-up of the thread', (t) => {
+test("timers with multiples of 50 ms share the thread's wake-ups", (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const runs: string[] = [];
   const cancels = [50, 100, 150].map((ms) => systemTimers.every(ms, () => void runs.push(`${ms}`)));
@@ -13,7 +13,7 @@ test('timers of multiples of 50 ms share one wake-up of the thread', (t) => {
   assert.equal(runs.length, 11, 'nothing comes after its end');
 });
 
-test('a timer may end or start another one while it runs', (t) => {
+test('a timer may cancel or start other timers while it runs', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const runs: string[] = [];
   const endFirst = systemTimers.every(50, () => {

@@ -21,7 +21,7 @@ test('only callbacks.strict makes the document forbid a bet of 0 without isFeatu
   assert.deepEqual([forbids(false), forbids(true)], [false, true]);
 });
 
-test('only callbacks.strict makes the document require fields that decide nothing', () => {
+test('only callbacks.strict makes the document require fields that affect no decision', () => {
   const isValid = (isStrict: boolean, endpoint: string, body: object) => {
     const name = endpoint.charAt(0).toUpperCase() + endpoint.slice(1);
     return new Ajv({ strict: false }).validate(callbackSchemas({ txnsMax: 10, isStrict })[name] as object, body);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { guessUsername } from '../../src/callback/guess-username.js';
 import { bet } from '../support/client.js';
 
-test('the name is guessed right in everything that platforms send', () => {
+test('the username is guessed correctly in everything that platforms send', () => {
   assert.equal(guessUsername(JSON.stringify(bet('ann', 'b1'))), 'ann');
   assert.equal(guessUsername(JSON.stringify(bet('ann', 'b1'), undefined, 2)), 'ann', 'with spaces');
   assert.equal(guessUsername(JSON.stringify(bet('สมชาย', 'b1'))), 'สมชาย', 'beyond ASCII');

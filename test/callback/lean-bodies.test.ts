@@ -35,7 +35,7 @@ const CHANGING = Object.keys(LEAN_TXNS) as ChangingEndpoint[];
 const WITH_GAME = CHANGING.filter((one) => !['cancelTips', 'placeTips', 'adjustBalance'].includes(one));
 const KEEP_GAME = ['placeBets', 'settleBets', 'winRewards'] as const;
 
-test('fields that decide nothing may be missing or null and become empty', () => {
+test('fields that affect no decision may be missing or null and become empty', () => {
   for (const endpoint of WITH_GAME) {
     const nulls = { gameCode: null, playInfo: null };
     const txn = txnOf(endpoint, LEAN_TXNS[endpoint]);
@@ -49,14 +49,14 @@ test('fields that decide nothing may be missing or null and become empty', () =>
   assert.equal(txnOf('settleBets', { ...LEAN_TXNS.settleBets, turnOver: null })?.turnOver, 0);
 });
 
-test('a field that is present keeps its rule', () => {
+test('a field that is present is still validated', () => {
   for (const change of [{ gameCode: 7 }, { playInfo: {} }, { playInfo: 'x'.repeat(1025) }, { turnOver: -1 }]) {
     assert.equal(txnOf('settleBets', { ...LEAN_TXNS.settleBets, ...change }), undefined, JSON.stringify(change));
   }
   assert.equal(txnOf('settleBets', { ...LEAN_TXNS.settleBets, gameCode: 'g' })?.gameCode, 'g');
 });
 
-test('only a request that lacks something is marked as completed', () => {
+test('only a request with missing fields is marked as completed', () => {
   const isMarked = (body: object) => read('placeBets', body).command?.isCompleted === true;
   const full = { ...LEAN_TXNS.placeBets, gameCode: 'g', playInfo: '' };
   assert.equal(isMarked(leanBody('placeBets', [full])), false);
@@ -91,7 +91,7 @@ test('callbacks.strict requires every field', () => {
   assert.equal(read('checkBalance', timeless, strictCodecs).refusal?.path, 'timestampMillis');
 });
 
-test('no endpoint reads a lean body of another one, with or without status', () => {
+test("no endpoint accepts another endpoint's lean body, with or without a status", () => {
   const taken: string[] = [];
   for (const from of CHANGING) {
     for (const [how, change] of Object.entries({ as: {}, 'without status': { status: undefined } })) {
@@ -101,11 +101,11 @@ test('no endpoint reads a lean body of another one, with or without status', () 
       }
     }
   }
-  // Both are OPEN with a stake, and always were: docs/security.md "Replays".
+  // Both bodies are OPEN with a stake and have always been interchangeable; see docs/security.md "Replays".
   assert.deepEqual(taken, ['placeBets as: adjustBets', 'adjustBets as: placeBets']);
 });
 
-test('an array that is too long is refused before stand-ins are filled in', () => {
+test('an array that is too long is refused before defaults are filled in', () => {
   const txns = Array.from({ length: TXNS_MAX + 1 }, () => LEAN_TXNS.placeBets);
   assert.equal(read('placeBets', leanBody('placeBets', txns)).refusal?.path, 'txns');
   for (const odd of [[null], [7], ['x'], {}, null]) {

@@ -57,13 +57,13 @@ for (const [body, reason] of [
   });
 }
 
-test('a refusal names the amount that it is about', () => {
+test('a refusal names the invalid amount', () => {
   const settled = settlement('ann', 'b1', 0.001);
   const reason = 'decimals, txns[0].payoutAmount: must have at most 2 decimals';
   assert.equal(reasonFor('settleBets', JSON.stringify(settled)), reason);
 });
 
-test('counters use one name for a field in all elements', () => {
+test('counters use the same name for a field in all elements', () => {
   const { refusal } = codecs.placeBets.read(JSON.stringify(withTxns({}, { betAmount: 0 })));
   assert.equal(refusal && fieldOf(refusal), 'txns[].betAmount');
 });

@@ -22,7 +22,7 @@ const WALLET: readonly Row[] = [
     'after: wallet.balance - (skip ? 0 : txn.betAmount),',
     'after: wallet.balance - txn.betAmount,',
     'test/wallet/state-table.test.ts',
-    'the table of every state and every operation is as reviewed',
+    'the table of every state and operation is unchanged',
   ],
   [
     'a bet that comes after the cancel of its round is taken',
@@ -62,7 +62,7 @@ const WALLET: readonly Row[] = [
     'if (bet.paidOut || skip)',
     'if (false)',
     'test/wallet/state-table.test.ts',
-    'the table of every state and every operation is as reviewed',
+    'the table of every state and operation is unchanged',
   ],
   [
     'a settle of a round that is sent again pays again',
@@ -70,7 +70,7 @@ const WALLET: readonly Row[] = [
     'if (transaction.paidOut || txn.skipBalanceUpdate)',
     'if (false)',
     'test/wallet/state-table.test.ts',
-    'the table of every state and every operation is as reviewed',
+    'the table of every state and operation is unchanged',
   ],
   [
     'a single-state settle that is sent again pays again',
@@ -78,7 +78,7 @@ const WALLET: readonly Row[] = [
     '&& !bet.isReversed && !bet.paidOut && !skip;',
     '&& !bet.isReversed && !skip;',
     'test/wallet/state-table.test.ts',
-    'the table of every state and every operation is as reviewed',
+    'the table of every state and operation is unchanged',
   ],
   [
     'a cancel gives back a stake that was never taken',
@@ -86,7 +86,7 @@ const WALLET: readonly Row[] = [
     'const after = wallet.balance + item.held;',
     'const after = wallet.balance + item.stake;',
     'test/wallet/state-table.test.ts',
-    'the table of every state and every operation is as reviewed',
+    'the table of every state and operation is unchanged',
   ],
   [
     'the cancel of an unknown bet is not remembered',
@@ -190,7 +190,7 @@ const WALLET: readonly Row[] = [
     'if (by === undefined || known.by?.name === by.name)',
     'if (by === undefined)',
     'test/wallet/approvals.test.ts',
-    'money waits until another operator approves and moves once',
+    'money waits for approval by a second operator and moves once',
   ],
   [
     'an open bet is not counted',
@@ -206,7 +206,7 @@ const WALLET: readonly Row[] = [
     'bet.settle(false);\n            if (!change.skip)',
     'if (!change.skip)',
     'test/wallet/state-table.test.ts',
-    'the table of every state and every operation is as reviewed',
+    'the table of every state and operation is unchanged',
   ],
   [
     'an event is applied to any version of a wallet',
@@ -286,7 +286,7 @@ const WALLET: readonly Row[] = [
     'standIns: NO_GAME',
     "standIns: { ...NO_GAME, status: 'VOID' }",
     'test/callback/lean-bodies.test.ts',
-    'no endpoint reads a lean body of another one, with or without status',
+    "no endpoint accepts another endpoint's lean body, with or without a status",
   ],
 ];
 
@@ -306,7 +306,7 @@ const SHARD: readonly Row[] = [
     'const isNextFull = failures === 0 && this.commands >= FLUSH_COMMANDS;',
     'const isNextFull = false;',
     'test/shard/group-commit.test.ts',
-    'a full batch departs before replies are released, others after',
+    'a full batch is flushed before replies are released, others after',
   ],
   [
     'an append that fails is retried at one pace',
@@ -370,7 +370,7 @@ const SHARD: readonly Row[] = [
     'this.repliers.push(replier);',
     'replier.reply(result); this.repliers.push(replier);',
     'test/shard/actor.test.ts',
-    'no answer, read or rejection leaves before it is durable',
+    'no answer, read or rejection is sent before it is durable',
   ],
   [
     'nobody is told that a batch was dropped',
@@ -386,7 +386,7 @@ const SHARD: readonly Row[] = [
     'if (request.deadlineMs <= startedMs)',
     'if (false)',
     'test/shard/actor.test.ts',
-    'a command read only after its deadline is not carried out',
+    'a command read only after its deadline is not executed',
   ],
   [
     'a fenced owner tells nobody what it had in flight',
@@ -418,7 +418,7 @@ const SHARD: readonly Row[] = [
     "return { type: 'again', error: outcome.error };",
     "this.arrive(flight); return { type: 'arrived', flight };",
     'test/shard/actor.test.ts',
-    'after a lost answer the identical bytes go again and are appended once',
+    'after a lost answer identical bytes are sent again and appended once',
   ],
   [
     'a lost tail is durable after its first piece',
@@ -510,7 +510,7 @@ const LOG: readonly Row[] = [
     'if (!isAsSeen)',
     'if (false)',
     'test/shard/moves.test.ts',
-    'a draining owner resumes without news, and a late fence conflicts',
+    'a draining owner resumes after a timeout, and a late fence conflicts',
   ],
   [
     'a log that lacks what was acknowledged is taken over',
@@ -518,7 +518,7 @@ const LOG: readonly Row[] = [
     'if (told !== undefined && this.lacks(told))',
     'if (false)',
     'test/shard/moves.test.ts',
-    'a log without acknowledged entries is not taken over without a copy',
+    'a log that lacks acknowledged entries is not taken over without a copy',
   ],
   [
     'a fence that is there already is written again',
@@ -526,7 +526,7 @@ const LOG: readonly Row[] = [
     'if (isSameHead(head, entry.head))',
     'if (false)',
     'test/shard/lost-tail.test.ts',
-    'a fence missing only for a moment stops no shard',
+    'a fence that is missing only for a moment stops no shard',
   ],
   [
     'a fence is sent after its deadline',
@@ -542,7 +542,7 @@ const LOG: readonly Row[] = [
     'if (isPast(untilMs + ANSWER_MS))',
     'if (false)',
     'test/shard/moves.test.ts',
-    'a fence confirmed too late is distrusted, and the take-over is repeated',
+    'a fence confirmed too late is not trusted, and the takeover is repeated',
   ],
   [
     'recovery does not ask for what was acknowledged',
@@ -606,7 +606,7 @@ const LOG: readonly Row[] = [
     'if (wallet !== undefined && event.version <= wallet.version)',
     'if (false)',
     'test/shard/replay.test.ts',
-    'a page is replayed up to the target, each entry after a look',
+    'a page is replayed up to the target, calling back before each entry',
   ],
   [
     'replay puts the time of a shard back',
@@ -650,7 +650,7 @@ const SNAPSHOTS: readonly Row[] = [
     '.filter(({ id }) => !damaged?.has(id))',
     '',
     'test/shard/snapshots.test.ts',
-    'a damaged snapshot does not count as a kept one',
+    'a damaged snapshot does not count as kept',
   ],
   [
     'the log is trimmed before enough snapshots are there',
@@ -666,7 +666,7 @@ const SNAPSHOTS: readonly Row[] = [
     'compareLsn(lsn, oldest.lsn) <= 0 && lsn.sequence <= needed',
     'true',
     'test/shard/snapshots.test.ts',
-    'an old snapshot from before a loss does not limit trimming wrongly',
+    'trimming keeps what every kept snapshot needs, even after a loss',
   ],
   [
     'a manifest of another snapshot is taken',
@@ -694,7 +694,7 @@ const ARCHIVE: readonly Row[] = [
     'carried.add(item.paid - item.held);',
     '',
     'test/wallet/apply.test.ts',
-    'a balance stays explained when a round leaves memory and comes back',
+    'the ledger explains the balance after a round leaves memory and returns',
   ],
   [
     'a round that is in memory comes back from the archive too',
@@ -710,7 +710,7 @@ const ARCHIVE: readonly Row[] = [
     'if (item.isOpen || item.updatedMs >= beforeMs)',
     'if (item.updatedMs >= beforeMs)',
     'test/wallet/retention.test.ts',
-    'forgetting makes no event when nothing is old enough',
+    'there is no event if nothing is old enough to be forgotten',
   ],
   [
     'rounds leave memory before the archive has them',
@@ -734,7 +734,7 @@ const ARCHIVE: readonly Row[] = [
     'if (!isSameOwner())\n            return;\n        const',
     'const',
     'test/shard/archive/away.test.ts',
-    "records from before a shard was remote do not override the other owner's",
+    'archive records from before a shard moved away do not override newer ones',
   ],
   [
     'the clock of the archive server has no say about days that are dropped',
@@ -766,7 +766,7 @@ const ARCHIVE: readonly Row[] = [
     'Math.min(expiredMs, this.archiver.droppedBeforeMs)',
     'expiredMs',
     'test/shard/archive/late-puts.test.ts',
-    'a round forgotten during its put never returns beside a new bet',
+    'a round forgotten during its put never returns together with a new bet',
   ],
   [
     'a dropped day takes rounds again',
@@ -790,7 +790,7 @@ const ARCHIVE: readonly Row[] = [
     'return newestMark(this.deps.required(), this.newestPut);',
     'return this.deps.required();',
     'test/shard/archive/shard-archive.test.ts',
-    'a lookup requires the previous put, even before the log has its event',
+    "a lookup requires the previous put's records, even before the log has its event",
   ],
   [
     'a jump of the clock is not seen',
@@ -822,7 +822,7 @@ const ARCHIVE: readonly Row[] = [
     'known.skipDay(day, error);',
     '',
     'test/shard/archive/shard-archive.test.ts',
-    'unreadable keys are looked up',
+    'unreadable keys are looked up in the archive',
   ],
   [
     'an archive is asked only for what is known so far',
@@ -830,7 +830,7 @@ const ARCHIVE: readonly Row[] = [
     'return this.isComplete ? this.known.findDays(names) : ALL_DAYS;',
     'return this.known.findDays(names);',
     'test/shard/archive/shard-archive.test.ts',
-    'an archive whose keys are not loaded yet may have everything',
+    'an archive whose keys are not loaded may contain any key',
   ],
   [
     'a request is decided though the archive could not tell',
@@ -846,7 +846,7 @@ const ARCHIVE: readonly Row[] = [
     'found && this.restore(player, found);',
     'undefined',
     'test/shard/archive/moves.test.ts',
-    'the lookup of an expired request decides no other request',
+    'the lookup of an expired request affects no other request',
   ],
 ];
 

@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 const { place, settle } = commands;
 const readAnn = { type: 'read-player', username: 'ann' } as const;
 
-test('no answer, read or rejection leaves before it is durable', async () => {
+test('no answer, read or rejection is sent before it is durable', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   test.wal.hold();
@@ -63,7 +63,7 @@ test('commands during an append form the next one, with one entry per shard', as
   );
 });
 
-test('after a lost answer the identical bytes go again and are appended once', async () => {
+test('after a lost answer identical bytes are sent again and appended once', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   test.wal.calls = [];
@@ -93,7 +93,7 @@ test('during a store outage callers wait, memory stays and service resumes by it
   assert.deepEqual(await settled, { type: 'accepted', before: 90, after: 105, isRepeat: false });
 });
 
-test('a full mailbox refuses a command at once without applying it', async () => {
+test('a full mailbox refuses a command immediately without applying it', async () => {
   const test = await TestHost.started({ limits: { batchEventsMax: 2, mailboxMax: 3 } });
   await test.fund('ann', 1000);
   test.wal.hold();
@@ -119,7 +119,7 @@ test('a command is never split over two entries, even if it exceeds the limit', 
   assert.equal(await test.balance('ann'), 800);
 });
 
-test('a command whose deadline passed in the mailbox is not carried out', async () => {
+test('a command whose deadline passed in the mailbox is not executed', async () => {
   const test = await TestHost.started({ limits: { batchEventsMax: 1 } });
   await test.fund('ann', 100);
   test.wal.hold();
@@ -155,7 +155,7 @@ test('expired requests free their space in the mailbox while the store is unavai
   assert.equal(await test.balance('ann'), 70);
 });
 
-test('a command read only after its deadline is not carried out', async () => {
+test('a command read only after its deadline is not executed', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   const late = test.execute(place([{ id: 't1' }]), 0, test.clock.nowMs);
@@ -239,7 +239,7 @@ test('a foreign head of the same epoch stops the shard', async () => {
   assert.ok(test.logLines.some(({ fields }) => fields.code === 'log-diverged'));
 });
 
-/** Rules with a bug that strikes at any command for this product. */
+/** Rules with a bug that any command for this product triggers. */
 function buggyRules() {
   const products = new Map();
   const get = products.get.bind(products);
@@ -250,7 +250,7 @@ function buggyRules() {
   return { products };
 }
 
-test('a bug at a departure delays recovery until the pending append completes', async () => {
+test('after a bug during a flush, recovery waits for the pending append', async () => {
   const test = await TestHost.started({ rules: buggyRules(), limits: { batchEventsMax: 16 } });
   await test.fund('ann', 1000);
   test.wal.hold();
@@ -399,7 +399,7 @@ test('appends never overlap, even when a full entry drains the mailbox', async (
   assert.equal(await test.balance('ann'), 950);
 });
 
-test('replies without events are limited too while the store does not answer', async () => {
+test('replies without events are also limited while the store does not answer', async () => {
   const test = await TestHost.started({ limits: { mailboxMax: 10 } });
   test.wal.hold();
   const reads = Array.from({ length: 100 }, () => test.ask(readAnn));
@@ -427,7 +427,7 @@ test("a bug at the completion of an append only drops its shard's memory", async
   assert.equal(await test.balance('ann'), 90, 'recovered, with what the log had');
 });
 
-test('a bug during forgetting costs its shard a recovery, not the process', async () => {
+test('a bug during forgetting makes only its shard recover', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000f', 2);
   const first = await TestHost.started({ wal });
   await first.fund('ann', 100);
@@ -447,7 +447,7 @@ test('a jumping clock makes no shard forget anything', async () => {
   await test.fund('ann', 100);
   await test.execute(place([{ id: 't1' }]));
   await test.execute(settle([{ id: 't1' }]));
-  // Two hours of a steady clock, so that the grace period after the start is over.
+  // Let two hours pass, so that the grace period after the start is over.
   test.clock.nowMs += 7_200_000;
   const frozenMs = test.clock.monotonicMs();
   test.clock.monotonicMs = () => frozenMs;
@@ -480,7 +480,7 @@ test('a money request expires by itself, in the log and for the successor', asyn
   await successor.host.close();
 });
 
-test('an idle owner notices by itself that another owner took over', async () => {
+test('an idle owner notices that another owner took over', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000e', 2);
   const former = await TestHost.started({ wal });
   await TestHost.started({ wal });

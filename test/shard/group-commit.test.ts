@@ -6,7 +6,7 @@ import type { Append, AppendOutcome, Head } from '../../src/shard/log/wal.js';
 const HEAD: Head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 0 };
 const OK: AppendOutcome = { type: 'ok' };
 
-/** Flushes of one member; the test controls turns, clock and store. */
+/** Group commit with one member, in which the test controls turns, clock and store. */
 class Scene implements FlushMember {
   /** Number of commands in each flush. */
   readonly flights: number[] = [];
@@ -46,7 +46,7 @@ class Scene implements FlushMember {
     }
   }
 
-  /** Ends the turn: runs the callbacks deferred to its end. */
+  /** Ends the turn by running the callbacks deferred to its end. */
   endTurn(tookMs = 0): void {
     this.nowMs += tookMs;
     for (const callback of this.turns.splice(0)) callback();
@@ -79,7 +79,7 @@ class Scene implements FlushMember {
   }
 }
 
-test('a single command departs at the end of its turn', () => {
+test('a single command is flushed at the end of its turn', () => {
   const scene = new Scene();
   scene.command();
   assert.deepEqual(scene.flights, []);
@@ -125,7 +125,7 @@ test('onQuiet runs only when a flush starts in a quiet turn', async () => {
   assert.equal(scene.quiet, 1, 'it departed because it was full');
 });
 
-test('a batch of 16 commands departs even if each turn brings more', () => {
+test('a batch of 16 commands is flushed even if each turn brings more', () => {
   const scene = new Scene();
   while (scene.flights.length === 0) {
     scene.command(6);
@@ -134,7 +134,7 @@ test('a batch of 16 commands departs even if each turn brings more', () => {
   assert.deepEqual(scene.flights, [18]);
 });
 
-test('a full batch departs before replies are released, others after', async () => {
+test('a full batch is flushed before replies are released, others after', async () => {
   const scene = new Scene();
   scene.command();
   scene.endTurn();
@@ -151,7 +151,7 @@ test('a full batch departs before replies are released, others after', async () 
   assert.deepEqual(scene.flights, [1, 16, 15]);
 });
 
-test('a batch departs after 2 ms even if each turn brings more', () => {
+test('a batch is flushed after 2 ms even if each turn brings more', () => {
   const scene = new Scene();
   scene.command();
   scene.command();
@@ -225,7 +225,7 @@ class TwoQueues {
   }
 }
 
-test('a server that does not answer does not delay another one', async () => {
+test('a server that does not answer does not delay appends to other servers', async () => {
   const scene = new TwoQueues();
   await scene.request(0, 1);
   assert.deepEqual([...scene.inTheAir.keys()], ['0', '1']);

@@ -8,7 +8,7 @@ const THEIRS = 'bbbbbbbbbbbbbbbb';
 const LAST: Head = { lsn: { epoch: 2, sequence: 5 }, nonce: MINE, checksum: 7 };
 const OWNER = { host: 'test', pid: 1, startedMs: 0 };
 
-/** The entry that follows `LAST`, by its owner. */
+/** The next entry by the owner of `LAST`. */
 function next(changes: Partial<Omit<ReadHeader, 'head'>> = {}): ReadHeader {
   const header = {
     shard: 0,
@@ -38,7 +38,7 @@ test('an entry of a fenced owner or an unfenced epoch is refused', () => {
   isRefused(next({ nonce: THEIRS, owner: OWNER }));
 });
 
-test('an entry after a hole, of another shard or after another entry is refused', () => {
+test('entries after a gap, from another shard or with wrong predecessors are refused', () => {
   const isRefused = (entry: ReadHeader) => assert.throws(() => check(entry), /does not follow/);
   isRefused(next({ lsn: { epoch: 2, sequence: 7 } }));
   isRefused(next({ shard: 1 }));

@@ -12,7 +12,7 @@ const { place, settle } = commands;
 const DAY_MS = 86_400_000;
 const NOW_MS = 1_700_000_000_000;
 
-/** A log with a bet written under a clock 400 days ahead. */
+/** A log with a bet that was written with a clock 400 days ahead. */
 async function frozenLog(): Promise<MemoryWal> {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000f', 1);
   const ahead = new TestHost({ wal, shards: 1 });
@@ -34,7 +34,7 @@ async function startedOn(wal: MemoryWal, options: ConstructorParameters<typeof T
 
 const logTime = (host: TestHost) => host.host.status()[0]?.timeMs;
 
-test('a log written under a clock ahead keeps its time', async () => {
+test('a log written with a clock far ahead keeps its time', async () => {
   const host = await startedOn(await frozenLog());
   await host.execute(place([{ id: 't2' }]));
   assert.equal(logTime(host), NOW_MS + 400 * DAY_MS);
@@ -68,7 +68,7 @@ test('a standby applies a correction of log time as recovery does', async () => 
   await follower.host.close();
 });
 
-test('rounds of the wrong time keep it and never look older than they were', async () => {
+test('rounds with the wrong time keep it and never appear older', async () => {
   const wal = await frozenLog();
   const archive = new MemoryArchive();
   const host = await startedOn(wal, { isClockConfirmed: true, archive, memoryMs: 100 });
@@ -76,7 +76,7 @@ test('rounds of the wrong time keep it and never look older than they were', asy
   await host.execute(place([{ id: 't2', roundId: 'round 2' }]));
   await host.execute(settle([{ id: 't2', roundId: 'round 2' }]));
   const today = Math.floor(NOW_MS / DAY_MS);
-  // The round of the right time leaves memory; before the correction log time stood still.
+  // The round with the correct time leaves memory. Before the correction, log time stood still.
   const passing = (isTrue: () => boolean) => () => {
     host.clock.nowMs += 100;
     return isTrue();
@@ -106,7 +106,7 @@ test('a fence sets log time back only for a confirmed clock', () => {
   assert.equal(fenceTimeMs(NOW_MS, NOW_MS - 1, true), NOW_MS);
 });
 
-test('a named date confirms a clock that agrees within a day', () => {
+test('the configured date confirms a clock that agrees within a day', () => {
   const noonMs = Date.UTC(2026, 10, 27, 12);
   for (const [date, isConfirmed] of [
     ['2026-11-27', true],

@@ -15,7 +15,7 @@ const SNAPSHOT_ID = '0123456789abcdef';
 
 const single = (n: number) => settle([{ id: `bet-${n}`, roundId: `round-${n}`, isSingleState: true }]);
 
-/** One round of two bets, settled as a round, and this many further bets. */
+/** A domain with one round of two bets, settled BY_ROUND, and this many additional bets. */
 function domainWith(bets: number): Domain {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
@@ -51,7 +51,7 @@ test('a wallet changed between two steps leaves nothing in the chunk', () => {
   }
 });
 
-/** A host with a player of this many bets. The clock advances at each read, so that a slice is two steps. */
+/** A host with a player who has this many bets. The clock advances at every read, so that a slice has two steps. */
 async function hostWith(bets: number) {
   const wal = new MemoryWal(STORE_ID, 2);
   const host = await TestHost.started({ wal });
@@ -112,7 +112,7 @@ test('a chunk ends between two wallets, even if a slice ends within one', async 
   for (const username of players) assert.equal(wallets.get(username)?.transactionCount, 300);
 });
 
-test('a player who bets without a pause is still in the snapshot', async () => {
+test('a player who bets continuously is still included in the snapshot', async () => {
   const { wal, host } = await hostWith(1000);
   let isTaking = true;
   let bets = 0;

@@ -19,7 +19,7 @@ async function withBets(count: number): Promise<TestHost> {
 }
 
 for (const lost of [1, 3, 7]) {
-  test(`a store that loses ${lost} of 7 entries gets the same bytes again`, async () => {
+  test(`if a store loses ${lost} of 7 entries, the same bytes are appended again`, async () => {
     const test = await withBets(5);
     const before = await test.wal.read(0, LSN_ZERO, 100);
     assert.equal(before.length, 7, 'a fence, the player, five bets');
@@ -33,7 +33,7 @@ for (const lost of [1, 3, 7]) {
 }
 
 for (const lost of [2, 6]) {
-  test(`a store that loses ${lost} entries of a snapshot gets them again`, async () => {
+  test(`if a store loses ${lost} entries of a snapshot, they are appended again`, async () => {
     const { wal, host } = await withBets(5);
     const paced = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
     assert.equal((await host.takeSnapshots(paced))[0]?.type, 'taken');
@@ -101,7 +101,7 @@ test('a lost tail that reappears during its repair ends up complete', async () =
   assert.deepEqual(await test.wal.read(0, LSN_ZERO, 10_000), whole);
 });
 
-test('an answer without an event repairs a lost tail before it leaves', async () => {
+test('an answer without an event is sent only after a lost tail is repaired', async () => {
   const test = await withBets(2);
   test.wal.loseTail(0, 2);
   assert.equal(await test.balance('ann'), 980);
@@ -144,7 +144,7 @@ test("a tail replaced by another writer's entries is kept as orphans", async () 
   assert.ok(test.logLines.some(({ fields }) => fields.code === 'orphans-kept'));
 });
 
-test('an owner fenced after losing its tail keeps the orphans before it ends', async () => {
+test('an owner fenced after losing its tail keeps orphans before it stops', async () => {
   const test = await withBets(3);
   const entries = await test.wal.read(0, LSN_ZERO, 100);
   test.wal.loseTail(0, 1);
@@ -173,7 +173,7 @@ test('a fenced owner without a lost tail has no orphans', async () => {
   assert.deepEqual(test.orphans, []);
 });
 
-test("after a restart the former owner's lost entries are appended again too", async () => {
+test("after a restart the former owner's lost entries are also appended again", async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000b', 2);
   const first = await TestHost.started({ wal });
   await first.fund('ann', 100);
@@ -196,7 +196,7 @@ test('a lost tail longer than the kept entries stops the shard', async () => {
   assert.ok(test.orphans.length > 0 && test.orphans.length < 5);
 });
 
-test('all shards keep their orphans before the process is asked to end', async () => {
+test('all shards keep their orphans before the process is told to stop', async () => {
   const test = await withBets(3);
   await test.fund('bob', 100, 1);
   for (const shard of [0, 1]) test.wal.loseTail(shard, 1);
@@ -228,7 +228,9 @@ test('lost entries are appended again after a bug makes the shard recover', asyn
   assert.equal(await test.balance('ann'), 950);
 });
 
-/** Losses in a failover while a shard recovers from a bug: at which append, and how many entries. */
+/**
+ * Losses in a failover while a shard recovers from a bug: the append at which they occur, and the number of entries.
+ */
 const LOSSES = {
   'while it goes in again, its answer lost': [
     { at: 1, lost: 2, isWritten: false },
@@ -311,7 +313,7 @@ test('a shard that fails twice in a minute keeps lost entries as orphans', async
   await until('the orphan', () => test.orphans.length === 1);
 });
 
-test('entries lost after their shard has stopped are kept at the end', async () => {
+test('entries lost after their shard has stopped are kept as orphans at shutdown', async () => {
   const test = await withBets(3);
   await surviveBug(test);
   await meetBug(test);
@@ -325,7 +327,7 @@ test('entries lost after their shard has stopped are kept at the end', async () 
   assert.equal(test.orphans.length, 4, 'once');
 });
 
-test('entries lost after the first orphans are kept too, each once', async () => {
+test('entries lost after the first orphans are also kept, each only once', async () => {
   const test = await withBets(3);
   await surviveBug(test);
   await test.execute(place([{ id: 'told' }]));
@@ -344,7 +346,7 @@ test('a lost entry unknown to its owner stops the shard without a gap', async ()
   let calls = 0;
   test.wal.append = async (appends) => {
     calls++;
-    // The entry is durable, but a bug hides the outcome from its owner. Then that entry and the one before get lost.
+    // The entry is durable, but a bug hides the outcome from its owner. Then that entry and the previous one are lost.
     if (calls === 1) {
       await append(appends);
       return appends.map(() => ({ type: 'a bug' }) as never);
@@ -372,7 +374,7 @@ test('a long tail lost during a restart is appended again in pieces', async () =
   assert.equal(Math.max(...pieces), 1000, `pieces of ${pieces}`);
 });
 
-test('the fence of a restart is never older than the entry before', async () => {
+test('the fence of a restart is never older than the previous entry', async () => {
   const test = await withBets(1);
   const codec = new EntryCodec(test.wal.storeId);
   test.clock.now = () => test.clock.nowMs - 3_600_000;
@@ -382,7 +384,7 @@ test('the fence of a restart is never older than the entry before', async () => 
   assert.ok(fence?.owner !== undefined && fence.timeMs >= (bet?.timeMs as number));
 });
 
-test('a fence missing only for a moment stops no shard', async () => {
+test('a fence that is missing only for a moment stops no shard', async () => {
   const test = await withBets(2);
   const { read, head } = test.wal;
   let looks = 0;

@@ -18,7 +18,7 @@ async function joined(wal?: MemoryWal, timers = systemTimers): Promise<TestHost>
   return node;
 }
 
-/** Two nodes on one store: the first serves shard 0, with ann who has 1000. */
+/** Two nodes on one store. The first serves shard 0 with player ann, whose balance is 1000. */
 async function pair(): Promise<[TestHost, TestHost]> {
   const first = await joined();
   await took(first);
@@ -40,7 +40,7 @@ async function paused(node: TestHost): Promise<Extract<MoveResult, { type: 'stil
 const stateOf = (node: TestHost) => node.host.status()[0]?.state;
 const failure = (name: string) => ({ type: 'failed', failure: name });
 
-test('a remote or standby shard answers that the request is certainly not done', async () => {
+test('a remote or standby shard answers that the request was certainly not executed', async () => {
   const [, other] = await pair();
   assert.deepEqual(await other.execute(place([{ id: 'a' }])), failure('moved'));
   await other.host.move({ type: 'follow', shard: 0 });
@@ -96,7 +96,7 @@ test('a standby pauses between reads unless it must serve soon', async () => {
   assert.equal(rests.length, 0);
 });
 
-test('a clean hand-over acknowledges decided bets and turns waiting ones away', async () => {
+test('a clean handover acknowledges decided bets and refuses waiting ones', async () => {
   const [first, second] = await pair();
   await second.host.move({ type: 'follow', shard: 0 });
   first.wal.hold();
@@ -119,7 +119,7 @@ test('a clean hand-over acknowledges decided bets and turns waiting ones away', 
   assert.equal(await first.balance('ann'), 980);
 });
 
-test('a draining owner resumes without news, and a late fence conflicts', async () => {
+test('a draining owner resumes after a timeout, and a late fence conflicts', async () => {
   const [first, second] = await pair();
   const at = await paused(first);
   await until('it goes on', async () => stateOf(first) === 'serving');
@@ -138,7 +138,7 @@ test('an owner that resumes after it was fenced releases no more replies', async
   assert.equal(await second.balance('ann'), 1000);
 });
 
-test('a pause ends by itself if the pending append does not complete', async () => {
+test('draining ends by itself if the pending append does not complete', async () => {
   const [first] = await pair();
   first.wal.faultMode = 'not-written';
   const flying = first.execute(place([{ id: 'a' }]));
@@ -201,7 +201,7 @@ test('a fence not written in time is never written later', async () => {
   assert.equal(await second.balance('ann'), 1000);
 });
 
-test('a fence confirmed too late is distrusted, and the take-over is repeated', async () => {
+test('a fence confirmed too late is not trusted, and the takeover is repeated', async () => {
   const [first, second] = await pair();
   await second.host.move({ type: 'follow', shard: 0 });
   first.wal.hold();
@@ -218,7 +218,7 @@ test('a fence confirmed too late is distrusted, and the take-over is repeated', 
   assert.equal(await second.balance('ann'), 1000);
 });
 
-test('a log without acknowledged entries is not taken over without a copy', async () => {
+test('a log that lacks acknowledged entries is not taken over without a copy', async () => {
   const [first, second] = await pair();
   for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
   const told = first.host.status()[0]?.head;
@@ -247,7 +247,7 @@ for (const later of [0, 3]) {
   });
 }
 
-test('an accepted loss no longer blocks a take-over', async () => {
+test('an accepted loss no longer blocks a takeover', async () => {
   const [first, second] = await pair();
   for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
   const told = first.host.status()[0]?.head;
@@ -280,7 +280,7 @@ test('an abandoned shard releases no reply for anything it had decided', async (
   assert.equal(await second.balance('ann'), 990, 'it had arrived');
 });
 
-test('a standby of a log that diverged begins anew', async () => {
+test('a standby reloads a log that diverged', async () => {
   const [first, second] = await pair();
   for (let i = 0; i < 3; i++) await first.execute(place([{ id: `t${i}` }]));
   await second.host.move({ type: 'follow', shard: 0 });

@@ -14,18 +14,18 @@ async function logWithEntries(): Promise<MemoryWal> {
   return wal;
 }
 
-/** A log whose pages a test changes as they are read. */
+/** Changes the pages of a log as they are read. */
 function reading(wal: MemoryWal, change: (pages: readonly Buffer[]) => readonly Buffer[]): MemoryWal {
   const read = wal.read.bind(wal);
   wal.read = async (shard, after, limit) => {
     const page = await read(shard, after, limit);
-    // Reads of one entry only fetch the newest time.
+    // Do not change reads of a single entry, which only fetch the newest time.
     return shard === 0 && limit > 1 ? change(page) : page;
   };
   return wal;
 }
 
-/** Expects the shard to stay stopped with this reason, and the other one to serve. */
+/** Expects one shard to stay stopped for this reason and the other one to serve. */
 async function recoveryFails(wal: MemoryWal, reason: RegExp): Promise<void> {
   const host = await TestHost.started({ wal });
   const [stopped, other] = host.host.status();
@@ -43,7 +43,7 @@ test('recovery rebuilds all durable entries of several owners', async () => {
   }
 });
 
-test('a log with a hole stops its shard, and the message names the place', async () => {
+test('a log with a gap stops its shard, and the message names the position', async () => {
   const wal = reading(await logWithEntries(), (page) => page.filter((_, i) => i !== 2));
   await recoveryFails(wal, /entry 1-4 of shard 0 does not follow 1-2/);
 });

@@ -12,7 +12,7 @@ import { WrittenStore } from '../tools/written-store.js';
 const { place } = commands;
 const GENESIS = genesisHead('00000000-0000-4000-8000-00000000000e', 0);
 
-/** Ann and bob play while a snapshot is taken: ann's wallet is from its beginning, bob's from its end. */
+/** Ann and bob play while a snapshot is taken. Ann's wallet is captured at its start, bob's at its end. */
 async function fuzzyStore() {
   const store = new WrittenStore();
   await store.takeOver();
@@ -38,7 +38,7 @@ async function entriesAfter({ reader }: WrittenStore, { head }: Replay): Promise
 
 const images = (wallets: Wallets) => [...wallets].map(imageOf);
 
-test('replay skips events that a wallet of the snapshot already has', async () => {
+test('replay skips events that a wallet in the snapshot already contains', async () => {
   const { store, manifest } = await fuzzyStore();
   const replay = await Replay.ofSnapshot(manifest, store.reader);
   for (const read of await entriesAfter(store, replay)) replay.take(read);
@@ -83,7 +83,7 @@ test('log time does not go back at an older entry', () => {
   }
 });
 
-test('a page is replayed up to the target, each entry after a look', async () => {
+test('a page is replayed up to the target, calling back before each entry', async () => {
   const { store, manifest } = await fuzzyStore();
   const replay = await Replay.ofSnapshot(manifest, store.reader);
   const page = await entriesAfter(store, replay);

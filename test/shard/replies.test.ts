@@ -7,7 +7,7 @@ import { TestHost, turns } from '../support/test-host.js';
 const { place } = commands;
 const accepted = (before: number, after: number) => ({ type: 'accepted', before, after, isRepeat: false });
 
-/** Bets of 10 in one append, in this order; the reply callback of the second one throws. */
+/** Places bets of 10 in one append. The reply callback of the second one throws. */
 async function withOneThatThrows(test: TestHost): Promise<Answer[][]> {
   const told: Answer[][] = [[], [], []];
   test.wal.hold();
@@ -25,7 +25,7 @@ async function withOneThatThrows(test: TestHost): Promise<Answer[][]> {
   return told;
 }
 
-test('a reply callback that throws changes no other reply of its append', async () => {
+test('a reply callback that throws does not affect other replies of its append', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   assert.deepEqual(await withOneThatThrows(test), [[accepted(100, 90)], [accepted(90, 80)], [accepted(80, 70)]]);
@@ -44,7 +44,7 @@ test('a reply callback that throws is logged, and its shard keeps serving', asyn
   assert.equal(await test.balance('ann'), 70);
 });
 
-test("a refused request's reply callback that throws changes no other refusal", async () => {
+test("a refused request's reply callback that throws does not affect other refusals", async () => {
   const test = new TestHost({ isShared: true, limits: { batchEventsMax: 1, mailboxMax: 10 } });
   await test.host.start([]);
   await test.take();

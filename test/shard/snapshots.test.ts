@@ -45,7 +45,7 @@ async function abandoned(results: Promise<readonly SnapshotResult[]>): Promise<s
 }
 
 const stateOf = (host: TestHost, shard = 0) => host.host.status().find((one) => one.shard === shard);
-/** Lines with this message or code. */
+/** Log lines with this message or code. */
 const said = (host: TestHost, what: string) =>
   host.logLines.filter(({ message, fields }) => message === what || fields.code === what);
 const manifests = async (wal: MemoryWal): Promise<Manifest[]> => {
@@ -94,7 +94,7 @@ test('untouched players stay correct through several snapshots', async () => {
 test('a snapshot taken while players bet and are created is exact', async () => {
   const wal = newWal();
   const host = await funded(wal);
-  // Each read of the clock takes half a millisecond: a slice is two wallets, and other work runs between slices.
+  // Each read of the clock takes half a millisecond, so a slice covers two wallets, and other work runs between slices.
   host.clock.monotonicMs = () => {
     host.clock.nowMs += 0.5;
     return Math.floor(host.clock.nowMs);
@@ -190,7 +190,7 @@ test('a snapshot refused by a full store leaves nothing behind', async () => {
   }
 });
 
-test('a full store gets the space of an abandoned snapshot back at once', async () => {
+test('an abandoned snapshot frees its space in a full store immediately', async () => {
   const wal = newWal();
   const host = await funded(wal);
   const { id } = await taken(host);
@@ -200,7 +200,7 @@ test('a full store gets the space of an abandoned snapshot back at once', async 
     attempts++;
     throw new StoreFullError('no room');
   };
-  // Redis at its limit also refuses deletions, until some other client has freed memory.
+  // Redis at its memory limit also refuses deletions, until another client has freed memory.
   const remove = wal.deleteSnapshot.bind(wal);
   let refusals = 0;
   wal.deleteSnapshot = async (...args) => {
@@ -232,7 +232,7 @@ test('a snapshot that reaches beyond its log stops only its shard', async () => 
   assert.deepEqual(answer, { type: 'failed', failure: 'stopped' });
 });
 
-test('a log that diverged after a loss is not joined with an old snapshot', async () => {
+test('a log that diverged after a loss is not combined with an old snapshot', async () => {
   const wal = newWal();
   const host = await funded(wal);
   await bet(host, 'ann', 't1');
@@ -289,7 +289,7 @@ test('a log that lacks an acknowledged entry stops the shard at every start', as
   }
 });
 
-test('another entry in place of an acknowledged one stops the shard', async () => {
+test('a different entry in place of an acknowledged one stops the shard', async () => {
   const wal = newWal();
   await funded(wal);
   const host = await TestHost.started({ wal });
@@ -304,7 +304,7 @@ test('another entry in place of an acknowledged one stops the shard', async () =
   assert.ok(wal.entries(0).some(({ lsn }) => isSameLsn(lsn, head.lsn)));
 });
 
-test('trimmed entries are not missed', async () => {
+test('trimmed entries do not count as missing', async () => {
   const wal = newWal();
   const host = await funded(wal, { policy: { keep: 1 } });
   await bet(host, 'ann', 't1');
@@ -323,7 +323,7 @@ test('a trimmed log needs a complete snapshot', async () => {
   assert.match(stateOf(next)?.reason ?? '', /begins with 1-7, and there is no whole snapshot/);
 });
 
-test('a start overtaken during recovery is fenced, with nothing lost', async () => {
+test('a start that is fenced during recovery loses nothing', async () => {
   const wal = newWal();
   await taken(await funded(wal));
   const { snapshots } = wal;
@@ -402,7 +402,7 @@ test('a snapshot with events that are lost is abandoned', async () => {
     [undefined],
     'a manifest waits for the log',
   );
-  // The log loses the append: another owner takes over before it completes.
+  // Another owner takes over before the append completes, so the log never contains it.
   wal.intrude(0, await foreignAppend(wal));
   wal.release();
   assert.equal((await unheard).type, 'failed');
@@ -423,7 +423,7 @@ test('a snapshot whose events are not durable after 30 s is abandoned', async ()
   assert.equal(await (await TestHost.started({ wal })).balance('ann'), 990);
 });
 
-/** A snapshot in progress that contains a bet which the log holds back. */
+/** A snapshot in progress that contains a bet whose append is being held back. */
 async function takingUndurable() {
   const wal = newWal();
   const host = await funded(wal);
@@ -443,7 +443,7 @@ async function foreignAppend(wal: MemoryWal) {
   return { shard: 0, expected: previous, entries: [new EntryCodec(STORE_ID).encodeFence(header, owner)] };
 }
 
-test('a snapshot waits out an outage and is taken once', async () => {
+test('a snapshot is retried through an outage and taken once', async () => {
   const wal = newWal();
   const host = await funded(wal);
   wal.faultMode = 'answer-lost';
@@ -455,7 +455,7 @@ test('a snapshot waits out an outage and is taken once', async () => {
   assert.equal((await manifests(wal)).length, 1);
 });
 
-test('without a change, or after a fence only, no snapshot is taken', async () => {
+test('no snapshot is taken without a change or after only a fence', async () => {
   const wal = newWal();
   const host = await funded(wal);
   await taken(host);
@@ -486,7 +486,7 @@ test('a snapshot past its deadline is abandoned', async () => {
   assert.match(await abandoned(host.host.takeSnapshots(late)), /no time left/);
 });
 
-test('near the memory limit snapshots are taken slowly, never in a hurry', async () => {
+test('near the memory limit snapshots are always taken at the slow pace', async () => {
   const wal = newWal();
   const host = await funded(wal);
   host.memory.isFull = true;
@@ -525,7 +525,7 @@ test('closing a host ends its snapshot, and nothing is written afterwards', asyn
   assert.equal(late, 0);
 });
 
-test('a damaged snapshot does not count as a kept one', async () => {
+test('a damaged snapshot does not count as kept', async () => {
   const wal = newWal();
   const host = await funded(wal);
   await taken(host);
@@ -550,7 +550,7 @@ test('trimmed entries are not orphans', async () => {
   assert.deepEqual(host.orphans, []);
 });
 
-test('a shard that is always due does not starve the others of snapshots', async () => {
+test('a shard that is always due does not prevent snapshots of other shards', async () => {
   const wal = newWal();
   const host = await TestHost.started({ wal, policy: { everyEntries: 1 } });
   for (let i = 0; said(host, 'snapshot taken').length < 2; i++) {
@@ -572,7 +572,7 @@ test('a snapshot is due by entries or by time, but only after an entry', () => {
 });
 
 for (const apart of [100_000, 3_000_000, 50_000_000]) {
-  test(`with snapshots ${apart} bytes apart the log keeps its history, not much more`, () => {
+  test(`with snapshots ${apart} bytes apart the log keeps little more than its history`, () => {
     let marks: Manifest['marks'] = [];
     const kept: Manifest[] = [];
     for (let bytes = apart; bytes < 1000 * apart; bytes += apart) {
@@ -590,7 +590,7 @@ for (const apart of [100_000, 3_000_000, 50_000_000]) {
   });
 }
 
-test('an old snapshot from before a loss does not limit trimming wrongly', () => {
+test('trimming keeps what every kept snapshot needs, even after a loss', () => {
   const manifest = (epoch: number, sequence: number) =>
     ({ marks: [{ lsn: { epoch, sequence }, bytes: sequence }] }) as unknown as Manifest;
   const policy = { ...POLICY, keep: 3, historyBytesMax: 0 };
@@ -598,7 +598,7 @@ test('an old snapshot from before a loss does not limit trimming wrongly', () =>
   assert.deepEqual(trimPoint([manifest(3, 60), manifest(2, 51), manifest(1, 40)], policy), { epoch: 1, sequence: 40 });
 });
 
-test('a snapshot of dropped memory replaces no other snapshot', async () => {
+test('a snapshot of dropped wallets does not replace other snapshots', async () => {
   const wal = newWal();
   const host = await funded(wal, { policy: { keep: 1 } });
   const { id } = await taken(host);
@@ -606,7 +606,7 @@ test('a snapshot of dropped memory replaces no other snapshot', async () => {
   const publish = wal.publishSnapshot.bind(wal);
   wal.publishSnapshot = async (...args) => {
     host.plantBug();
-    // The new fence is not written yet, so its nonce does not refuse the deletion.
+    // The new fence has not been written, so the store cannot refuse the deletion because of its nonce.
     wal.hold();
     await host.execute(place([{ id: 't2' }]));
     return await publish(...args);

@@ -24,7 +24,7 @@ test('an amount must be the double nearest to a whole number of units', () => {
   assert.equal(tryUnits(7, 0), 7);
 });
 
-test('float noise within a millionth of a unit is forgiven, further decimals are not', () => {
+test('errors up to a millionth of a unit are tolerated, excess decimals are not', () => {
   assert.equal(tryUnits(0.1 + 0.2, 4), 3000);
   assert.equal(tryUnits(1.1 * 3, 4), 33_000);
   assert.equal(tryUnits(0.00005, 4), undefined);
@@ -51,7 +51,7 @@ test('every amount is recovered from its decimal digits at every scale', () => {
   );
 });
 
-test('an amount with a digit too many is never accepted', () => {
+test('an amount with one excess digit is never accepted', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 1e12 }),
@@ -62,7 +62,7 @@ test('an amount with a digit too many is never accepted', () => {
         const withPoint = text.includes('.') ? text : `${text}.`;
         const [whole, fraction = ''] = withPoint.split('.');
         const value = Number(`${whole}.${fraction.padEnd(decimals, '0')}${digit}`);
-        // Doubles so far apart lose the extra digit in the text already, so no check can notice it.
+        // At this size, parsing the text already loses the extra digit, so no check can detect it.
         if (value === Number(withPoint)) return;
         assert.equal(tryUnits(value, decimals), undefined);
       },
@@ -71,7 +71,7 @@ test('an amount with a digit too many is never accepted', () => {
   );
 });
 
-/** Sums of money up to some 3 million in each, the usual sizes for players of these currencies. */
+/** Sums up to about 3 million in each currency, which is the usual range for players. */
 const CURRENCIES = [
   { currency: 'THB', scale: 2, most: 300_000_000 },
   { currency: 'VND', scale: 4, most: 30_000_000_000 },
@@ -93,13 +93,13 @@ for (const { currency, scale: decimals, most } of CURRENCIES) {
   });
 }
 
-test('noise of one million and cents is forgiven, a further decimal is not', () => {
+test('floating-point errors at one million are tolerated, excess decimals are not', () => {
   assert.equal(tryUnits(1_000_000.1 + 0.2, 2), 100_000_030);
   assert.equal(tryUnits(1_000_000.301, 2), undefined);
   assert.equal(tryUnits(1_000_000.300_001, 2), undefined);
 });
 
-test('two units in the last place are forgiven, three are not', () => {
+test('errors of two ulps are tolerated, errors of three ulps are not', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: AMOUNT_UNITS_MAX - 1 }),
@@ -109,7 +109,7 @@ test('two units in the last place are forgiven, three are not', () => {
         const exact = Number(formatUnits(units, decimals));
         const neighbour = exact + steps * ulpOf(exact);
         if (neighbour < 0 || ulpOf(neighbour) !== ulpOf(exact) || ulpOf(exact) * 10 ** decimals <= 1e-6) return;
-        // Three steps from one amount may be two from the next one, and then count as noise of that one.
+        // Three steps from one amount may be only two from the next amount, and are then tolerated for that amount.
         const other = nearestUnits(neighbour, decimals);
         if (other !== units) return;
         assert.equal(tryUnits(neighbour, decimals), Math.abs(steps) <= 2 ? units : undefined);
@@ -119,7 +119,7 @@ test('two units in the last place are forgiven, three are not', () => {
   );
 });
 
-test('without a setting no amount exceeds a tenth of the largest balance', () => {
+test('by default no amount may exceed a tenth of the largest balance', () => {
   const scales = new ScaleTable({ default: 4, byCurrency: { BTC: 8 } });
   const limits = new AmountLimits({ default: null, byCurrency: { IDR: 2e10 } }, scales);
   assert.deepEqual([limits.of('THB'), limits.of('BTC'), limits.of('IDR')], [90071992547.4099, 9007199.25474099, 2e10]);
@@ -153,7 +153,7 @@ test('below 2^52 units the double prints the exact digits', () => {
     fc.property(fc.integer({ min: -(2 ** 52) + 1, max: 2 ** 52 - 1 }), scale, (units, decimals) => {
       assert.ok(fitsDouble(units));
       const printed = toDecimal(units, decimals);
-      // Tiny numbers print with an exponent, which is the same number.
+      // Very small numbers are printed with an exponent, so their text differs.
       if (Math.abs(printed) >= 1e-6 || printed === 0) assert.equal(String(printed), formatUnits(units, decimals));
     }),
     { numRuns: 5000 },
@@ -169,7 +169,7 @@ test('an unlisted currency has the default scale, even when named like an object
   assert.equal(scales.of('__proto__'), 4);
 });
 
-test('a sum over players prints like an amount, even beyond a safe integer', () => {
+test('a sum over players prints like an amount, even beyond safe integers', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), scale, (units, decimals) => {
       assert.equal(formatSum(BigInt(units), decimals), formatUnits(units, decimals));

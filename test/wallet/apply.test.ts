@@ -8,7 +8,7 @@ import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { commands, Domain } from '../support/domain.js';
 
 /*
- * Preconditions of apply: the replay of a log with a gap must stop, and must not guess.
+ * Preconditions of apply. The replay of a log with a gap must stop instead of guessing.
  */
 
 const { cancel, place, settle } = commands;
@@ -89,7 +89,7 @@ test('a refused array leaves its side effect and moves no money', () => {
   assert.equal(ann.openBets, 1);
 });
 
-test('a balance stays explained when a round leaves memory and comes back', () => {
+test('the ledger explains the balance after a round leaves memory and returns', () => {
   const { domain, event } = aboutToBet();
   const ann = apply(domain.wallets, event);
   domain.run(settle([{ id: 't1', betAmount: 10, payoutAmount: 25 }]));

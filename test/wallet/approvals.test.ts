@@ -49,8 +49,8 @@ function waiting(domain: Domain): string[] {
   return items.map(({ operation }) => operation.id ?? '').sort();
 }
 
-describe('money by hand above the threshold', () => {
-  test('money waits until another operator approves and moves once', () => {
+describe('manual movements above the approval threshold', () => {
+  test('money waits for approval by a second operator and moves once', () => {
     const domain = newDomain();
     assert.equal(outcome(domain, deposit(10_000)), 10_000, 'the threshold itself needs nobody');
     assert.equal(outcome(domain, deposit(10_001, 'big')), 'approval-pending');
@@ -67,7 +67,7 @@ describe('money by hand above the threshold', () => {
     assert.deepEqual([newest?.type, newest?.by, newest?.approver], ['deposit', ANNA, BEN]);
   });
 
-  test('the same request answers that it waits, other content is a conflict', () => {
+  test('a repeated request is still pending, the same id with different content conflicts', () => {
     const domain = newDomain();
     domain.run(deposit(20_000));
     const events = domain.events.length;
@@ -80,7 +80,7 @@ describe('money by hand above the threshold', () => {
     assert.equal(domain.events.length, events);
   });
 
-  test('a refusal moves nothing and its id stays taken', () => {
+  test('a refused request moves nothing and its id cannot be reused', () => {
     const domain = newDomain();
     domain.run(deposit(20_000));
     domain.run(deposit(20_000, 'mine'));
@@ -138,7 +138,7 @@ describe('money by hand above the threshold', () => {
     assert.equal(outcome(newDomain(), { ...line, currency: 'USD' }), 10_001);
   });
 
-  test('an operator who uses up their places leaves other operators theirs', () => {
+  test('an operator at the limit of pending requests does not block other operators', () => {
     const domain = newDomain();
     for (let i = 0; i < PENDING_OF_OPERATOR_MAX; i++) {
       assert.equal(outcome(domain, deposit(10_001, `a${i}`)), 'approval-pending');

@@ -52,7 +52,7 @@ const WANTED: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   'et-ann': [],
 };
 
-test('every use of an id is found, and nothing that only resembles it', () => {
+test('the search finds every use of an id and no similar ids', () => {
   const domain = played();
   for (const [id, hits] of Object.entries(WANTED)) assert.deepEqual(found(domain, id), hits, id);
 });
@@ -69,7 +69,7 @@ test('ids are found in hibernated wallets, and only wallets with a hit wake', ()
   for (const [id, hits] of Object.entries(WANTED)) assert.deepEqual(found(domain, id), hits, id);
 });
 
-test('ids of any letters are found', () => {
+test('ids in any script are found', () => {
   for (const id of ['ünï', '🎲', 'with space', '\u0000', 'x'.repeat(256), 'ＡＢ']) {
     const domain = new Domain();
     domain.fund('ann', 1000);
@@ -80,7 +80,7 @@ test('ids of any letters are found', () => {
   }
 });
 
-test('one turn looks at a thousand hibernated players, and the next one continues there', () => {
+test('one turn examines a thousand hibernated players, and the next one continues there', () => {
   const domain = new Domain();
   for (let n = 0; n < 2500; n++) domain.fund(`player-${n}`, 1);
   for (let n = 0; n < 2500; n++) domain.run({ type: 'deposit', id: 'same', username: `player-${n}`, amount: 1 });

@@ -7,7 +7,7 @@ import { HandLimits } from '../../src/wallet/hand-limits.js';
 const scales = new ScaleTable({ default: 4, byCurrency: { VND: 0, BTC: 8 } });
 const NOTHING = { dayUnits: 0n, lastMinute: 0 };
 
-describe('limits of money by hand', () => {
+describe('limits on manual movements', () => {
   test('an unlisted currency has no limit', () => {
     const limits = new HandLimits({ amountMaxima: { THB: 1 }, dayMaxima: {}, perMinute: null }, scales);
     for (const currency of ['VND', 'constructor', '__proto__']) {
@@ -15,7 +15,7 @@ describe('limits of money by hand', () => {
     }
   });
 
-  test('every limit admits its maximum and refuses one unit more', () => {
+  test('every limit allows its maximum and refuses one unit more', () => {
     for (const [currency, max] of [
       ['THB', 1.1],
       ['THB', 0.29],
@@ -36,7 +36,7 @@ describe('limits of money by hand', () => {
     }
   });
 
-  test('admitted operations never exceed the sum of a day', () => {
+  test('allowed operations never exceed the daily limit', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -50_000, max: 50_000 }), { maxLength: 60 }), (amounts) => {
         const limits = new HandLimits({ amountMaxima: { THB: 4 }, dayMaxima: { THB: 10 }, perMinute: null }, scales);
@@ -51,7 +51,7 @@ describe('limits of money by hand', () => {
     );
   });
 
-  test('a minute admits its number of operations, not counting imports', () => {
+  test('the limit per minute does not count imports', () => {
     const limits = new HandLimits({ amountMaxima: {}, dayMaxima: {}, perMinute: 2 }, scales);
     assert.equal(limits.findBroken('THB', 1, { dayUnits: 0n, lastMinute: 1 }), undefined);
     assert.equal(limits.findBroken('THB', 1, { dayUnits: 0n, lastMinute: 2 })?.limit, 'minute');

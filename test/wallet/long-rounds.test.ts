@@ -34,13 +34,13 @@ function accept(domain: Domain, command: Parameters<Domain['run']>[0]): void {
   assert.equal(domain.statusCode(command), 0);
 }
 
-test('a payout in a long round does not read the ids of the others', () => {
+test('a payout in a long round does not read the other ids', () => {
   const domain = begun();
   const payout = (n: number) => textsRead(() => accept(domain, settle([{ id: `payout ${n}`, byRound: true }])));
   payout(0);
   const second = payout(1);
   for (let n = 2; n < MANY; n++) payout(n);
-  // The wallet may have hibernated and woken meanwhile.
+  // The wallet may have hibernated and been woken in between.
   assert.ok(payout(MANY) < second + MANY / 2);
   assert.equal(domain.wallet('ann').round('P1', 'r1')?.settlementCount, MANY + 1);
 });
@@ -58,7 +58,7 @@ test('an adjustment of an often adjusted bet does not read the other ids', () =>
   assert.equal(wallets.get('ann')?.bet('P1', 'bet')?.adjustmentCount, MANY + 1, 'a repeat is one');
 });
 
-test('a void that takes back many payouts reads each a few times', () => {
+test('a void that takes back many payouts reads each only a few times', () => {
   const domain = begun();
   for (let n = 0; n < MANY; n++) accept(domain, settle([{ id: `payout ${n}`, payoutAmount: 3, byRound: true }]));
   const read = textsRead(() => accept(domain, voidSettled([{ id: 'bet', payoutAmount: 3 * MANY }])));
@@ -66,7 +66,7 @@ test('a void that takes back many payouts reads each a few times', () => {
   assert.equal(domain.wallet('ann').balance, 1_000_000);
 });
 
-test('a cancel in a long round does not read the ids of the others', () => {
+test('a cancel in a long round does not read the other ids', () => {
   const domain = begun();
   const close = (n: number) => {
     accept(domain, place([{ id: `bet ${n}` }], { timestampMillis: 1001 + n }));

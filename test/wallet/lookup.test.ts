@@ -18,7 +18,7 @@ test('a missing item is found after its insertion and not after its removal', ()
   }
 });
 
-test('an item is still found after another one in between may take its row', () => {
+test('an item is found even if its row was reused in between', () => {
   const wallets = new Wallets();
   const wallet = wallets.create('ann', 'THB');
   const round = wallet.roundFor('P', 'r1');

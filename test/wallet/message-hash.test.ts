@@ -24,7 +24,7 @@ test('hashes of messages equal those in existing stores', () => {
   assert.deepEqual(hashes, [2129953766281095, 5757005726852293, 3135508021333823, 8598371446777536]);
 });
 
-test('everything that a decision reads changes the hash', () => {
+test('every field that affects a decision changes the hash', () => {
   const base = { id: 'a', roundId: 'r', betAmount: 10 };
   const messages = [
     place([base]),
@@ -47,7 +47,7 @@ test('everything that a decision reads changes the hash', () => {
   for (const hash of hashes) assert.ok(Number.isSafeInteger(hash) && hash >= 0 && hash < 2 ** 53);
 });
 
-test('a message with another time is the same unless times count', () => {
+test('a message with a different time has the same hash unless times count', () => {
   const [early, late] = [place([{ id: 'a' }], { timestampMillis: 1 }), place([{ id: 'a' }], { timestampMillis: 2 })];
   assert.equal(hashOfMessage(early, false), hashOfMessage(late, false));
   assert.notEqual(hashOfMessage(early, true), hashOfMessage(late, true));

@@ -13,7 +13,7 @@ import { Domain } from '../support/domain.js';
 const ANNA = { name: 'anna', address: '10.1.2.3' };
 const BERT = { name: 'bert', address: '2001:db8::7' };
 
-/** One command of each kind; each changes something when it comes for the first time. */
+/** One command of each kind. Each of them changes something the first time. */
 const EACH: readonly OperationCommand[] = [
   { type: 'create-player', username: 'ann', currency: 'THB' },
   { type: 'import-player', id: 'opening', username: 'bob', currency: 'THB', balance: 50 },
@@ -45,7 +45,7 @@ function domainWith(...commands: readonly OperationCommand[]): Domain {
   return domain;
 }
 
-test('every operation of an operator is in the log with name and address', () => {
+test('every operator action is in the log with name and address', () => {
   const domain = domainWith(...EACH.map((command) => ({ ...command, by: ANNA })));
   assert.equal(domain.events.length, EACH.length);
   for (const event of domain.events) assert.deepEqual('by' in event && event.by, ANNA, event.type);
@@ -64,7 +64,7 @@ test('a repeat by any operator has its first answer and leaves no second trace',
   assert.deepEqual(new Set(signers), new Set(['anna']));
 });
 
-test('a log without operator names makes the same balances', () => {
+test('a log without operator names yields the same balances', () => {
   const signed = domainWith(...EACH.map((command) => ({ ...command, by: ANNA })));
   const wallets = new Wallets();
   for (const event of signed.events) apply(wallets, { ...event, by: undefined } as Event);
@@ -73,7 +73,7 @@ test('a log without operator names makes the same balances', () => {
   assert.deepEqual(facts(wallets), facts(signed.wallets));
 });
 
-test('a wallet from before operators had names remembers operations with an id', () => {
+test('a wallet without operator names remembers operations that have an id', () => {
   const domain = domainWith(...EACH.map((command) => ({ ...command, by: undefined })));
   const { items } = listOperations(domain.wallet('ann'), 100, undefined);
   assert.deepEqual(
@@ -82,7 +82,7 @@ test('a wallet from before operators had names remembers operations with an id',
   );
 });
 
-test('the name of an operator is stored once until its last operation is forgotten', () => {
+test("an operator's name is stored once until its last operation is forgotten", () => {
   const domain = domainWith(
     { type: 'create-player', username: 'ann', currency: 'THB', by: ANNA },
     ...EACH.map((command) => ({ ...command, by: ANNA })),
@@ -96,7 +96,7 @@ test('the name of an operator is stored once until its last operation is forgott
   assert.equal(operators.find(name), 0);
 });
 
-test('a correction is the same only with its amount and its reason', () => {
+test('a correction is a repeat only with the same amount and reason', () => {
   const domain = domainWith(EACH[0] as OperationCommand, correction({ amount: 5 }));
   const failed = { type: 'failed', failure: 'duplicate-transaction' };
   assert.deepEqual(domain.run(correction({ amount: 6 })).answer, failed);
@@ -118,7 +118,7 @@ test('a correction leaves a debt only when the command allows it', () => {
   assert.deepEqual(domain.run({ ...huge, id: 'c5' }).answer, { type: 'failed', failure: 'amount-out-of-range' });
 });
 
-test('corrections have their own kind in the books, with their sign', () => {
+test('corrections are posted to the ledger under their own kind, signed', () => {
   const domain = domainWith(
     EACH[0] as OperationCommand,
     correction({ id: 'c1', amount: 7 }),
@@ -129,7 +129,7 @@ test('corrections have their own kind in the books, with their sign', () => {
   assert.deepEqual([...books], [['corrections', 4n]]);
 });
 
-test('the books still explain the balance after corrections are forgotten', () => {
+test('the ledger still explains the balance after corrections are forgotten', () => {
   const domain = domainWith(
     EACH[0] as OperationCommand,
     correction({ id: 'c1', amount: 7 }),

@@ -20,14 +20,14 @@ function waiting(rules = rulesOf(settingsWith())): Domain {
 
 const newest = ({ events }: Domain) => events.at(-1) as Event;
 
-test('a confirmation with another stake needs store format 4', () => {
+test('a confirmation with a different stake needs store format 4', () => {
   const domain = waiting();
   assert.ok(domain.events.every((event) => formatOf(event) <= 3));
   assert.deepEqual(domain.run(place([{ id: 'b', betAmount: 95 }])).remarks, ['stake-changed']);
   assert.equal(formatOf(newest(domain)), 4);
 });
 
-test('no confirmation changes a stake while a node cannot read that', () => {
+test('no confirmation changes a stake while an older node cannot read it', () => {
   const domain = waiting({ ...rulesOf(settingsWith()), confirmsOtherStake: false });
   assert.equal(domain.statusCode(place([{ id: 'b', betAmount: 95 }])), 20002);
   assert.equal(domain.statusCode(place([{ id: 'b', betAmount: 100 }])), 0);
@@ -50,7 +50,7 @@ test('a refund gives back the stake of the confirmation', () => {
   domain.run(cancel([{ id: 'b', betAmount: 95 }], { id: 'q-cancel' }));
   assert.equal(domain.wallet('ann').balance, 1000);
   domain.run(rollback([{ id: 'b', betAmount: 95, payoutAmount: 0, skipBalanceUpdate: true }], { id: 'q-back' }));
-  // Untaken again: neither of the acknowledged messages takes anything.
+  // The stake was returned, and neither of the acknowledged messages takes it again.
   for (const message of [open, place([WAITING], { id: 'q-waiting' })]) {
     const { answer, event } = domain.run(message);
     assert.deepEqual([answer.type, event], ['accepted', undefined]);
@@ -90,7 +90,7 @@ for (const [name, remarks, before, settled] of [
   ['a taken bet', [], [place([{ id: 'b', betAmount: 100 }])], { id: 'b', betAmount: 100 }],
   ['a free bet', [], [adjust([{ id: 'b', betAmount: 0 }])], { id: 'b', betAmount: 0 }],
 ] as const) {
-  test(`a settle of ${name} ${remarks.length > 0 ? 'warns of the untaken stake' : 'warns of nothing'}`, () => {
+  test(`a settle of ${name} ${remarks.length > 0 ? 'warns of the untaken stake' : 'gives no warning'}`, () => {
     const domain = waiting();
     for (const command of before) domain.run(command);
     const decision = domain.run(settle([settled]));

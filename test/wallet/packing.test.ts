@@ -6,7 +6,7 @@ import { commands, Domain, throughSnapshot } from '../support/domain.js';
 
 const { place, settle, cancel, adjust, tip } = commands;
 
-/** Players with everything that a wallet can have. */
+/** Players whose wallets contain all kinds of data. */
 function played(): Domain {
   const domain = new Domain();
   for (const username of ['ann', 'bob', 'eve']) {
@@ -48,7 +48,7 @@ test('snapshots of hibernated and awake players are equal byte for byte', () => 
   assert.deepEqual(imagesOf(again), before);
 });
 
-test('balances, lists of players and scans for open bets wake no player', () => {
+test('reading balances, listing players and scanning for open bets wakes no player', () => {
   const { wallets } = played();
   const packed = throughSnapshot(wallets);
   query(packed, { type: 'read-player', username: 'ann' });

@@ -5,7 +5,7 @@ import { commands, Domain } from '../support/domain.js';
 
 const { place, settle, rollback, placeTip, tip } = commands;
 
-test('pages of one player have no gap or repeat, even with creations in between', () => {
+test("a player's pages have no gaps or repeats, even with creations in between", () => {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
   domain.run(place(Array.from({ length: 7 }, (_, i) => ({ id: `array${i}`, roundId: `r${i}` }))));
@@ -56,7 +56,7 @@ test('a scan over all players finds every open bet once, at any page size', () =
   }
 });
 
-test('a bet reopened by a rollback says so and is found by that', () => {
+test('a bet reopened by a rollback is marked as such and can be filtered', () => {
   const domain = new Domain();
   domain.fund('ann', 1000);
   const scan = (over: object) => {
@@ -94,7 +94,7 @@ test('a bet reopened by a rollback says so and is found by that', () => {
   assert.deepEqual(scan({ createdBeforeMs: reopenedMs }), ['b1 -']);
 });
 
-test('a scan for a product leaves out bets of other products, also over pages', () => {
+test('a scan for one product excludes bets of other products on every page', () => {
   const domain = new Domain();
   domain.fund('ann', 1000);
   for (const [id, productId] of [
@@ -123,7 +123,7 @@ test('a scan for a product leaves out bets of other products, also over pages', 
   }
 });
 
-test('a turn of a scan looks at a bounded number of transactions', () => {
+test('a scan examines a limited number of transactions per turn', () => {
   const domain = new Domain();
   const players = 12;
   const bets = 1000;

@@ -12,7 +12,7 @@ function forget(domain: Domain, days: number) {
   return domain.run({ type: 'forget', username: 'ann', beforeMs });
 }
 
-test('old closed rounds are forgotten one by one; the balance stays explained', () => {
+test('the ledger explains the balance while old rounds are forgotten one by one', () => {
   const domain = new Domain();
   domain.fund('ann', 100);
   domain.run(place([{ id: 'old', roundId: 'r-old' }]));
@@ -45,7 +45,7 @@ test('old closed rounds are forgotten one by one; the balance stays explained', 
   assert.equal(domain.statusCode(place([{ id: 'hangs', roundId: 'r-hangs' }])), 0, 'what is kept is still known');
 });
 
-test("retention of a round's mark counts from its latest setting", () => {
+test("retention of a round's mark counts from the latest cancel", () => {
   const domain = new Domain();
   domain.fund('ann', 100);
   const unknown = { id: 'c', roundId: 'r-unknown', byRound: true };
@@ -67,7 +67,7 @@ test("retention of a round's mark counts from its latest setting", () => {
   assert.deepStrictEqual(imagesOf(domain.replayed()), imagesOf(domain.wallets));
 });
 
-test('forgetting makes no event when nothing is old enough', () => {
+test('there is no event if nothing is old enough to be forgotten', () => {
   const domain = new Domain();
   domain.fund('ann', 100);
   domain.run(place([{ id: 'a' }]));

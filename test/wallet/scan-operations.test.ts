@@ -10,7 +10,7 @@ import {
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 import { Domain, throughSnapshot } from '../support/domain.js';
 
-/** More players than one turn looks at. */
+/** More players than one turn examines. */
 const PLAYERS = 1100;
 const ANYTHING: WantedOperations = {
   by: undefined,
@@ -25,7 +25,7 @@ function played(): Domain {
   for (let n = 0; n < PLAYERS; n++) {
     if (n % 7 === 0) domain.nowMs++;
     domain.fund(`p${n}`, 10);
-    // Several operations of one time, and several of one player and time.
+    // Several operations at the same time, some of them for the same player.
     if (n % 100 !== 0) continue;
     for (const id of ['d1', 'd2', 'd3']) {
       const by = { name: 'anna', address: '10.1.2.3' };
@@ -65,7 +65,7 @@ test('a scan finds operations of hibernated players, wakes none and takes severa
   assert.equal(packed.packedCount, PLAYERS);
 });
 
-test('the pages add up to the whole list, even with many equal times', () => {
+test('the pages together are the whole list, even with many equal times', () => {
   const { wallets } = played();
   const whole = scan(wallets, {}, undefined, 10_000).found;
   assert.ok(new Set(whole.map(({ place }) => place.timeMs)).size < whole.length, 'some are of one time');

@@ -64,14 +64,14 @@ test('setting the same session or ending none leaves no event', () => {
   assert.equal(one.statusCode({ ...end, username: 'nobody' }), 10001);
 });
 
-test('no event of a session is written before every node reads it', () => {
+test('no session event is written before every node can read it', () => {
   const one = domain();
   one.run({ type: 'set-session', username: 'ann', session: { digest, endMs: null } });
   one.run({ type: 'end-session', username: 'ann' });
   assert.deepEqual(one.events.map(formatOf), [1, 2, 2]);
 });
 
-test('log and snapshots keep a session, with or without an end', () => {
+test('log and snapshots preserve a session, with or without an end', () => {
   for (const endMs of [null, 0, Number.MAX_SAFE_INTEGER]) {
     for (const hasTallies of [false, true]) {
       const one = domain('ignore');

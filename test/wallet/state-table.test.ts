@@ -8,8 +8,8 @@ import { commands, Domain } from '../support/domain.js';
 import { settingsWith } from '../support/settings.js';
 
 /*
- * One table of every transaction state, every operation, and the result. Generated from the code and kept as text, so
- * that a change of behaviour is a line in a review. REWRITE=1 regenerates it.
+ * Checks the table of results for every transaction state and operation. The table is generated from the code and
+ * stored as text, so that a change of behaviour is visible in a review. REWRITE=1 regenerates it.
  */
 const FILE = new URL('../../../test/wallet/state-table.txt', import.meta.url);
 
@@ -18,7 +18,9 @@ const t = { id: 't' };
 const CREDITED = 'tip, credited';
 const RULES = rulesOf(settingsWith());
 
-/** The commands that bring transaction `t` of round `r1` (stake 10, payout 15) into the state, from a balance of 100. */
+/**
+ * By state: the commands that bring transaction `t` of round `r1` (stake 10, payout 15) into it, from a balance of 100.
+ */
 const STATES: Readonly<Record<string, readonly Command[]>> = {
   'unknown id, unknown round': [],
   'unknown id, round OPEN': [place([{ id: 'other' }])],
@@ -178,7 +180,7 @@ function table(): string {
   return lines.join('\n');
 }
 
-/** Transaction t, and whether its round is marked. */
+/** Describes transaction `t` and whether its round is marked. */
 function describe(domain: Domain): string {
   const wallet = domain.wallet('ann');
   const bet = wallet.bet('P1', 't');
@@ -194,7 +196,7 @@ function describe(domain: Domain): string {
   return parts.join(', ');
 }
 
-test('the table of every state and every operation is as reviewed', () => {
+test('the table of every state and operation is unchanged', () => {
   const text = table();
   if (process.env.REWRITE === '1') writeFileSync(FILE, text);
   assert.equal(text, readFileSync(FILE, 'utf8'));

@@ -9,7 +9,7 @@ import { commands, Domain } from '../support/domain.js';
 const { place, settle, void: voidSettled } = commands;
 const LARGE = 999_999_999_999_999;
 
-test('an exact sum stays exact whatever is added', () => {
+test('an exact sum stays exact for any amounts', () => {
   const amount = fc.oneof(fc.integer(), fc.maxSafeInteger());
   fc.assert(
     fc.property(fc.array(amount), (amounts) => {
@@ -26,7 +26,7 @@ test('an exact sum stays exact whatever is added', () => {
   );
 });
 
-test('the books explain the balance even when sums exceed safe integers', () => {
+test('the ledger explains the balance even when sums exceed safe integers', () => {
   const domain = new Domain();
   domain.fund('ann', 0);
   for (let i = 0; i < 40; i++) {

@@ -21,7 +21,7 @@ function played(productId: string, changes: CallbackApplied['changes'], before =
   return { ...at(DAY), type: 'callback-applied', ...request, productId, before, remembers: true, changes };
 }
 
-test('sums stay exact beyond a double and after they are stored and read', () => {
+test('sums beyond the precision of doubles stay exact after storing and reading', () => {
   const tallies = new Tallies();
   for (let i = 0; i < 3; i++) tallies.add('THB', deposited(Number.MAX_SAFE_INTEGER));
   const read = Tallies.from(JSON.parse(JSON.stringify(tallies)));
@@ -96,7 +96,7 @@ test('a single-state round counts as a bet and a settlement of its product', () 
   ]);
 });
 
-test('days, currencies and products have a limit; a cut is reported', () => {
+test('ledger totals report when a limit on days, currencies or products is reached', () => {
   const tallies = new Tallies();
   for (let day = DAY; day < DAY + 40; day++) tallies.add('THB', deposited(1, day));
   const { days, isCut } = tallies.toJSON();

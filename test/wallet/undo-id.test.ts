@@ -7,7 +7,7 @@ import { firstAttemptOf, UNDOABLES, type Undone, undoId } from '../../src/wallet
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const idOf = (undone: Undone, amount = '-1') => undoId(undone, amount, sha256);
 
-test('no two targets, kinds or amounts have the same id', () => {
+test('different targets, kinds and amounts have different ids', () => {
   const parts = ['a', ':', 'a:', ':a', 'a%3A', '2', 'ก', '"', ' ', 'x'.repeat(256), `${'x'.repeat(255)}:`];
   const targets: Undone[] = UNDOABLES.flatMap((type): Undone[] =>
     type === 'credit' || type === 'reward'

@@ -36,7 +36,7 @@ function heldAfterFirstScan(test: TestHost) {
   return gate;
 }
 
-test("records from before a shard was remote do not override the other owner's", async () => {
+test('archive records from before a shard moved away do not override newer ones', async () => {
   const archive = new MemoryArchive();
   const shared = { shards: 1, isShared: true, archive, memoryMs: MEMORY_MS };
   const first = new TestHost(shared);

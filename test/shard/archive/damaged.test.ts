@@ -44,7 +44,7 @@ test('a damaged round is refused without delaying requests for other rounds', as
   const test = await withDamagedRound(archive);
   const [damaged] = archive.damaged;
   const balance = await test.balance('ann');
-  // Sent in one turn, so that they share a lookup.
+  // Send these in one turn, so that they share a lookup.
   const named = test.execute(settle(bets(1)));
   const behind = test.execute(place(bets(2)));
   const others = ['bob', 'cid'].map((username) => test.execute(settle(bets(1), { username })));
@@ -90,7 +90,7 @@ test('an inconsistent record is refused without delaying requests for other roun
   );
 });
 
-test('expired lookups during an outage free their places', async () => {
+test('lookups that expire during an outage no longer count towards the limit', async () => {
   const archive = new MemoryArchive();
   const test = await withDamagedRound(archive, 2);
   archive.isAway = true;

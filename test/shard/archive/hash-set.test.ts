@@ -7,7 +7,7 @@ import { HashSet } from '../../../src/shard/archive/hash-set.js';
 const MOST = 2 ** HASH_BITS - 1;
 const hashes = fc.oneof(
   fc.uniqueArray(fc.nat(MOST), { maxLength: 300 }),
-  // Hashes spread out, and hashes clustered at both ends.
+  // Evenly distributed hashes, and hashes clustered at both ends.
   fc.uniqueArray(fc.constantFrom(0, 1, MOST, MOST - 1, 2 ** 30, 2 ** 30 - 1, 2 ** 30 + 1)),
   fc.uniqueArray(
     fc.nat(400).map((n) => MOST - n),

@@ -31,7 +31,7 @@ test('a table contains exactly its hashes, in order, wherever its runs wrap', ()
   );
 });
 
-test('a table grows by its load, even if all hashes belong to its end', () => {
+test('a table grows only by its load, even if hashes cluster at its end', () => {
   for (const count of [100, 1000, 4000]) {
     const table = new HashTable();
     for (let i = 0; i < count; i++) table.add(MOST - i);

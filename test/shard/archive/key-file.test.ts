@@ -64,7 +64,7 @@ function mayHave(shard: ShardArchive, roundId: string): boolean {
   return shard.maybeFind('ann', 'p', { ids: [], rewardIds: [], roundIds: [roundId] }) !== undefined;
 }
 
-/** Writes a file that ends at `head` and has the round `known`. */
+/** Writes a file that ends at `head` and contains the round `known`. */
 async function write(folder: string, head: Head): Promise<string> {
   const shard = node(folder, { head });
   await shard.load();
@@ -124,7 +124,7 @@ for (const [what, { given = {}, since = START }] of Object.entries(UNPROVEN)) {
     }));
 }
 
-test('a file with a changed byte or cut anywhere is not used', () =>
+test('a file that is truncated or has a changed byte is not used', () =>
   inTempFolder(async (folder) => {
     const path = await write(folder, NEWEST);
     const whole = readFileSync(path);
@@ -142,7 +142,7 @@ test('a file with a changed byte or cut anywhere is not used', () =>
     await assert.rejects(files.read(0));
   }));
 
-test('keys from the log are complete only from its very beginning', () =>
+test('keys from the log are complete only if read from its beginning', () =>
   inTempFolder(async (folder) => {
     for (const [base, isUnknown] of [
       ['nothing', false],

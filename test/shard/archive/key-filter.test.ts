@@ -32,7 +32,7 @@ function dayOf(player: number): number {
 test('a key filter finds all its keys, with about one percent false positives', () => {
   const players = 50_000;
   const first = filled(players);
-  // Saved parts bring their own key.
+  // Saved parts contain their own hash key.
   const again = known({ low: 3, high: 4 });
   assert.ok(again.load(first.unsaved()));
   for (const names of [first, again]) {
@@ -44,19 +44,19 @@ test('a key filter finds all its keys, with about one percent false positives', 
     let wrong = 0;
     for (let player = players; player < 2 * players; player++) {
       if (names.mayHave(player, 'round', finish(player))) wrong++;
-      // The same hash of the other kind is another key.
+      // The same hash with the other kind is a different key.
       if (names.mayHave(player - players, 'transaction', finish(player))) wrong++;
     }
     assert.ok(wrong < players / 100, `${wrong} of ${2 * players}`);
   }
 });
 
-test('a part saved by another version or for another retention is ignored', () => {
+test('a part saved by a different version or for a different retention is ignored', () => {
   const parts = filled(10).unsaved();
   const [[number, part]] = parts as unknown as [[number, Buffer]];
   assert.equal(known().load(new Map([[number, part]])), true);
   assert.equal(known(KEY, RETENTION_DAYS * 2).load(new Map([[number, part]])), false);
-  // Version 3 has hashes without a key.
+  // Version 3 has unkeyed hashes.
   for (const version of [1, 3, 5]) {
     const other = Buffer.from(part);
     other.writeUInt32LE(version, 0);
@@ -89,7 +89,7 @@ test('computed round ids take no more memory than others', () => {
   assert.equal(names.bytes, others.bytes);
 });
 
-test('any key may belong to a set that cannot be built', (t) => {
+test('a set that cannot be built may contain any key', (t) => {
   const names = filled(1);
   const later = FIRST_DAY + RETENTION_DAYS;
   t.mock.method(HashSet.prototype, 'add', () => {
@@ -105,7 +105,7 @@ test('any key may belong to a set that cannot be built', (t) => {
   names.add(later, 8, 'round', 8);
   assert.ok(!names.work());
   assert.equal((names as ReturnType<typeof known>).skippedSpans.length, 1, 'told once');
-  // A save would clear the fresh keys, and the next start would not know the lost ones.
+  // A save would clear the fresh keys, so the lost ones would be missing at the next start.
   assert.equal(names.unsaved().size, 0);
   names.dropBefore(later + RETENTION_DAYS);
   assert.equal(names.skipped, 0);

@@ -32,7 +32,7 @@ class SlowArchive extends MemoryArchive {
   }
 }
 
-/** Timers that the test fires. */
+/** Timers that the test triggers. */
 class HandTimers {
   readonly defer = setImmediate;
   private readonly regular: { readonly ms: number; readonly run: () => void }[] = [];
@@ -52,7 +52,7 @@ class HandTimers {
   }
 }
 
-test('a round forgotten during its put never returns beside a new bet', async () => {
+test('a round forgotten during its put never returns together with a new bet', async () => {
   const archive = new SlowArchive();
   const timers = new HandTimers();
   const rules = { retentionMs: RETENTION_MS };

@@ -50,7 +50,7 @@ test('lists that wait for an unavailable archive end at their deadline', async (
   assert.deepEqual(idsOf(await next), ['t1']);
 });
 
-test("a list asked for before a hand-over includes the new owner's archived rounds", async () => {
+test("a list requested before a handover includes the new owner's archived rounds", async () => {
   const archive = new MemoryArchive();
   const shared = { shards: 1, isShared: true, archive, memoryMs: MEMORY_MS };
   const first = new TestHost(shared);

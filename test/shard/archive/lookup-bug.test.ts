@@ -78,7 +78,7 @@ test('lookups continue after a bug in one of them', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   const find = archive.find.bind(archive);
-  // Violates the contract of the archive.
+  // Return a value that violates the archive's contract.
   archive.find = async () => undefined as never;
   const answer = await test.execute(place(bets(1)));
   assert.equal(answer.type, 'failed');

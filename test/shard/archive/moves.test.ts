@@ -17,7 +17,7 @@ async function started(archive: MemoryArchive, options: ConstructorParameters<ty
   return await TestHost.started({ archive, memoryMs: MEMORY_MS, shards: 1, ...options });
 }
 
-/** Lets all closed rounds leave memory. */
+/** Waits until all closed rounds have left memory. */
 async function allClosedLeave(test: TestHost, left = 0): Promise<void> {
   test.clock.nowMs += 2 * MEMORY_MS;
   await until('closed rounds have left', () => {
@@ -98,7 +98,7 @@ test('a round changed by another node during its put stays in memory', async () 
     first.clock.nowMs += MEMORY_MS / 10;
     return puts > 0;
   });
-  // The second node's clock has the time of the first one's.
+  // Both nodes' clocks show the same time.
   await first.handOver(second);
   assert.equal((await second.execute(voided([{ id: 't1', payoutAmount: 15 }]))).type, 'accepted');
   const balance = await second.balance('ann');
@@ -111,7 +111,7 @@ test('a round changed by another node during its put stays in memory', async () 
   assert.equal(await first.balance('ann'), balance);
 });
 
-test('all closed rounds of a player leave in one pass', async () => {
+test("all of a player's closed rounds leave memory in one pass", async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 1000);
@@ -177,7 +177,7 @@ test('during an archive outage only requests that need the archive wait, in orde
   assert.equal(await test.balance('ann'), 95);
 });
 
-test('the lookup of an expired request decides no other request', async () => {
+test('the lookup of an expired request affects no other request', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 100);
@@ -205,7 +205,7 @@ test('the lookup of an expired request decides no other request', async () => {
   assert.equal(await test.balance('ann'), balance);
 });
 
-test('a list delays no other request and includes rounds archived meanwhile', async () => {
+test('a list delays no requests and includes rounds archived in the meantime', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 100);
@@ -245,7 +245,7 @@ test('a new id needs no lookup', async () => {
   assert.equal(archive.looked, 0);
 });
 
-test('a start loads saved and fresh keys, and rereads all after damage', async () => {
+test('a start loads saved and fresh keys, or all keys after damage', async () => {
   const archive = new MemoryArchive();
   const first = await started(archive);
   await first.fund('ann', 100);
@@ -255,7 +255,7 @@ test('a start loads saved and fresh keys, and rereads all after damage', async (
   };
   await play(first, 't1');
   await allClosedLeave(first);
-  // From here on the log alone does not yield all keys.
+  // After a snapshot, the log alone no longer yields all keys.
   const [taken] = await first.host.takeSnapshots(IMMEDIATE);
   assert.equal(taken?.type, 'taken');
   await first.host.close();
@@ -270,7 +270,7 @@ test('a start loads saved and fresh keys, and rereads all after damage', async (
   second.clock.nowMs = first.clock.nowMs;
   await play(second, 't2');
   await allClosedLeave(second);
-  // Simulates a kill: nothing is saved.
+  // Simulate a kill, in which nothing is saved.
   archive.saveKeys = async () => {
     throw new Error('the process is gone');
   };
@@ -335,7 +335,7 @@ test('the list of transactions does not depend on archiving or page length', asy
     test.clock.nowMs++;
     return (test.host.measures()[0]?.transactions ?? all) < all;
   });
-  // One round returns to memory, so that the archive has it as well.
+  // Restore one round to memory, so that it is in memory and in the archive.
   await test.execute(settle([{ id: 't11', roundId: 'r11' }]));
   for (const limit of [1, 2, 3, 7, 25, 1000]) assert.deepEqual(await list(test, 'ann', limit), expected, `by ${limit}`);
 });

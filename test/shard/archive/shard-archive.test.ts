@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const SHARD = 0;
 const HASH_KEY = { low: 1, high: 2 };
 
-/** One node's view of the shared archive. Lookups run only if `defer` runs its callback. */
+/** One node's view of the shared archive. Lookups run only if `defer` calls its callback. */
 function knowing(
   archive: Archive,
   defer: (run: () => void) => void = () => {},
@@ -40,7 +40,7 @@ function knowing(
   });
 }
 
-/** Puts a round of ann, as of the entry with this sequence. */
+/** Puts one of ann's rounds, serialized at the entry with this sequence. */
 async function put(node: ShardArchive, roundId: string, sequence: number): Promise<ArchiveMark | undefined> {
   const image = Buffer.from(roundId);
   const round = { productId: 'p', roundId, image, updatedMs: 20_000 * DAY_MS, transactions: [], remembers: false };
@@ -57,7 +57,7 @@ function empty(archive: MemoryArchive): void {
   archive.marks.clear();
 }
 
-/** Expects the lookup to be given up at its deadline. */
+/** Expects the lookup to give up at its deadline. */
 async function mustNotAnswer(node: ShardArchive, roundId: string): Promise<void> {
   const missing = { ids: [], rewardIds: [], roundIds: [roundId] };
   await assert.rejects(
@@ -105,7 +105,7 @@ test('a lookup in an archive that falls behind gives no answer', async () => {
   assert.equal(node.measures.isAway, true);
 });
 
-test('a put requires the previous put, even before the log has its event', async () => {
+test("a put requires the previous put's records, even before the log has its event", async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive);
   await node.load();
@@ -120,7 +120,7 @@ test('a put requires the previous put, even before the log has its event', async
   assert.deepEqual([isOver, archive.records.length, archive.marks.size], [false, 0, 0]);
 });
 
-test('a lookup requires the previous put, even before the log has its event', async () => {
+test("a lookup requires the previous put's records, even before the log has its event", async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive, (run) => run());
   await node.load();
@@ -151,7 +151,7 @@ test('a put reports which rounds the archive has refused', async () => {
   assert.deepEqual(none, { mark: undefined, players: [] });
 });
 
-test('an archive whose keys are not loaded yet may have everything', async () => {
+test('an archive whose keys are not loaded may contain any key', async () => {
   const node = knowing(new MemoryArchive());
   assert.ok(mayHave(node, 'anything'));
   assert.ok(node.mayHaveAnyOf(commands.place([{ id: 't1' }])));
@@ -219,7 +219,7 @@ for (const during of ['freshKeys', 'savedKeys'] as const) {
   });
 }
 
-test('keys saved under another retention are reread once, not at each start', async () => {
+test('keys saved under a different retention are reread only once', async () => {
   const archive = new MemoryArchive();
   let reads = 0;
   const counted: Pick<Archive, 'names'> = {
@@ -244,7 +244,7 @@ test('keys saved under another retention are reread once, not at each start', as
   for (const roundId of ['first', 'second', 'third']) assert.ok(mayHave(last, roundId), roundId);
 });
 
-test('of two records with the same entry the later one is found', async () => {
+test('of two records put at the same entry, the later one is found', async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive, setImmediate);
   const domain = new Domain();
@@ -265,7 +265,7 @@ test('of two records with the same entry the later one is found', async () => {
   assert.deepEqual(found?.images, [after]);
 });
 
-test('an unavailable archive is not asked again for expired requests', async () => {
+test('lookups for expired requests are not retried during an outage', async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive, setImmediate);
   let asked = 0;
@@ -285,7 +285,7 @@ test('an unavailable archive is not asked again for expired requests', async () 
   await assert.rejects(Promise.resolve(wanted), GivenUpError);
 });
 
-test('unreadable keys are looked up', async () => {
+test('unreadable keys are looked up in the archive', async () => {
   const archive = new MemoryArchive();
   const before = knowing(archive);
   await put(before, 'r1', 5);
@@ -300,7 +300,7 @@ test('unreadable keys are looked up', async () => {
   assert.equal(mayHave(node, 'new'), true, 'an id of the damaged round has any name');
 });
 
-test('other work gets its turns while the keys of many puts are loaded', async () => {
+test('other work can run while the keys of many puts are loaded', async () => {
   const archive = new MemoryArchive();
   const before = knowing(archive);
   await put(before, 'r1', 5);

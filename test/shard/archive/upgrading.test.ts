@@ -7,7 +7,7 @@ import { until } from '../../support/until.js';
 
 const MEMORY_MS = 1000;
 
-test('a callback is refused while its round must not be restored', async () => {
+test('a callback is refused while a node cannot read restored rounds', async () => {
   const archive = new MemoryArchive();
   const test = await TestHost.started({ archive, memoryMs: MEMORY_MS, shards: 1 });
   await test.fund('ann', 100);

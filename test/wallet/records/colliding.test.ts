@@ -15,7 +15,7 @@ function directoryOf(tables: Tables): readonly Partition[] {
   return playersByName.directory;
 }
 
-/** Number of slots that a search for each player looks at. */
+/** Number of slots that the search for each player examines. */
 function stepsOf(tables: Tables): number[] {
   const steps: number[] = [];
   for (const { slots, capacity } of new Set(directoryOf(tables))) {
@@ -44,7 +44,7 @@ test('names that collide without a key are found in a few steps', () => {
   assert.ok(Math.max(...steps) < 200, `${Math.max(...steps)} steps at the most`);
 });
 
-test('names whose hashes start alike without a key do not inflate the directory', () => {
+test('names with equal leading bits in unkeyed hashes do not inflate the directory', () => {
   // More rows than a partition holds, all with the same 20 leading bits.
   const targets = Array.from({ length: 6 }, (_, i) => (0xabcde000 + i) | 0);
   const tables = withPlayers(collidingUsernames(targets, 4097));

@@ -13,7 +13,7 @@ function isBeginning(text: string, prefix: string): boolean {
 }
 
 const units = (...letters: readonly string[]) => fc.string({ unit: fc.constantFrom(...letters), maxLength: 60 });
-/** Six bits a unit, a byte, two bytes, and a mixture. */
+/** Texts in each stored form: six bits per unit, one byte, two bytes, and a mixture. */
 const arbitraryText = fc.oneof(units('a', 'Z', '-', '0'), units('a', ' ', 'é'), units('a', 'ม', '\u202E'), fc.string());
 
 test('a written text starts with a prefix exactly when the text does', () => {

@@ -93,7 +93,7 @@ test('rows start as zeros, keep their values and are reused', () => {
   );
 });
 
-test('blobs keep their bytes while others come, go and move', () => {
+test('blobs keep their bytes while others are added, freed and moved', () => {
   const step = fc.record({ what: fc.constantFrom('allocate', 'free', 'compact'), at: fc.nat(), length: fc.nat(400) });
   fc.assert(
     fc.property(fc.array(step, { minLength: 50, maxLength: 600 }), (steps) => {
@@ -136,7 +136,7 @@ test('blobs keep their bytes while others come, go and move', () => {
       assert.equal(slab.count, model.size);
       for (let rounds = 0; rounds < 3; rounds++) while (!slab.compact(onMove));
       check();
-      // At most half of the remaining space is free, besides one page for each length and a few spare ones.
+      // At most half of the remaining space is free, except for one page per length and a few spare pages.
       const lengths = 20;
       assert.ok(slab.bytes <= 1.5 * slab.bytesUsed * 1.3 + (lengths + 4) * 1024, `${slab.bytes} of ${slab.bytesUsed}`);
       for (const { place } of model.values()) slab.free(place);
@@ -149,11 +149,11 @@ test('blobs keep their bytes while others come, go and move', () => {
   );
 });
 
-test('pages that lost a few of their blobs each are given back', () => {
+test('pages that each lost some of their blobs are released', () => {
   const slab = new Slab(64 * 1024);
   const places = Array.from({ length: 50_000 }, (_, i) => slab.allocate(i + 1, 40 + (i % 4) * 10));
   const before = slab.bytes;
-  // Two of five, of each length.
+  // Free two of every five blobs of each length.
   const kept = places.filter((place, i) => {
     if ((i * 7) % 5 > 1) return true;
     slab.free(place);
@@ -182,7 +182,7 @@ test('a long blob that grows by little is rarely moved', () => {
   assert.equal(slab.bytes, 0);
 });
 
-test('an index finds the same as a Map, also among equal hashes', () => {
+test('an index finds the same rows as a Map, even among equal hashes', () => {
   for (const bits of [0xffffffff, 0xfff00000, 0xff]) {
     const index = new HashIndex();
     const model = new Map<number, number>();
@@ -218,7 +218,7 @@ test('an index finds the same as a Map, also among equal hashes', () => {
   }
 });
 
-test('an index takes few bytes an entry at any size', () => {
+test('an index takes few bytes per entry at any size', () => {
   const index = new HashIndex();
   for (let row = 1; row <= 300_000; row++) {
     index.insert(Math.imul(row, 0x9e3779b1) >>> 0, row);
@@ -246,7 +246,7 @@ function isRow(row: number): (other: number) => boolean {
   return (other) => other === row;
 }
 
-test('a dictionary forgets texts without a use', () => {
+test('a dictionary removes texts that are no longer used', () => {
   const dictionary = new Dictionary();
   const first = dictionary.take('first');
   for (let i = 0; i < 1000; i++) dictionary.release(dictionary.take(`P${i}`));
