@@ -196,7 +196,7 @@ test('a lost tail longer than the kept entries stops the shard', async () => {
   assert.ok(test.orphans.length > 0 && test.orphans.length < 5);
 });
 
-test('all shards keep their orphans before the process is told to stop', async () => {
+test('all shards keep their orphans before the process is asked to stop', async () => {
   const test = await withBets(3);
   await test.fund('bob', 100, 1);
   for (const shard of [0, 1]) test.wal.loseTail(shard, 1);
