@@ -442,7 +442,7 @@ const SHARD: readonly Row[] = [
     'const missing = this.recent.findAfter(head);',
     'const missing = undefined;',
     'test/shard/lost-tail.test.ts',
-    'of 7 entries gets the same bytes again',
+    'of 7 entries, the same bytes are appended again',
   ],
   [
     'an owner keeps none of its newest entries',
@@ -450,7 +450,7 @@ const SHARD: readonly Row[] = [
     'this.recent.add(entry);',
     '',
     'test/shard/lost-tail.test.ts',
-    'of 7 entries gets the same bytes again',
+    'of 7 entries, the same bytes are appended again',
   ],
   [
     'a reply of a worker is passed on unguarded',
