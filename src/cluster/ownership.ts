@@ -68,19 +68,19 @@ interface ReplicaState {
   reading: 'follow' | 'bring' | undefined;
   /** When the last handover ended without the new owner taking the shard. */
   keptMs: number;
-  /** Since when this node could take the shard; undefined if it cannot. */
+  /** When this node became able to take the shard; undefined if it cannot take it. */
   readySinceMs: number | undefined;
-  /** Since when this node leaves the shard to a live owner because it does not have the archive's key filter. */
+  /** When this node began to leave the shard to a live owner because it lacks the archive's key filter. */
   namelessSinceMs: number | undefined;
-  /** Since when this node should take the shard but the log does not answer; undefined if the log answers. */
+  /** When the log of a shard that this node should take stopped answering; undefined if it answers. */
   unseenSinceMs: number | undefined;
-  /** Since when the log has lacked acknowledged entries. */
+  /** When the log was first found to lack acknowledged entries. */
   shortSinceMs: number | undefined;
-  /** Since when the takeover has waited for a silent node that may hold copies. */
+  /** When the takeover began to wait for a silent node that may hold copies. */
   uncopiedSinceMs: number | undefined;
   /** Number of consecutive failures to continue the log, which may have been trimmed meanwhile or be under repair. */
   failures: number;
-  /** Since when the new owner has been alive but without a link to this node. */
+  /** When the new owner was first seen alive without a link to this node. */
   newOwnerUnlinkedSinceMs: number | undefined;
   /** When the thread that served the shard ended. */
   lostMs: number;

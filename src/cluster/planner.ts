@@ -63,7 +63,7 @@ export class Planner {
   /** Tags of the live members, joined. `livingSinceMs` is the time since which they have been the same. */
   private living = '';
   private livingSinceMs: number;
-  /** Since when there has been no assignment; undefined if there is one. */
+  /** When the assignment was first missing; undefined if there is one. */
   private planlessSinceMs: number | undefined = undefined;
   /** True once this member has seen an assigned owner alive. The wait at the first start then no longer applies. */
   private hasSeenOwner = false;

@@ -40,7 +40,7 @@ export interface ShardFacts {
  *
  *   `follow`   load the shard's wallets, and keep them up to date
  *   `look`     read the head of the log
- *   `take`     fence over the head that was read last
+ *   `take`     fence over the last head that was read
  *   `want`     request a handover from the owner
  *   `force`    fence over any head
  *   `resume`   end the pause

@@ -22,8 +22,8 @@ const UNSAID_OF_PLAN: Omit<Plan, 'owners' | 'followers' | 'format'> = {
 };
 
 /*
- * The registry outlives every walletd that writes to it, and nodes of several versions share it. A field that a version
- * does not know is treated as absent, or left alone.
+ * The registry outlives every walletd that writes to it, and nodes of several versions share it. A version ignores
+ * fields that it does not know, and uses defaults for fields that are absent.
  */
 
 export function memberOf(json: string): MemberRecord {

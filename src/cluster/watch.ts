@@ -38,7 +38,7 @@ interface SeenLink {
 interface SeenHead {
   readonly head: Head;
   readonly sinceMs: number;
-  /** Since when every read of the log has succeeded. */
+  /** Time of the first successful read of the log since its last failed read. */
   readonly reachedMs: number;
   readonly seenMs: number;
 }

@@ -44,7 +44,7 @@ export type ToWorker =
 
 /** Fields that accompany replies and results. */
 interface Durable {
-  /** Newest durable entry of each shard: it covers everything that this message answers. */
+  /** Newest durable entry of each shard, which covers everything that this message answers. */
   readonly durable: readonly (readonly [shard: number, lsn: Lsn])[];
   /** Time since which the answers may be sent. They are added in one synchronous run, so they share one time. */
   readonly readyMs: number | undefined;

@@ -36,15 +36,15 @@ export interface ShardStatus {
 /**
  * Commands for a shard that nodes share.
  *   `follow`   load the shard, and follow its log
- *   `bring`    follow without throttling, since no node serves the shard
+ *   `bring`    follow without throttling, because no node serves the shard
  *   `take`     fence the log and serve the shard
- *   `pause`    decide nothing more; the shard resumes by itself unless it is released soon
+ *   `pause`    stop deciding; the shard resumes by itself unless it is released soon
  *   `resume`   end the pause
- *   `release`  another owner has fenced the paused shard: follow it
+ *   `release`  follow the new owner, which has fenced the paused shard
  *   `leave`    unload the shard
  *   `confirm`  check whether this node still owns the log
- *   `abandon`  another node owns the shard, but the log cannot confirm it
- *   `stop`     no node can continue the log
+ *   `abandon`  give the shard up: another node owns it, but the log cannot confirm this
+ *   `stop`     stop the shard, because no node can continue its log
  */
 export type Move =
   | ({ readonly type: 'take'; readonly shard: number } & Taking)

@@ -2,12 +2,12 @@ import { crc32 } from 'node:zlib';
 import type { ArchiveKey, ArchiveRecord } from '../../shard/archive/archive.js';
 
 /*
- * An archive's saved keys, so that a start need not read all records:
+ * Keys that an archive saves, so that a start does not have to read all records:
  *
  *   saved   checksum u32, a part of the key filter that src/shard/archive/key-filter.ts saves
  *   fresh   checksum u32, for each key: player u32, kind u8 (0 a round, 1 a transaction), hash u32
  *
- * Integers are big-endian, checksums are CRC-32 of the bytes after them.
+ * Integers are big-endian. Each checksum is the CRC-32 of the bytes after it.
  */
 const CHECKSUM_BYTES = 4;
 const NAME_BYTES = 9;

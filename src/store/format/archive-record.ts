@@ -9,7 +9,7 @@ import { UnknownFormatError } from './format-error.js';
  *
  *   checksum u32, count u16, for each id its hash u32 and version u32, serialized round
  *
- * The checksum is CRC-32 of the day (u32), shard (u16), player (u32), the tail of the key, and all bytes after the
+ * The checksum is the CRC-32 of the day (u32), shard (u16), player (u32), the tail of the key, and all bytes after the
  * checksum.
  */
 const CHECKSUM_BYTES = 4;

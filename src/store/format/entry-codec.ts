@@ -24,7 +24,7 @@ import { newPackr } from './msgpack.js';
  *  32       40        48         64      68         72
  *  | nonce  | time ms | store id | count | checksum | msgpack, one value per event ...
  *
- * Integers are big-endian. The checksum is CRC-32 of everything but itself.
+ * Integers are big-endian. The checksum is the CRC-32 of all other bytes.
  */
 export const FORMAT_VERSION = 1;
 export const HEADER_LENGTH = 72;

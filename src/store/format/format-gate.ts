@@ -1,11 +1,11 @@
 /**
- * Newest store format that this walletd writes. Nodes of a cluster write only formats that all of them can read. The
- * number grows with each addition to entries or snapshots that older versions cannot read.
+ * Newest store format that this walletd writes. The nodes of a cluster write only formats that all of them can read.
+ * Each addition to entries or snapshots that older versions cannot read increases the number.
  *
  *   1  the first walletd that shares a store
- *   2  tips, rewards and movements; bets and rounds that are rolled back; sessions; snapshots of format 3
+ *   2  tips, rewards and movements; rolled-back bets and rounds; sessions; snapshots of format 3
  *   3  callbacks that remember their messages; snapshots of format 4; archives of version 2
- *   4  money that waits for another operator; confirmations that change a stake; snapshots of format 5
+ *   4  money that waits for a second operator; confirmations that change a stake; snapshots of format 5
  */
 export const STORE_FORMAT = 4;
 /** Since this format, settles and cancels keep their requests. */

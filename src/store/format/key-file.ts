@@ -9,8 +9,8 @@ import { FormatError } from './format-error.js';
  *   header    length u32, checksum u32, JSON
  *   section   number u32, length u32, checksum u32, a part of the key filter, see key-filter.ts
  *
- * Integers are big-endian. Checksums are CRC-32; a section's continues the header's, so that no section of another file
- * fits.
+ * Integers are big-endian. Checksums are CRC-32. A section's checksum continues the header's, so that a section from
+ * another file does not match.
  */
 const VERSION = 1;
 const HEADER_BYTES = 8;

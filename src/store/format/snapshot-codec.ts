@@ -29,9 +29,9 @@ import { newPackr } from './msgpack.js';
  *  0        1          2       4       8         12         16            24         40
  *  | format | reserved | shard | index | players | checksum | snapshot id | store id | wallets ...
  *
- * In formats 2 to 5 each wallet is its length (32 bits, including these), then the fields below, encoded as in
- * src/wallet/records/bytes.ts. Format 3 adds kinds of transactions, 4 remembered messages, 5 money that waits for
- * approval.
+ * In formats 2 to 5 each wallet is its length (32 bits, including themselves), then the fields below, encoded as in
+ * src/wallet/records/bytes.ts. Format 3 adds kinds of transactions, format 4 remembered messages, and format 5 money
+ * that waits for approval.
  *
  *   username (text), currency (text), balance (signed), version (number), flags (byte): 1 blocked
  *   open bets, tombstones, transactions (numbers); oldest change (number: seconds; 2^32 - 1: none)

@@ -9,8 +9,8 @@ const MAP_BYTES = 16 * 1024 ** 3;
 type Checksums = Map<number, number>;
 
 /**
- * Saved key filters of an LMDB archive: shard u16, part u32 (big-endian) -> see archive-keys.ts. A lost or
- * outdated part would make archived rounds look new; the digest of a shard in the marks file reveals such parts.
+ * Saved key filters of an LMDB archive: shard u16, part u32 (big-endian) -> see archive-keys.ts. A lost or outdated
+ * part would make archived rounds look new. The shard's digest in the marks file reveals such parts.
  */
 export class SavedKeys {
   private readonly file: ArchiveFile;

@@ -37,7 +37,7 @@ const RECHECK_MS = 60_000;
 
 /**
  * A store in Redis: one stream and one head per shard, and its snapshots. The store is on one server, on several behind
- * sentinels, or on a Redis Cluster. Each shard is completely on one server, because its keys share a hash tag.
+ * sentinels, or on a Redis Cluster. Each shard is entirely on one server, because its keys share a hash tag.
  *
  *   PREFIX:meta                   StoreMeta as JSON
  *   PREFIX:{PREFIX:meta}:table    hash; membership registry of a cluster

@@ -4,7 +4,7 @@
  * full Redis still runs the second function; otherwise an unfinished snapshot would block appends.
  *
  *   keys   head, manifests of the shard, and the object of the command: chunks of the snapshot, or log
- *   args   command, nonce (8 bytes), number of kept snapshots, id and manifest of each, then
+ *   args   command, nonce (8 bytes), number of kept snapshots, each one's id and manifest, then
  *            begin     id                                       (these three: the first function)
  *            chunk     id, index, bytes
  *            publish   id, manifest, minimum number of chunks
