@@ -15,7 +15,7 @@ import { fault } from './scene.js';
 import { SmallDisk } from './small-disk.js';
 
 const KILLS = 5;
-/** Closed rounds leave memory at once. */
+/** Makes closed rounds leave memory immediately. */
 const AT_ONCE = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02' };
 
 async function archivedRounds({ adminUrl }: Target): Promise<number> {
@@ -183,7 +183,8 @@ fault('a start with a damaged key filter reads the archive again', async (scene)
   await until('rounds have moved', async () => (await archivedRounds(first)) > 100);
   load.rest();
   await allHaveLeft(first);
-  // The next start learns the names neither from the log, which lacks its first entries, nor from the node's file.
+  // The next start can learn the names neither from the log, whose first entries have been trimmed, nor from the node's
+  // file.
   await (await fetch(`${first.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
   assert.equal(await first.end('SIGTERM'), 0);
   const files = readdirSync(nodeFolder).filter((name) => name.startsWith('archive-names-'));
@@ -212,7 +213,7 @@ fault('archive moves wait on a full disk and resume with free space', async (sce
   const load = await scene.load(walletd);
   await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
   disk.fill();
-  // Accept the first message of the two: without its log a shard moves nothing, and asks the archive nothing.
+  // Accept the first of the two messages: without its log a shard moves nothing and queries nothing in the archive.
   await walletd.waitFor(({ code }) => code === 'archive-away' || code === 'append-failed');
   await delay(500);
   disk.free();

@@ -7,8 +7,8 @@ import { betsAndCredits } from './night-proof.js';
 import type { Scene } from './scene.js';
 
 /**
- * A machine whose walletd archives into PostgreSQL at once, with a user that owns only that database. Undefined without
- * PostgreSQL.
+ * Machine whose walletd archives immediately into PostgreSQL, as a user that owns only that database. Undefined if
+ * PostgreSQL is missing.
  */
 export async function archivedMachine(scene: Scene, store: string, settings: Record<string, string> = {}) {
   const postgres = scene.postgres();
@@ -30,7 +30,7 @@ export async function archivedRounds(machine: Machine): Promise<number> {
   return (await Scrape.of(machine.walletd.adminUrl)).value('walletd_archived_rounds_total');
 }
 
-/** The same machine on a Redis of its own, with callers that do not wait long. */
+/** The same machine on its own Redis, with callers that do not wait long. */
 export async function archivedScene(scene: Scene) {
   const redis = await scene.redis();
   const archived = await archivedMachine(scene, redis.url, { WALLETD_REQUEST_DEADLINE_MS: '500' });
@@ -40,7 +40,7 @@ export async function archivedScene(scene: Scene) {
 export const dumpOf = (database: string) =>
   execFileSync('pg_dump', [database], { maxBuffer: 2 ** 30, encoding: 'utf8' });
 
-/** Restores a dump while the database is in use: the older tables appear in one transaction. */
+/** Restores a dump while the database is in use. The older tables appear in a single transaction. */
 export function restoreDump(database: string, dump: string): void {
   const args = ['--quiet', '--single-transaction', '--set', 'ON_ERROR_STOP=1', database];
   const input = `DROP SCHEMA public CASCADE; CREATE SCHEMA public;\n${dump}`;

@@ -1,5 +1,6 @@
 /*
- * Preloaded into a walletd (`--import`): makes it send itself a signal at one step of its store, or of a shard's transfer:
+ * Preloaded into a walletd (`--import`). Makes walletd send itself a signal at one step of its store, or of a shard's
+ * transfer:
  *
  *   FAULT_AT='SIGKILL before publishSnapshot 2'    before it publishes for the second time
  *   FAULT_AT='SIGSTOP after trimLog 1'             after the log has been trimmed, before any caller hears of it

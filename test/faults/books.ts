@@ -9,18 +9,18 @@ const PAGE = 1000;
 const PAGES_MAX = 10_000;
 const UNITS = 10_000;
 
-/** A callback as the log has it, in whole currency. */
+/** A callback as recorded in the log, in whole currency units. */
 export interface Booked {
   readonly username: string;
   readonly before: number;
   readonly after: number;
-  /** The process whose fence began the epoch of its entry. */
+  /** The process whose fence began the entry's epoch. */
   readonly pid: number;
 }
 
 /**
- * All logs of a store from their first entry on, read without a line of the code that appends or recovers. Checks that
- * there is no hole, that the owner of its epoch wrote every entry, and that balances follow from one event to the next.
+ * All logs of a store from their first entries, read without any code that appends or recovers. Checks that there are
+ * no gaps, that every entry was written by the owner of its epoch, and that balances follow from one event to the next.
  */
 export class Books {
   entries = 0;
@@ -35,7 +35,7 @@ export class Books {
       let last = genesisHead(meta.storeId, shard);
       let pid = 0;
       let isAtHead = false;
-      // Rounds that move to an archive let the log grow meanwhile.
+      // Archiving rounds makes the log grow in the meantime, so the number of pages is limited.
       for (let pages = 0; !isAtHead && pages < PAGES_MAX; pages++) {
         const page = await log.entries(shard, last.lsn, PAGE);
         for (const bytes of page) {

@@ -31,8 +31,8 @@ fault('moving shards under load disturbs no caller', async (scene) => {
 });
 
 /*
- * The steps of a transfer: the former owner pauses, the new owner takes over with a fence, the former owner follows it.
- * Any node may stop responding at any step: another one serves the shard soon, and nothing is lost.
+ * Steps of a transfer: the former owner pauses, the new owner takes over with a fence, and the former owner follows it.
+ * Any node may stop responding at any step. A different node must then serve the shard soon, and nothing may be lost.
  */
 const HAND_OVER: readonly { readonly step: string; readonly at: 'former' | 'heir' }[] = [
   { step: 'before pause', at: 'former' },
@@ -61,7 +61,7 @@ async function handOver(
 ): Promise<void> {
   const { redis, cluster, log } = await onRedis(scene);
   await cluster.end(2, 'SIGTERM');
-  // The node begins without a shard, and no shard moves for balance in the first seconds.
+  // The node starts without shards, and no shard moves for balance in the first seconds.
   await cluster.startNode(2, signalAt(signal, step));
   await cluster.settled();
   const shard = 0;

@@ -14,7 +14,7 @@ fault('others take over from an isolated machine, which acknowledges nothing mor
   const cutMs = performance.now();
   const { store, peers } = cluster.network(0);
   store.faultMode = 'silent';
-  // Silence the node's own outgoing links too.
+  // Also silence the node's own outgoing links.
   for (let i = 0; i < NODES; i++) cluster.network(i).peers.faultMode = i === 0 ? 'silent' : 'fair';
   peers.cut();
   scene.say(`all shards are served after ${await untilTakenOver(cluster, 0, cutMs)} ms`);

@@ -47,7 +47,7 @@ for (const what of ['log', 'table'] as const) {
     await victim.end('SIGKILL');
     const heir = await replaced(redis, victim, slot);
     scene.say(`another master after ${Math.round(performance.now() - killedMs)} ms`);
-    // Every answer waits for a replica, and this was the only one: the former master returns as a replica.
+    // Every answer waits for a replica, and this was the only one. The former master returns as a replica.
     await victim.start();
     await back(scene, load, performance.now());
     await delay(1500);
@@ -226,7 +226,7 @@ fault('an unrecoverable loss stops the shard until an operator accepts it', asyn
   assert.equal(await accepting.exit(), 0, accepting.stderr);
   assert.match(accepting.stdout, /Shard 0 goes on from /);
   await until('it is served again', async () => (await cluster.owners()).every((owner) => owner !== null));
-  // Restarted nodes have acknowledged more than the log has, and do not wait for it either.
+  // Restarted nodes have acknowledged more than the log contains, and do not wait for it either.
   for (const i of those) await cluster.startNode(i);
   await cluster.settled();
   await cluster.end(witness, 'SIGKILL');

@@ -16,11 +16,11 @@ export const SHARDS = 6;
 const ENV = {
   WALLETD_SHARDS: String(SHARDS),
   WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
-  // The test reads the log from its first entry on.
+  // Keep all snapshots, because the test reads the log from its first entry.
   WALLETD_SNAPSHOTS_KEEP: '100',
 };
 
-/** Nodes on one Redis, which each of them reaches over a network of its own. */
+/** Nodes on one Redis, each with its own network to Redis. */
 export interface OnRedis {
   readonly redis: RedisServer;
   readonly cluster: LocalCluster;
@@ -34,7 +34,7 @@ export async function onRedis(scene: Scene, env: Record<string, string> = {}, no
   return { redis, cluster, log: new RawRedis(redis) };
 }
 
-/** Nodes on a Redis Cluster of three masters, each with a replica that every answer waits for. */
+/** Nodes on a Redis Cluster with three masters and one replica each. Every answer waits for a replica. */
 export async function onRedisCluster(scene: Scene, env: Record<string, string> = {}) {
   const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
   scene.atEnd(() => redis.destroy());
@@ -45,7 +45,7 @@ export async function onRedisCluster(scene: Scene, env: Record<string, string> =
   return { redis, cluster, logAt };
 }
 
-/** Runs the fault with and without followers: only the duration of the outage differs. */
+/** Runs the fault with and without followers. Only the length of the outage differs. */
 export function withAndWithoutFollowers(
   sentence: string,
   run: (scene: Scene, env: Record<string, string>) => Promise<void>,
@@ -57,13 +57,15 @@ export function withAndWithoutFollowers(
   });
 }
 
-/** Resolves to the milliseconds until all shards were served, and none by the node. */
+/** Resolves to the milliseconds until all shards are served by nodes other than this one. */
 export async function untilTakenOver(cluster: LocalCluster, i: number, sinceMs = performance.now()): Promise<number> {
   await cluster.servedWithout(i);
   return Math.round(performance.now() - sinceMs);
 }
 
-/** Proves each answer and balance as in a fault of one process, and lets the `verify` command prove the store. */
+/**
+ * Checks every answer and balance, as after a single-process fault, and then has the `verify` command check the store.
+ */
 export async function proveCluster(
   scene: Scene,
   loads: readonly Load[],
@@ -76,7 +78,7 @@ export async function proveCluster(
   assert.match(verified, /No difference|nothing|all/i);
 }
 
-/** Asserts that callers got only normal answers. */
+/** Asserts that callers received only normal answers. */
 export function assertUndisturbed(load: Load): void {
   assert.deepEqual([load.count('busy'), load.count('broken')], [0, 0], 'busy and broken');
 }

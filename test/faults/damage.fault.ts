@@ -11,7 +11,7 @@ import type { Scene } from './scene.js';
 import { EAGER } from './snapshots.js';
 import { faultOnEachStore, type Place } from './stores.js';
 
-/** Rounds per player before a store counts as grown. */
+/** Rounds per player after which a store has grown enough. */
 const PLAYED = 4;
 /** Time after which the node has recorded its acknowledged positions. */
 const RECORDED_MS = 1300;
@@ -19,11 +19,11 @@ const RECORDED_MS = 1300;
 interface Case {
   readonly what: string;
   readonly damage: (patient: DamageableShard) => Promise<void>;
-  /** Expected words in the log; undefined when no operator needs to know. */
+  /** Expected text in the log; undefined if operators need no information. */
   readonly words?: RegExp;
 }
 
-/** Damage after which all balances are right, and the log names the snapshot that was skipped. */
+/** Damage that changes no balance. The log must name the snapshot that was skipped. */
 const HARMLESS: readonly Case[] = [
   {
     what: 'a flipped byte in a chunk',
@@ -43,7 +43,7 @@ const HARMLESS: readonly Case[] = [
 const HOLE =
   /^entry \S+ of shard \d+ does not follow \S+: the log has a hole or a foreign entry; `walletd accept-loss`/;
 
-/** Damage after which the shard stays stopped, for a reason in these words. */
+/** Damage that keeps the shard stopped, with a reason that matches this text. */
 const FATAL: readonly Case[] = [
   {
     what: 'a flipped byte in chunks of all snapshots',
@@ -75,7 +75,7 @@ const FATAL: readonly Case[] = [
 ];
 
 const NONE: Case = { what: 'no damage', damage: async () => {} };
-/** One shard for each case, and two without damage: with thirteen shards each has players. */
+/** One shard for each case, and two without damage. With thirteen shards, each one has players. */
 const CASES: readonly Case[] = [...HARMLESS, ...FATAL, NONE, NONE];
 const ENV = { ...EAGER, WALLETD_SHARDS: String(CASES.length), WALLETD_SNAPSHOTS_EVERY_SECONDS: '0' };
 
@@ -101,7 +101,7 @@ faultOnEachStore('a damaged shard has right balances or stops; the rest serves',
     scene.say([`${one.what}: ${state}`, ...(said === undefined ? [] : [said])].join(': '));
   }
   await first.end('SIGTERM');
-  // The second start finds the fences of the first, which must not hide any damage.
+  // The second start finds the first start's fences, which must not hide any damage.
   const second = await start();
   await checkBalances(second, balances);
   for (const [shard, { state, reason }] of (await shardsOf(second)).entries()) {
@@ -148,7 +148,7 @@ faultOnEachStore('an older, empty or different store is neither served nor writt
   scene.say(`another: ${onAnother.trim()}`);
 });
 
-/** Grows a store with two snapshots of each shard, a trimmed log, and a tail; resolves to all balances. */
+/** Grows a store with two snapshots of each shard, a trimmed log, and newer entries. Resolves to all balances. */
 async function growStore(scene: Scene, place: Place): Promise<Map<string, number>> {
   for (let life = 0; life < 2; life++) {
     const walletd = await scene.walletd(place.url, ENV);
@@ -170,7 +170,7 @@ async function play(scene: Scene, walletd: WalletdProcess): Promise<void> {
   await load.stop();
 }
 
-/** Checks each balance; no answer is better than a wrong one. */
+/** Checks each balance. A missing answer is acceptable, but a wrong one is not. */
 async function checkBalances(walletd: WalletdProcess, balances: ReadonlyMap<string, number>): Promise<void> {
   for (const username of PLAYERS) {
     const { what } = CASES[shardOf(username, CASES.length)] as Case;

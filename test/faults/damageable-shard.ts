@@ -8,7 +8,7 @@ import type { RawStore } from './raw-store.js';
 
 const ENTRIES_MAX = 100_000;
 
-/** A shard in a store, with every kind of damage that can happen to it. */
+/** A shard in a store, with methods for every kind of damage that can happen to it. */
 export class DamageableShard {
   private constructor(
     readonly raw: RawStore,
@@ -35,7 +35,7 @@ export class DamageableShard {
     return this.manifests[0] as Manifest;
   }
 
-  /** Places of entries after the snapshot, which is the `nth` newest, and before the next older one. */
+  /** Positions of the entries after the `nth` newest snapshot and before the next newer one. */
   after(nth: number): readonly Lsn[] {
     const from = (this.manifests[nth] as Manifest).end.lsn.sequence;
     const to = this.manifests[nth - 1]?.start.lsn.sequence ?? Number.POSITIVE_INFINITY;
@@ -51,7 +51,7 @@ export class DamageableShard {
     await this.raw.removeChunk(this.shard, id, 0);
   }
 
-  /** A sound manifest of a version that only a later walletd writes. */
+  /** Adds a valid manifest in a version that only a later walletd writes. */
   async bringFromFuture(manifest: Manifest): Promise<void> {
     const sealed = this.snapshotFormat.sealManifest(manifest).subarray(4).toString();
     const json = Buffer.from(sealed.replace(/"version":\d+/, '"version":99'));
@@ -75,7 +75,7 @@ export class DamageableShard {
     await this.raw.removeEntry(this.shard, lsn);
   }
 
-  /** Cuts the log before `lsn`, and its head with it, like a failover to a lagging replica. */
+  /** Truncates the log and its head before `lsn`, like a failover to a lagging replica. */
   async loseFrom(lsn: Lsn): Promise<void> {
     for (const one of this.lsns) if (one.sequence >= lsn.sequence) await this.raw.removeEntry(this.shard, one);
     const left = await this.raw.entries(this.shard, LSN_ZERO, ENTRIES_MAX);

@@ -23,7 +23,7 @@ const PAUSE_MS = 40;
 const SILENT_MS = 2000;
 const FAILURES = 4;
 const PAGE_BYTES = 4096;
-/** Players whose snapshots need more space than the entries of some seconds. */
+/** Players whose snapshots need more space than the entries of several seconds. */
 const IDLE_PLAYERS = Array.from({ length: 20_000 }, (_, i) => `idle${i}`);
 const SNAPSHOT = '0123456789abcdef';
 const OTHER_SNAPSHOT = 'fedcba9876543210';
@@ -50,7 +50,7 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
     const rush = scene.play(walletd);
     const { error } = await until('no room for bets', () => noRoom(walletd, 'append-failed'));
     const betweenMs = Math.round(performance.now() - refusedMs);
-    // Now and then a refused snapshot leaves space for some more entries.
+    // Occasionally, an abandoned snapshot leaves space for a few more entries.
     await until('callers get 503', () => load.count('busy') > 0);
     scene.say(`${betweenMs} ms from the first chunk without room to the first bet; "${error}"`);
 
@@ -156,8 +156,7 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
       load.rest();
       const tookMs = Math.round(performance.now() - startedMs);
       const line = log.find(({ code }) => code === 'store-unusable');
-      // lmdb may abort before the line is logged. The line may have only MDB_PANIC; lmdb's own output then has the
-      // cause.
+      // LMDB may abort before the line is logged. If the line contains only MDB_PANIC, LMDB's own output has the cause.
       assert.match(`${line?.error} ${walletd.errors}`, /Input\/output error/);
       const said = String(line?.error ?? walletd.errors).split('\n')[0];
       scene.say(`ended with ${child.exitCode ?? child.signalCode} after ${tookMs} ms: ${said}`);
@@ -168,7 +167,7 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
   });
 });
 
-/** Counts the successful writes until the first failure. */
+/** Counts the successful writes before the first failure. */
 async function countUntilFailure(write: (n: number) => Promise<unknown>): Promise<number> {
   for (let n = 0; ; n++) {
     try {
@@ -180,14 +179,14 @@ async function countUntilFailure(write: (n: number) => Promise<unknown>): Promis
   }
 }
 
-/** One write of each thread fails. lmdb 3.5.6 does not survive all of them: it can end in SIGABRT. */
+/** Makes one write of each thread fail. lmdb 3.5.6 does not survive all of them: it may end with SIGABRT. */
 function failing(trace: string): string[] {
   const calls = 'pwrite64,pwritev';
   const inject = `inject=${calls}:error=EIO:when=${randomInt(80, 160)}`;
   return ['strace', '-f', '-qq', '-o', trace, '-e', `trace=${calls}`, '-e', inject];
 }
 
-/** Removes the reserve behind LMDB's data, which would be enough for a start. */
+/** Removes the reserved space after LMDB's data, which would be enough for a start. */
 function cutZeros(path: string): void {
   const bytes = readFileSync(path);
   let used = bytes.length;

@@ -21,16 +21,16 @@ import { shardStates } from './shard-states.js';
 const HEALED = 'entries-reappended';
 const BACK_MS = 2000;
 const FENCED = 3;
-/** More than a log has after some seconds. */
+/** More entries than a log has after several seconds. */
 const ENTRIES_MAX = 1_000_000;
-/** The part of a memory of 128 MiB for entries that walletd appends again, or writes to a file. */
+/** Part of a 128 MiB memory that holds entries for walletd to append again or write to a file. */
 const MEMORY_BYTES = 128 * 1024 * 1024;
 const REMEMBERED_BYTES = MEMORY_BYTES / 64;
 const LOG = 'walletd:{0}:wal';
-/** Snapshots every second without trimming: the test reads the log from its first entry on. */
+/** Snapshots every second without trimming, because the test reads the log from its first entry. */
 const SNAPSHOTS = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '100' };
 
-/** Starts a master, its replica, sentinels that watch them, walletd, and players. */
+/** Starts a master, its replica, sentinels that monitor them, walletd, and players. */
 async function replicated(scene: Scene, durability: string, env: Record<string, string> = {}) {
   const master = await scene.redis();
   const replica = await scene.redis({ replicaof: `127.0.0.1 ${master.port}` });
@@ -41,7 +41,7 @@ async function replicated(scene: Scene, durability: string, env: Record<string, 
   return { master, replica, sentinels, walletd, load: await scene.load(walletd) };
 }
 
-/** Kills the master; resolves when a sentinel reports the replica as the new one. */
+/** Kills the master. Resolves when a sentinel reports the replica as the new master. */
 async function failOver(master: RedisServer, replica: RedisServer, sentinels: Sentinels): Promise<number> {
   await master.end('SIGKILL');
   const port = await until('the sentinels promote the replica', () => sentinels.otherMaster(master.port));
@@ -49,7 +49,7 @@ async function failOver(master: RedisServer, replica: RedisServer, sentinels: Se
   return performance.now();
 }
 
-/** Waits for service, which was possible from `sinceMs` on; resolves to a sentence about the delay. */
+/** Waits for service, which was possible from `sinceMs` on. Resolves to a sentence about the delay. */
 async function back(load: Load, sinceMs: number): Promise<string> {
   const answeredMs = await until('service after the failover', () => load.firstAnswerAfter(sinceMs));
   const tookMs = Math.round(answeredMs - sinceMs);
@@ -57,7 +57,7 @@ async function back(load: Load, sinceMs: number): Promise<string> {
   return `service is back after ${tookMs} ms`;
 }
 
-/** Proves the store with an owner that begins from the snapshots of the new master. */
+/** Verifies the store with an owner that starts from the new master's snapshots. */
 async function proveAgain(
   scene: Scene,
   walletd: WalletdProcess,
@@ -204,7 +204,7 @@ fault('a replica lagging beyond the remembered tail stops the shard', async (sce
   const size = async (server: RedisServer) => Number(await server.call('MEMORY', 'USAGE', LOG, 'SAMPLES', 0));
   await delay(300);
   await replica.call('REPLICAOF', '127.0.0.1', await freePort());
-  // Sentinels do not promote a replica that has heard nothing from its master for ten seconds.
+  // Sentinels do not promote a replica that has received nothing from its master for ten seconds.
   const rush = [1, 2, 3].map(() => scene.play(walletd, 0, wordyBets));
   await until('the replica lags', async () => (await size(master)) - (await size(replica)) > REMEMBERED_BYTES * 1.5);
   await Promise.all(rush.map((one) => one.stop()));
@@ -233,7 +233,7 @@ fault('an owner fenced at a lagging master saves its entries and ends', async (s
   await load.stop();
   process.kill(former.pid, 'SIGSTOP');
   await failOver(master, replica, sentinels);
-  // A successor on another machine: with the former record of acknowledged positions it would refuse to start.
+  // A successor on a different machine. With the former record of acknowledged positions, it would refuse to start.
   const elsewhere = { WALLETD_NODE_FOLDER: scene.makeFolder() };
   const successor = await scene.walletd(sentinels.url, elsewhere);
   const next = scene.play(successor);
@@ -257,7 +257,7 @@ fault('an owner fenced at a lagging master saves its entries and ends', async (s
   scene.say(describe([next]));
 });
 
-/** Entries of all shards. */
+/** Entries in all shards. */
 async function allEntries(store: RawRedis): Promise<Buffer[]> {
   const shards = Array.from({ length: (await store.meta()).shards }, (_, shard) => shard);
   return (await Promise.all(shards.map((shard) => store.entries(shard, LSN_ZERO, ENTRIES_MAX)))).flat();
@@ -268,10 +268,7 @@ function maybeOrphans(scene: Scene): Map<string, Buffer[]> | undefined {
   return orphans.size === 0 ? undefined : orphans;
 }
 
-/**
- * Rewrites the tail as a restore from an old backup with another writer would: the newest entries are gone, and a
- * foreign one is there.
- */
+/** Replaces the newest entries by a foreign one, like a restore from an old backup followed by a different writer. */
 async function rewriteTail(redis: RedisServer, shard: number, count: number): Promise<Buffer[]> {
   const key = `walletd:{${shard}}:wal`;
   const client = redis.client();

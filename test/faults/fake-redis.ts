@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A server that answers every command with INFO of this version. */
+/** A server that answers every command with an INFO reply for this version. */
 export async function startFakeRedis(version: string): Promise<{ url: string; close: () => void }> {
   const info = `redis_version:${version}\r\nrole:master\r\n`;
   const server = createServer((socket) => {

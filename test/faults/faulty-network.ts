@@ -6,13 +6,13 @@ const REPLY_MS = 2000;
 export const SLOW_MS = 200;
 
 /**
- * Fault modes of the network. A connection that has met a fault keeps it: TCP loses no bytes in the middle.
+ * Fault modes of the network. A connection keeps a fault once it has occurred, because TCP does not lose bytes in the middle.
  *
  *   fair              carries everything
  *   silent            no byte arrives, as when a cable is cut: neither end notices
- *   swallow-replies   the server gets requests, and its replies are lost
+ *   swallow-replies   the server gets requests, but its replies are lost
  *   slow-replies      the server's replies come late
- *   hold-requests     requests are held until they are delivered, even after their client has gone
+ *   hold-requests     requests are held until they are delivered, even after their client has disconnected
  *   hold-appends      the same, for connections that append to logs
  *   cut-requests      the server gets the beginning of a request, then the connection breaks
  *   cut-replies       the connection breaks instead of the next reply
@@ -27,16 +27,16 @@ export type FaultMode =
   | 'cut-requests'
   | 'cut-replies';
 
-/** A TCP proxy on a free port, for connections with a chosen fault mode. */
+/** TCP proxy on a free port whose connections have a chosen fault mode. */
 export class FaultyNetwork {
   faultMode: FaultMode = 'fair';
-  /** Bytes of a cut request that arrive. */
+  /** Number of bytes of a cut request that arrive. */
   cutBytes = 100;
   private readonly server: Server;
   private readonly links = new Set<Link>();
 
   private constructor(
-    /** New connections lead to this port, or to this Unix socket. */
+    /** Port or Unix socket that new connections lead to. */
     public target: number | string,
   ) {
     this.server = createServer({ noDelay: true }, (client) => {
@@ -60,12 +60,12 @@ export class FaultyNetwork {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Breaks all connections; held requests stay held. */
+  /** Breaks all connections, but keeps held requests. */
   cut(): void {
     for (const link of this.links) link.cut();
   }
 
-  /** Delivers the oldest held request; resolves to the server's reply. */
+  /** Delivers the oldest held request. Resolves to the server's reply. */
   async deliverOldest(): Promise<string> {
     const link = [...this.links].find(({ isHolding }) => isHolding);
     if (link === undefined) throw new Error('nothing is held');

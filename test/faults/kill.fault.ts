@@ -8,7 +8,7 @@ import { fault } from './scene.js';
 
 const KILLS = 5;
 const DEADLINE_MS = 1000;
-/** Allowance over the deadline for a client on the same two cores. */
+/** Extra time beyond the deadline, because the client shares two cores with the servers. */
 const LATE_MS = 2000;
 
 for (const [workers, what, playRound] of [

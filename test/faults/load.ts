@@ -7,13 +7,13 @@ export const OPENING_BALANCE = 1_000_000;
 export const BUSY = 50_001;
 
 const CONNECTIONS = 16;
-/** Pause between two requests of a connection, and after one without an answer. */
+/** Pause between two requests on a connection, including after an unanswered one. */
 const PAUSE_MS = 6;
 const REST_MS = 40;
 const REQUEST_MS = 10_000;
 const REPEAT_MS = 20_000;
 
-/** The server that a load talks to. */
+/** The server that a load sends requests to. */
 export interface Target {
   readonly callbackUrl: string;
   readonly adminUrl: string;
@@ -21,7 +21,7 @@ export interface Target {
 }
 
 /**
- * One request in the memory of the platform.
+ * One request, as remembered by the platform.
  *
  *   answered   money has moved
  *   busy       503 and 50001: it may have moved
@@ -30,18 +30,18 @@ export interface Target {
 export interface Sent extends Step {
   readonly username: string;
   readonly sentMs: number;
-  /** The process that got the request. */
+  /** The process that received the request. */
   readonly pid: number;
   outcome: 'pending' | 'answered' | 'busy' | 'broken';
   answer: CallbackAnswer | undefined;
   endedMs: number;
-  /** Answer to the same request after the fault. */
+  /** Answer to the same request when repeated after the fault. */
   repeat: CallbackAnswer | undefined;
 }
 
 let loads = 0;
 
-/** A platform that plays rounds on many connections, never twice with the same id, and remembers all of them. */
+/** Platform that plays rounds on many connections, never reuses an ID, and remembers every request. */
 export class Load {
   readonly sent: Sent[] = [];
   private readonly name = `l${++loads}`;
@@ -60,7 +60,7 @@ export class Load {
     this.connections = Array.from({ length: CONNECTIONS }, (_, i) => this.play(i));
   }
 
-  /** Sends nothing until it is moved to a server: for outages that the test knows of. */
+  /** Pauses until the load is moved to a server. Used for outages that the test expects. */
   rest(): void {
     this.isResting = true;
   }
@@ -72,7 +72,7 @@ export class Load {
     this.target = target;
   }
 
-  /** Waits for pending requests. Rejects when any answer was not an allowed one. */
+  /** Waits for pending requests. Rejects if any answer was not allowed. */
   async stop(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.connections);
@@ -84,12 +84,12 @@ export class Load {
     return this.sent.filter((one) => one.outcome === outcome).length;
   }
 
-  /** The first answer that arrived after `ms`, of `performance.now()`. */
+  /** First answer that arrived after `ms`, a `performance.now()` time. */
   firstAnswerAfter(ms: number): number | undefined {
     return this.sent.find((one) => one.outcome === 'answered' && one.endedMs > ms)?.endedMs;
   }
 
-  /** Repeats all requests, or these, until each has an answer. */
+  /** Repeats all requests, or only these, until each has an answer. */
   async repeatAll(target: Target, which: readonly Sent[] = this.sent): Promise<void> {
     const client = new PlatformClient(target.callbackUrl, REQUEST_MS);
     const endMs = Date.now() + REPEAT_MS;
@@ -144,14 +144,14 @@ export class Load {
   }
 }
 
-/** The longest time without an answer to any of the players that `whom` selects. */
+/** Longest period without an answer to any of the players selected by `whom`. */
 export function longestSilenceMs(sent: readonly Sent[], whom: (username: string) => boolean = () => true): number {
   const answered = sent.filter(({ outcome, username }) => outcome === 'answered' && whom(username));
   const times = answered.map(({ endedMs }) => endedMs).sort((a, b) => a - b);
   return Math.max(0, ...times.slice(1).map((time, i) => Math.round(time - (times[i] as number))));
 }
 
-/** The platform's view in one sentence. */
+/** Summarizes the platform's view in one sentence. */
 export function describe(loads: readonly Load[]): string {
   const sum = (outcome: Sent['outcome']) => loads.reduce((count, load) => count + load.count(outcome), 0);
   const silenceMs = longestSilenceMs(loads.flatMap(({ sent }) => sent));

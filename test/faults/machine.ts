@@ -10,11 +10,11 @@ import type { Scene } from './scene.js';
 
 const isWhole = (name: string) => !name.endsWith('.partial');
 
-/** An operator's machine: walletd and the follower of its backup as systemd units, with one file of settings. */
+/** An operator's machine: walletd and its backup follower as systemd units, with a shared settings file. */
 export class Machine {
-  /** The folder of the followed backup. */
+  /** Folder of the backup in follow mode. */
   readonly backup: string;
-  /** Working directory of commands, and of their files. */
+  /** Working directory of commands, where they create files. */
   readonly folder: string;
   private readonly settings = new Map<string, string>();
   private server: WalletdProcess | undefined = undefined;
@@ -31,14 +31,16 @@ export class Machine {
     scene.atEnd(() => this.follower?.exit('SIGKILL'));
   }
 
-  /** Starts a machine: walletd has served, and the follower follows. Players play until the load is paused. */
+  /**
+   * Starts a machine on which walletd has served and the follower is running. Players play until the load is paused.
+   */
   static async of(scene: Scene, settings: Readonly<Record<string, string>>, playRound?: PlayRound): Promise<Machine> {
     const machine = new Machine(scene);
     const given = { WALLETD_NODE_FOLDER: scene.nodeFolder, WALLETD_ADMIN_PORT: String(await freePort()) };
     for (const [name, value] of Object.entries({ ...given, ...settings })) machine.settings.set(name, value);
     await machine.start('walletd');
     assert.equal(machine.refusal, '');
-    // No operator creates a store at night.
+    // During an incident, operators never create a new store.
     machine.set('WALLETD_INIT', 'never');
     machine.platform = await scene.load(machine.walletd, undefined, playRound);
     await machine.start('walletd-backup');
@@ -55,7 +57,7 @@ export class Machine {
     return this.platform;
   }
 
-  /** Edits the file of settings as a person does. */
+  /** Edits the settings file, as an operator does. */
   set(name: string, value: string): void {
     this.settings.set(name, value);
     this.writeSettings();
@@ -65,7 +67,7 @@ export class Machine {
     return this.settings.get(name) ?? '';
   }
 
-  /** Variables of every shell. */
+  /** Environment variables set in every shell. */
   get environment(): Record<string, string> {
     return {
       PATH: `${join(this.folder, 'bin')}${delimiter}${process.env.PATH}`,
@@ -83,14 +85,14 @@ export class Machine {
     else assert.fail(`systemctl ${verb} ${unit}`);
   }
 
-  /** Kills walletd, as a power cut does. */
+  /** Kills walletd like a power failure. */
   async killWalletd(): Promise<void> {
     this.load.rest();
     await this.server?.end('SIGKILL');
     this.server = undefined;
   }
 
-  /** Exit code of the follower, or its signal; undefined while it runs. */
+  /** The follower's exit code or signal; undefined while it is running. */
   get followerEnded(): number | NodeJS.Signals | undefined {
     return this.follower?.ended;
   }

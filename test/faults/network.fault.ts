@@ -15,7 +15,7 @@ import { fault, type Scene } from './scene.js';
 import { EAGER } from './snapshots.js';
 import { Witness } from './witness.js';
 
-/** A log behind a proxy, and one owner of it. */
+/** A log behind a proxy, and an owner of the log. */
 class Owner {
   private readonly format: EntryCodec;
   private readonly nonce = randomBytes(8).toString('hex');
@@ -52,7 +52,7 @@ class Owner {
     return batch.seal({ shard: 0, lsn, nonce: this.nonce, previous });
   }
 
-  /** Appends in this fault mode, over an open connection. */
+  /** Appends in this fault mode, over a connection that is already open. */
   async append(faultMode: FaultMode, expected: Head, entry: EncodedEntry): Promise<AppendOutcome['type']> {
     this.proxy.faultMode = 'fair';
     await this.store.wal.head(0);
@@ -140,7 +140,7 @@ for (const workers of ['0', '2']) {
       await delay(randomInt(5, 100));
       proxy.faultMode = 'fair';
       await delay(randomInt(5, 100));
-      // Held requests may arrive after their sender has gone on.
+      // Held requests may arrive after their sender has moved on.
       if (proxy.holds > 0 && randomInt(2) === 0) await proxy.deliverOldest().catch(() => {});
       await until('service without network faults', () => load.firstAnswerAfter(performance.now() - 50));
     }
@@ -150,7 +150,7 @@ for (const workers of ['0', '2']) {
     const snapshots = `${did('taken')} snapshots were taken, ${did('abandoned')} abandoned`;
     scene.say(`${spells} periods of network faults; ${snapshots}; ${await witness.trimmed()} entries were trimmed`);
     const proof = await prove([load], walletd, witness);
-    // A start from its snapshots gives the same state.
+    // A start from snapshots reaches the same state.
     await walletd.end('SIGKILL');
     await prove([load], await scene.walletd(redis.url, { ...EAGER, WALLETD_WORKERS: workers }), witness);
     await witness.stop();

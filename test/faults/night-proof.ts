@@ -4,19 +4,20 @@ import { OPENING_BALANCE, PLAYERS, type Sent } from './load.js';
 import type { Machine } from './machine.js';
 import { besideBets, betAndSettle, type PlayRound } from './rounds.js';
 
-/** Bets, and credits of a kind where a second one would be a gift. */
+/** Bets, and credits of a kind that would be a gift if repeated. */
 export const betsAndCredits: PlayRound = (username, id, i) =>
   i % 3 === 0 ? besideBets(username, id, i) : betAndSettle(username, id, i);
 
-/** The server that answers at the end of a night. */
+/** The server that answers at the end of an incident. */
 type Served = Pick<Machine, 'load' | 'walletd'>;
 
 const moneyIn = (answer: CallbackAnswer | undefined) =>
   answer && [answer.statusCode, answer.balanceBefore, answer.balanceAfter];
 
 /**
- * Repeats every callback at the end of a night. Each answered callback gets its first answer and moves nothing.
- * Unanswered callbacks are repeated too, and then every balance is the sum of all callbacks. Resolves to a description.
+ * Repeats every callback at the end of an incident. Each answered callback gets its first answer and moves nothing.
+ * Unanswered callbacks are also repeated, after which every balance is the total of all callbacks. Resolves to a
+ * description.
  */
 export async function proveNothingLost(machine: Served): Promise<string> {
   const { load, walletd } = machine;
@@ -32,7 +33,7 @@ export async function proveNothingLost(machine: Served): Promise<string> {
   return `${answered.length} answers repeated, ${unknown.length} without an answer sent again, balances of ${PLAYERS.length} players`;
 }
 
-/** Repeats answered callbacks: each gets the first answer, and moves nothing. */
+/** Repeats answered callbacks. Each one gets its first answer and moves nothing. */
 export async function proveRepeats(machine: Served, answered: readonly Sent[]): Promise<void> {
   assert.ok(answered.length > 50, `${answered.length} answers to repeat`);
   const before = await balances(machine);
@@ -48,9 +49,9 @@ async function balances({ walletd }: Served): Promise<Map<string, number>> {
 }
 
 /**
- * Proves an accepted loss, and resolves to its size. The store was lost at `lostAtMs`, of `performance.now()`; `shown`
- * is the output of `accept-loss`, `exported` the contents of the store since. Each lost callback was answered in the
- * time shown; all others get their first answers.
+ * Verifies an accepted loss and resolves to its size. The store was lost at `lostAtMs`, a `performance.now()` time.
+ * `shown` is the output of `accept-loss`; `exported` is what the store has contained since. Each lost callback was
+ * answered in the period shown, and all others get their first answers.
  */
 export async function proveLoss(machine: Machine, lostAtMs: number, shown: string, exported: string): Promise<string> {
   const { load } = machine;

@@ -10,9 +10,9 @@ const COMMAND_MS = 90_000;
 const WITHOUT_TERMINAL = /cannot ask without a terminal/;
 
 interface Coverage {
-  /** Replays of this night in this process. */
+  /** Number of replays of this incident in this process. */
   replays: number;
-  /** Replays that have reached the end. */
+  /** Number of replays that have completed. */
   ended: number;
   readonly commands: Set<string>;
 }
@@ -20,24 +20,24 @@ interface Coverage {
 const covered = new Map<number, Coverage>();
 
 interface Expected {
-  /** The command asks for confirmation, and gets it. */
+  /** The command asks for confirmation and receives it. */
   readonly yes?: true;
   /** Exit code; 0 by default. */
   readonly exit?: number | 'any';
-  /** Variables that this step needs for the first time. */
+  /** Variables that this step is the first to need. */
   readonly with?: Readonly<Record<string, string>>;
 }
 
 /**
- * A test of one night. All replays of a night are in one file: unless one was skipped, each command of the night must
- * have been run by one of them.
+ * Defines a test of one runbook incident. All replays of an incident are in one file. Unless one was skipped, together
+ * they must have run each command of the incident.
  */
 export function replay(number: number, sentence: string, run: (scene: Scene) => Promise<void>): void {
   register(number);
   fault(`night ${number}: ${sentence}`, run);
 }
 
-/** A replay that only `--all` runs. */
+/** Defines a replay that runs only with `--all`. */
 export function rareReplay(number: number, sentence: string, run: (scene: Scene) => Promise<void>): void {
   register(number);
   rareFault(`night ${number}: ${sentence}`, run);
@@ -68,8 +68,8 @@ function keyOf({ number }: Step, command: string): string {
 }
 
 /**
- * One night of the runbook, carried out from its first step to its last, in order. Commands are the page's own. The
- * test itself does a step without commands, and cites the step.
+ * One incident in the runbook, carried out from its first step to its last, in order. The commands are those on the
+ * page. If a step has no commands, the test performs it and quotes the step.
  */
 export class Night {
   private readonly page: NightOnPage;
@@ -87,7 +87,7 @@ export class Night {
     this.coverage = coverage;
   }
 
-  /** Runs the commands of the next step, which have to succeed. Resolves to their output. */
+  /** Runs the next step's commands, which must succeed. Resolves to their output. */
   async run(expected: Expected = {}): Promise<string> {
     const step = this.next();
     assert.ok(step.commands.length > 0, `${this.at(step)} has a command`);
@@ -100,13 +100,13 @@ export class Night {
     return said;
   }
 
-  /** Runs the commands of the last step once more. */
+  /** Runs the last step's commands again. */
   async runAgain(expected: Expected = {}): Promise<string> {
     this.done--;
     return await this.run(expected);
   }
 
-  /** A step without a command, done by the test. `words` are quoted from the step. */
+  /** A step without a command, performed by the test. `words` are quoted from the step. */
   async byHand(words: string, act: () => unknown = () => {}): Promise<void> {
     const step = this.next();
     assert.deepEqual(step.commands, [], `${this.at(step)} is done by hand`);
@@ -114,21 +114,21 @@ export class Night {
     await act();
   }
 
-  /** Skips a step for a different case than tonight's. */
+  /** Skips a step that applies to a different case. */
   leaveOut(words: string): void {
     const step = this.next();
     assert.ok(step.isConditional, `${this.at(step)} is for one case only`);
     assert.ok(step.prose.includes(words), `${this.at(step)} does not say: ${words}`);
   }
 
-  /** Asserts that all steps were taken. */
+  /** Asserts that all steps have been carried out. */
   end(): void {
     const left = this.page.steps[this.done];
     assert.equal(left, undefined, left && `${this.at(left)} was taken`);
     this.coverage.ended++;
   }
 
-  /** Ends this night where its last step leads to another night. */
+  /** Ends this incident where its last step refers to a different incident. */
   goOnIn(words: string): void {
     assert.ok(this.page.steps[this.done - 1]?.prose.includes(words), `night ${this.number} leads on: ${words}`);
     this.coverage.ended++;
@@ -184,7 +184,7 @@ export class Night {
   }
 }
 
-/** Lines of a command, separately if systemd is involved. */
+/** Lines of a command, run separately if systemd is involved. */
 function scriptsOf(command: string): readonly string[] {
   return /^systemctl /m.test(command) ? command.split('\n') : [command];
 }

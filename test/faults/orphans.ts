@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Entries that walletd kept because its log has lost them, file by file. In a file each entry follows its length. */
+/**
+ * Entries that walletd saved because its log has lost them, by file. In a file, each entry is preceded by its length.
+ */
 export function readOrphans(folder: string): Map<string, Buffer[]> {
   const names = readdirSync(folder).filter((name) => name.startsWith('orphans-'));
   return new Map(names.map((name) => [name, entriesOf(readFileSync(join(folder, name)))]));

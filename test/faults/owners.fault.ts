@@ -24,7 +24,7 @@ fault(`of two owners started together one ends with code 3 (${ROUNDS} times)`, a
       if (start.status === 'fulfilled') owners.push(start.value);
       else assert.match(start.reason.message, /ended with 3/, 'who does not start has been fenced while it did');
     }
-    // All may believe that they are the owner, until they have to ask the log.
+    // Each may believe that it is the owner, until it has to check the log.
     const rivals = owners.map((one) => scene.play(one));
     const left = await until('one owner is left', () => {
       const alive = owners.filter(isAlive);
@@ -51,7 +51,7 @@ for (const workers of ['0', '2']) {
     const next = scene.play(successor);
     await delay(500);
 
-    // Bets that wait in the sockets of the stopped owner: it answers them after its successor's fence.
+    // Bets waiting in the stopped owner's sockets. It answers them after its successor's fence.
     const late = new PlatformClient(former.callbackUrl, 5000);
     const bets = PLAYERS.map((username) => told(late.post('placeBets', bet(username, `late-${username}`))));
     const reads = PLAYERS.map((username) => told(read(`${former.adminUrl}/v1/players/${username}`)));
@@ -90,7 +90,7 @@ async function read(url: string): Promise<{ statusCode: number }> {
   return { statusCode: response.status === 503 ? 50_001 : response.status };
 }
 
-/** The outcome in a word. */
+/** Describes the outcome in one word. */
 async function told(answer: Promise<{ statusCode: number }>): Promise<string> {
   return await answer.then(
     ({ statusCode }) => (statusCode === 50_001 ? 'busy' : `statusCode ${statusCode}`),

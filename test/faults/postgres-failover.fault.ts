@@ -11,13 +11,13 @@ import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, rareFault, type Scene } from './scene.js';
 
-/** Closed rounds leave memory at once. */
+/** Makes closed rounds leave memory immediately. */
 const AT_ONCE = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_REQUEST_DEADLINE_MS: '300' };
 const CONNECTIONS = 32;
 /** Number of acknowledged callbacks that are repeated during the wait. */
 const REPEATS = 300;
 
-/** Starts a primary, its replica, and an address that leads walletd to the current primary. */
+/** Starts a primary, its replica, and an address that always leads walletd to the current primary. */
 async function replicated(scene: Scene, primary: Postgres) {
   const standby = PostgresStandby.start(primary);
   const address = await FaultyNetwork.start(socketOf(primary));
@@ -30,8 +30,8 @@ const isBehind = async ({ adminUrl }: Target) =>
   (await Scrape.of(adminUrl)).series('walletd_archive_behind_log').some(({ value }) => Number(value) === 1);
 
 /**
- * Repeats acknowledged callbacks of all ages. Each gets its first answer or 503, and no balance changes. Resolves to
- * the number of 503.
+ * Repeats acknowledged callbacks of various ages. Each gets its first answer or 503, and no balance changes. Resolves
+ * to the number of 503 answers.
  */
 async function repeatOnce(sent: readonly Sent[], target: Target): Promise<number> {
   const client = new PlatformClient(target.callbackUrl, 10_000);

@@ -14,7 +14,7 @@ import { besideBets, betAndSettle, type PlayRound } from './rounds.js';
 import { fault, rareFault, type Scene } from './scene.js';
 
 const LOSSES = 4;
-/** Snapshots every second, none trimmed; closed rounds move to the archive at once. */
+/** Snapshots every second, none of them trimmed. Closed rounds move to the archive immediately. */
 const ENV = {
   WALLETD_SHARDS: '3',
   WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
@@ -29,7 +29,7 @@ function fragile(scene: Scene, path: string): FragileFolder {
   return folder;
 }
 
-/** The settings that walletd ships for Redis, except those that depend on the machine. */
+/** The Redis settings that walletd ships, except those that depend on the machine. */
 function shipped(): Record<string, string> {
   const lines = readFileSync(SHIPPED, 'utf8').split('\n');
   const settings = lines.filter((line) => /^[a-z]/.test(line)).map((line) => /^(\S+) (.*)$/.exec(line) ?? []);
@@ -38,7 +38,7 @@ function shipped(): Record<string, string> {
   return rest;
 }
 
-/** Redis on a disk that loses its power. */
+/** Redis on a simulated disk that can lose power. */
 async function fragileRedis(scene: Scene, settings: Record<string, string> = {}) {
   const redis = await scene.redis({ ...shipped(), ...settings });
   await redis.end('SIGTERM');
@@ -56,7 +56,7 @@ function seeded(scene: Scene): Random {
 
 const allKinds: PlayRound = (username, id, i) => (i % 3 === 2 ? besideBets : betAndSettle)(username, id, i);
 
-/** In every other loss of power nothing unsynced survives, which is the worst case; in the others, some of it does. */
+/** In every second power loss, no unsynced data survives, which is the worst case. In the others, some of it does. */
 const survivors = (loss: number, random: Random) => (loss % 2 === 0 ? undefined : random);
 
 for (const workers of ['0', '2']) {

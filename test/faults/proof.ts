@@ -9,9 +9,9 @@ const OTHERS = 100;
 const DUPLICATE = 20_002;
 
 /**
- * Proves a store after a fault, when all loads have stopped and `target` serves from the store of `log`. Each answered
- * callback is in the log once, by the process that answered it; the rest once or not at all. Every repeat gets the
- * first answer, except after a rollback. Balances are those of the log. Resolves to a description.
+ * Verifies a store after a fault, when all loads have stopped and `target` serves from the store behind `log`. Each
+ * answered callback must be in the log exactly once, written by the process that answered it; the others at most once.
+ * Every repeat gets the first answer, except after a rollback. Balances must match the log. Resolves to a description.
  */
 export async function prove(loads: readonly Load[], target: Target, log: StoredLog): Promise<string> {
   const sent = loads.flatMap((load) => load.sent);
@@ -35,7 +35,7 @@ function checkFirst(one: Sent, books: Books): void {
   if (one.answer === undefined) return;
   const [only] = booked;
   assert.ok(only !== undefined, `${one.body.id} was answered and is not in the log`);
-  // Nodes that share the shards answer for each other's writes.
+  // Cluster nodes answer for each other's writes, so the process is not checked.
   if (one.pid !== 0)
     assert.equal(only.pid, one.pid, `${one.body.id} was answered by the owner that wrote it, not by a fenced one`);
   checkAnswer(one, one.answer, only);

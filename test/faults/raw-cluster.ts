@@ -7,7 +7,7 @@ import type { RedisServer } from '../support/redis-server.js';
 import { RawRedis } from './raw-redis.js';
 import type { StoredLog } from './raw-store.js';
 
-/** The logs of a store on a Redis Cluster, each read from its current master according to `asked`. */
+/** Logs of a store on a Redis Cluster. Each is read from its current master, as reported by the server `asked`. */
 export class RawCluster implements StoredLog {
   private readonly known = new Map<RedisServer, RawRedis>();
 

@@ -12,7 +12,7 @@ const NAMES = ['meta', 'log', 'heads', 'snapshots', 'chunks'] as const;
 
 type Bytes = Database<Buffer, Buffer>;
 
-/** A handle on an existing LMDB store, independent of the process that serves from it. */
+/** Handle on an existing LMDB store, independent of the process that serves from it. */
 export class RawLmdb implements RawStore {
   private readonly root: RootDatabase<Buffer, Buffer>;
   private readonly databases: Record<(typeof NAMES)[number], Bytes>;
@@ -94,7 +94,7 @@ export class RawLmdb implements RawStore {
     await this.root.close();
   }
 
-  /** A database as it is now, and not as it was when this turn of the event loop began. */
+  /** Current state of a database, rather than its state when this event-loop turn began. */
   private now(name: (typeof NAMES)[number]): Bytes {
     this.databases[name].resetReadTxn();
     return this.databases[name];

@@ -37,7 +37,7 @@ export class RawRedis implements RawStore {
     });
   }
 
-  /** A stream accepts entries at its end only: the later ones are removed, and appended again. */
+  /** A stream accepts entries only at its end, so the later entries are removed and appended again. */
   async putEntry(shard: number, lsn: Lsn, bytes: Buffer): Promise<void> {
     const behind = (await this.client().callBuffer('XRANGE', log(shard), `(${formatLsn(lsn)}`, '+')) as StreamEntry[];
     await this.removeEntry(shard, lsn);
@@ -89,7 +89,7 @@ export class RawRedis implements RawStore {
     return keys.map((key, i) => `${key} ${(replies[i] as [null, Buffer])[1].toString('hex')}`);
   }
 
-  /** A killed server takes its connections with it. */
+  /** Reconnects, because a killed server breaks its connections. */
   private client(): Redis {
     if (this.current === undefined || this.current.status === 'end') this.current = this.server.client();
     return this.current;

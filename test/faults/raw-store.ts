@@ -2,15 +2,15 @@ import type { Lsn } from '../../src/shard/log/lsn.js';
 import type { Head } from '../../src/shard/log/wal.js';
 import type { StoreMeta } from '../../src/store/meta.js';
 
-/** The logs of a store, read by FORMAT.md alone, without a line of the code that appends or recovers. */
+/** Logs of a store, read according to FORMAT.md without any code that appends or recovers. */
 export interface StoredLog {
   meta(): Promise<StoreMeta>;
   head(shard: number): Promise<Head>;
-  /** Up to `limit` entries after `after`, in order. */
+  /** Returns up to `limit` entries after `after`, in order. */
   entries(shard: number, after: Lsn, limit: number): Promise<Buffer[]>;
 }
 
-/** A store that can be read and damaged byte by byte while any process serves from it. */
+/** A store whose bytes can be read and damaged while any process serves from it. */
 export interface RawStore extends StoredLog {
   /** Value of WALLETD_STORE. */
   readonly url: string;
@@ -18,12 +18,12 @@ export interface RawStore extends StoredLog {
   removeEntry(shard: number, lsn: Lsn): Promise<void>;
   putHead(shard: number, head: Head): Promise<void>;
   removeHead(shard: number): Promise<void>;
-  /** Manifests by id; empty while a snapshot is unfinished. */
+  /** Manifests by ID; empty for an unfinished snapshot. */
   manifests(shard: number): Promise<Map<string, Buffer>>;
   putManifest(shard: number, id: string, bytes: Buffer): Promise<void>;
   chunk(shard: number, id: string, index: number): Promise<Buffer | undefined>;
   putChunk(shard: number, id: string, index: number, bytes: Buffer): Promise<void>;
   removeChunk(shard: number, id: string, index: number): Promise<void>;
-  /** Everything in the store, as text. */
+  /** Entire contents of the store, as text. */
   dump(): Promise<string[]>;
 }

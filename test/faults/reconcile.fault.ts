@@ -14,7 +14,7 @@ import { SmallDisk } from './small-disk.js';
 const TOKEN = 'of-whoever-corrects-at-night';
 const MINUTE_MS = 60_000;
 
-/** The platform's record of a bet of `client.ts`. */
+/** The platform's record of a bet from `client.ts`. */
 function record(betId: string, betStatus: string, payout: number, username = 'ann', stake = 1): object {
   return {
     ...{ betId, username, currency: 'THB', productId: 'P', roundId: `r-${betId}` },
@@ -93,7 +93,7 @@ fault('reconcile reports a full temporary disk and leaves no files', async (scen
   const walletd = await scene.walletd(`lmdb:${folder}/store`);
   await importPlayers(walletd.adminUrl, ['ann'], 100);
   const history = join(folder, 'bets.jsonl');
-  // Long enough to be written at once instead of waiting in a buffer.
+  // Long enough to be written immediately instead of being buffered.
   const roundId = 'r'.repeat(50_000);
   writeFileSync(history, lines(Array.from({ length: 50 }, (_, i) => ({ ...record(`b${i}`, 'SETTLED', 2), roundId }))));
   const args = ['reconcile', '--from', history, '--store', `lmdb:${folder}/store`];

@@ -15,7 +15,7 @@ export interface RecordedEntry extends Entry {
   readonly bytes: Buffer;
 }
 
-/** All entries in the logs of a store, by shard. */
+/** All entries in a store's logs, by shard. */
 export async function recorded(log: StoredLog): Promise<RecordedEntry[][]> {
   const { storeId, shards } = await log.meta();
   const format = new EntryCodec(storeId);
@@ -27,19 +27,19 @@ export async function recorded(log: StoredLog): Promise<RecordedEntry[][]> {
   return all;
 }
 
-/** The newest time anywhere in an entry. */
+/** Newest time that occurs in an entry. */
 export function latestMsOf({ timeMs, events }: Entry): number {
   return Math.max(timeMs, ...events.map((event) => event.timeMs));
 }
 
-/** Wallets by player, from the events of these entries alone. */
+/** Wallets by player, computed only from the events in these entries. */
 export function folded(entries: Iterable<Entry>): Map<string, WalletImage> {
   const wallets = new Wallets();
   for (const { events } of entries) for (const event of events) apply(wallets, event);
   return imagesOf(wallets);
 }
 
-/** Wallets by player, as a server that starts on this store would have them. */
+/** Wallets by player, as loaded by a server that starts on this store. */
 export async function recovered(
   { wal, snapshots }: Pick<Store, 'wal' | 'snapshots'>,
   meta: StoreMeta,

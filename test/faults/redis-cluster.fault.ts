@@ -12,9 +12,9 @@ import { fault, type Scene } from './scene.js';
 
 const SHARDS = 6;
 const HEALED = 'entries-reappended';
-/** Allowance after the vote, which takes up to twice the timeout of the cluster's nodes. */
+/** Extra time after the election, which takes up to twice the cluster node timeout. */
 const BACK_MS = 2000;
-/** Snapshots every second without trimming: the test reads the log from its first entry on. */
+/** Snapshots every second without trimming, because the test reads the log from its first entry. */
 const ENV = {
   WALLETD_SHARDS: String(SHARDS),
   WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
@@ -34,7 +34,7 @@ async function masterOf(cluster: RedisCluster, shard: number, asked?: RedisServe
   return await cluster.masterOf(slotOf(shard), asked);
 }
 
-/** Resolves when another server has the slots of this one, which does not answer. */
+/** Resolves when a different server has taken over the slots of this unresponsive one. */
 async function replaced(cluster: RedisCluster, master: RedisServer, shard: number): Promise<RedisServer> {
   const other = cluster.servers.find((server) => server !== master) as RedisServer;
   return await until('the cluster elects another master', async () => {
@@ -50,7 +50,7 @@ async function back(load: Load, sinceMs: number): Promise<string> {
   return `service is back after ${tookMs} ms`;
 }
 
-/** Proves the store with this process, and with a new one that begins from the data of the cluster. */
+/** Verifies the store with this process, and with a new one that starts from the cluster's data. */
 async function proveTwice(
   scene: Scene,
   load: Load,

@@ -30,24 +30,24 @@ import { fault, type Scene } from './scene.js';
 import { faultOnEachStore } from './stores.js';
 
 const POINTS = 50;
-/** One in so many points is restored by the command itself, which takes a second. */
+/** Only one in this many points is restored by the actual command, because that takes a second. */
 const BY_COMMAND = 10;
 const KILLS = 3;
 const PAUSE_MS = 40;
-/** Half a minute when the machine is idle: most of it is process starts. */
+/** Takes half a minute on an idle machine, mostly for starting processes. */
 const TIMEOUT_MS = 240_000;
-/** Snapshots every second, and no trimming: the reference begins with the very first entry. */
+/** Snapshots every second without trimming, because the reference begins with the very first entry. */
 const EAGER = { WALLETD_SHARDS: '2', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '100' };
 const PATIENCE = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 const UNITS = 10_000;
 const REVERSING: ReadonlySet<string> = new Set(['cancelBets', 'cancelTips', 'voidSettled']);
 const REVERSED = 20_003;
-/** Status code of a settle that a rollback has undone since. */
+/** Status code of a settle that a rollback has since undone. */
 const UNDONE = 20_002;
 
 interface Point {
   readonly text: string;
-  /** Whether the restored store must have the entry. */
+  /** Whether the restored store must contain the entry. */
   readonly has: (entry: Entry) => boolean;
 }
 
@@ -109,7 +109,7 @@ async function migrate(scene: Scene, folder: string, logs: RecordedEntry[][]): P
     assert.deepEqual(await storedIn(url), wallets, url);
   }
   const [begun, ended] = [rawLmdb(scene, folder), rawLmdb(scene, end)];
-  // A restore makes a new archive, with an id of its own.
+  // A restore creates a new archive with its own ID.
   const { archiveId: _former, ...formerMeta } = await begun.meta();
   const { archiveId: _own, ...ownMeta } = await ended.meta();
   assert.deepEqual(ownMeta, formerMeta);
@@ -178,7 +178,9 @@ faultOnEachStore(
   TIMEOUT_MS,
 );
 
-/** Restores a backup, and proves that it has these logs; resolves to its callbacks, all of which were repeated. */
+/**
+ * Restores a backup and verifies that it contains these logs. Resolves to its callbacks, all of which were repeated.
+ */
 async function checkCopy(scene: Scene, file: string, logs: RecordedEntry[][], load: Load): Promise<Sent[]> {
   const to = join(scene.makeFolder(), 'restored');
   await scene.run('restore', '--from', file, '--to', `lmdb:${to}`);
@@ -191,7 +193,8 @@ async function checkCopy(scene: Scene, file: string, logs: RecordedEntry[][], lo
   }
   const ids = new Set(entries.flatMap(({ events }) => events.map((event) => requestIdOf(event))));
   const held = load.sent.filter(({ body }) => ids.has(body.id));
-  // Run on another machine: this one knows the answers that an early copy lacks, and refuses it.
+  // Runs as a different machine, because this one remembers answers that an early copy lacks, and would refuse the
+  // copy.
   const walletd = await scene.walletd(`lmdb:${to}`, { ...EAGER, WALLETD_NODE_FOLDER: scene.makeFolder() });
   await load.repeatAll(walletd, held);
   checkRepeats(held, load);
@@ -204,8 +207,7 @@ async function checkCopy(scene: Scene, file: string, logs: RecordedEntry[][], lo
 }
 
 /**
- * Records a store in which two owners have served a load of all callbacks until kill -9, and a backup that followed
- * them.
+ * Records a store in which two owners have served a load of all callbacks until kill -9, and a backup that followed it.
  */
 async function recordHistory(scene: Scene): Promise<{ folder: string; followed: string; load: Load }> {
   const folder = join(scene.makeFolder(), 'store');
@@ -250,7 +252,7 @@ function randomTime(entries: readonly RecordedEntry[]): Point {
   return { text: new Date(timeMs).toISOString(), has: (entry) => latestMsOf(entry) <= timeMs };
 }
 
-/** One shard, or each shard, at a random entry. */
+/** A random entry, in one shard or in each shard. */
 function randomPlaces(logs: readonly RecordedEntry[][]): Point {
   const shards = randomInt(2) === 0 ? [randomInt(logs.length)] : [...logs.keys()];
   const ends = new Map(
@@ -264,7 +266,7 @@ function randomPlaces(logs: readonly RecordedEntry[][]): Point {
   return { text, has };
 }
 
-/** Restores in this process as the command does; true when the restore began with a snapshot. */
+/** Restores in this process, exactly as the command does. Returns true if the restore began with a snapshot. */
 async function restoreAt(from: string, to: string, at: At): Promise<boolean> {
   const store = LmdbStore.open(to);
   try {
@@ -291,7 +293,7 @@ async function fromFile<T>(file: string, into: (frames: Frames) => Promise<T>): 
   return await into(framesOfFile(file, await checkBackup(file)));
 }
 
-/** Memory of a server that starts on a store. */
+/** Wallets that a server starting on this store would have in memory. */
 async function storedIn(url: string): Promise<Map<string, WalletImage>> {
   const { store, meta } = await openExisting(settingsToRead(url));
   try {
@@ -301,7 +303,7 @@ async function storedIn(url: string): Promise<Map<string, WalletImage>> {
   }
 }
 
-/** Balances from the events alone, in units. */
+/** Balances computed only from the events, in units. */
 function balancesOf(entries: readonly Entry[]): Map<string, number> {
   const balances = new Map<string, number>();
   for (const { events } of entries) {
@@ -318,7 +320,7 @@ async function reaches(file: string, logs: readonly RecordedEntry[][]): Promise<
   return logs.every((log, shard) => coverage.shards[shard]?.head.lsn.sequence === log.at(-1)?.lsn.sequence);
 }
 
-/** Checks that each repeat gets its first answer, or the news of a later cancel, void or rollback. */
+/** Checks that each repeat gets its first answer, or an answer that reflects a later cancel, void or rollback. */
 function checkRepeats(repeated: readonly Sent[], { sent }: Load): void {
   const reversals = sent.filter(({ endpoint }) => REVERSING.has(endpoint));
   const reversed = new Set(reversals.map(roundOf));

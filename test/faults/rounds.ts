@@ -5,11 +5,11 @@ export interface Step {
   readonly endpoint: string;
   readonly body: RequestBody;
   readonly moves: number;
-  /** The request id of the rollback that undoes it later: from then on a repeat gets 20002. */
+  /** Request ID of the later rollback that undoes it. After that, a repeat gets 20002. */
   readonly undoneBy?: string;
 }
 
-/** The callbacks of the round `id`, one after the other; `i` counts the rounds of a connection. */
+/** The callbacks of the round `id`, in order; `i` counts the rounds on a connection. */
 export type PlayRound = (username: string, id: string, i: number) => readonly Step[];
 
 export const betAndSettle: PlayRound = (username, id) => [
@@ -17,7 +17,7 @@ export const betAndSettle: PlayRound = (username, id) => [
   { endpoint: 'settleBets', body: settlement(username, id, 5), moves: 5 },
 ];
 
-/** Bets of 3 KB in the log, which take no more memory than others. */
+/** Bets that take 3 KB in the log, but no more memory than others. */
 export const wordyBets: PlayRound = (username, id) => {
   const { txns, ...request } = bet(username, id, 3);
   const wordy = txns.map((txn) => ({ ...txn, playInfo: '界'.repeat(1000) }));
@@ -27,7 +27,7 @@ export const wordyBets: PlayRound = (username, id) => {
   ];
 };
 
-/** Callbacks outside of rounds: a tip, a reward, and a purse that a game takes and gives back. */
+/** Callbacks outside rounds: a tip, a reward, and a purse that a game debits and credits back. */
 export const besideBets: PlayRound = (username, id) => {
   const from = { timestampMillis: 1, productId: 'P', currency: 'THB', username };
   const step = (endpoint: string, name: string, moves: number, txn: object): Step => {
@@ -42,7 +42,7 @@ export const besideBets: PlayRound = (username, id) => {
   ];
 };
 
-/** A round that is settled, rolled back and settled anew, by transaction and by round in turn. */
+/** A round that is settled, rolled back and settled again, alternately by transaction and by round. */
 export const rollBack: PlayRound = (username, id, i) => {
   const facts = { roundId: `r-${id}`, betAmount: 3, gameCode: 'g', playInfo: 'p' };
   const transactionType = i % 2 === 0 ? 'BY_TRANSACTION' : 'BY_ROUND';
@@ -61,7 +61,7 @@ export const rollBack: PlayRound = (username, id, i) => {
   ];
 };
 
-/** Rounds of every kind in turn: all callbacks that move money, by transaction and by round. */
+/** All kinds of rounds in turn: every callback that moves money, by transaction and by round. */
 export const everyCallback: PlayRound = (username, id, i) => {
   const roundId = `r-${id}`;
   const game = { roundId, gameCode: 'g', playInfo: 'p' };

@@ -8,8 +8,8 @@ import { Night, rareReplay } from './night.js';
 import { proveNothingLost } from './night-proof.js';
 
 /*
- * Replays of docs/runbook-archive.md: nights in which the archive in PostgreSQL is away or moves. Night 11, which can
- * lead on to night 3, is in runbook.fault.ts.
+ * Replays of docs/runbook-archive.md: incidents in which the PostgreSQL archive is unreachable or being moved. Incident
+ * 11, which may lead to incident 3, is in runbook.fault.ts.
  */
 const OTHER_ARCHIVE = 5;
 

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /*
- * Parser of the runbook pages, docs/runbook*.md:
+ * Parser for the runbook pages, docs/runbook*.md:
  *
- *   ## 1. Title of the night
+ *   ## 1. Title of the incident
  *   1. *If there is a reason:* what to do.     a step; a step that begins with "If" is for that case only
  *
- *      ```sh                                   its commands, one block after the other; a step without commands is done by hand
+ *      ```sh                                   its commands, one block after another; a step without commands is manual
  *
- * A table with the head "variable" lists every variable of the commands.
+ * A table with the head "variable" lists every variable in the commands.
  */
 const DOCS = new URL('../../../docs/', import.meta.url);
 const FENCE = /^( *)```sh\n([\s\S]*?)^ *```$/gm;
@@ -17,9 +17,9 @@ const STEP = /^(?=\d+\. )/m;
 
 export interface Step {
   readonly number: number;
-  /** The step without its commands, on one line. */
+  /** The step without its commands, joined into one line. */
   readonly prose: string;
-  /** Each is a script for the shell. */
+  /** Each command is a shell script. */
   readonly commands: readonly string[];
   readonly isConditional: boolean;
 }
@@ -34,13 +34,13 @@ const PAGES = readdirSync(DOCS)
   .map((name) => readFileSync(new URL(name, DOCS), 'utf8'));
 const SECTIONS = PAGES.flatMap((page) => page.split(/^## /m).slice(1));
 
-/** All nights, of all pages. */
+/** All incidents on all pages. */
 export const NIGHTS: readonly NightOnPage[] = SECTIONS.filter((section) => /^\d+\. /.test(section)).map(nightOf);
 
-/** Variables that the pages explain, without their dollar sign. */
+/** Variables explained on the pages, without their dollar signs. */
 export const VARIABLES: ReadonlySet<string> = new Set(SECTIONS.flatMap(variablesOf));
 
-/** Commands with which every shell begins. */
+/** Commands that every shell session starts with. */
 export const FIRST_COMMAND: string = mustFirstCommand();
 
 export function mustNight(number: number): NightOnPage {
@@ -49,7 +49,7 @@ export function mustNight(number: number): NightOnPage {
   return night;
 }
 
-/** Commands in the text of a night, where no test would run them. */
+/** Commands in an incident's prose, where no test would run them. */
 export function commandsInText({ steps }: NightOnPage): string[] {
   const programs = /^(walletd \S+ \S|systemctl |redis-cli |psql |pg_dump |curl |kill |mv |export )/;
   const inline = steps.flatMap(({ prose }) => [...prose.matchAll(/`([^`]+)`/g)]);

@@ -13,8 +13,8 @@ import type { Scene } from './scene.js';
 import { SmallDisk } from './small-disk.js';
 
 /*
- * Replays of docs/runbook-service.md, except night 10, which is in reconcile.fault.ts. The behaviour of walletd itself
- * in night 5 is in disk.fault.ts.
+ * Replays of docs/runbook-service.md, except incident 10, which is in reconcile.fault.ts. For incident 5, walletd's own
+ * behavior is tested in disk.fault.ts.
  */
 const FENCED = 3;
 const DISK_MIB = 24;
@@ -39,7 +39,7 @@ replay(5, 'the disk of Redis is full, and Redis has ended', async (scene) => {
   scene.say(await proveNothingLost(machine));
 });
 
-/** A machine whose walletd served until another process took its store over. */
+/** A machine whose walletd served until another process took over its store. */
 async function fencedMachine(scene: Scene) {
   const redis = await scene.redis();
   const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);

@@ -15,12 +15,12 @@ import type { Scene } from './scene.js';
 import { Sentinels } from './sentinels.js';
 
 /*
- * Replays of docs/runbook.md: nights in which the store is lost. Includes night 11 of docs/runbook-archive.md, in which
- * the store may be given up. The behaviour of walletd itself in night 6 is in failover.fault.ts.
+ * Replays of docs/runbook.md: incidents in which the store is lost. Includes incident 11 of docs/runbook-archive.md, in
+ * which the store may be abandoned. For incident 6, walletd's own behavior is tested in failover.fault.ts.
  */
 const HEALED = 'entries-reappended';
 
-/** Callers get 503, because the store is unreachable. */
+/** Waits until callers get 503 because the store is unreachable. */
 async function isAway({ load }: Machine): Promise<void> {
   const before = load.count('busy');
   await until('callers get 503', () => load.count('busy') > before);
@@ -78,7 +78,7 @@ replay(1, 'FLUSHALL beneath a living walletd with an archive', async (scene) => 
   scene.say(await proveNothingLost(machine));
 });
 
-/** Kills Redis and walletd, after answering only callbacks that the follower could copy. */
+/** Kills Redis and walletd after answering only callbacks that the follower had time to copy. */
 async function die(machine: Machine, redis: RedisServer): Promise<void> {
   machine.load.rest();
   await delay(4000);
@@ -137,13 +137,15 @@ rareReplay(2, 'the disk of the embedded store is gone', async (scene) => {
   scene.say(await proveNothingLost(machine));
 });
 
-/** Redis and walletd are gone, and the restored store lacks the newest answers; `newer` is a backup that has them. */
+/**
+ * Redis and walletd are gone, and the restored store lacks the newest answers; `newer` is a backup that contains them.
+ */
 async function behind(scene: Scene) {
   const redis = await scene.redis();
   const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);
   await delay(1000);
   await machine.systemctl('stop', 'walletd-backup');
-  // Longer than the node's own record lags.
+  // Longer than the node's own record can lag.
   await delay(2500);
   machine.load.rest();
   await delay(1500);
@@ -190,7 +192,9 @@ rareReplay(3, 'the backup is behind, and something newer is found', async (scene
   scene.say(await proveNothingLost(machine));
 });
 
-/** Restores a dump of PostgreSQL beneath walletd although the log relies on newer rounds. Players play on. */
+/**
+ * Restores a PostgreSQL dump beneath a running walletd, although the log relies on newer rounds. Players keep playing.
+ */
 async function dumpRestored(scene: Scene) {
   const archived = await archivedScene(scene);
   if (archived === undefined) return undefined;
@@ -211,7 +215,7 @@ rareReplay(11, 'the followed backup is behind, and is restored at a new address'
   const begun = await dumpRestored(scene);
   if (begun === undefined) return;
   const { machine, variables, night } = begun;
-  // A follower at the end of the log goes on: no round leaves memory any more.
+  // A follower at the end of the log would keep running, because no more rounds leave memory.
   await machine.systemctl('stop', 'walletd-backup');
   const before = machine.load.count('answered');
   await until('more is answered', () => machine.load.count('answered') > before + 200);
@@ -267,7 +271,7 @@ rareReplay(11, 'no backup has the rounds, and walletd goes on without them', asy
   scene.say(`${kept.length} of ${answered.length} answers repeated, the others are of rounds that are listed`);
 });
 
-/** Promotes a replica that lacks the newest answers; walletd is restarted meanwhile. */
+/** Promotes a replica that lacks the newest answers, and restarts walletd in the meantime. */
 async function failedOver(scene: Scene, archive: boolean) {
   const master = await scene.redis();
   const replica = await scene.redis({ replicaof: `127.0.0.1 ${master.port}` });
@@ -279,7 +283,7 @@ async function failedOver(scene: Scene, archive: boolean) {
   const machine = archived?.machine ?? (await Machine.of(scene, { WALLETD_STORE: sentinels.url }, betsAndCredits));
   await delay(300);
   await replica.call('REPLICAOF', '127.0.0.1', await freePort());
-  // Longer than the node's own record lags.
+  // Longer than the node's own record can lag.
   await delay(2500);
   await machine.killWalletd();
   await master.end('SIGKILL');

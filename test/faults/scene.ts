@@ -12,7 +12,7 @@ import type { PlayRound } from './rounds.js';
 
 const FAULT_MS = 240_000;
 
-/** A test of one fault, with real processes, which are gone at its end whatever the outcome. */
+/** Defines a test of one fault with real processes, which are removed at its end even if it fails. */
 export function fault(sentence: string, run: (scene: Scene) => Promise<void>, timeoutMs = FAULT_MS): void {
   test(sentence, { timeout: timeoutMs }, async (t) => {
     const scene = new Scene(t);
@@ -21,13 +21,15 @@ export function fault(sentence: string, run: (scene: Scene) => Promise<void>, ti
   });
 }
 
-/** A fault similar to another one: runs only with `npm run test:faults -- --all`, or when its file is named. */
+/**
+ * Defines a fault that is similar to another. Runs only with `npm run test:faults -- --all`, or if its file is named.
+ */
 export function rareFault(sentence: string, run: (scene: Scene) => Promise<void>): void {
   if (process.env.FAULTS === 'all') fault(sentence, run);
   else test(sentence, { skip: 'only with --all' }, () => {});
 }
 
-/** The surroundings of a fault: servers, processes and loads, which end when the fault is over. */
+/** Environment of a fault: servers, processes and loads, which end with the fault. */
 export class Scene {
   private readonly endings: (() => unknown)[] = [];
   private readonly folder = makeTempFolder();
@@ -36,12 +38,12 @@ export class Scene {
     this.atEnd(() => this.folder.remove());
   }
 
-  /** Prints what this fault looked like. */
+  /** Prints what was observed during this fault. */
   say(sight: string): void {
     this.t.diagnostic(sight);
   }
 
-  /** Skips a fault that cannot be caused here. */
+  /** Skips a fault that cannot be caused on this machine. */
   skip(why: string): void {
     this.t.skip(why);
   }
@@ -56,7 +58,7 @@ export class Scene {
     return server;
   }
 
-  /** Starts an archive; skips the test where none can run. */
+  /** Starts an archive. Skips the test if none can run. */
   postgres(): Postgres | undefined {
     const why = whyNoPostgres();
     if (why !== undefined) {
@@ -68,14 +70,14 @@ export class Scene {
     return server;
   }
 
-  /** A new folder, for an LMDB store and the files beside it. */
+  /** New folder for an LMDB store and the files next to it. */
   makeFolder(): string {
     const folder = makeTempFolder();
     this.atEnd(() => folder.remove());
     return folder.path;
   }
 
-  /** `wrap` is a command to run it under. */
+  /** `wrap` is a command that runs walletd. */
   async walletd(
     store: string,
     env: Record<string, string> = {},
@@ -87,7 +89,7 @@ export class Scene {
     return walletd;
   }
 
-  /** Starts a walletd that must fail; resolves to its message. */
+  /** Starts a walletd that must fail. Resolves to its message. */
   async refusal(store: string, env: Record<string, string> = {}): Promise<string> {
     const started = this.walletd(store, { WALLETD_INIT: 'never', ...env });
     return await started.then(
@@ -98,14 +100,14 @@ export class Scene {
     );
   }
 
-  /** A command that runs while the fault goes on. */
+  /** Starts a command that runs while the fault continues. */
   command(...args: readonly string[]): WalletdCommand {
     const command = new WalletdCommand(args);
     this.atEnd(() => command.exit('SIGKILL'));
     return command;
   }
 
-  /** Runs a command that has to succeed; resolves to its output. */
+  /** Runs a command that must succeed. Resolves to its output. */
   async run(...args: readonly string[]): Promise<string> {
     const command = this.command(...args);
     const exitCode = await command.exit();
@@ -113,20 +115,20 @@ export class Scene {
     return command.stdout;
   }
 
-  /** Imports the players, and lets them play. */
+  /** Imports the players and starts their play. */
   async load(target: Target, pauseMs?: number, playRound?: PlayRound): Promise<Load> {
     await importPlayers(target.adminUrl, PLAYERS, OPENING_BALANCE);
     return this.play(target, pauseMs, playRound);
   }
 
-  /** Plays bets and settlements of existing players, or other rounds, until it is stopped. */
+  /** Plays bets and settlements of existing players, or the given rounds, until it is stopped. */
   play(target: Target, pauseMs?: number, playRound?: PlayRound): Load {
     const load = new Load(target, pauseMs, playRound);
     this.atEnd(() => load.stop());
     return load;
   }
 
-  /** Folder in which walletd keeps entries that a log has lost. */
+  /** Folder where walletd saves entries that a log has lost. */
   get nodeFolder(): string {
     return this.folder.path;
   }
@@ -147,7 +149,9 @@ export class Scene {
   }
 }
 
-/** Makes a walletd send itself a signal at a step of its store, such as `before trimLog`, for the `time`th time. */
+/**
+ * Makes a walletd send itself a signal when it reaches a store step, such as `before trimLog`, for the `time`th time.
+ */
 export function signalAt(signal: NodeJS.Signals, step: string, time = 1): Record<string, string> {
   const preloaded = new URL('./at-step.js', import.meta.url);
   return { NODE_OPTIONS: `--import ${preloaded.href}`, FAULT_AT: `${signal} ${step} ${time}` };

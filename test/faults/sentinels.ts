@@ -10,13 +10,13 @@ const COUNT = 3;
 const QUORUM = 2;
 const NAME = 'mymaster';
 
-/** Credentials for the servers that they watch. */
+/** Credentials for the monitored servers. */
 interface Login {
   readonly user: string;
   readonly password: string;
 }
 
-/** Three sentinels that watch one master, and replace it after a second without an answer. */
+/** Three sentinels that monitor one master and replace it after one second without an answer. */
 export class Sentinels {
   private readonly folder = makeTempFolder();
   private readonly children: ChildProcess[] = [];
@@ -25,7 +25,7 @@ export class Sentinels {
 
   private constructor(private readonly login: Login | undefined) {}
 
-  /** Resolves when each of them knows the others and the replicas. */
+  /** Resolves when each sentinel knows the others and the replicas. */
   static async watch(master: RedisServer, replicas: number, login?: Login): Promise<Sentinels> {
     const sentinels = new Sentinels(login);
     try {
@@ -42,12 +42,12 @@ export class Sentinels {
     return this.urlOf('');
   }
 
-  /** `login`: credentials for the servers that they watch, as `walletd:secret@`. */
+  /** `login` contains credentials for the monitored servers, for example `walletd:secret@`. */
   urlOf(login: string): string {
     return `redis+sentinel://${login}${this.ports.map((port) => `127.0.0.1:${port}`).join(',')}/${NAME}`;
   }
 
-  /** The port of the master, according to the first sentinel that knows another port than `port`. */
+  /** Port of the master, as reported by the first sentinel that names a port other than `port`. */
   async otherMaster(port: number): Promise<number | undefined> {
     const addresses = await Promise.all(
       this.clients.map((client) => client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME) as Promise<string[]>),
@@ -60,7 +60,7 @@ export class Sentinels {
     await this.clients[0]?.call('SENTINEL', 'FAILOVER', NAME);
   }
 
-  /** Kills the first sentinel, which clients ask first. */
+  /** Kills the first sentinel, which clients query first. */
   async killFirst(): Promise<void> {
     this.clients.shift()?.disconnect();
     const [child] = this.children.splice(0, 1);

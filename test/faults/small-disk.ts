@@ -9,7 +9,7 @@ const PIECE = Buffer.alloc(64 * 1024, 1);
 export class SmallDisk {
   private constructor(readonly path: string) {}
 
-  /** Undefined when mounting is not allowed. */
+  /** Undefined if mounting is not permitted. */
   static tryMount(scene: Scene, megabytes: number): SmallDisk | undefined {
     const path = scene.makeFolder();
     if (!run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path)) return undefined;
@@ -17,7 +17,7 @@ export class SmallDisk {
     return new SmallDisk(path);
   }
 
-  /** Leaves no free space. */
+  /** Uses up all free space. */
   fill(): void {
     const file = openSync(join(this.path, 'filler'), 'w');
     try {
@@ -33,7 +33,7 @@ export class SmallDisk {
     rmSync(join(this.path, 'filler'));
   }
 
-  /** Call while no file is open for writing. */
+  /** Call this while no file is open for writing. */
   setReadOnly(): void {
     if (!run('mount', '-o', 'remount,ro', this.path)) throw new Error('the disk cannot be made read-only');
   }

@@ -4,7 +4,7 @@ import type { RawStore } from './raw-store.js';
 
 const NOWHERE = { lsn: { epoch: 0, sequence: 0 }, nonce: '', checksum: 0 };
 
-/** Settings that take a snapshot of each shard every second, and trim the log up to the older one of two. */
+/** Settings that take a snapshot of each shard every second and trim the log up to the older of two snapshots. */
 export const EAGER = {
   WALLETD_SHARDS: '2',
   WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
@@ -12,17 +12,17 @@ export const EAGER = {
   WALLETD_HISTORY_MAX_BYTES: '0',
 };
 
-/** Ids of snapshots that were begun and not published. */
+/** IDs of snapshots that were begun but not published. */
 export async function unfinishedIn(raw: RawStore): Promise<string[]> {
   return (await snapshotsIn(raw)).filter(([, manifest]) => manifest.length === 0).map(([id]) => id);
 }
 
-/** Ids of published snapshots. */
+/** IDs of published snapshots. */
 export async function wholeIn(raw: RawStore): Promise<string[]> {
   return (await snapshotsIn(raw)).filter(([, manifest]) => manifest.length > 0).map(([id]) => id);
 }
 
-/** Ids of the transactions in the first chunk of a snapshot of shard 0, even of an unpublished one. */
+/** IDs of the transactions in the first chunk of a shard 0 snapshot, even of an unpublished one. */
 export function transactionIdsIn(storeId: string, chunk: Buffer): Set<string> {
   const summary = { bytes: chunk.length, players: chunk.readUInt32BE(8), checksum: chunk.readUInt32BE(12) };
   const id = chunk.toString('hex', 16, 24);

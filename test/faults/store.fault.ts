@@ -13,13 +13,13 @@ import { fault } from './scene.js';
 import { unfinishedIn } from './snapshots.js';
 
 const SILENT_MS = 2000;
-/** Five seconds, and an allowance for a client on the same two cores. */
+/** Five seconds, plus extra time because the client shares two cores with the servers. */
 const ENDED_MS = 10_000;
 /** Enough players to make snapshots slow. */
 const IDLE_PLAYERS = Array.from({ length: 100_000 }, (_, i) => `idle-${i}`);
 const FULL = /Redis is at its memory limit and wrote nothing: raise maxmemory/;
 
-/** A fault that walletd describes in these words; it acknowledges nothing until the fault is over. */
+/** Checks a fault that walletd reports with this text. walletd must acknowledge nothing until the fault is repaired. */
 async function refusedUntil(walletd: WalletdProcess, load: Load, words: RegExp, mend: () => Promise<unknown>) {
   const said = await walletd.waitFor(({ error }) => words.test(String(error)));
   const sinceMs = performance.now();
@@ -161,7 +161,7 @@ for (const [workers, traffic] of [
   });
 }
 
-/** All keys at one moment, as the commands that restore them. */
+/** All keys at one point in time, as the commands that restore them. */
 async function copyOf(client: Redis): Promise<[string, string, number, Buffer][]> {
   const keys = await client.keys('*');
   const dumps = client.multi();

@@ -12,11 +12,11 @@ export interface Place {
   /** Value of WALLETD_STORE. */
   readonly url: string;
   open(): RawStore;
-  /** Removes everything there. */
+  /** Removes the store's entire contents. */
   clear(): Promise<void>;
 }
 
-/** One fault, on a store of each kind. Both run at the same time, since most of it is waiting. */
+/** Runs one fault on each kind of store. All run at the same time, since they spend most of it waiting. */
 export function faultOnEachStore(
   sentence: string,
   run: (scene: Scene, place: Place) => Promise<void>,

@@ -23,11 +23,11 @@ interface Ahead {
   readonly witness: Witness;
   readonly walletd: WalletdProcess;
   readonly load: Load;
-  /** The snapshot with a transaction that its log lacks. */
+  /** A snapshot that contains a transaction missing from its log. */
   readonly id: string;
 }
 
-/** A snapshot that is ahead of its log: its chunks reach Redis, and appends do not. */
+/** Creates a snapshot that is ahead of its log: its chunks reach Redis, but appends do not. */
 async function aheadOfLog(scene: Scene): Promise<Ahead> {
   const redis = await scene.redis();
   const proxy = await FaultyNetwork.start(redis.port);
@@ -45,7 +45,7 @@ async function aheadOfLog(scene: Scene): Promise<Ahead> {
     for (const id of await unfinishedIn(raw)) {
       const chunk = await raw.chunk(0, id, 0);
       const ids = chunk === undefined ? new Set() : transactionIdsIn(storeId, chunk);
-      // The id of a request is `q-` and the id of its bet.
+      // A request's ID is `q-` followed by its bet's ID.
       const held = load.sent.find((one) => isBetSince(one) && ids.has(one.body.id.slice(2)));
       if (held !== undefined) return [id, held] as const;
     }
@@ -58,7 +58,7 @@ async function aheadOfLog(scene: Scene): Promise<Ahead> {
   return { proxy, url: redis.url, raw, witness, walletd, load, id };
 }
 
-describe('a chunk holds entries that its log lacks', { concurrency: true }, () => {
+describe('a chunk contains entries that its log lacks', { concurrency: true }, () => {
   fault('the snapshot is published only after a late append', async (scene) => {
     const { proxy, raw, witness, url, walletd, load, id } = await aheadOfLog(scene);
     proxy.faultMode = 'fair';

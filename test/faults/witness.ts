@@ -9,9 +9,9 @@ import type { StoredLog } from './raw-store.js';
 const LOOK_MS = 10;
 const PAGE = 1000;
 
-/** Reads the logs of a store continuously from another connection, and keeps entries that are trimmed later. */
+/** Continuously reads a store's logs over a separate connection, and keeps entries that are trimmed later. */
 export class Witness implements StoredLog {
-  /** Entries of each shard from the very first, by sequence minus one. */
+  /** Entries of each shard from the very first one, indexed by sequence number minus one. */
   private readonly seen: Buffer[][];
   private readonly newest: Lsn[];
   private readonly format: EntryCodec;
@@ -31,12 +31,12 @@ export class Witness implements StoredLog {
     this.watching.catch(() => {});
   }
 
-  /** Call before anything is trimmed. */
+  /** Call this before anything is trimmed. */
   static async of(store: StoredLog): Promise<Witness> {
     return new Witness(store, await store.meta());
   }
 
-  /** Rejects when an entry was missed or has changed since. */
+  /** Rejects if an entry was missed or has changed. */
   async stop(): Promise<void> {
     this.isOver = true;
     await this.watching;
@@ -50,7 +50,7 @@ export class Witness implements StoredLog {
     return await this.store.head(shard);
   }
 
-  /** All entries ever written, proved equal to those that the store still has. */
+  /** All entries ever written, after checking that they equal those that the store still has. */
   async entries(shard: number, after: Lsn, limit: number): Promise<Buffer[]> {
     if (after.sequence === 0) await this.compare(shard);
     return (this.seen[shard] as Buffer[]).slice(after.sequence, after.sequence + limit);
@@ -90,7 +90,7 @@ export class Witness implements StoredLog {
     }
   }
 
-  /** No LSN is used for two contents. */
+  /** Checks that no LSN was used for two different contents. */
   private async compare(shard: number): Promise<void> {
     await this.look(shard);
     const seen = this.seen[shard] as Buffer[];

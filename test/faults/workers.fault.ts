@@ -15,11 +15,11 @@ import { shardStates } from './shard-states.js';
 const SHARDS = 4;
 const WORKERS = 2;
 const DYING_WORKER = new URL('../support/dying-worker.js', import.meta.url);
-/** With two workers, the second has the odd shards. */
+/** With two workers, the second one has the odd-numbered shards. */
 const isDoomed = (username: string) => shardOf(username, SHARDS) % WORKERS === 1;
 const DOOMED = PLAYERS.find(isDoomed) as string;
 
-/** A walletd in this process, whose workers can be killed. */
+/** A walletd in this process whose workers can be killed. */
 async function startNode(scene: Scene, store: string): Promise<Target & { log: string[] }> {
   const log: string[] = [];
   const note = ({ code }: Coded) => void log.push(code);
@@ -32,7 +32,7 @@ async function startNode(scene: Scene, store: string): Promise<Target & { log: s
     'admin.port': 0,
     workers: WORKERS,
     requestDeadlineMs: 1000,
-    // Log level of the workers, which have loggers of their own.
+    // Log level of the workers, which have their own loggers.
     'log.level': 'silent',
   });
   const node = await WalletNode.open({ settings, sources: new Map() }, logger, () => {}, DYING_WORKER);
@@ -44,7 +44,7 @@ async function startNode(scene: Scene, store: string): Promise<Target & { log: s
 
 async function kill(target: Target, id: string): Promise<void> {
   const client = new PlatformClient(target.callbackUrl, 5000);
-  // More than the balance: the log never has this bet, whatever its outcome.
+  // Exceeds the balance, so that the log never contains this bet, whatever happens.
   const deadly = { ...bet(DOOMED, id, 2 * OPENING_BALANCE), productId: 'DIE' };
   const { statusCode } = await client.post('placeBets', deadly);
   client.close();

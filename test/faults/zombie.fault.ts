@@ -24,8 +24,8 @@ const REDIS_STEPS: readonly Step[] = [
 ];
 
 /**
- * A sharper step for LMDB: the head has been read and found to be its own, and the write that compares it is not queued
- * yet.
+ * A more precise step for LMDB: the owner has read the head and recognized it as its own, but has not yet queued the
+ * write that compares it.
  */
 const LMDB_STEPS: readonly Step[] = REDIS_STEPS.map(([what], i) => [what, 'before compareAndWrite', i + 2]);
 
@@ -53,7 +53,7 @@ faultOnEachStore('an owner replaced in the middle of its snapshot changes no byt
   await witness.stop();
 });
 
-/** Plays bets of some players; the log is idle when it resolves. */
+/** Plays bets for some players. The log is idle when the promise resolves. */
 async function play(scene: Scene, walletd: WalletdProcess) {
   const load = await scene.load(walletd);
   await delay(PLAY_MS);
@@ -62,7 +62,7 @@ async function play(scene: Scene, walletd: WalletdProcess) {
   return load;
 }
 
-/** A process that plays and ends in an orderly way with a snapshot of its own. */
+/** Starts a process that plays and then stops cleanly, taking its own snapshot. */
 async function playAndEnd(scene: Scene, walletd: WalletdProcess) {
   const load = await play(scene, walletd);
   assert.equal(await walletd.end('SIGTERM'), 0);

@@ -4,19 +4,19 @@ import type { HttpAnswer } from '../support/openapi-document.js';
 const CONTINUE = 100;
 const SWITCHING = 101;
 
-/** Splits the bytes received over a connection into answers. */
+/** Splits the bytes received on a connection into answers. */
 export class AnswerParser {
   /** Complete answers, in order; `100 Continue` does not count. */
   readonly answers: HttpAnswer[] = [];
   /** Reason why the bytes could not be parsed. */
   error: string | undefined;
-  /** An answer has arrived only in part. */
+  /** True if an answer has arrived only in part. */
   isBetween = false;
-  /** The connection is a WebSocket from here on: no HTTP answer follows. */
+  /** True if the connection has become a WebSocket, after which no HTTP answers follow. */
   private isUpgraded = false;
   private readonly parser = new HTTPParser(HTTPParser.RESPONSE);
 
-  /** `methodOf` returns the method of the nth request: the answer to a HEAD has no body. */
+  /** `methodOf` returns the method of the nth request, because the answer to a HEAD has no body. */
   constructor(methodOf: (n: number) => string) {
     let status = 0;
     let contentType = '';
@@ -51,7 +51,7 @@ export class AnswerParser {
     else this.check(result);
   }
 
-  /** The other side has closed: an answer without a length ends here. */
+  /** The server has closed the connection, which ends an answer that has no length. */
   finish(): void {
     if (this.isBetween) this.check(this.parser.finish());
   }

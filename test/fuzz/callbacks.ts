@@ -2,7 +2,7 @@ import { ENDPOINTS } from '../../src/callback/callbacks.js';
 import type { ChangingEndpoint, Endpoint } from '../../src/wallet/command.js';
 import type { Random } from './random.js';
 
-/** Players whom attacks target; honest players have other names. */
+/** Players targeted by attacks; honest players have different names. */
 export const VICTIMS = Array.from({ length: 12 }, (_, n) => `victim-${n}`);
 
 const BETS = 12;
@@ -15,7 +15,7 @@ export interface RealCallback {
   readonly body: { readonly id: string; readonly username: string; readonly txns?: readonly object[] };
 }
 
-/** A callback that a platform could send. Ids and rounds recur, so that all states and repeats occur. */
+/** A callback that a platform could send. IDs and rounds recur, so that all states and repeats occur. */
 export function realCallback(random: Random): RealCallback {
   const endpoint = random.pick(ENDPOINTS);
   const body = {

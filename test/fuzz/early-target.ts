@@ -12,11 +12,11 @@ import type { Sending } from './sending.js';
 import { type Besieged, countStatuses, type Held } from './target.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Node's limit of a request is 5 s; the rest is allowance for a busy machine. */
+/** Node limits a request to 5 s; the rest is extra time for a busy machine. */
 const PATIENCE_MS = 20_000;
 const BAD = /"level":"(?:error|fatal)"/;
 
-/** A walletd that waits for its store during the attacks, and must start once the store is there. */
+/** A walletd that waits for its store during the attacks, and must start once the store is available. */
 export class EarlyTarget implements Besieged {
   readonly name = 'a store that is away';
   readonly attacks = EARLY_ATTACKS;
@@ -74,7 +74,7 @@ export class EarlyTarget implements Besieged {
 
   readCallersAgain(): void {}
 
-  /** Brings the store up, and waits until walletd serves. */
+  /** Starts the store and waits until walletd serves. */
   async finish(): Promise<{ start: Held | undefined; end: Held | undefined }> {
     await this.look();
     await this.redis.start();

@@ -4,17 +4,17 @@ import { AnswerParser } from './answer-parser.js';
 import { Finding } from './finding.js';
 import type { Sending } from './sending.js';
 
-/** Wait for bytes that are no complete request, and need no answer. */
+/** How long to wait after bytes that are not a complete request and need no answer. */
 const MOMENT_MS = 150;
 
-/** Result of a sending. */
+/** Result of sending to a connection. */
 export interface Exchange {
   readonly sending: Sending;
   readonly received: Buffer;
   readonly parser: AnswerParser;
 }
 
-/** Carries out one sending. Throws a `Finding` when the server leaves it hanging for `patienceMs`. */
+/** Sends to one connection. Throws a `Finding` if the server does not answer within `patienceMs`. */
 export async function exchange(port: number, sending: Sending, patienceMs: number): Promise<Exchange> {
   const connection = new Connection(port, sending);
   try {
@@ -68,7 +68,7 @@ class Connection {
     }
   }
 
-  /** False when the answers were incomplete after `patienceMs`. */
+  /** Returns false if the answers were incomplete after `patienceMs`. */
   async end(patienceMs: number): Promise<boolean> {
     const { ending, requests, areSound } = this.sending;
     const isAnswered = () => this.parser.answers.length >= requests.length;
@@ -80,7 +80,7 @@ class Connection {
     return true;
   }
 
-  /** A truncated answer counts only where the rest cannot have been lost in transit. */
+  /** A truncated answer counts only if the rest cannot have been lost in transit. */
   result(): Exchange {
     const { parser, hasFailed, sending } = this;
     if (!hasFailed && this.isOver && parser.isBetween) parser.error ??= 'the answer breaks off';
@@ -89,8 +89,8 @@ class Connection {
 
   leave(): void {
     const { ending } = this.sending;
-    // A reset leaves no port in TIME_WAIT: 60 s of these would use up the ports of this machine. A half-closed socket
-    // can no longer be reset, and Node 20 would keep its handle for ever.
+    // A reset leaves no port in TIME_WAIT. In 60 s, such ports would use up this machine's ports. A half-closed socket
+    // can no longer be reset, and Node 20 would keep its handle forever.
     if (ending === 'vanishes' || ending === 'half-closes') this.socket.destroy();
     else this.socket.resetAndDestroy();
   }
@@ -100,7 +100,7 @@ class Connection {
     this.onNews();
   }
 
-  /** Waits until the connection is over, or the condition holds; false when neither happened within `ms`. */
+  /** Waits until the connection ends or the condition holds. Returns false if neither happens within `ms`. */
   private async until(hasCome: () => boolean, ms: number): Promise<boolean> {
     if (this.isOver || hasCome()) return true;
     return await new Promise<boolean>((resolve) => {

@@ -1,24 +1,24 @@
 const SHOWN_MAX = 4000;
 
-/** A violation, which ends the run. */
+/** A violation of the rules, which ends the run. */
 export class Finding extends Error {
   override readonly name = 'Finding';
 
   constructor(
     readonly sentence: string,
-    /** Bytes sent into the connection, in their parts, and bytes received. */
+    /** Bytes sent over the connection, in their parts, and bytes received. */
     readonly sent: readonly Buffer[] = [],
     readonly received: Buffer = Buffer.alloc(0),
   ) {
     super(sentence);
   }
 
-  /** The same finding with its circumstances. */
+  /** The same finding with a description of its circumstances. */
   during(what: string): Finding {
     return new Finding(`${what}: ${this.sentence}`, this.sent, this.received);
   }
 
-  /** A readable report; bytes that a terminal cannot show are escaped. */
+  /** Human-readable report. Bytes that a terminal cannot show are escaped. */
   describe(): string {
     if (this.sent.length === 0) return this.sentence;
     const parts = this.sent.map((part) => `  ${escaped(part)}`).join('\n');

@@ -8,20 +8,20 @@ import { LinkSiege } from './link-siege.js';
 import { Random } from './random.js';
 import { type Besieged, Target } from './target.js';
 
-/** Attackers per target; each carries out one attack after the other. */
+/** Attackers per target; each carries out one attack after another. */
 const ATTACKERS = 4;
 /** Pairs of nodes with a relay between them. */
 const LINKS = 8;
 const LOOK_MS = 500;
-/** Looks between two SIGHUPs. */
+/** Number of metric checks between two SIGHUPs. */
 const LOOKS = 3;
 
 /** Whether an attacker continues after `attacks` attacks. */
 export type GoesOn = (attacks: number) => boolean;
 
 /**
- * Attacks one walletd of each kind at once, with an honest player beside the attackers; resolves to a table of figures.
- * Rejects with the first finding.
+ * Attacks one walletd of each kind at the same time, with an honest player alongside the attackers. Resolves to a table
+ * of figures. Rejects with the first finding.
  */
 export async function fuzz(seed: number, goesOn: GoesOn): Promise<string> {
   const stop = new AbortController();
@@ -135,7 +135,7 @@ class Siege {
   }
 }
 
-/** Waits for all of them. The first failure stops them, and is reported. */
+/** Waits for all tasks. The first failure stops the others and is reported. */
 async function all<T>(works: readonly Promise<T>[], stop: AbortController): Promise<T[]> {
   for (const work of works) work.catch((error) => stop.abort(error));
   const results = await Promise.allSettled(works);

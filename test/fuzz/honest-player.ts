@@ -25,9 +25,8 @@ export interface Table {
 }
 
 /**
- * Plays rounds of all callbacks that move money during the attacks, as one player after the other, and knows every
- * answer in advance. After a 503 or a lost connection it sends the same request again, and the outcome must be the
- * same.
+ * Plays rounds with all money-moving callbacks during the attacks, as one player after another, and knows every answer
+ * in advance. After a 503 or a lost connection, it sends the same request again, and the outcome must be the same.
  */
 export class HonestPlayer implements Honest {
   readonly probes = 0;
@@ -43,7 +42,7 @@ export class HonestPlayer implements Honest {
     this.client = new PlatformClient(table.callbackUrl, table.patienceMs, (body) => table.signatureOf(body));
   }
 
-  /** Plays at least one player's life. Throws a `Finding` at a wrong answer. */
+  /** Plays at least one player from creation to end. Throws a `Finding` at a wrong answer. */
   async play(goesOn: () => boolean): Promise<void> {
     let n = 0;
     do await this.live(`honest-${n++} ☂/é`, goesOn);
@@ -102,7 +101,7 @@ export class HonestPlayer implements Honest {
     });
   }
 
-  /** Asks until an answer comes, which must be this one. */
+  /** Repeats the request until an answer arrives, which must equal the expected one. */
   private async expect(what: string, expected: object, ask: () => Promise<object | undefined>): Promise<void> {
     const endMs = performance.now() + GIVE_UP_MS;
     for (let answer = await ask(); ; answer = await ask()) {
@@ -124,7 +123,10 @@ function withoutTime(answer: CallbackAnswer): object {
   return rest;
 }
 
-/** Removes `repeated`: an operation reports it when it is asked for again, as after a lost answer. */
+/**
+ * Removes `repeated`, which an operation's answer contains if the request was sent again, for example after a lost
+ * answer.
+ */
 function withoutRepeated(answer: object): object {
   const { repeated: _, ...rest } = answer as { repeated?: true };
   return rest;

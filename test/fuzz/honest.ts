@@ -5,10 +5,10 @@ import { Finding } from './finding.js';
 
 const REST_MS = 50;
 
-/** Whether the attackers go on. */
+/** Whether the attackers continue. */
 type GoesOn = () => boolean;
 
-/** A friendly caller beside the attackers. */
+/** An honest caller alongside the attackers. */
 export interface Honest {
   /** Number of answers to its callbacks and requests. */
   readonly answers: number;
@@ -19,13 +19,13 @@ export interface Honest {
   close(): void;
 }
 
-/** A balancer or supervisor that keeps probing a process. */
+/** A load balancer or supervisor that keeps probing a process. */
 export class Prober implements Honest {
   readonly answers = 0;
   readonly repeats = 0;
   probes = 0;
 
-  /** `expected`: the HTTP status of each path. */
+  /** `expected` is the HTTP status of each path. */
   constructor(
     private readonly url: string,
     private readonly expected: Readonly<Record<string, number>>,
@@ -48,7 +48,7 @@ export class Prober implements Honest {
     if (status !== expected) throw new Finding(`a probe of ${path} got HTTP ${status}`);
   }
 
-  /** On a new connection: a kept one may be closed for its idle time just when it is used again. */
+  /** Uses a new connection, because a kept one may be closed as idle just when it is reused. */
   private async statusOf(path: string): Promise<number | undefined> {
     const sent = get(this.url + path, { agent: false, signal: AbortSignal.timeout(this.patienceMs) });
     const [response] = (await once(sent, 'response')) as [IncomingMessage];

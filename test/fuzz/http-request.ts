@@ -1,4 +1,4 @@
-/** The bytes of a valid request with these further headers. */
+/** Bytes of a valid request with these additional headers. */
 export function requestBytes(method: string, target: string, body: Buffer, headers: readonly string[] = []): Buffer {
   return headAndBody(
     [`${method} ${target} HTTP/1.1`, 'Host: localhost', `Content-Length: ${body.length}`, ...headers],
@@ -6,7 +6,7 @@ export function requestBytes(method: string, target: string, body: Buffer, heade
   );
 }
 
-/** The same in chunks of these sizes, the rest in the last one. */
+/** The same request in chunks of these sizes, with the rest in the last chunk. */
 export function chunkedRequestBytes(target: string, body: Buffer, sizes: readonly number[]): Buffer {
   const chunks: Buffer[] = [];
   let from = 0;
@@ -19,7 +19,7 @@ export function chunkedRequestBytes(target: string, body: Buffer, sizes: readonl
   return headAndBody(head, Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]));
 }
 
-/** Unchanged lines, one byte per character. */
+/** Writes the header lines unchanged, one byte per character. */
 export function headAndBody(lines: readonly string[], body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body]);
 }

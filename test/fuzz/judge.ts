@@ -4,20 +4,20 @@ import type { Exchange } from './exchange.js';
 import { Finding } from './finding.js';
 import type { Listener, RequestLine, Sending } from './sending.js';
 
-/** Statuses that the HTTP library of the callback listener returns by itself (docs/limits.md). */
+/** Statuses that the callback listener's HTTP library returns by itself (docs/limits.md). */
 const REFUSAL_STATUSES = [400, 431, 505];
 const REFUSAL = /^<h1>[\w ]+<\/h1>(?:<p>[^<]*<\/p>)?<hr><i>uWebSockets\/20 Server<\/i>$/;
 /** Answer of the operator API's HTTP library. */
 const CLIENT_ERROR = /^\{"type":"about:blank","title":"[\w ]+","status":4\d\d,"detail":"the request cannot be read",/;
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const CALLBACKS = ENDPOINTS.map((endpoint) => `/${endpoint}`);
-/** Statuses that Node returns without a body: no Host, an unknown Expect, and refusals of a HEAD. */
+/** Statuses that Node returns without a body: for a missing Host, an unknown Expect, and refused HEAD requests. */
 const BARE_REFUSALS = [400, 417, 431];
 /** Returned before authentication. */
 const BAD_URL = /is not a valid url component/;
 const HEALTH = /^\/(?:livez|readyz)(?:\?.*)?$/;
 
-/** Statuses of listeners that answer with one line, and of Node for unreadable requests. */
+/** Statuses of listeners that answer with a single line, and of Node for malformed requests. */
 type PlainListener = Exclude<Listener, 'callbacks' | 'operator'>;
 const PLAIN_STATUSES: Readonly<Record<PlainListener, readonly number[]>> = {
   health: [200, 404, 405],
@@ -30,14 +30,14 @@ const HELLO_FRAME = Buffer.from([0x82, 33, 2]);
 const CLOSE_FRAME = 0x88;
 const PONG_FRAME = 0x8a;
 
-/** Checks answers against the documents. */
+/** Checks answers against the documentation. */
 export class Judge {
-  /** Operations of the operator API. */
+  /** Operator API operations. */
   private readonly operations: readonly { readonly path: string; readonly pattern: RegExp }[];
 
   constructor(
     private readonly document: OpenApiDocument,
-    /** Whether callbacks must be signed, and operators need tokens. */
+    /** True if callbacks must be signed and operators need tokens. */
     private readonly isGuarded: boolean,
   ) {
     const paths = Object.keys(document.content.paths).filter((path) => !CALLBACKS.includes(path));
@@ -47,7 +47,7 @@ export class Judge {
     }));
   }
 
-  /** Throws a `Finding` when an answer is undocumented. */
+  /** Throws a `Finding` if an answer is undocumented. */
   check({ sending, received, parser }: Exchange): void {
     if (isPlain(sending.to)) {
       checkPlain({ sending, received, parser });
@@ -78,7 +78,7 @@ export class Judge {
       return `a callback that is not signed was looked at: HTTP ${status}`;
     }
     if (isToHead) return received.subarray(-4).equals(END_OF_HEAD) ? undefined : 'an answer to HEAD has a body';
-    // All but checkBalance answer alike, and unknown paths do too.
+    // All endpoints except checkBalance answer in the same format, as do unknown paths.
     const path = text.includes('"balance":') ? '/checkBalance' : '/placeBets';
     return this.document.findComplaint('post', path, answer);
   }
@@ -105,7 +105,7 @@ export class Judge {
     return { method: name, path };
   }
 
-  /** A request for no operation is a problem of the caller's. */
+  /** A request that matches no operation must be answered as a client error. */
   private ofNoOperation({ status, contentType, text }: HttpAnswer): string | undefined {
     if (contentType.split(';')[0] !== 'application/problem+json') return `HTTP ${status} as ${contentType}`;
     const isProblem = this.document.schemaAt('components', 'schemas', 'Problem');
@@ -115,7 +115,7 @@ export class Judge {
   }
 }
 
-/** Throws a `Finding` when a listener that answers with one line, or not at all, has sent any other answer. */
+/** Throws a `Finding` if a listener that answers with a single line, or not at all, has sent any other answer. */
 export function checkPlain({ sending, received, parser }: Exchange): void {
   const { to } = sending;
   if (!isPlain(to)) throw new Error(`answers of ${to} are those of a document`);
@@ -141,7 +141,7 @@ function complaintOfPlain(
   return answers.some(({ status }) => status === 101) ? findRevealingFrame(received) : undefined;
 }
 
-/** Frames that reveal more to an unknown process than the protocol version and a random number. */
+/** Finds a frame that reveals more to an unknown process than the protocol version and a random number. */
 function findRevealingFrame(received: Buffer): string | undefined {
   let rest = received.subarray(received.indexOf(END_OF_HEAD) + END_OF_HEAD.length);
   if (rest.subarray(0, HELLO_FRAME.length).equals(HELLO_FRAME)) rest = rest.subarray(HELLO_FRAME_BYTES);

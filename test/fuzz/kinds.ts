@@ -12,14 +12,14 @@ import { cutOffUploads, floods, oversizedUploads, pipelining, slowUploads } from
 /** A configuration of walletd, and the attacks on it. */
 export interface Kind {
   readonly name: string;
-  /** Contents of a file of settings. */
+  /** Contents of the settings file. */
   readonly settings: object;
   readonly requestDeadlineMs: number;
   readonly bodyBytesMax: number;
   readonly secrets?: Secrets;
-  /** Two nodes on one Redis, of which the first is attacked. */
+  /** True for two nodes on one Redis, of which the first is attacked. */
   readonly isCluster?: true;
-  /** Attacks; an attack that is listed twice comes twice as often. */
+  /** Attacks to choose from. An attack that is listed twice is chosen twice as often. */
   readonly attacks: readonly Attack[];
 }
 
@@ -79,5 +79,5 @@ export const KINDS: readonly Kind[] = [
   },
 ];
 
-/** Attacks on a start that waits for its store. */
+/** Attacks during a start that waits for its store. */
 export const EARLY_ATTACKS = onPlain('early');

@@ -8,22 +8,22 @@ import { mutateBytes } from './mutate-bytes.js';
 import type { Random } from './random.js';
 
 const MESSAGES_MAX = 6;
-/** A lost link is dialled each 100 ms; a hanging link is given up after 3 s. */
+/** A lost link is redialed every 100 ms, and a hanging link is abandoned after 3 s. */
 const HEAL_MS = 20_000;
 const POLL_MS = 2;
 const MUTATIONS_MAX = 3;
-/** Header of a short frame from the dialling end, with its mask. */
+/** Header size of a short frame from the dialing end, including its mask. */
 const HEAD_BYTES = 6;
 
 /**
- * Two ends of a link, and a relay that changes bytes of either direction, before the proof and after it. Each end may
- * receive only messages that were sent, each once and in order. There must be a link again each time.
+ * Two ends of a link, and a relay that changes bytes in either direction, before and after the proof of identity. Each
+ * end may receive only messages that were sent, each once and in order. The link must be re-established every time.
  */
 export class LinkSiege {
   private readonly ends = [new End({ tag: A }), new End({ tag: B })] as const;
   private readonly server = createServer((near) => this.carry(near));
   private readonly sockets = new Set<Socket>();
-  /** Parts that pass before the relay changes one. */
+  /** Number of parts that pass before the relay changes one. */
   private passing = Number.POSITIVE_INFINITY;
   private changed = 0;
   private sent = 0;
@@ -33,7 +33,8 @@ export class LinkSiege {
   constructor(private readonly random: Random) {}
 
   /**
-   * Resolves to its figures: links made, changes, forged frames, messages sent and received. Rejects with a `Finding`.
+   * Resolves to its figures: links established, changes, forged frames, messages sent and received. Rejects with a
+   * `Finding`.
    */
   async run(goesOn: (attacks: number) => boolean): Promise<readonly number[]> {
     const [a, b] = this.ends;
@@ -56,7 +57,7 @@ export class LinkSiege {
     const { random } = this;
     await this.healed();
     this.passing = random.between(0, MESSAGES_MAX);
-    // Ending links now forces new ones while bytes change, so that handshakes are hit.
+    // Ending links forces new ones while bytes are being changed, so that handshakes are also attacked.
     if (random.oneIn(3)) for (const socket of this.sockets) socket.destroy();
     for (let n = random.between(1, MESSAGES_MAX); n > 0; n--) this.send(random.oneIn(2));
     await delay(random.between(0, 5));
@@ -125,7 +126,7 @@ export class LinkSiege {
     if (this.passing-- !== 0) return bytes;
     this.changed++;
     if (this.random.oneIn(6)) return Buffer.concat([bytes, bytes]);
-    // Keep the WebSocket's lengths, and change the payload only.
+    // Keep the WebSocket lengths, and change only the payload.
     if (this.random.oneIn(2) && bytes.length > HEAD_BYTES) return flipped(this.random, bytes);
     let changed = bytes;
     for (let n = this.random.between(1, MUTATIONS_MAX); n > 0; n--) changed = mutateBytes(this.random, changed);
@@ -140,7 +141,7 @@ function flipped(random: Random, bytes: Buffer): Buffer {
   return changed;
 }
 
-/** The nth message, from either end. */
+/** The nth message from either end. */
 function messageOf(n: number): PeerMessage {
   return { type: 'want', shard: (n * 7919) % 1000, sequence: n };
 }

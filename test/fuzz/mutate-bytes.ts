@@ -2,7 +2,7 @@ import type { Random } from './random.js';
 
 const RUN_MAX = 40;
 
-/** A NUL, an overlong slash, half of a surrogate pair, invalid UTF-8, a byte order mark, line ends. */
+/** A NUL, an overlong slash, half of a surrogate pair, invalid UTF-8, a byte order mark, line breaks. */
 const INSERTS = ['00', 'c0af', 'eda080', 'f4908080', 'ff', 'fe', 'efbbbf', '0d0a', '0d0a0d0a', 'c3', '80'].map((hex) =>
   Buffer.from(hex, 'hex'),
 );
@@ -21,7 +21,7 @@ const MUTATIONS: readonly Mutation[] = [
   (random, bytes, at) => Buffer.concat([bytes.subarray(0, at + random.between(1, RUN_MAX)), bytes.subarray(at)]),
 ];
 
-/** Makes one mutation that keeps most of the bytes meaningful. */
+/** Makes one mutation that leaves most of the bytes meaningful. */
 export function mutateBytes(random: Random, bytes: Buffer): Buffer {
   if (bytes.length === 0) return bytes;
   return random.pick(MUTATIONS)(random, bytes, random.between(0, bytes.length - 1));

@@ -46,7 +46,7 @@ const MUTATIONS: readonly Mutation[] = [
     const key = position(random, tokens, (token, n) => token.startsWith('"') && tokens[n + 1] === ':');
     if (key !== undefined) tokens[key] = JSON.stringify(random.pick(KEYS));
   },
-  // Adds a member beside or before one of the same name.
+  // Adds a member next to or before one of the same name.
   (random, tokens) => {
     const open = position(random, tokens, (token) => token === '{');
     if (open !== undefined) tokens.splice(open + 1, 0, `${JSON.stringify(random.pick(KEYS))}:${strange(random)},`);
@@ -69,7 +69,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
 ];
 
-/** JSON with a slight change, or nearly JSON. */
+/** JSON with a small change, or nearly valid JSON. */
 export function mutateJson(random: Random, text: string): string {
   const tokens = text.match(TOKEN) ?? [];
   for (let n = random.between(1, MUTATIONS_MAX); n > 0 && tokens.length > 0; n--) {
@@ -95,7 +95,7 @@ function anywhere(random: Random, tokens: readonly string[]): number {
   return random.between(0, tokens.length - 1);
 }
 
-/** A random position that `isWanted`; undefined when there is none. */
+/** Random position that satisfies `isWanted`; undefined if there is none. */
 function position(
   random: Random,
   tokens: readonly string[],

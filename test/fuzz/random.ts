@@ -2,7 +2,7 @@ import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { hashString } from '../../src/base/hash.js';
 
-/** Reproducible random numbers: all of them come from the seed. */
+/** Reproducible random numbers, all derived from the seed. */
 export class Random {
   private readonly generator;
 
@@ -10,18 +10,18 @@ export class Random {
     this.generator = xoroshiro128plus(seed);
   }
 
-  /** An independent stream for `name`, whatever has been drawn here. */
+  /** Independent stream for `name`, regardless of what has been drawn from this one. */
   fork(name: string): Random {
     return new Random(hashString(`${this.seed} ${name}`));
   }
 
-  /** A whole number, both ends included. */
+  /** Integer in a range that includes both ends. */
   between(least: number, most: number): number {
     if (least > most) throw new Error(`there is no number from ${least} to ${most}`);
     return uniformInt(this.generator, least, most);
   }
 
-  /** True once in `times`. */
+  /** True with a probability of one in `times`. */
   oneIn(times: number): boolean {
     return this.between(1, times) === 1;
   }
@@ -35,12 +35,12 @@ export class Random {
     return Buffer.from(Array.from({ length }, () => this.between(0, 255)));
   }
 
-  /** A text of these characters. */
+  /** Random text of these characters. */
   text(length: number, alphabet: string): string {
     return Array.from({ length }, () => alphabet[this.between(0, alphabet.length - 1)]).join('');
   }
 
-  /** A list of `length` results of `make`. */
+  /** List of `length` results of `make`. */
   list<T>(length: number, make: (n: number) => T): T[] {
     return Array.from({ length }, (_, n) => make(n));
   }

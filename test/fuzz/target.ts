@@ -20,19 +20,19 @@ import type { Listener, Sending } from './sending.js';
 
 const OPENING_BALANCE = 100_000;
 const CURRENCY = 'THB';
-/** Allowance beyond the time that the settings or the library give a request, because this machine is busy. */
+/** Extra time beyond the limit that the settings or the library set for a request, because this machine is busy. */
 const MARGIN_MS = 10_000;
-/** The HTTP library closes idle connections after 10 s, and looks every 4 s. */
+/** The HTTP library closes idle connections after 10 s, and checks every 4 s. */
 const IDLE_MS = 14_000;
 const STOP_MAX_MS = 20_000;
-/** Sockets of observers, and files that an engine opens at any time. */
+/** Observers' sockets, and files that the runtime may open at any time. */
 const DESCRIPTORS_SPARE = 8;
 const LAST_SENDINGS = 12;
-/** Counters that outside requests must never increase. */
+/** Counters that external requests must never increase. */
 const NEVER = ['walletd_assertion_failures_total', 'walletd_cluster_forged_frames_total'];
 const BAD_LEVELS = ['error', 'fatal'];
 
-/** Resources that a process holds; undefined where the system does not report them. */
+/** Resources that a process holds; undefined if the system does not report them. */
 export interface Held {
   readonly descriptors: number;
   readonly residentMb: number;
@@ -44,34 +44,33 @@ export interface Besieged {
   readonly attacks: readonly Attack[];
   readonly aim: Aim;
   readonly connections: number;
-  /** Count of each HTTP status; 0: a connection was closed without an answer. */
+  /** Number of answers by HTTP status; 0 means that a connection was closed without an answer. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Carries out all sendings at once. Throws a `Finding` for a forbidden outcome. */
+  /** Sends to all connections at the same time. Throws a `Finding` for a forbidden outcome. */
   suffer(sendings: readonly Sending[]): Promise<void>;
-  /** Checks metrics of the servers while attacks go on. Throws a `Finding` when one is wrong. */
+  /** Checks the servers' metrics while attacks continue. Throws a `Finding` if one is wrong. */
   look(): Promise<void>;
   readCallersAgain(): void;
-  /** Friendly callers beside the attackers. */
+  /** Honest callers alongside the attackers. */
   callers(stop: AbortSignal): Honest;
   /**
-   * Call after the attacks: checks that no resource is held for them any more, and that the process ends in an orderly
-   * way.
+   * Call this after the attacks. Checks that no resources are still held for them, and that the process exits cleanly.
    */
   finish(): Promise<{ start: Held | undefined; end: Held | undefined }>;
-  /** Removes the target after any outcome. */
+  /** Removes the target, whatever the outcome. */
   remove(): Promise<void>;
 }
 
-/** A node beside the attacked one, and the store that both share. */
+/** The second node next to the attacked one, and the store that both share. */
 interface Shared {
   readonly redis: RedisServer;
   readonly peer: WalletdProcess;
 }
 
-/** A walletd under attack, with a store of its own, or one of two nodes. */
+/** A walletd under attack, either with its own store or as one of two nodes. */
 export class Target implements Besieged {
   connections = 0;
-  /** Count of each HTTP status; 0: a connection was closed without an answer. */
+  /** Number of answers by HTTP status; 0 means that a connection was closed without an answer. */
   readonly statuses = new Map<number, number>();
   private readonly last: Sending[] = [];
   private readonly atStart: Held | undefined;
@@ -152,7 +151,7 @@ export class Target implements Besieged {
     ]);
   }
 
-  /** Address of the target for an honest player. */
+  /** The target's address for an honest player. */
   private get table(): Table {
     const { callbackUrl, adminUrl } = this.walletd;
     const { secrets } = this.kind;
@@ -182,7 +181,7 @@ export class Target implements Besieged {
     if (this.shared !== undefined) await this.mustLink();
   }
 
-  /** A busy machine may delay heartbeats until the link is made anew; no attack may keep it down. */
+  /** A busy machine may delay heartbeats until the link is re-established, but no attack may keep it down. */
   private async mustLink(): Promise<void> {
     try {
       await until('the link is up', async () => (await this.scrape()).value('walletd_cluster_links') === 1);
@@ -191,15 +190,15 @@ export class Target implements Besieged {
     }
   }
 
-  /** Makes it reload the caller settings. */
+  /** Makes the target reload its caller settings. */
   readCallersAgain(): void {
     this.mustLive();
     process.kill(this.walletd.pid, 'SIGHUP');
   }
 
   /**
-   * Call after the attacks: checks that no resource is held for them any more, memory and log agree, the process ends
-   * in an orderly way, and the books balance. Resolves to the resources held at the start and at the end.
+   * Call this after the attacks. Checks that no resources are still held for them, that memory and log agree, that the
+   * process exits cleanly, and that the ledger balances. Resolves to the resources held at the start and at the end.
    */
   async finish(): Promise<{ start: Held | undefined; end: Held | undefined }> {
     await this.look();
@@ -253,7 +252,7 @@ export class Target implements Besieged {
     throw this.finding(`walletd has ended with ${exitCode ?? signalCode}: ${this.walletd.errors}`);
   }
 
-  /** A finding with the last sendings that may have caused it. */
+  /** A finding that includes the last connections that may have caused it. */
   private finding(sentence: string): Finding {
     return new Finding(
       `${sentence}\nThe last parts of connections were:`,
@@ -312,7 +311,7 @@ export class Target implements Besieged {
   }
 }
 
-/** Undefined where the system does not report them. */
+/** Undefined if the system does not report them. */
 export function findHeldBy(pid: number): Held | undefined {
   const folder = `/proc/${pid}`;
   if (!existsSync(folder)) return undefined;

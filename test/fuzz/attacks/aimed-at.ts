@@ -1,7 +1,7 @@
 import type { Listener } from '../sending.js';
 import type { Attack } from './attack.js';
 
-/** The same attack on another listener. */
+/** The same attack, aimed at a different listener. */
 export function aimedAt(listener: Listener, attack: Attack): Attack {
   return {
     name: `${attack.name} to ${listener}`,

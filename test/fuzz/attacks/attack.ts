@@ -1,10 +1,10 @@
 import type { Random } from '../random.js';
 import type { Sending } from '../sending.js';
 
-/** Facts about its target that an attack needs. */
+/** Information about its target that an attack needs. */
 export interface Aim {
   readonly bodyBytesMax: number;
-  /** Secrets of a target with signed callbacks and operator tokens. */
+  /** Secrets of a target that has signed callbacks and operator tokens. */
   readonly secrets?: Secrets;
 }
 
@@ -15,7 +15,7 @@ export interface Secrets {
   readonly readToken: string;
 }
 
-/** A kind of attack: makes connections that are opened at the same time. */
+/** A kind of attack. Creates connections that are opened at the same time. */
 export interface Attack {
   readonly name: string;
   plan(random: Random, aim: Aim): readonly Sending[];

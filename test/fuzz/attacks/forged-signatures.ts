@@ -18,7 +18,7 @@ interface Signed {
 
 type Forgery = (random: Random, signed: Signed) => Partial<Signed>;
 
-/** Forgeries of a signed request without its key. */
+/** Ways to forge a signed request without its key. */
 const FORGERIES: readonly Forgery[] = [
   (random) => ({ signature: random.text(64, HEX) }),
   (random, { signature }) => ({ signature: flippedDigit(random, signature) }),
@@ -36,7 +36,7 @@ const FORGERIES: readonly Forgery[] = [
   (random, { body }) => ({
     body: Buffer.from(body.map((byte, n) => (n === body.length >> 1 ? byte ^ (1 << random.between(0, 7)) : byte))),
   }),
-  // Moves the full stop between body and time by one place.
+  // Moves the full stop between body and time by one character.
   (_, { body, timestamp }) => ({ body: Buffer.concat([body, Buffer.from('.')]), timestamp }),
   (_, { body, timestamp }) => ({
     body: Buffer.concat([body, Buffer.from(`.${timestamp.slice(0, -1)}`)]),
@@ -45,8 +45,8 @@ const FORGERIES: readonly Forgery[] = [
 ];
 
 /**
- * Requests with nearly correct signatures. Their time is the current one, or they would be refused for it; only the
- * time does not come from the seed.
+ * Requests with nearly correct signatures. Their timestamps are current, because they would otherwise be refused for
+ * that reason. Only the timestamps do not come from the seed.
  */
 export const forgedSignatures: Attack = {
   name: 'forged signatures',

@@ -26,7 +26,7 @@ const HEADERS = [
     'Range: bytes=0-1',
   ],
 ];
-/** Headers that do, or that are malformed. */
+/** Headers that affect where a request ends, or that are malformed. */
 const FRAMING = [
   ...['Content-Length: 0', 'Content-Length: 1', 'Content-Length: 100000', 'Content-Length: -1', 'Content-Length: +5'],
   ...['Content-Length: 5, 5', 'Content-Length: 0x10', 'Content-Length: 99999999999999999999', 'Content-Length:'],
@@ -37,7 +37,7 @@ const FRAMING = [
 const MANY = [60, 99, 100, 101, 300];
 const LONG = [1000, 8000, 15_000, 16_384, 40_000];
 
-/** Request heads that no library would write, to both listeners. */
+/** Request headers that no library would write, sent to both listeners. */
 export const headerSets: Attack = {
   name: 'header sets',
   plan: (random) => {

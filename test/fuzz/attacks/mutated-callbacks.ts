@@ -8,7 +8,7 @@ import type { Attack } from './attack.js';
 
 const REQUESTS_MAX = 20;
 
-/** Callbacks that are valid, nearly valid or nearly JSON, one after the other over a connection. */
+/** Callbacks that are valid, nearly valid or nearly JSON, one after another on a connection. */
 export const mutatedCallbacks: Attack = {
   name: 'mutated callbacks',
   plan: (random) => {

@@ -38,7 +38,7 @@ interface Call {
   readonly body?: string;
 }
 
-/** Valid and invalid calls of the operator API, with tokens and without. */
+/** Valid and invalid operator API calls, with and without tokens. */
 export const operatorCalls: Attack = {
   name: 'operator calls',
   plan: (random, { secrets }) => {
@@ -129,7 +129,7 @@ function mutated(random: Random, { method, target, type, body = '' }: Call) {
   const text = isJson ? Buffer.from(mutateJson(random, body)) : Buffer.from(body);
   return {
     method: random.oneIn(15) ? random.pick(METHODS) : method,
-    // Printable characters only: another attack covers targets that the HTTP parser refuses.
+    // Only printable characters, because a different attack covers targets that the HTTP parser refuses.
     target: random.oneIn(6)
       ? `/${mutateBytes(random, Buffer.from(target.slice(1)))
           .toString('latin1')

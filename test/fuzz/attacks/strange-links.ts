@@ -13,10 +13,10 @@ const PAUSE_MAX_MS = 20;
 
 const TEXT = 1;
 const BYTES = 2;
-/** Opcodes that include continuation without a start, reserved codes, close, ping and pong. */
+/** Opcodes, including continuation without a start, reserved codes, close, ping and pong. */
 const OPCODES = [0, 3, 8, 9, 10, 15];
 
-/** WebSockets of unknown processes to the peer port: nearly correct hellos, and broken frames. */
+/** WebSockets opened by unknown processes to the peer port: nearly correct hellos, and broken frames. */
 export const strangeLinks: Attack = {
   name: 'strange links',
   plan: (random) => {
@@ -38,7 +38,7 @@ export const strangeLinks: Attack = {
     const parts = [random.oneIn(8) ? mutateBytes(random, request) : request, ...frames].filter(
       ({ length }) => length > 0,
     );
-    // The listener closes an unknown process that waits.
+    // The listener disconnects an unknown process that waits.
     const ending = random.oneIn(20) ? 'outstays' : random.pick(['waits', 'half-closes', 'vanishes', 'resets'] as const);
     return [sending('nodes', parts, { pause: random.between(0, PAUSE_MAX_MS), areSound: false, ending })];
   },
@@ -62,7 +62,7 @@ function hello(random: Random): Buffer {
   return Buffer.concat([Buffer.from([random.pick([2, 2, 2, 1, 3, 0, 255])]), random.bytes(HELLO_BYTES - 1)]);
 }
 
-/** Hello of the previous release. */
+/** Hello message of the previous release. */
 function oldGreeting(random: Random): string {
   const text = (length: number) => random.text(length, '0123456789abcdef');
   return JSON.stringify({
@@ -73,7 +73,7 @@ function oldGreeting(random: Random): string {
   });
 }
 
-/** A frame as a client sends it. */
+/** A frame as sent by a client. */
 function masked(random: Random, opcode: number, payload: Buffer): Buffer {
   const mask = random.bytes(4);
   const length = payload.length < 126 ? [payload.length] : [126, payload.length >> 8, payload.length & 0xff];
