@@ -3,29 +3,29 @@ import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import { shardOf } from '../../src/worker/placement.js';
 import type { World } from './world.js';
 
-/** Stake in units of the log: one unit is a ten-thousandth. */
+/** Stake in log units; one unit is a ten-thousandth. */
 const BET = 10_000;
 const BALANCE = 100_000_000 * BET;
-/** Bets per request for a balance. */
+/** Number of bets per balance request. */
 const ASKED_EVERY = 4;
-/** Delay until a platform without an answer sends again, to any node. */
+/** Delay after which a platform without an answer retries, on any node. */
 const RETRY_MS = 50;
 const RETRIES_MAX = 2000;
 const CLOSED_MS = 100;
 
 /** Players who bet and never win, with a naive account of all acknowledged answers. */
 export class Bettors {
-  /** First answers, by id of the bet. */
+  /** First answers by bet ID. */
   readonly told = new Map<string, { readonly before: number; readonly after: number }>();
-  /** Milliseconds until each bet was answered, over all of its attempts. */
+  /** Milliseconds until each bet was answered, including all its attempts. */
   readonly tookMs: number[] = [];
   /** Bets without an answer. */
   unanswered = 0;
-  /** Attempts with an answer other than success, by kind. */
+  /** Attempts that were answered with something other than success, by kind. */
   readonly failures = new Map<string, number>();
   /** Number of balance requests that were answered. */
   asked = 0;
-  /** The lowest balance answered so far, by player. */
+  /** Lowest balance answered so far, by player. */
   private readonly lowest = new Map<string, number>();
   private bets = 0;
 
@@ -52,7 +52,7 @@ export class Bettors {
     await time.until('all players have their money', () => funded === this.count);
   }
 
-  /** Places `perSecond` bets for a while, through nodes in turn. */
+  /** Places `perSecond` bets for a while, using the nodes in turn. */
   bet(perSecond: number, forMs: number): void {
     const { time } = this.world;
     const untilMs = time.nowMs + forMs;
@@ -81,7 +81,7 @@ export class Bettors {
     if (this.bets % ASKED_EVERY === 0) this.ask(username);
   }
 
-  /** Each answered bet is in the log once; balances are the sums of the logs. */
+  /** Checks that each answered bet is in the log exactly once, and that balances match the totals of the logs. */
   check(): void {
     const { store, settings, living } = this.world;
     const codec = new EntryCodec(store.storeId);
@@ -111,7 +111,7 @@ export class Bettors {
     }
   }
 
-  /** Balances only fall here: an answer above an earlier one comes from a former owner. */
+  /** Balances only fall in this test, so an answer higher than an earlier one comes from a former owner. */
   private ask(username: string): void {
     const heard = this.lowest.get(username) ?? BALANCE;
     const text = JSON.stringify({ id: 'q', timestampMillis: 1, productId: 'P', currency: 'THB', username });
@@ -153,7 +153,7 @@ export class Bettors {
     });
   }
 
-  /** A late answer counts as well: its receiver may have read it. */
+  /** A late answer also counts, because its receiver may have read it. */
   private noteAnswer(id: string, before: number, after: number, sinceMs: number): void {
     const first = this.told.get(id);
     if (first === undefined) {

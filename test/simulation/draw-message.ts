@@ -3,8 +3,8 @@ import { BY_ROUND, type Platform, SKIP } from '../../src/tools/simulate/platform
 import type { Random } from './random.js';
 
 /*
- * Few ids, few rounds and few amounts on purpose: histories are then full of repeats, late messages, reused ids and
- * rounds with a past.
+ * Deliberately few IDs, rounds and amounts, so that histories are full of repeats, late messages, reused IDs and rounds
+ * with a past.
  */
 const IDS = ['a', 'a', 'b', 'c', 'd'];
 const ROUNDS = ['r1', 'r1', 'r2'];
@@ -31,7 +31,9 @@ const KINDS: readonly (readonly [weight: number, draw: Draw])[] = [
 ];
 const WEIGHTS = KINDS.reduce((sum, [weight]) => sum + weight, 0);
 
-/** Draws the platform's next message. Few are anything but a plain round; some have several elements. */
+/**
+ * Draws the platform's next message. Most are plain rounds; a few are something else, and some have several elements.
+ */
 export function drawMessage(platform: Platform, random: Random): Message {
   let left = random.below(WEIGHTS);
   const draw = KINDS.find(([weight]) => {

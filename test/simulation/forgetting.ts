@@ -2,26 +2,26 @@ import { startOfDay } from '../../src/base/time.js';
 import type { Message } from '../../src/tools/simulate/message.js';
 import type { ReferencePlayer } from '../../src/tools/simulate/model/reference-wallet.js';
 
-/** True time and the worst clock errors of a run, as far as they affect forgetting. Milliseconds. */
+/** True time and the largest clock errors of a run, as far as they affect forgetting, in milliseconds. */
 export interface ForgettingTimes {
   readonly nowMs: number;
   readonly retentionMs: number;
-  /** Most that the stamp of a change may be too early. */
+  /** Maximum by which a change's timestamp may be too early. */
   readonly stampsBehindMs: number;
-  /** Most that the confirmed time may be ahead. */
+  /** Maximum by which the confirmed time may be ahead. */
   readonly confirmedAheadMs: number;
 }
 
-/** Name of a round; all messages have the same product. */
+/** Name of a round. All messages have the same product. */
 type Round = string;
 
 /**
- * Decides which ids of one player an operator must still know. A round may be forgotten when nothing in it is open and
- * its last change is older than the retention. By docs/decisions.md section 3 it goes as a whole, at an unspecified
- * time.
+ * Determines which of a player's IDs an operator must still know. A round may be forgotten if nothing in it is open and
+ * its last change is older than the retention period. According to docs/decisions.md section 3, a round is forgotten as
+ * a whole, at an unspecified time.
  */
 export class Forgetting {
-  /** Time at which each message was first sent, by its number. */
+  /** When each message was first sent, by message number. */
   private readonly sentMs: number[] = [];
   private firstMs: number | undefined = undefined;
 
@@ -33,17 +33,17 @@ export class Forgetting {
     this.firstMs ??= nowMs;
   }
 
-  /** Whether a change by the message's first attempt may be forgotten already. */
+  /** Whether a change made by the message's first attempt may already be forgotten. */
   isOld({ number }: Message): boolean {
     return this.isExpired(this.sentMs[number] ?? 0);
   }
 
-  /** Whether a change at this time may be forgotten already. */
+  /** Whether a change made at this time may already be forgotten. */
   isExpired(timeMs: number): boolean {
     return timeMs < this.expiredBeforeMs();
   }
 
-  /** States in which the operator has forgotten some of the rounds that these messages name. */
+  /** Possible states in which the operator has forgotten some of the rounds that these messages name. */
   worldsOf(world: ReferencePlayer, messages: readonly Message[]): readonly ReferencePlayer[] {
     const beforeMs = this.expiredBeforeMs();
     if ((this.firstMs ?? 0) >= beforeMs) return [];
@@ -72,13 +72,13 @@ export class Forgetting {
   }
 }
 
-/** The rounds that hold something under these names. */
+/** Rounds that contain something under these names. */
 function namedRounds(world: ReferencePlayer, messages: readonly Message[]): Set<Round> {
   const rounds = new Set<Round>();
   for (const { txns } of messages) {
     for (const { id, refId, roundId } of txns) {
       if (typeof roundId === 'string') rounds.add(roundId);
-      // A movement is in the round of its own name.
+      // A movement belongs to a round with the movement's own name.
       if (typeof refId === 'string') rounds.add(refId);
       for (const one of [...world.bets, ...world.rewards]) if (one.id === id) rounds.add(one.round);
     }
@@ -98,7 +98,7 @@ function partOf(world: ReferencePlayer, round: Round) {
   };
 }
 
-/** The player without the round, as if it had never been, but with the money that it has moved. */
+/** The player without the round, as if it had never existed, but with the money that it moved. */
 function without(world: ReferencePlayer, round: Round): ReferencePlayer {
   const isKept = (one: { readonly round: string }) => one.round !== round;
   return {

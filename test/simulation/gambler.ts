@@ -12,7 +12,7 @@ import type { PlanSettings } from './plan.js';
 import type { Random } from './random.js';
 import type { World } from './world.js';
 
-/** Decimals of the wallet's units, in which the judge compares. */
+/** Decimals of the wallet's units, in which the checker compares. */
 const DECIMALS = 4;
 const UNITS = 10_000;
 const OPENING = 100;
@@ -20,61 +20,62 @@ const FIRST_REST_MS = 20;
 const REST_MAX_MS = 400;
 const NOT_NOW = 50001;
 const STORY_MAX = 60;
-/** Share of the players who return and send all their messages again. */
+/** Share of players who return and send all their messages again. */
 const RETURNS = 0.2;
 const ABSENCE_MAX_MS = 15_000;
 
-/** A message on its way until it is answered. */
+/** A message that is sent repeatedly until it is answered. */
 interface Exchange {
   readonly message: Message;
-  /** First answer of an executed message; every later answer, even an overdue one, must be the same. */
+  /** First answer of an executed message. Every later answer, even an overdue one, must be equal. */
   accepted?: Told;
 }
 
-/** An event of the story: a message sent, or its answer. */
+/** An event in the gambler's history: a message sent, or its answer. */
 interface Note {
   readonly atMs: number;
   readonly message: Message;
   readonly answer: CallbackAnswer | undefined;
 }
 
-/** The surroundings of a gambler. */
+/** Environment of a gambler. */
 export interface Table {
   readonly world: World;
-  /** Settings that differ from the default. */
+  /** Settings that differ from their defaults. */
   readonly settings: PlanSettings;
-  /** Longest pause between two messages. */
+  /** Maximum pause between two messages. */
   readonly thinkMs: number;
-  /** Answered messages until the gambler leaves. */
+  /** Number of answered messages after which the gambler leaves. */
   readonly messages: number;
-  /** Called when one more message is answered. */
+  /** Called whenever a message has been answered. */
   readonly onAnswered: (at: Gambler, message: Message, told: Told) => void;
-  /** Called when the gambler leaves for a while and will return. */
+  /** Called when the gambler leaves temporarily. */
   readonly onPauses: (gambler: Gambler) => void;
   readonly onLeft: (gambler: Gambler) => void;
   readonly onWrong: (error: Error) => void;
 }
 
 /**
- * A fresh player, and their platform: one message after the other, each sent until it is answered. Some are sent at
- * once, twice, or once more long after. The judge follows, and fails when no loss and no order explains an answer.
+ * A new player and their platform. Messages are sent one after another, each until it is answered. Some are sent at the
+ * same time, twice, or again much later. The checker follows along and fails if no loss and no order of messages
+ * explains an answer.
  */
 export class Gambler {
   readonly player: Player;
-  /** Final balance; undefined when lost answers leave it open. */
+  /** Final balance; undefined if lost answers leave it uncertain. */
   balance: number | undefined = undefined;
   private readonly judge: Judge;
   private readonly forgetting: Forgetting;
   private readonly platform = new Platform();
   private readonly sent: Message[] = [];
-  /** The last messages and answers, to print after a failure. */
+  /** Latest messages and answers, printed after a failure. */
   private readonly story: Note[] = [];
   private answered = 0;
   private isLeaving = false;
   hasReturned = false;
-  /** Ends the absence. */
+  /** Ends the gambler's absence. */
   private wake: (() => void) | undefined = undefined;
-  /** The balance can no longer be determined. */
+  /** True if the balance can no longer be determined. */
   private isGone = false;
 
   constructor(
@@ -88,13 +89,13 @@ export class Gambler {
     this.judge = new Judge(profile, this.player, (world, messages) => this.forgetting.worldsOf(world, messages));
   }
 
-  /** Imports the opening balance and begins to play. */
+  /** Imports the opening balance and starts playing. */
   begin(): void {
     const { world } = this.table;
     const { username, currency } = this.player;
     const command = { type: 'import-player', id: 'fund', username, currency, balance: OPENING * UNITS } as const;
     const sinceMs = world.time.wallMs();
-    // The player remains when the operation is forgotten: a repeat is then a second import.
+    // The player remains even after the operation is forgotten. A repeat is then a second import and is refused.
     const isRefused = (answer: Answer) =>
       answer.type === 'failed' && answer.failure === 'duplicate-transaction' && this.forgetting.isExpired(sinceMs);
     this.until(
@@ -106,7 +107,7 @@ export class Gambler {
     );
   }
 
-  /** Leaves once the pending messages are answered. */
+  /** Leaves once all pending messages have been answered. */
   leave(): void {
     this.isLeaving = true;
     this.wake?.();
@@ -130,7 +131,7 @@ export class Gambler {
     else this.exchange({ message }, () => this.goOn());
   }
 
-  /** Ends a visit: for good, or until all of it has long been archived. */
+  /** Ends a visit: permanently, or until everything in it has long been archived. */
   private end(): void {
     const { random, table, isLeaving } = this;
     if (!isLeaving && !this.hasReturned && random.chance(RETURNS)) {
@@ -163,7 +164,7 @@ export class Gambler {
     return message;
   }
 
-  /** Sends all before the first answer; then retries the unanswered ones, one after the other. */
+  /** Sends all messages before the first answer, then retries the unanswered ones one by one. */
   private atOnce(messages: readonly Message[]): void {
     const exchanges = messages.map((message): Exchange => ({ message }));
     const told: (Told | undefined)[] = messages.map(() => undefined);
@@ -189,7 +190,7 @@ export class Gambler {
     else this.exchange(first, () => this.inTurn(rest, then));
   }
 
-  /** Sends the message until it is answered. */
+  /** Sends the message repeatedly until it is answered. */
   private exchange(exchange: Exchange, then: (told: Told) => void): void {
     const { message } = exchange;
     this.until(
@@ -214,7 +215,7 @@ export class Gambler {
     this.table.onAnswered(this, message, told);
   }
 
-  /** Sends the message once; undefined when the outcome is unknown. */
+  /** Sends the message once. Calls back with undefined if the outcome is unknown. */
   private attempt(exchange: Exchange, then: (told: Told | undefined) => void): void {
     const { message } = exchange;
     const { world } = this.table;
@@ -232,7 +233,7 @@ export class Gambler {
     });
   }
 
-  /** A late answer counts as well. A repeated balance request is a new request. */
+  /** A late answer must also match. A repeated balance request is a new request. */
   private same(exchange: Exchange, told: Told): void {
     if (exchange.message.endpoint === 'checkBalance' || this.forgetting.isOld(exchange.message)) return;
     const first = exchange.accepted;
@@ -241,7 +242,7 @@ export class Gambler {
     this.wrong(`${describe(exchange.message)} was answered ${JSON.stringify(told)} after ${JSON.stringify(first)}`);
   }
 
-  /** Tries again, less and less often, until it succeeds. */
+  /** Retries with increasing delays until it succeeds. */
   private until(attempt: (done: (isDone: boolean) => void) => void, then: () => void, restMs = FIRST_REST_MS): void {
     let isOver = false;
     attempt((isDone) => {
@@ -281,7 +282,7 @@ export class Gambler {
   }
 }
 
-/** Undefined: refused for now, or the outcome is unknown. */
+/** Undefined if the request was refused for now or the outcome is unknown. */
 function toldOf(answer: CallbackAnswer): Told | undefined {
   if (answer.type === 'accepted') return { code: 0, before: answer.before, after: answer.after };
   const code = FAILURES[answer.failure].statusCode;

@@ -3,13 +3,13 @@ import type { Random } from './random.js';
 import type { World } from './world.js';
 
 const HOUR_MS = 3_600_000;
-/** Longest single leap: sweeps and confirmed times, and the rounds they drop, come in between. */
+/** Maximum length of a single leap, so that sweeps, confirmed times and dropped rounds occur in between. */
 const STEP_MS = 6 * HOUR_MS;
 const STEPS_MAX = 12;
-/** Pause between leaps in which messages flow. */
+/** Pause between leaps, in which messages are exchanged. */
 const REST_MS = 120;
 
-/** Lets hours or weeks pass without play: clocks move on, and timers that are due fire a few times. */
+/** Lets hours or weeks pass without play. Clocks advance, and timers that are due fire a few times. */
 export function leap(world: World, random: Random): void {
   const { retentionMs, time } = world;
   const ms = random.pick([HOUR_MS, STEP_MS, DAY_MS, retentionMs / 2, retentionMs + 2 * DAY_MS]);

@@ -37,7 +37,7 @@ process.on('unhandledRejection', (error) => {
   process.exit(1);
 });
 
-// The reference wallet refuses by throwing, and a stack trace costs more than the rest of its work.
+// The reference wallet refuses messages by throwing, and a stack trace costs more than the rest of its work.
 const traceLimit = Error.stackTraceLimit;
 Error.stackTraceLimit = 0;
 

@@ -5,9 +5,9 @@ import type { SimulatedProcess } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
 
 const REDIAL_MS = 100;
-/** A dead machine sends nothing back; its link is given up after this time. */
+/** A dead machine sends nothing back, so its links are abandoned after this time. */
 const SILENT_LINK_MS = 4000;
-/** Packing these took a tenth of the whole run. */
+/** Message types that are copied in a cheaper way, because packing them took a tenth of the whole run. */
 const FREQUENT: ReadonlySet<PeerMessage['type']> = new Set(['pulse', 'calls', 'replies', 'copy', 'copied']);
 
 interface Member {
@@ -16,7 +16,7 @@ interface Member {
   readonly links: SimulatedLinks;
 }
 
-/** The network between processes. Pairs can be cut off from each other; messages take time and stay in order. */
+/** Network between processes. Pairs can be disconnected from each other. Messages take time but stay in order. */
 export class Network {
   private readonly members = new Map<string, Member>();
   private readonly cuts = new Set<string>();
@@ -66,7 +66,7 @@ export class Network {
   }
 }
 
-/** A copy equal to packing and unpacking: plain objects, arrays and bytes. */
+/** Copies a value made of plain objects, arrays and bytes, with the same result as packing and unpacking. */
 function plainCopy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return arrayCopy(value);
@@ -76,7 +76,7 @@ function plainCopy(value: unknown): unknown {
   return copy;
 }
 
-/** Most arrays are columns of numbers and texts. */
+/** Copies an array. Fast for columns of numbers and strings, which most arrays are. */
 function arrayCopy(items: readonly unknown[]): unknown[] {
   const copy = items.slice();
   for (let i = 0; i < copy.length; i++) {
@@ -86,10 +86,10 @@ function arrayCopy(items: readonly unknown[]): unknown[] {
   return copy;
 }
 
-/** A link between two processes, as both see it. */
+/** Link between two processes, as both ends see it. */
 class Link {
   isBroken = false;
-  /** Arrival time of the newest message in each direction, so that no message overtakes another. */
+  /** Arrival time of the newest message in each direction, so that messages do not overtake each other. */
   private readonly arrivesMs = new Map<string, number>();
 
   constructor(private readonly network: Network) {}
@@ -107,7 +107,7 @@ class Link {
     const { network } = this;
     const receiver = network.member(to);
     if (this.isBroken || receiver === undefined) return;
-    // A cut loses messages on their way, and with them the order: the link is useless, and its ends notice after a
+    // A cut loses messages in transit and breaks their order. The link is then useless, and its ends notice after a
     // while.
     if (network.isCut(from, to)) {
       this.isBroken = true;
@@ -168,7 +168,7 @@ export class SimulatedLinks implements PeerLinks {
     for (const tag of [...this.links.keys()]) this.end(tag);
   }
 
-  /** Breaks the link as the end of a process does: the other ends notice at once. */
+  /** Breaks the link like the end of a process, which the other end notices immediately. */
   die(): void {
     this.isClosed = true;
     for (const [tag, link] of this.links) {

@@ -2,14 +2,14 @@ import { CHOICES } from '../../src/tools/simulate/profile.js';
 import { Random } from './random.js';
 import { ARCHIVE_NAMES, NAMES, ONE_NODE } from './trouble.js';
 
-/** A kind of fault in a run; `seed` decides its place and duration. */
+/** A kind of fault in a run. `seed` determines where it occurs and how long it lasts. */
 export interface Fault {
   readonly atMs: number;
   readonly kind: string;
   readonly seed: number;
 }
 
-/** Settings that the reference wallet knows as well. */
+/** Settings that the reference wallet also supports. */
 const SETTINGS = [
   'duplicates',
   'round.ended',
@@ -21,7 +21,7 @@ const SETTINGS = [
 ] as const;
 export type PlanSettings = Readonly<Partial<Record<(typeof SETTINGS)[number], string | boolean>>>;
 
-/** All parameters of one run: any of them can shrink without changing the others. */
+/** All parameters of one run. Each can shrink without affecting the others. */
 export interface Plan {
   readonly seed: number;
   readonly nodes: number;
@@ -29,40 +29,43 @@ export interface Plan {
   readonly servers: number;
   readonly followers: number;
   readonly snapshotEntries: number;
-  /** Settings that shape decisions, by path, where they differ from the default. */
+  /** Settings that affect decisions and differ from their defaults, by path. */
   readonly settings: PlanSettings;
-  /** Undefined: there is no archive. */
+  /** Undefined if there is no archive. */
   readonly memoryMs: number | undefined;
-  /** Days for which ids are remembered; undefined: longer than any run. */
+  /** Number of days for which IDs are remembered; undefined if longer than any run. */
   readonly retentionDays: number | undefined;
-  /** Lag of the replicas when answers wait for another node. Undefined: every answer waits for the replicas. */
+  /** Lag of the replicas, if answers wait for another node. If undefined, every answer waits for the replicas. */
   readonly replicasBehindMs: number | undefined;
   /** Number of simultaneous players. */
   readonly gamblers: number;
-  /** Longest pause between two messages. */
+  /** Maximum pause between two messages. */
   readonly thinkMs: number;
-  /** Answers until one player leaves, and another one comes. */
+  /** Number of answers after which a player leaves and a new one arrives. */
   readonly messages: number;
-  /** Answers until the run ends. */
+  /** Number of answers after which the run ends. */
   readonly operations: number;
   readonly faults: readonly Fault[];
 }
 
 const PLAY_MS = 40_000;
-/** Least answers per player at the same time: otherwise a short run would be over before many faults. */
+/** Minimum number of answers per simultaneous player. With fewer, a short run would end before many faults occur. */
 const ANSWERS_MIN = 100;
-/** Average time between two faults of a kind: drawn from this minimum up to a multiple of it. */
+/**
+ * Minimum of the average time between two faults of a kind. The actual average is drawn from this value up to a
+ * multiple of it.
+ */
 const REST_MIN_MS = 300;
 const LEAP_REST_MS = 6000;
 const REST_SPREAD = 50;
 const QUIET_MS = 16_000;
-/** Separate stream of chance: the other draws of a seed do not depend on it. */
+/** Seed modifier for a separate random stream, so that a seed's other draws do not depend on it. */
 const MONTHS_CHANCE = 0x1b873593;
 const SETTINGS_CHANCE = 0x2c1b3c6d;
 
 /**
- * Derives a plan from a seed. Time leaps only with `hasMonths`, because the judge mistakes an expired round that
- * returns for an error.
+ * Derives a plan from a seed. Time leaps only with `hasMonths`, because the checker reports an error if a message for
+ * an expired round returns.
  */
 export function planOf(seed: number, operations: number, hasMonths = false): Plan {
   const random = new Random(seed);
@@ -95,8 +98,8 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
             ...NAMES,
             ...(memoryMs === undefined ? [] : ARCHIVE_NAMES),
             'assertion',
-            // Only without a retention: an uncontradicted clock ahead would make the judge believe that months have
-            // passed.
+            // Only without a retention period: if no other clock contradicts one that is ahead, the checker would
+            // believe that months have passed.
             ...(retentionDays === undefined ? ['clock-days'] : []),
           ]),
           ...(retentionDays === undefined ? [] : leaps(months)),
@@ -104,14 +107,14 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
   };
 }
 
-/** Every other run has the default settings; in the others each setting is drawn. */
+/** Every second run has the default settings. In the others, each setting is drawn at random. */
 function drawnSettings(random: Random): PlanSettings {
   if (random.chance(0.5)) return {};
   const drawn = SETTINGS.map((name) => [name, random.pick<string | boolean>(CHOICES[name])] as const);
   return Object.fromEntries(drawn.filter(([name, value]) => value !== CHOICES[name][0]));
 }
 
-/** Leaps of months, from the first seconds on. */
+/** Leaps of months, starting in the first seconds. */
 function leaps(random: Random): Fault[] {
   const faults: Fault[] = [];
   for (let atMs = random.between(0, 2000); atMs < PLAY_MS; atMs += random.between(0, 2 * LEAP_REST_MS)) {
@@ -120,7 +123,7 @@ function leaps(random: Random): Fault[] {
   return faults;
 }
 
-/** Half of these kinds, each with a drawn frequency. */
+/** Half of these kinds, each with a random frequency. */
 function drawnFaults(random: Random, kinds: readonly string[]): Fault[] {
   const faults: Fault[] = [];
   for (const kind of kinds) {
@@ -135,8 +138,8 @@ function drawnFaults(random: Random, kinds: readonly string[]): Fault[] {
 }
 
 /**
- * Faults for runs in which masters lose acknowledged entries: only one node at a time may fail, and only after the effects of the last
- * fault.
+ * Faults for runs in which masters lose acknowledged entries. Only one node may fail at a time, after the previous
+ * fault's effects have ended.
  */
 function singleFaults(random: Random): Fault[] {
   const faults: Fault[] = [];

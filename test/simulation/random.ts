@@ -1,4 +1,4 @@
-/** Seeded random numbers: the same seed gives the same run. SplitMix32. */
+/** Seeded random numbers (SplitMix32): the same seed produces the same run. */
 export class Random {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** From 0 up to but excluding 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.state = (this.state + 0x9e3779b9) >>> 0;
     let mixed = this.state;
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to but excluding `count`. */
+  /** Integer from 0 (inclusive) to `count` (exclusive). */
   below(count: number): number {
     return Math.floor(this.next() * count);
   }
@@ -37,7 +37,7 @@ export class Random {
     return Array.from({ length: digits }, () => this.below(16).toString(16)).join('');
   }
 
-  /** An independent stream, whatever the number of draws from this one. */
+  /** Independent stream, regardless of how many numbers are drawn from this one. */
   fork(): Random {
     return new Random(this.below(2 ** 32));
   }

@@ -1,11 +1,11 @@
 import type { Plan } from './plan.js';
 
-/** Most attempts to make a plan smaller. */
+/** Maximum number of attempts to make a plan smaller. */
 const TRIES_MAX = 60;
 
 /**
- * The smallest plan found that fails as well: first without kinds of faults, then with each remaining number halved,
- * then without single faults.
+ * The smallest plan found that still fails. First removes kinds of faults, then halves each remaining number, then
+ * removes single faults.
  */
 export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
   let smallest = plan;

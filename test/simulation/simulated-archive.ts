@@ -13,21 +13,21 @@ import { mustKeep } from '../../src/shard/archive/dropped-day-error.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
 import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
-/** Brings a call to the archive's server and its answer back, or loses either. */
+/** Delivers a call to the archive's server and returns its answer, or loses either of them. */
 type Call = <T>(run: () => T) => Promise<T>;
 
 interface Put extends FreshKeys {
   readonly lsn: Lsn;
 }
 
-/** Contents of the archive for one shard. */
+/** Archive contents for one shard. */
 interface Kept {
   readonly byPlayer: Map<number, ArchiveRecord[]>;
   fresh: Put[];
   readonly saved: Map<number, Buffer | undefined>;
 }
 
-/** Contents of an archive at some moment. */
+/** Archive contents at one point in time. */
 export interface ArchiveState {
   readonly shards: ReadonlyMap<number, Kept>;
   readonly marks: ReadonlyMap<number, ArchiveMark>;
@@ -37,12 +37,12 @@ export interface ArchiveState {
 export const NOTHING_ROTTEN = (_: ArchiveRecord): boolean => false;
 export const EMPTY_ARCHIVE: ArchiveState = { shards: new Map(), marks: new Map(), firstDay: 0 };
 
-/** The archive as nodes share it: one server, in memory. */
+/** The archive that the nodes share: one server, in memory. */
 export class SimulatedArchive {
   private readonly shards = new Map<number, Kept>();
-  /** The clock of its server; undefined when the archive is on the nodes' own machine. */
+  /** The server's clock; undefined if the archive is on the nodes' own machine. */
   serverMs: (() => number) | undefined = undefined;
-  /** Contents of the right archive while another archive replaces it. */
+  /** Contents of the correct archive while a different archive replaces it. */
   private right: ArchiveState | undefined = undefined;
   private readonly marks = new Map<number, ArchiveMark>();
   /** Records that cannot be read. */
@@ -50,7 +50,7 @@ export class SimulatedArchive {
   /** The oldest day that is kept. */
   private firstDay = 0;
 
-  /** The archive as one process reaches it. */
+  /** The archive as seen by one process. */
   for(call: Call): Archive {
     const answer = async function* <T>(run: () => T): AsyncIterable<T> {
       yield await call(run);
@@ -101,7 +101,7 @@ export class SimulatedArchive {
     return { shards, marks: new Map(this.marks), firstDay: this.firstDay };
   }
 
-  /** Answers as an older or empty archive, until `mend`. */
+  /** Answers like an older or empty archive, until `mend`. */
   rollBack({ shards, marks, firstDay }: ArchiveState): void {
     if (this.right !== undefined) return;
     this.right = this.state();
@@ -121,8 +121,8 @@ export class SimulatedArchive {
   }
 
   /**
-   * Restores the right archive. The other one stays if it took newer records: then it had everything that the log
-   * relied on.
+   * Restores the correct archive. The replacement stays if it accepted newer records, because it then had everything
+   * that the log relied on.
    */
   mend(): void {
     const { right } = this;
@@ -200,7 +200,7 @@ export class SimulatedArchive {
     return [...days].sort((a, b) => a - b);
   }
 
-  /** False for a former owner of the shard, who knows less, as in PostgreSQL. */
+  /** Returns false for the shard's former owner, which knows less, as in PostgreSQL. */
   private saveKeys(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): boolean {
     const kept = this.shard(shard);
     if (kept.fresh.some((one) => one.lsn.epoch > lsn.epoch)) return false;
@@ -237,7 +237,7 @@ function copyOf({ byPlayer, fresh, saved }: Kept): Kept {
   return { byPlayer: records, fresh: [...fresh], saved: new Map(saved) };
 }
 
-/** Whether both records are of the same shard and player. */
+/** Whether both records belong to the same shard and player. */
 function isSame(a: ArchivedPlace['record'], b: ArchivedPlace['record']): boolean {
   return a.day === b.day && a.round === b.round && a.index === b.index && compareLsn(a.lsn, b.lsn) === 0;
 }

@@ -31,7 +31,7 @@ export interface Surroundings {
   readonly network: Network;
   readonly store: SimulatedStore;
   readonly table: SimulatedTable;
-  /** The archive's records, and the network that brings calls there. */
+  /** The archive's records, and the network that delivers calls to the archive. */
   readonly archive: SimulatedArchive;
   readonly archiveServer: SimulatedStore;
   readonly codec: CallbackCodec;
@@ -42,24 +42,24 @@ export interface NodeSettings {
   readonly name: string;
   readonly followers: number;
   readonly expect: number;
-  /** Acknowledged positions in this node's folder. */
+  /** Acknowledged positions recorded in this node's folder. */
   readonly acknowledged: ReadonlyMap<number, Position>;
   /** Entries per snapshot of a shard. */
   readonly snapshotEntries: number;
-  /** The newest stored format that it reads. */
+  /** Newest storage format that the node can read. */
   readonly format: number;
-  /** Durability is peers:1. */
+  /** True if durability is peers:1. */
   readonly isCopied: boolean;
   readonly rules: Rules;
-  /** The newest confirmed time in this node's folder. */
+  /** Newest confirmed time recorded in this node's folder. */
   readonly timeRecord: Pick<TimeRecord, 'confirmedMs' | 'write'>;
-  /** Reports that the node's own clock, so far ahead, was the only witness of the time. */
+  /** Reports that the node's own clock, which is ahead by this much, was the only witness of the time. */
   readonly onUnwitnessed: (aheadMs: number) => void;
-  /** Time that closed rounds stay in memory; undefined: there is no archive. */
+  /** How long closed rounds stay in memory; undefined if there is no archive. */
   readonly memoryMs: number | undefined;
 }
 
-/** Name of a store server in cuts, which name processes too. */
+/** Name of a store server in cuts, which use names for processes as well. */
 export function serverName(server: number): string {
   return `server-${server}`;
 }
@@ -68,15 +68,15 @@ export function serverName(server: number): string {
 export const ARCHIVE = 'archive';
 /** Format that a node writes before it has read an assignment. */
 const FIRST_FORMAT = 1;
-/** Small memory pieces, so that a few players fill several. */
+/** Small memory blocks, so that a few players fill several. */
 const SMALL: TableSizes = { segmentRows: 64, pageBytes: 4096 };
 const COPY_BYTES_MAX = 1_000_000;
 const TABLE_SERVER = 0;
-/** Time until callers have noticed that the node is not ready. */
+/** Time after which callers have noticed that the node is not ready. */
 const NOTICED_MS = 5000;
 const READY_POLL_MS = 100;
 
-/** A process of walletd: the real code of its shards and of its part in the cluster, in simulated surroundings. */
+/** A walletd process: the real code for its shards and its part in the cluster, in a simulated environment. */
 export class SimulatedNode {
   readonly tag: string;
   readonly process: SimulatedProcess;
@@ -85,7 +85,7 @@ export class SimulatedNode {
   readonly host: ShardHost;
   private readonly links: SimulatedLinks;
   private readonly timeKeeper: TimeKeeper;
-  /** The node takes callbacks. */
+  /** True if the node accepts callbacks. */
   isOpen = true;
   private inFlight = 0;
   private wasBroken = false;
@@ -202,7 +202,7 @@ export class SimulatedNode {
     return witnesses;
   }
 
-  /** Calls `reply` once, or never when the process ends before. */
+  /** Calls `reply` once, or never if the process ends first. */
   carryOut(
     callback: Omit<SentCallback, 'deadlineMs'>,
     patienceMs: number,
@@ -210,8 +210,8 @@ export class SimulatedNode {
   ): void {
     const { process, cluster } = this;
     this.inFlight++;
-    // Count the deadline from here: otherwise a stopped process would execute a late message after its gambler has
-    // given up and gone on.
+    // The deadline starts here. Otherwise a stopped process would execute a late message after its gambler has given up
+    // and moved on.
     const deadlineMs = process.monotonicMs() + patienceMs;
     process.here(() => {
       const answered = (answer: CallbackReply) => {
@@ -222,7 +222,7 @@ export class SimulatedNode {
     });
   }
 
-  /** Executes a command of the operator. */
+  /** Executes an operator command. */
   execute(shard: number, command: Command, patienceMs: number, reply: (answer: Answer) => void): void {
     const { process, cluster } = this;
     const deadlineMs = process.monotonicMs() + patienceMs;
@@ -231,14 +231,16 @@ export class SimulatedNode {
     });
   }
 
-  /** Triggers a bug: the shard meets a command that it cannot decide. */
+  /** Triggers a bug: the shard receives a command that it cannot decide. */
   breakShard(shard: number): void {
     this.wasBroken = true;
     const command = { type: 'no such command', username: 'nobody' } as unknown as Command;
     this.process.here(() => this.host.execute(shard, command, Number.POSITIVE_INFINITY, { reply() {} }));
   }
 
-  /** A shard that has failed twice in a minute stays stopped until the process is restarted. */
+  /**
+   * True if a shard has stopped. A shard that fails twice within a minute stays stopped until the process is restarted.
+   */
   get needsRestart(): boolean {
     return this.wasBroken && this.states().includes('stopped');
   }
@@ -269,7 +271,7 @@ export class SimulatedNode {
     this.links.die();
   }
 
-  /** SIGTERM: ends in the same order as the listeners and the process. */
+  /** Handles SIGTERM: ends in the same order as the listeners and the process. */
   async end(drainMs: number): Promise<void> {
     const { process } = this;
     await this.cluster.giveAway(drainMs);

@@ -3,14 +3,15 @@ import type { Cancel, Timers } from '../../src/base/timers.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /**
- * Timers and clocks of one process. The process can be stopped for a while, as by SIGSTOP or a long collection: events
- * then come later, in order. It can also end, after which no event comes any more. Its clocks can be wrong.
+ * Timers and clocks of one process. The process can pause for a while, as under SIGSTOP or a long garbage collection;
+ * events are then delivered later, in order. It can also end, after which no events are delivered. Its clocks can be
+ * wrong.
  */
 export class SimulatedProcess implements Timers, Clock {
   isDead = false;
-  /** Lead of its wall clock over the true time, in milliseconds. */
+  /** How far its wall clock is ahead of the true time, in milliseconds. */
   aheadMs = 0;
-  /** Time that its monotonic clock has missed. */
+  /** Time that its monotonic clock did not count. */
   private lostMs = 0;
   private isStopped = false;
   private stoppedMs = 0;
@@ -26,7 +27,7 @@ export class SimulatedProcess implements Timers, Clock {
     return this.time.wallMs() + this.aheadMs;
   }
 
-  /** Counts from the start of this process, unlike the clocks of other processes. */
+  /** Starts at this process's start, unlike other processes' clocks. */
   monotonicMs(): number {
     return this.time.passedMs - this.startedMs + 1000 - this.lostMs;
   }
@@ -38,7 +39,7 @@ export class SimulatedProcess implements Timers, Clock {
   every(ms: number, run: () => void): Cancel {
     let isDue = false;
     const fire = () => {
-      // A request while one is pending joins it.
+      // If the timer fires again while a run is pending, that run covers both.
       if (isDue) return;
       isDue = true;
       this.here(() => {
@@ -71,7 +72,7 @@ export class SimulatedProcess implements Timers, Clock {
     this.time.defer(() => this.here(run));
   };
 
-  /** Simulates a leap of time: repeated timers fire for the missed periods, each at most `timesMax` times. */
+  /** Simulates a leap in time: repeating timers fire for the skipped periods, each at most `timesMax` times. */
   leapt(ms: number, timesMax: number): void {
     for (let time = 1; time <= timesMax; time++) {
       for (const one of [...this.regular.values()]) if (one.ms * time <= ms) one.fire();
@@ -90,7 +91,7 @@ export class SimulatedProcess implements Timers, Clock {
     this.stoppedMs = this.time.passedMs;
   }
 
-  /** `isSuspended`: the monotonic clock has stood still as well, like that of a suspended machine. */
+  /** `isSuspended` means that the monotonic clock also stood still, as on a suspended machine. */
   goOn(isSuspended = false): void {
     if (!this.isStopped) return;
     this.isStopped = false;

@@ -19,23 +19,23 @@ import type { Random } from './random.js';
 import type { SimulatedProcess } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
 
-/** One shard on its master. */
+/** One shard's data on its master. */
 interface Stored {
   head: Head;
-  /** Entries not yet trimmed. */
+  /** Entries that have not been trimmed. */
   entries: EncodedEntry[];
-  /** Trimmed entries, for a check at the end. */
+  /** Trimmed entries, kept for a check at the end. */
   readonly trimmed: EncodedEntry[];
   readonly snapshots: MemorySnapshots;
-  /** Sequence of the newest entry that the replicas have, too. */
+  /** Sequence number of the newest entry that the replicas also have. */
   replicated: number;
 }
 
 interface Server {
-  /** Number of failovers: calls sent to an earlier master are lost. */
+  /** Number of failovers so far. Calls sent to an earlier master are lost. */
   life: number;
   isAway: boolean;
-  /** Factor by which the server is slower than usual. */
+  /** Factor by which the server is slower than normal. */
   slowness: number;
 }
 
@@ -51,15 +51,14 @@ export interface StoreFaults {
 
 export const NO_FAULTS: StoreFaults = { requestLost: 0, answerLost: 0, late: 0 };
 
-/** Longest wait of a sender. */
+/** Maximum time that a sender waits. */
 const TIMEOUT_MS = 2000;
 const FAILOVER_MS = 2000;
 const LATE_MS = 5000;
 
 /**
- * The store as several masters of Redis, each with replicas. Either every answer waits for the replicas, and a failover
- * loses only unanswered writes. Or answers wait for none and the replicas lag, and a failover loses answered writes,
- * too.
+ * The store as several Redis masters, each with replicas. Either every answer waits for the replicas, and a failover
+ * loses only unanswered writes. Or answers do not wait and the replicas lag, so a failover also loses answered writes.
  */
 export class SimulatedStore {
   private readonly shards: Stored[];
@@ -76,7 +75,7 @@ export class SimulatedStore {
     serverCount: number,
     private readonly time: VirtualTime,
     private readonly random: Random,
-    /** Lag of the replicas in milliseconds. Undefined: answers wait for the replicas. */
+    /** Lag of the replicas in milliseconds. If undefined, answers wait for the replicas. */
     private readonly behindMs?: number,
   ) {
     this.shards = Array.from({ length: shardCount }, (_, shard) => ({
@@ -93,7 +92,7 @@ export class SimulatedStore {
     return this.servers.length;
   }
 
-  /** Replaces a master that was unreachable for `awayMs`; entries that its replicas lacked are gone. */
+  /** Replaces a master that was unreachable for `awayMs`. Entries that its replicas lacked are lost. */
   failOver(server: number, awayMs = FAILOVER_MS): void {
     const one = this.server(server);
     one.life++;
@@ -111,7 +110,7 @@ export class SimulatedStore {
     });
   }
 
-  /** Makes a server unreachable for a while. */
+  /** Makes a server temporarily unreachable. */
   away(server: number, ms: number): void {
     const one = this.server(server);
     one.isAway = true;
@@ -141,24 +140,24 @@ export class SimulatedStore {
     return shard % this.servers.length;
   }
 
-  /** All entries ever in the log and not lost. */
+  /** All entries that were ever in the log and have not been lost. */
   history(shard: number): readonly EncodedEntry[] {
     const { trimmed, entries } = this.shard(shard);
     return [...trimmed, ...entries];
   }
 
-  /** The store as one process reaches it. `isCut`: the process cannot reach this server. */
+  /** The store as seen by one process. `isCut` tells whether the process is cut off from a server. */
   accessOf(process: SimulatedProcess, isCut: (server: number) => boolean): StoreAccess {
     return new StoreAccess(this, process, isCut);
   }
 
-  /** Brings a call to the server and its answer back. Rejects as a driver would. */
+  /** Delivers a call to the server and returns its answer. Rejects like a driver. */
   async call<T>(
     process: SimulatedProcess,
     server: number,
     isCut: (server: number) => boolean,
     run: () => T,
-    /** Time that the answer waits at the server. */
+    /** How long the answer is delayed at the server. */
     waitsMs = 0,
   ): Promise<T> {
     const { time, random, faults } = this;
@@ -177,7 +176,7 @@ export class SimulatedStore {
       const isLate = random.chance(faults.late);
       time.after(isLate ? random.between(0, LATE_MS) : this.latencyMs(one), () => {
         if (one.life !== life || one.isAway) {
-          // A refused connection fails at once.
+          // A refused connection fails immediately.
           if (!isLate) time.after(this.latencyMs(one), () => fail('the connection was lost'));
           return;
         }
@@ -185,7 +184,7 @@ export class SimulatedStore {
         try {
           answer = run();
         } catch (error) {
-          // A refusal is an answer.
+          // A refusal is also an answer.
           time.after(this.latencyMs(one), () => end(() => reject(error)));
           return;
         }
@@ -198,7 +197,7 @@ export class SimulatedStore {
     });
   }
 
-  /** Time that an answer waits for the replicas. */
+  /** How long an answer waits for the replicas. */
   waitsMs(server: number): number {
     return this.behindMs === undefined ? this.replicationMs(server) : 0;
   }
@@ -217,7 +216,7 @@ export class SimulatedStore {
     return { type: 'ok' };
   }
 
-  /** After this wait the replicas have the master's current entries. */
+  /** After this delay, the replicas have the master's current entries. */
   replicateAfter(shard: number, waitsMs: number): void {
     const ms = this.behindMs ?? waitsMs;
     const stored = this.shard(shard);
@@ -242,14 +241,14 @@ export class SimulatedStore {
     return usual * slowness;
   }
 
-  /** The newest surviving head before a lost entry; with no entry left the log is at its beginning. */
+  /** Newest surviving head before a lost entry. If no entry is left, the log is at its beginning. */
   private headBefore(shard: number, { head }: EncodedEntry): Head {
     if (head.lsn.sequence === 1) return genesisHead(this.storeId, shard);
     throw new Error('a log is not trimmed up to what its replicas lack');
   }
 }
 
-/** The store as a driver gives it to one process. */
+/** The store as a driver provides it to one process. */
 export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
   constructor(
     private readonly store: SimulatedStore,
@@ -273,7 +272,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
         if (isLate?.()) return { type: 'failed', error: new OverdueError() };
         const waitsMs = store.waitsMs(store.serverOf(append.shard));
         try {
-          // Every answered entry has been copied before.
+          // Every answered entry has already been copied.
           return await this.at(
             append.shard,
             () => this.replicated(append.shard, waitsMs, store.write(append)),
@@ -362,7 +361,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
   }
 }
 
-/** Index of the first newer entry. Followers ask for a few entries of a long log again and again. */
+/** Index of the first newer entry. Fast, because followers of a long log repeatedly read a few entries. */
 function firstAfter(entries: readonly EncodedEntry[], lsn: Lsn): number {
   let [least, most] = [0, entries.length];
   while (least < most) {

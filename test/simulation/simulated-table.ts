@@ -9,7 +9,7 @@ import type {
 } from '../../src/cluster/table.js';
 import type { Random } from './random.js';
 
-/** The membership registry as the function of Redis keeps it: src/store/redis/cluster-function.ts. */
+/** The membership registry with the behavior of the Redis function in src/store/redis/cluster-function.ts. */
 export class SimulatedTable {
   private version = 'none';
   private members = new Map<string, MemberRecord>();
@@ -20,7 +20,7 @@ export class SimulatedTable {
 
   constructor(private readonly random: Random) {}
 
-  /** Loses all contents, as a flush does. */
+  /** Loses all contents, as after a flush. */
   lose(): void {
     this.members = new Map();
     this.drained = new Set();
@@ -30,7 +30,7 @@ export class SimulatedTable {
     this.version = 'none';
   }
 
-  /** The calls of one process; `call` brings each to the registry and back, or loses it. */
+  /** Registry access for one process. `call` delivers each call to the registry and returns its answer, or loses it. */
   for(call: <T>(run: () => T) => Promise<T>): MembershipRegistry {
     return {
       join: (tag, record) => call(() => this.join(tag, record)),

@@ -7,7 +7,7 @@ import { ARCHIVE, type SimulatedNode, serverName } from './simulated-node.js';
 import { NO_FAULTS, type StoreFaults } from './simulated-store.js';
 import type { World } from './world.js';
 
-/** A fault or an operator's action; chance decides its place and duration. */
+/** A fault or an operator action. Its place and duration are random. */
 type Trouble = (world: World, random: Random) => void;
 
 const SHORT_MS = 400;
@@ -31,7 +31,7 @@ const COMMON_FAULTS: Readonly<Record<string, Trouble>> = {
     const node = oneOf(world, random);
     node?.process.stop();
     const ms = random.chance(0.5) ? random.between(10, SHORT_MS) : random.between(SHORT_MS, LONG_MS);
-    // Every other long stop suspends the machine, not only the process.
+    // Every second long stop suspends the whole machine, not only the process.
     const isSuspended = ms >= SHORT_MS && Math.floor(ms) % 2 === 0;
     world.time.after(ms, () => node?.process.goOn(isSuspended));
   },
@@ -112,7 +112,7 @@ const ARCHIVE_FAULTS: Readonly<Record<string, Trouble>> = {
   },
   'archive-rot': (world, random) => {
     const bit = random.below(32);
-    // Rounds of a random half of the players.
+    // Affects the rounds of a random half of the players.
     world.archive.isRotten = ({ player }) => ((player >>> bit) & 1) === 1;
     world.time.after(random.between(100, LONG_MS), () => {
       world.archive.isRotten = NOTHING_ROTTEN;
@@ -120,7 +120,7 @@ const ARCHIVE_FAULTS: Readonly<Record<string, Trouble>> = {
   },
 };
 
-/** Faults that only plans have. */
+/** Faults that occur only in plans. */
 const PLAN_FAULTS: Readonly<Record<string, Trouble>> = {
   assertion: (world, random) => oneOf(world, random)?.breakShard(random.below(world.settings.shards)),
   'clock-days': (world, random) => {
@@ -131,7 +131,7 @@ const PLAN_FAULTS: Readonly<Record<string, Trouble>> = {
   },
 };
 
-/** Events where time leaps. */
+/** Events for runs in which time leaps. */
 const TIME_FAULTS: Readonly<Record<string, Trouble>> = { leap };
 
 export const NAMES: readonly string[] = Object.keys(COMMON_FAULTS);
@@ -151,7 +151,9 @@ function drawnFaults(random: Random): StoreFaults {
   return { requestLost: drawn(), answerLost: drawn(), late: drawn() };
 }
 
-/** Causes random faults for a while, each kind as often as this run's seed says. Resolves to a list of them. */
+/**
+ * Causes random faults for a while, each kind with the frequency given by this run's seed. Resolves to a list of them.
+ */
 export async function trouble(world: World, forMs: number): Promise<string[]> {
   const { random, time } = world;
   const kinds = NAMES.filter(() => random.chance(0.5));
@@ -180,8 +182,8 @@ export const ONE_NODE: readonly string[] = [
 const ROUND_MS = 16_000;
 
 /**
- * Runs rounds in each of which one node has a fault while a master loses the entries that its replicas lack; each round
- * ends with a quiet period. Resolves to a list of the faults.
+ * Runs several rounds. In each, one node has a fault while a master loses the entries that its replicas lack. Each
+ * round ends with a quiet period. Resolves to a list of the faults.
  */
 export async function failOvers(world: World, rounds: number): Promise<string[]> {
   const { random, time } = world;

@@ -2,27 +2,27 @@ import type { Cancel, Timers } from '../../src/base/timers.js';
 
 interface Due {
   readonly atMs: number;
-  /** Tie-breaker: of several timers due at one moment, the one requested first fires first. */
+  /** Tie-breaker: among timers due at the same time, the one requested first fires first. */
   readonly order: number;
   readonly run: () => void;
-  /** Index in the queue; below 0 once removed. */
+  /** Index in the queue; negative once removed. */
   at: number;
 }
 
-/** Wall-clock time at monotonic zero: in 2026. */
+/** Wall-clock time at monotonic zero, which is in 2026. */
 const EPOCH_MS = 1_795_000_000_000;
 
-/** Simulated time: it stands still while anything runs, promises too, and then jumps to the next timer that is due. */
+/** Simulated time. It stands still while any code or promise runs, and then jumps to the next timer that is due. */
 export class VirtualTime implements Timers {
   nowMs = 0;
-  /** Time skipped in leaps: clocks have moved on by it, timers have not. */
+  /** Time skipped in leaps. Clocks have advanced by it, but timers have not. */
   leapedMs = 0;
   private order = 0;
-  /** A heap: the first one is due next. */
+  /** A heap whose first element is due next. */
   private readonly queue: Due[] = [];
   private turn: (() => void)[] = [];
 
-  /** All time since the beginning. */
+  /** Total time since the beginning. */
   get passedMs(): number {
     return this.nowMs + this.leapedMs;
   }
@@ -70,7 +70,7 @@ export class VirtualTime implements Timers {
     });
   }
 
-  /** Runs the next timer that is due before `endMs`; false when there is none. */
+  /** Runs the next timer that is due before `endMs`. Returns false if there is none. */
   private step(endMs: number): boolean {
     if (this.turn.length > 0) {
       const { turn } = this;
@@ -89,7 +89,7 @@ export class VirtualTime implements Timers {
     return true;
   }
 
-  /** Lets time pass until the condition holds; throws after `withinMs`. */
+  /** Lets time pass until the condition holds. Throws after `withinMs`. */
   async until(what: string, isSo: () => boolean, withinMs = 60_000): Promise<void> {
     const endMs = this.nowMs + withinMs;
     while (!isSo()) {
@@ -98,7 +98,10 @@ export class VirtualTime implements Timers {
     }
   }
 
-  /** Most timers are cancelled long before they are due: left in the queue they would be most of it. */
+  /**
+   * Removes canceled timers, because most timers are canceled long before they are due and would otherwise fill the
+   * queue.
+   */
   private remove(due: Due): void {
     const { queue } = this;
     const { at } = due;
@@ -152,7 +155,7 @@ function isBefore(a: Due, b: Due): boolean {
 
 const PASSED = Promise.resolve();
 
-/** Runs after all pending promises: a tick that a promise requests comes after all of them. */
+/** Runs a function after all pending promises. If a promise requests a tick, the tick runs after all of them. */
 function afterPromises(run: () => void): void {
   void PASSED.then(() => process.nextTick(run));
 }

@@ -11,14 +11,14 @@ import type { World } from './world.js';
 const OPERATIONS = 1000;
 const NEWEST_MARK = { epoch: 2 ** 32 - 1, sequence: 0, index: 0 };
 const SEEDS = [1, 2, 3, 4, 5, 6];
-/** Seeds within which a planted bug must be found. */
+/** Number of seeds within which a planted bug must be found. */
 const SEEDS_MAX = 40;
-/** Bug that only shows where months go by. */
+/** Bug that shows only if months pass. */
 const FORGETTING = 'ids that are forgotten after a quarter of the retention';
 const KEPT_DAYS = 'days that stay after they were dropped';
 
 for (const seed of SEEDS) {
-  test(`seed ${seed} passes, and runs again byte for byte`, async () => {
+  test(`seed ${seed} passes, and a second run is identical byte for byte`, async () => {
     const plan = planOf(seed, OPERATIONS);
     const [one, other] = [await simulate(plan), await simulate(plan)];
     assert.equal(one.failure, undefined);
@@ -27,13 +27,13 @@ for (const seed of SEEDS) {
   });
 }
 
-test('two seeds give different runs', async () => {
+test('different seeds give different runs', async () => {
   const digests = [];
   for (const seed of [1, 2]) digests.push((await simulate(planOf(seed, 200))).digest);
   assert.notEqual(digests[0], digests[1]);
 });
 
-/** Planted bugs of walletd, or of a store that breaks its promise. */
+/** Bugs planted in walletd, or in a store that then breaks its promise. */
 const BUGS: Readonly<Record<string, Plant>> = {
   'answers before the append': (world) =>
     eachAccess(world, (access) => {
@@ -95,13 +95,13 @@ const BUGS: Readonly<Record<string, Plant>> = {
 };
 
 for (const [bug, plant] of Object.entries(BUGS)) {
-  test(`within ${SEEDS_MAX} seeds it finds ${bug}`, async () => {
+  test(`${bug} is found within ${SEEDS_MAX} seeds`, async () => {
     const { seed } = await firstFailing(plant, [FORGETTING, KEPT_DAYS].includes(bug));
     assert.ok(seed <= SEEDS_MAX);
   });
 }
 
-test('a failing run shrinks to a smaller one that fails as well', async () => {
+test('a failing run shrinks to a smaller one that also fails', async () => {
   const plant = BUGS['answers before the append'] as Plant;
   const plan = await firstFailing(plant);
   const fails = async (smaller: Plan) => (await simulate(smaller, plant)).failure !== undefined;
@@ -113,7 +113,7 @@ test('a failing run shrinks to a smaller one that fails as well', async () => {
 async function firstFailing(plant: Plant, hasMonths = false): Promise<Plan> {
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
     const plan = planOf(seed, OPERATIONS, hasMonths);
-    // Months go by in a third of the runs.
+    // Months pass in a third of the runs.
     if (hasMonths && plan.retentionDays === undefined) continue;
     if ((await simulate(plan, plant)).failure !== undefined) return plan;
   }

@@ -10,24 +10,24 @@ import { Random } from './random.js';
 import { happen } from './trouble.js';
 import { World } from './world.js';
 
-/** Result of a run; `failure` is undefined when the run passed. */
+/** Result of a run; `failure` is undefined if the run passed. */
 export interface Outcome {
   readonly failure: Error | undefined;
   readonly operations: number;
-  /** Count of each kind of fault. */
+  /** Number of faults of each kind. */
   readonly faults: ReadonlyMap<string, number>;
   /** Digest of the whole run. */
   readonly digest: string;
   readonly tookMs: number;
 }
 
-/** A bug to put into a world before it begins. */
+/** Plants a bug in a world before the run begins. */
 export type Plant = (world: World) => void;
 
 const PLAY_MAX_MS = 60_000;
 const CALM_MAX_MS = 120_000;
 
-/** Plays one run. The same plan gives the same digest, and the same failure. */
+/** Executes one run. The same plan gives the same digest and the same failure. */
 export async function simulate(plan: Plan, plant: Plant = () => {}): Promise<Outcome> {
   return await new Run(plan, plant).play();
 }
@@ -37,7 +37,7 @@ class Run {
   private readonly digest = new Digest();
   private readonly random: Random;
   private readonly playing = new Set<Gambler>();
-  /** Final balances of players who have left; undefined where lost answers leave the balance open. */
+  /** Final balances of players who have left; undefined if lost answers leave the balance uncertain. */
   private readonly gone = new Map<string, number | undefined>();
   private readonly happened = new Map<string, number>();
   private operations = 0;
@@ -140,7 +140,9 @@ class Run {
     gambler.begin();
   }
 
-  /** A player opens an account in each shard: an owner finds out at its next append that a fail-over has lost entries. */
+  /**
+   * Opens an account in each shard, because an owner notices only at its next append that a failover has lost entries.
+   */
   private touchEachShard(): void {
     const { plan, table, random, playing } = this;
     const left = new Set(Array.from({ length: plan.shards }, (_, shard) => shard));
@@ -157,7 +159,7 @@ class Run {
   private left(gambler: Gambler): void {
     this.playing.delete(gambler);
     this.gone.set(gambler.player.username, gambler.balance);
-    // A new player takes the seat of one who left.
+    // A new player replaces the one who left.
     if (!this.isOver && !gambler.hasReturned) this.come();
   }
 
@@ -165,7 +167,7 @@ class Run {
     await this.world.time.until(what, () => this.failure !== undefined || isSo(), withinMs + 1000);
   }
 
-  /** Answers to players, wallets and the sums of the logs agree. */
+  /** Checks that answers to players, wallets and log totals agree. */
   private check(): void {
     const { world, plan } = this;
     const books = new Books();
@@ -186,7 +188,7 @@ class Run {
   }
 }
 
-/** Sums of all logs, by code that knows nothing of wallets. */
+/** Totals of all logs, computed by code that knows nothing about wallets. */
 class Books {
   readonly balances = new Map<string, number>();
   private readonly versions = new Map<string, number>();

@@ -25,38 +25,38 @@ export interface WorldSettings {
   readonly servers: number;
   readonly players: number;
   readonly followers: number;
-  /** Members that the first assignment waits for. */
+  /** Number of members that the first assignment waits for. */
   readonly expect?: number;
   readonly snapshotEntries?: number;
-  /** The newest stored format that nodes read by default. */
+  /** Newest storage format that nodes read by default. */
   readonly format?: number;
-  /** Lag of the replicas in milliseconds when answers wait for another node instead of replicas. */
+  /** Lag of the replicas in milliseconds, if answers wait for another node instead of replicas. */
   readonly replicasBehindMs?: number;
-  /** Settings that shape decisions, by path, where they differ from the default. */
+  /** Settings that affect decisions and differ from their defaults, by path. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Time that closed rounds stay in memory; without it there is no archive. */
+  /** How long closed rounds stay in memory; without it, there is no archive. */
   readonly memoryMs?: number | undefined;
 }
 
 const STORE_ID = '11111111-2222-3333-4444-555555555555';
 const PATIENCE_MS = 3000;
-/** Longest wait of a platform. */
+/** Maximum time that a platform waits. */
 const GIVE_UP_MS = PATIENCE_MS + 500;
 const LOG_LINES_MAX = 400;
-/** Time to connect to another archive. */
+/** Time needed to connect to a different archive. */
 const ARCHIVE_AWAY_MS = 50;
-/** Most times that one timer fires in one leap. */
+/** Maximum number of times that one timer fires in one leap. */
 const SWEEPS_MAX = 10;
 /** The reference wallet has no limits. */
 const NO_LIMITS = { 'tips.unknownMax': 1_000_000 };
 
-/** Files of a node that outlive its process. */
+/** A node's files, which outlive its process. */
 interface Folder {
   readonly acknowledged: Map<number, Position>;
   confirmedMs: number | undefined;
 }
 
-/** Nodes on one store, and the callers of both. */
+/** Nodes on one store, with their callers. */
 export class World {
   readonly time = new VirtualTime();
   readonly random: Random;
@@ -64,25 +64,25 @@ export class World {
   readonly store: SimulatedStore;
   readonly table: SimulatedTable;
   readonly archive = new SimulatedArchive();
-  /** Server without shards: brings calls to the archive. */
+  /** Server without shards, which delivers calls to the archive. */
   readonly archiveServer: SimulatedStore;
   readonly nodes: (SimulatedNode | undefined)[] = [];
   readonly bettors: Bettors;
-  /** The newest log lines, to explain a failure. */
+  /** Newest log lines, to explain a failure. */
   readonly lines: string[] = [];
-  /** Hook for each log line as it is written. */
+  /** Hook for each log line when it is written. */
   onLine: (line: string) => void = () => {};
-  /** Most that a clock has been behind the true time. */
+  /** Maximum by which a clock has been behind the true time. */
   private stampsBehindMs = 0;
-  /** Most that an unconfirmed clock has been ahead of the true time. */
+  /** Maximum by which an unconfirmed clock has been ahead of the true time. */
   private confirmedAheadMs = 0;
-  /** Shards one of whose snapshots was damaged. */
+  /** Shards of which a snapshot has been damaged. */
   private readonly damaged = new Set<number>();
   private readonly folders: Folder[] = [];
   private readonly clock = { now: () => this.time.wallMs(), monotonicMs: () => this.time.passedMs };
   private readonly answers = codecOn(this.clock);
   private readonly rules: Rules;
-  /** Rules as the nodes have them. */
+  /** Rules used by the nodes. */
   nodeRules: Rules;
 
   constructor(readonly settings: WorldSettings) {
@@ -93,16 +93,16 @@ export class World {
     this.store = new SimulatedStore(STORE_ID, shards, servers, time, this.random.fork(), settings.replicasBehindMs);
     this.table = new SimulatedTable(this.random.fork());
     this.bettors = new Bettors(this, settings.players);
-    // Separate stream of chance, so that runs without an archive stay the same.
+    // Uses a separate random stream, so that runs without an archive stay the same.
     this.archiveServer = new SimulatedStore(STORE_ID, 0, 1, time, new Random(~seed));
-    // Nodes that share an archive have it on a server.
+    // Nodes that share an archive keep it on a server.
     if (nodes > 1) this.archive.serverMs = () => time.wallMs();
     this.rules = rulesOf(settingsWith({ ...NO_LIMITS, ...settings.settings }));
     this.nodeRules = this.rules;
     for (let i = 0; i < nodes; i++) this.folders.push({ acknowledged: new Map(), confirmedMs: undefined });
   }
 
-  /** Starts all nodes, and imports the bettors' balances. */
+  /** Starts all nodes and imports the bettors' balances. */
   async begin(): Promise<void> {
     for (let i = 0; i < this.settings.nodes; i++) this.startNode(i);
     await this.time.until('all shards are served', () => this.servedOnce());
@@ -138,7 +138,7 @@ export class World {
     });
     this.nodes[i] = node;
     const { process, cluster } = node;
-    // Records positions as the recorder does.
+    // Records acknowledged positions, like the recorder.
     process.every(1000, () => {
       for (const [shard, position] of cluster.acknowledged) folder.acknowledged.set(shard, position);
       if (!node.needsRestart || this.nodes[i] !== node) return;
@@ -163,7 +163,7 @@ export class World {
     this.stampsBehindMs = Math.max(this.stampsBehindMs, -aheadMs);
   }
 
-  /** Replaces the right archive by another one and breaks all connections; restores the right one later. */
+  /** Replaces the correct archive by a different one and breaks all connections. Restores the correct archive later. */
   replaceArchive(other: ArchiveState, afterMs: number, forMs: number): void {
     const { time, archive, archiveServer } = this;
     const change = (replace: () => void) => {
@@ -174,7 +174,7 @@ export class World {
     time.after(afterMs + forMs, () => change(() => archive.mend()));
   }
 
-  /** Skips `ms` at once. */
+  /** Skips `ms` in one leap. */
   leap(ms: number): void {
     this.time.leapedMs += ms;
     for (const { process } of this.living) process.leapt(ms, SWEEPS_MAX);
@@ -185,7 +185,7 @@ export class World {
     this.nodes[i] = undefined;
   }
 
-  /** SIGTERM; resolves when the node has ended. */
+  /** Sends SIGTERM. Resolves when the node has ended. */
   async end(i: number, drainMs = 25_000): Promise<void> {
     const node = this.nodes[i];
     await node?.end(drainMs);
@@ -193,8 +193,8 @@ export class World {
   }
 
   /**
-   * Sends a callback to one of the nodes. Calls `done` with its answer, or with undefined when none comes in time, and
-   * then perhaps with a late one.
+   * Sends a callback to one of the nodes. Calls `done` with its answer. If none arrives in time, calls `done` with
+   * undefined, and possibly again with a late answer.
    */
   send(endpoint: Endpoint, text: string, done: (answer: CallbackAnswer | undefined) => void): void {
     const node = this.maybeOpenNode();
@@ -205,7 +205,7 @@ export class World {
     });
   }
 
-  /** Sends a command of the operator in the same way. */
+  /** Sends an operator command in the same way. */
   command(command: Command, done: (answer: Answer | undefined) => void): void {
     const node = this.maybeOpenNode();
     const stopWaiting = this.time.after(GIVE_UP_MS, () => done(undefined));
@@ -215,7 +215,7 @@ export class World {
     });
   }
 
-  /** At least one node takes callbacks. */
+  /** True if at least one node accepts callbacks. */
   get isOpen(): boolean {
     return this.living.some(({ isOpen }) => isOpen);
   }
@@ -243,19 +243,22 @@ export class World {
     await this.time.until('every callback is answered, and all shards are served', isCalm, 120_000);
   }
 
-  /** Each shard is served by exactly one node. */
+  /** Whether each shard is served by exactly one node. */
   servedOnce(): boolean {
     const serving = this.living.flatMap((node) => node.serving);
     return serving.length === this.settings.shards && new Set(serving).size === serving.length;
   }
 
-  /** A readable report: the newest lines of all nodes, and the place of each shard. */
+  /** Human-readable report: the newest lines of all nodes, and the location of each shard. */
   describe(): string {
     const states = this.living.map((node) => `${node.settings.name} ${node.tag}: ${node.states().join(' ')}`);
     return [...this.lines.slice(-60), ...states].join('\n');
   }
 
-  /** Flips a byte of a shard's newest snapshot: only once, and only where there is an older one to fall back on. */
+  /**
+   * Flips a byte in a shard's newest snapshot. Does so only once, and only if there is an older snapshot to fall back
+   * on.
+   */
   damageSnapshot(shard: number): void {
     const { snapshots } = this.store.shard(shard);
     const whole = snapshots.list().filter(({ manifest }) => manifest !== undefined);

@@ -6,7 +6,10 @@ import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { imageOf, type WalletImage } from '../../src/wallet/state/wallet-image.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 
-/** Contents on which two shards must agree: wallet images, and the messages that rounds remember, which images lack. */
+/**
+ * State on which two shards must agree: wallet images, and the messages that rounds remember, which images do not
+ * contain.
+ */
 export function imagesOf(wallets: Iterable<Wallet>): [WalletImage, RememberedMessage[]][] {
   return [...wallets].map((wallet) => [imageOf(wallet), rememberedBy(wallet)]);
 }
@@ -17,8 +20,8 @@ function rememberedBy(wallet: Wallet): RememberedMessage[] {
 }
 
 /**
- * Asserts that every table entry is reachable from a wallet and found by its key, and that no unreachable entry is in
- * use.
+ * Asserts that every table entry is reachable from a wallet and found by its key, and that no unreachable entry is
+ * marked as used.
  */
 export function auditTables(wallets: Wallets): void {
   const { tables } = wallets;
@@ -69,7 +72,7 @@ export function auditTables(wallets: Wallets): void {
   assert.equal(rounds.count, seen.rounds.size);
   assert.equal(transactions.count, seen.transactions);
   assert.equal(operations.count, seen.operations);
-  // A wallet whose rare fields have returned to zero keeps their blob.
+  // A wallet whose rare fields have returned to zero keeps the record that stores them.
   assert.ok(blobs.count >= seen.blobs && blobs.count <= seen.blobs + wallets.count, `${blobs.count} blobs`);
   assert.deepEqual(indexCounts(tables), [wallets.count, seen.rounds.size, seen.named, seen.operationIds]);
 }

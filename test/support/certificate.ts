@@ -6,7 +6,7 @@ export interface CertificateFiles {
   readonly keyFile: string;
 }
 
-/** Makes a self-signed certificate for `name` in this folder. */
+/** Creates a self-signed certificate for `name` in this folder. */
 export function makeCertificate(folder: string, name: string, days = 2, key: 'ec' | 'rsa' = 'ec'): CertificateFiles {
   const certificateFile = join(folder, `${name}.crt`);
   const keyFile = join(folder, `${name}.key`);

@@ -4,7 +4,8 @@ import { after } from 'node:test';
 const children = new Set<ChildProcess>();
 
 /**
- * Ends a child after the tests: a child left by a failed test would keep its file, and so the whole run, from ending.
+ * Ends a child process after the tests. A child left by a failed test would keep its test file, and so the whole run,
+ * from ending.
  */
 export function endAfterTests<T extends ChildProcess>(child: T): T {
   children.add(child);
@@ -17,5 +18,5 @@ function endChildren(): void {
 }
 
 process.on('exit', endChildren);
-// Skip in a program that uses these helpers and is no test.
+// Skipped in programs that use these helpers but are not tests.
 if (process.env.NODE_TEST_CONTEXT !== undefined) after(endChildren);

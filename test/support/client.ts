@@ -4,23 +4,23 @@ export interface CallbackAnswer {
   readonly statusCode: number;
   readonly balanceBefore?: number;
   readonly balanceAfter?: number;
-  /** Only in the answer to checkBalance. */
+  /** Only in checkBalance answers. */
   readonly balance?: number;
 }
 
-/** A platform that keeps its connections: node:http with an agent is three times as fast as fetch. */
+/** A platform with persistent connections. node:http with an agent is three times as fast as fetch. */
 export class PlatformClient {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
   constructor(
     private readonly url: string,
-    /** Breaks a connection after this long without an answer; 0: never. */
+    /** Closes a connection that has been unanswered for this long; 0 means never. */
     private readonly silenceMaxMs = 0,
-    /** Further headers of a request with this body. */
+    /** Returns additional headers for a request with this body. */
     private readonly headersOf: (body: string) => Record<string, string> = () => ({}),
   ) {}
 
-  /** Rejects when the connection breaks before the answer is complete. */
+  /** Rejects if the connection breaks before the answer is complete. */
   post(endpoint: string, body: object): Promise<CallbackAnswer> {
     return new Promise((resolve, reject) => {
       const text = JSON.stringify(body);
@@ -79,7 +79,7 @@ export function settlement(username: string, id: string, payoutAmount: number): 
   return { id: `s-${id}`, timestampMillis: 1, productId: 'P', currency: 'THB', username, txns };
 }
 
-/** A round that one request places and settles: it can leave memory at once. */
+/** A round that a request places and settles, so that it can leave memory immediately. */
 export function settledRound(username: string, n: number): RequestBody {
   const fixed = {
     status: 'SETTLED',

@@ -1,4 +1,4 @@
-/** A hash that takes a text unit by unit, each step of which is invertible: FNV-1a, which has no secret. */
+/** A hash that processes text unit by unit in invertible steps: FNV-1a, which has no secret. */
 export interface Invertible {
   readonly start: number;
   step(hash: number, unit: number): number;
@@ -20,14 +20,14 @@ export function fnv(start: number): Invertible {
   };
 }
 
-/** Most intermediate hashes kept in memory. */
+/** Maximum number of intermediate hashes kept in memory. */
 const MIDDLES_MAX = 2 ** 21;
 const BACK_MAX = 3;
 const FORWARD = 4;
 
 /**
- * Finds texts that each have one of these hashes, within some hundred milliseconds. Meet in the middle: a few letters
- * back from each target, four letters on from the start.
+ * Finds texts that each have one of these hashes, within some hundred milliseconds. Uses a meet-in-the-middle search: a
+ * few letters backward from each target, four letters forward from the start.
  */
 export function collidingTexts(hash: Invertible, targets: readonly number[], count: number): string[] {
   let back = BACK_MAX;
@@ -49,7 +49,7 @@ export function collidingTexts(hash: Invertible, targets: readonly number[], cou
   return texts;
 }
 
-/** Visits all texts of so many letters, each as a number in base 64; ends when `look` returns false. */
+/** Visits all texts with this many letters, each as a number in base 64. Stops when `look` returns false. */
 function walk(
   letters: number,
   start: number,
@@ -74,7 +74,7 @@ function textOf(units: number): string {
   return text;
 }
 
-/** Finds a text by its final hash. */
+/** Looks up a text by its final hash. */
 class Ends {
   private readonly slots: Int32Array;
   private readonly mask: number;
@@ -128,31 +128,34 @@ export function finished(value: number): number {
 const BASIS = 0x811c9dc5;
 
 /**
- * Names of players that collided while hashes had no key: the index of players hashed the stored bytes of a name with
- * FNV-1a. `targets`: hashes to reach.
+ * Names of players that collided while hashes had no key: the player index hashed the stored bytes of a name with
+ * FNV-1a. `targets` are the hashes to reach.
  */
 export function collidingUsernames(targets: readonly number[], count: number): string[] {
-  // A full stop keeps the text in the form with one byte per unit; see src/wallet/records/bytes.ts.
+  // The full stop keeps the text in the representation with one byte per unit; see src/wallet/records/bytes.ts.
   const { step, unstep } = fnv(BASIS);
   const start = [(1 + FORWARD + BACK_MAX) * 3, '.'.charCodeAt(0)].reduce(step, BASIS);
   return collidingTexts({ start, step, unstep }, targets.map(unfinished), count).map((text) => `.${text}`);
 }
 
-/** FNV-1a of a product, from which the stored hash of its names continues; see src/shard/archive/archive-hash.ts. */
+/**
+ * FNV-1a of a product ID, from which the stored hash of the product's names continues; see
+ * src/shard/archive/archive-hash.ts.
+ */
 function ofProduct(productId: string): Invertible {
   const { start, step, unstep } = fnv(BASIS);
   const product = [...productId].map((letter) => letter.charCodeAt(0)).reduce(step, start);
   return { start: step(product, 0x10000), step, unstep };
 }
 
-/** Round ids with one stored hash, up to some 800. */
+/** Up to about 800 round IDs with the same stored hash. */
 export function roundIdsOfOneHash(productId: string, count: number): string[] {
   return collidingTexts(ofProduct(productId), [unfinished(0x12345678)], count);
 }
 
 /**
- * Round ids of a player that collided while hashes had no key: sets of archived names hashed the stored hash of a name
- * again, to 31 bits. These ids have different hashes among the last `space` values.
+ * A player's round IDs that collided while hashes had no key: sets of archived names rehashed the stored hash of a name
+ * to 31 bits. These IDs have different hashes among the last `space` values.
  */
 export function collidingRoundIds(player: number, productId: string, space: number, count: number): string[] {
   const hash = ofProduct(productId);

@@ -5,7 +5,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SERIOUS = ['serious', 'critical'];
-/** Generous, because only a failure waits this long: a busy machine takes many times as long as a quiet one. */
+/** Long, because only a failure waits this long and a busy machine takes many times as long as an idle one. */
 const WAIT_MS = 120_000;
 
 interface AxeResult {
@@ -16,12 +16,12 @@ interface AxeResult {
   }[];
 }
 
-/** Debian's Chromium, headless. */
+/** Debian's Chromium in headless mode. */
 export class ConsoleBrowser {
   private constructor(private readonly browser: Browser) {}
 
   static async start(): Promise<ConsoleBrowser> {
-    // Chromium has no sandbox as root, and a container's tests run as root.
+    // Chromium's sandbox does not work as root, and tests in a container run as root.
     const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
     return new ConsoleBrowser(await chromium.launch({ executablePath: '/usr/bin/chromium', args, timeout: WAIT_MS }));
   }
@@ -38,9 +38,9 @@ export class ConsoleBrowser {
   }
 }
 
-/** One visitor's page, and its errors. */
+/** One visitor's page and its errors. */
 export class Visit {
-  /** Errors of the page: console errors and uncaught exceptions. */
+  /** Page errors: console errors and uncaught exceptions. */
   readonly errors: string[] = [];
   private readonly foreign: string[] = [];
 
@@ -58,7 +58,7 @@ export class Visit {
     });
   }
 
-  /** Opens a view by its address, like a colleague who received the link. */
+  /** Opens a view by its URL, like a user who received a link. */
   async goTo(path: string): Promise<void> {
     await this.page.goto(`${this.origin}/console/${path}`);
   }
@@ -68,7 +68,7 @@ export class Visit {
     await this.page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  /** Waits for a text in the view only: the names of all views are always around it. */
+  /** Waits for text only within the view, because the names of all views are always on the page. */
   async waitForText(text: string | RegExp): Promise<void> {
     await this.page.locator('main').getByText(text).filter({ visible: true }).first().waitFor();
   }
@@ -80,8 +80,8 @@ export class Visit {
   }
 
   /**
-   * Checks that axe-core finds nothing serious, with all rules or these. Injects it past the page's policy, which would
-   * block it.
+   * Checks that axe-core finds no serious problem, with all rules or only these. Injects it in a way that bypasses the
+   * page's content policy, which would block it.
    */
   async checkAccessibility(rules?: readonly string[]): Promise<void> {
     const options = rules === undefined ? {} : { runOnly: rules };
@@ -94,7 +94,7 @@ export class Visit {
     );
   }
 
-  /** `allowed`: browser errors that the test has caused. */
+  /** `allowed` matches browser errors that the test has caused on purpose. */
   async end(allowed: RegExp = /^$/): Promise<void> {
     await this.context.close();
     assert.deepEqual(

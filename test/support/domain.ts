@@ -37,10 +37,10 @@ import { settingsWith } from './settings.js';
 const STORE_ID = '00000000-0000-4000-8000-000000000001';
 const SNAPSHOT_ID = 'aaaaaaaaaaaaaaaa';
 
-/** Small memory pieces, so that a few bets fill several. */
+/** Small memory blocks, so that a few bets fill several. */
 export const TINY: TableSizes = { segmentRows: 4, pageBytes: 1024 };
 
-/** A shard without actor, log or clock: decides and applies, and keeps the events. */
+/** A shard without actor, log or clock. Decides, applies, and keeps the events. */
 export class Domain {
   wallets = new Wallets(TINY);
   readonly events: Event[] = [];
@@ -48,12 +48,12 @@ export class Domain {
 
   constructor(readonly rules: Rules = rulesOf(settingsWith())) {}
 
-  /** Archived rounds, by player and name. */
+  /** Archived rounds by player and name. */
   private readonly archive = new Map<string, Buffer>();
-  /** Events that only moved rounds, by player. */
+  /** Number of events that only moved rounds, by player. */
   readonly moves = new Map<string, number>();
 
-  /** Like a shard with an archive: first recalls the archived rounds that the command names. */
+  /** Behaves like a shard with an archive: first recalls the archived rounds that the command names. */
   runRecalling(command: Command): Decision {
     const wallet = this.wallets.get(command.username);
     if (wallet !== undefined && 'txns' in command) {
@@ -72,7 +72,7 @@ export class Domain {
     return this.run(command);
   }
 
-  /** Recalls the wanted rounds of a player. */
+  /** Recalls a player's wanted rounds. */
   recall(username: string, isWanted: (image: Buffer) => boolean): void {
     const images: Buffer[] = [];
     for (const [key, image] of this.archive) {
@@ -104,7 +104,7 @@ export class Domain {
     if (decision.event !== undefined) {
       this.events.push(decision.event);
       apply(this.wallets, decision.event);
-      // Blobs move at any time.
+      // Memory records may move at any time.
       this.wallets.tables.compact();
       for (let i = 0; i < 2; i++) this.wallets.hibernateNext();
     }
@@ -127,12 +127,12 @@ export class Domain {
     return wallet;
   }
 
-  /** Continues from a snapshot. */
+  /** Restarts from a snapshot. */
   restart(): void {
     this.wallets = throughSnapshot(this.wallets);
   }
 
-  /** Wallets replayed from the events after a byte-for-byte round trip through a log entry. */
+  /** Wallets replayed from the events, after encoding them into a log entry and decoding it. */
   replayed(): Wallets {
     const wallets = new Wallets(TINY);
     for (const event of throughLog(this.events)) apply(wallets, event);
@@ -140,7 +140,7 @@ export class Domain {
   }
 }
 
-/** The round of an image, and the ids of its bets, tips and tombstones, and of its rewards. */
+/** Name of the round in an image, the IDs of its bets, tips and tombstones, and those of its rewards. */
 function namesOf(image: Buffer): RoundName & { ids: string[]; rewardIds: string[] } {
   const { username, productId, roundId } = nameOfSerialized(image);
   const wallet = Wallet.begin(new Tables(TINY), 'THB', username);
@@ -149,7 +149,7 @@ function namesOf(image: Buffer): RoundName & { ids: string[]; rewardIds: string[
   return { productId, roundId, ids: idsOf('bet', 'tip', 'tombstone'), rewardIds: idsOf('reward') };
 }
 
-/** The same wallets after a byte-for-byte round trip through a snapshot. */
+/** The same wallets after encoding them into a snapshot and decoding it. */
 export function throughSnapshot(wallets: Wallets, chunkBytesMax = 2000): Wallets {
   const codec = new SnapshotCodec(STORE_ID, undefined, TINY);
   const chunks: ReturnType<ChunkWriter['seal']>[] = [];
@@ -183,7 +183,7 @@ type Envelope = Partial<Pick<CallbackCommand, 'id' | 'timestampMillis' | 'produc
 const envelope = { id: 'req', timestampMillis: 1000, productId: 'P1', currency: 'THB', username: 'ann' };
 const game = { gameCode: 'g', playInfo: 'p' };
 
-/** Commands with defaults for the fields that a test ignores. */
+/** Commands with default values for the fields that a test does not care about. */
 export const commands = {
   checkBalance: (over: Envelope = {}): CheckBalanceCommand => ({ type: 'checkBalance', ...envelope, ...over }),
   place: (txns: readonly (Partial<PlaceTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { ToWorker } from '../../src/worker/protocol.js';
 
-/** A normal worker with one bug: a callback of the product DIE ends the thread. */
+/** A normal worker with one bug: a callback for the product DIE ends the thread. */
 parentPort?.on('message', (message: ToWorker) => {
   if (message.type !== 'submit-callbacks') return;
   const isDeadly = message.callbacks.texts.some((text) => text.includes('"productId":"DIE"'));

@@ -1,8 +1,8 @@
 /**
- * Replaces the program that searches a store: reports that it has begun, and then falls silent. It ends with its
- * channel, except when it searches for `deaf`.
+ * Stands in for the program that searches a store: it sends one hit and then goes silent. It exits when its IPC channel
+ * closes, unless the query is `deaf`.
  */
-// Without a listener the channel would keep no process alive.
+// Without a listener, the channel would not keep the process alive.
 process.once('disconnect', () => {});
 process.once('message', ({ query }: { query: { id: string } }) => {
   if (query.id === 'deaf') {

@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/base/logger.js';
 import { StoreVerifier, type StoreVerifierDeps } from '../../src/node/verify/store-verifier.js';
 import { until } from './until.js';
 
-/* A process that asks for a verification with no file descriptor left, and prints the outcome. */
+/* A process that requests a verification when it has no file descriptors left, and prints the outcome. */
 
 const task = () => ({}) as ReturnType<StoreVerifierDeps['task']>;
 const verifier = new StoreVerifier({ task, clock: systemClock, log: silentLogger });

@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/base/logger.js';
 import type { FromWorker, ToWorker } from '../../src/worker/protocol.js';
 import { type PoolDeps, WorkerPool } from '../../src/worker/worker-pool.js';
 
-/** The other end of the channel to a worker, with the test as the worker. */
+/** The other end of a worker's channel, with the test acting as the worker. */
 export class FakeWorker extends EventEmitter {
   readonly received: ToWorker[] = [];
   isTerminated = false;
@@ -29,7 +29,7 @@ export class FakeWorker extends EventEmitter {
   }
 }
 
-/** A pool of fake workers with a shard each, in the order in which they were started. */
+/** A pool of fake workers with one shard each, in start order. */
 export class FakePool {
   readonly workers: FakeWorker[] = [];
   readonly pool: WorkerPool;
@@ -51,7 +51,7 @@ export class FakePool {
     });
   }
 
-  /** Resolves to itself when all workers have reported that they serve. */
+  /** Resolves to the pool itself once all workers have reported that they serve. */
   async open(): Promise<this> {
     const started = this.pool.start([]);
     for (const worker of this.workers) worker.tell({ type: 'shards-opened' });

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Bytes that stay referenced after `run`, accurate to some 100 KB. */
+/** Bytes that are still referenced after `run`, accurate to about 100 KB. */
 export async function heldAfter(run: () => Promise<void>): Promise<number> {
   const before = await heldBytes();
   await run();
@@ -13,7 +13,7 @@ export async function heldAfter(run: () => Promise<void>): Promise<number> {
 }
 
 async function heldBytes(): Promise<number> {
-  // Memory outside the heap is freed in the background, after the collection that finds it.
+  // Memory outside the heap is freed in the background, after the collection that finds it unused.
   for (let i = 0; i < 3; i++) {
     await delay(20);
     collect();

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { WorkerSettings } from '../../src/node/worker-entry.js';
 import type { ToWorker } from '../../src/worker/protocol.js';
 
-/** A normal worker, but the second one recovers for ever. */
+/** A normal worker, except that the second one never finishes recovery. */
 const { worker } = workerData as WorkerSettings;
 if (worker === 0) {
   await import('../../src/node/worker-entry.js');

@@ -25,7 +25,7 @@ const CODEC_SETTINGS = {
   sessionToken: 'ignore',
   closed: 'own',
 } as const;
-/** Shared by all: compiling it takes longer than most tests. */
+/** Shared by all tests, because compiling it takes longer than most of them. */
 const REQUESTS = requestCodecs(CODEC_SETTINGS);
 export const CODEC = codecOn(systemClock);
 const SETTINGS = settingsWith();

@@ -3,7 +3,7 @@ import type { ChangingEndpoint, Endpoint } from '../../src/wallet/command.js';
 const bet = { id: 'b1', roundId: 'r1' };
 const BY_TRANSACTION = { transactionType: 'BY_TRANSACTION' };
 
-/** Elements of a platform that sends only the fields that decide something. */
+/** Elements sent by a platform that includes only the fields that affect decisions. */
 export const LEAN_TXNS: Readonly<Record<ChangingEndpoint, Readonly<Record<string, unknown>>>> = {
   placeBets: { ...bet, status: 'OPEN', betAmount: 10 },
   settleBets: { ...bet, status: 'SETTLED', betAmount: 10, payoutAmount: 25, isSingleState: false, ...BY_TRANSACTION },
@@ -19,7 +19,7 @@ export const LEAN_TXNS: Readonly<Record<ChangingEndpoint, Readonly<Record<string
 
 const ENVELOPE = { timestampMillis: 1, productId: 'P', currency: 'THB', username: 'ann' };
 
-/** One of them, or other elements, as a whole request. */
+/** A whole request with one of these elements, or with the given elements. */
 export function leanBody(endpoint: Endpoint, txns?: readonly object[]): Record<string, unknown> {
   const body = { id: `q-${endpoint}`, ...ENVELOPE };
   return endpoint === 'checkBalance' ? body : { ...body, txns: txns ?? [LEAN_TXNS[endpoint]] };

@@ -1,7 +1,7 @@
 import { openEnvironment } from '../../src/store/lmdb/environment.js';
 
 /**
- * A separate program: opens the store in a folder and keeps a read transaction, or the lock of the store, for ever.
+ * A separate program that opens the store in a folder and holds a read transaction, or the store's lock, forever.
  * Prints `ready` when it holds it.
  */
 const [folder, what] = process.argv.slice(2) as [string, 'reader' | 'lock'];

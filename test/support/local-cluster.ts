@@ -8,16 +8,15 @@ import { until } from './until.js';
 import { UNLAUNCHED, WalletdProcess } from './walletd-process.js';
 
 export interface LocalClusterOptions {
-  /** WALLETD_STORE, and other settings of all nodes. */
+  /** WALLETD_STORE, and other settings for all nodes. */
   readonly env: Readonly<Record<string, string>>;
   readonly nodes: number;
   readonly program?: readonly string[];
   /**
-   * The port of the one Redis. Each node then reaches it over a network that can be cut, and its peers reach the node
-   * in the same way.
+   * Port of the only Redis. Each node then reaches Redis, and is reached by its peers, over a network that can be cut.
    */
   readonly cuttable?: number;
-  /** Ports of the balancers; 0 takes free ones. */
+  /** Ports of the load balancers; 0 selects free ports. */
   readonly callbackPort?: number;
   readonly adminPort?: number;
 }
@@ -34,17 +33,17 @@ export interface SeenCluster {
   readonly plan: { readonly why: string } | null;
 }
 
-/** Networks of a node of `LocalCluster`. */
+/** Networks of one node in a `LocalCluster`. */
 interface Networks {
   /** Network to Redis. */
   readonly store: FaultyNetwork;
-  /** Network from its peers. */
+  /** Network through which its peers connect. */
   readonly peers: FaultyNetwork;
-  /** The node's own port for peers. */
+  /** The node's actual port for peers. */
   readonly peerPort: number;
 }
 
-/** Real processes of walletd that share a store, behind a round-robin balancer: all on this machine. */
+/** Real walletd processes that share a store behind a round-robin load balancer, all on this machine. */
 export class LocalCluster {
   readonly nodes: (WalletdProcess | undefined)[] = [];
   private readonly networks = new Map<number, Networks>();
@@ -69,7 +68,7 @@ export class LocalCluster {
     }
   }
 
-  /** Address of the balancer for callbacks and requests of operators. */
+  /** Load balancer URL for callbacks and operator requests. */
   get callbackUrl(): string {
     return this.callbacks.url;
   }
@@ -78,12 +77,12 @@ export class LocalCluster {
     return this.admin.url;
   }
 
-  /** Token of the operator API, if the nodes require one. */
+  /** Operator API token, if the nodes require one. */
   get token(): string | undefined {
     return this.options.env.WALLETD_ADMIN_TOKEN;
   }
 
-  /** No process in particular. */
+  /** Stands for no particular process. */
   readonly pid = 0;
 
   async startNode(i: number, changes: Readonly<Record<string, string>> = {}): Promise<WalletdProcess> {
@@ -123,8 +122,8 @@ export class LocalCluster {
   }
 
   /**
-   * Sends a signal that ends the node; resolves to its exit code or signal. The balancer goes on to send to it, until
-   * it refuses.
+   * Sends a signal that ends the node. Resolves to its exit code or signal. The load balancer keeps sending to the node
+   * until it refuses connections.
    */
   async end(i: number, signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
     const how = await this.node(i).end(signal);
@@ -133,7 +132,7 @@ export class LocalCluster {
     return how;
   }
 
-  /** Waits for a node that ends by itself; resolves to its exit code or signal. */
+  /** Waits for a node that ends on its own. Resolves to its exit code or signal. */
   async gone(i: number): Promise<number | NodeJS.Signals | null> {
     const { child } = this.node(i);
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -146,14 +145,14 @@ export class LocalCluster {
     process.kill(this.node(i).pid, signal);
   }
 
-  /** The network of a node, in a cuttable cluster. */
+  /** A node's networks, in a cluster that can be cut. */
   network(i: number): Networks {
     const networks = this.networks.get(i);
     if (networks === undefined) throw new Error('the cluster is not cuttable');
     return networks;
   }
 
-  /** The cluster as one of these nodes sees it; undefined when none answers. */
+  /** The cluster as seen by one of these nodes; undefined if none responds. */
   async seen(by: readonly WalletdProcess[] = this.living): Promise<SeenCluster | undefined> {
     for (const { adminUrl } of by) {
       const asked = { headers: this.authorization, signal: AbortSignal.timeout(1000) };
@@ -170,7 +169,7 @@ export class LocalCluster {
     return (await this.seen(by))?.shards.map(({ owner }) => owner) ?? [];
   }
 
-  /** Waits until each shard is served by its assigned owner, and followed. */
+  /** Waits until each shard is served by its assigned owner and has its followers. */
   async settled(): Promise<void> {
     await until('every shard is where it should be', async () => {
       const seen = await this.seen();
@@ -180,8 +179,8 @@ export class LocalCluster {
   }
 
   /**
-   * Waits until all shards are served, and none by this node. Does not ask the node: a node that is cut off does not
-   * know better.
+   * Waits until all shards are served by other nodes than this one. Does not ask this node, because a node that is cut
+   * off may not have noticed.
    */
   async servedWithout(i: number): Promise<void> {
     await until('all its shards are served by others', async () => {
@@ -190,7 +189,7 @@ export class LocalCluster {
     });
   }
 
-  /** POSTs to the operator API of any node. */
+  /** Sends a POST to any node's operator API. */
   async ask(path: string, body?: object): Promise<void> {
     const response = await fetch(`${this.living[0]?.adminUrl}${path}`, {
       method: 'POST',
@@ -203,7 +202,7 @@ export class LocalCluster {
   async close(): Promise<void> {
     this.callbacks.close();
     this.admin.close();
-    // A stopped process would not react to another signal.
+    // A stopped process would not react to any other signal.
     await Promise.all(this.living.map((node) => node.end('SIGKILL')));
     for (const { store, peers } of this.networks.values()) {
       store.close();

@@ -13,7 +13,7 @@ import { mustKeep } from '../../src/shard/archive/dropped-day-error.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
 import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
-/** An archive as an array. `isAway` makes it reject calls; reading a record in `damaged` rejects. */
+/** An archive stored in an array. `isAway` makes it reject calls. Reading a record in `damaged` rejects. */
 export class MemoryArchive implements Archive {
   isAway = false;
   records: ArchiveRecord[] = [];
@@ -28,10 +28,10 @@ export class MemoryArchive implements Archive {
   }[] = [];
   /** The oldest day that is kept. */
   private firstDay = 0;
-  /** Number of names looked up. */
+  /** Number of names that have been looked up. */
   looked = 0;
 
-  /** Marks by shard; a test may remove one. */
+  /** Archive marks (positions up to which each shard is archived); a test may remove one. */
   readonly marks = new Map<number, ArchiveMark>();
 
   async put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void> {
@@ -178,7 +178,7 @@ export class MemoryArchive implements Archive {
     return records;
   }
 
-  /** Answers later, as any archive. */
+  /** Answers asynchronously, like any archive. */
   private async answer(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.isAway) throw new Error('the archive is away');

@@ -5,7 +5,7 @@ interface Snapshot {
   readonly chunks: Map<number, Buffer>;
 }
 
-/** The snapshots of one shard in memory, which tests may damage. */
+/** One shard's snapshots in memory, which tests may damage. */
 export class MemorySnapshots {
   private readonly byId = new Map<string, Snapshot>();
 

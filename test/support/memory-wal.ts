@@ -15,18 +15,21 @@ import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { MemorySnapshots } from './memory-snapshots.js';
 import { OwnersSnapshots } from './owners-snapshots.js';
 
-/** Behaviour of the store for the next writes. */
+/** Behavior of the store for the next writes. */
 export type FaultMode =
   | 'fine'
   /** The write fails and the store reports the failure. */
   | 'not-written'
-  /** The write succeeds, and the answer is lost. */
+  /** The write succeeds, but the answer is lost. */
   | 'answer-lost';
 
-/** A store in memory whose fault mode and speed a test decides. It passes the same contracts as the drivers. */
+/**
+ * An in-memory store whose fault mode and speed are controlled by the test. It passes the same contracts as the
+ * drivers.
+ */
 export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
   faultMode: FaultMode = 'fine';
-  /** While held, appends wait; `release` lets them through. */
+  /** While held, appends wait. `release` lets them continue. */
   private gate: Promise<void> = Promise.resolve();
   private openGate: () => void = () => {};
   private readonly heads = new Map<number, Head>();
@@ -62,13 +65,13 @@ export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
     this.openGate();
   }
 
-  /** Puts a foreign entry at the head, as another process would. */
+  /** Appends a foreign entry at the head, as a different process would. */
   intrude(shard: number, append: Append): void {
     const [outcome] = this.write([{ ...append, shard }]);
     if (outcome?.type !== 'ok') throw new Error('the intruder was refused');
   }
 
-  /** Loses the newest entries of a shard, like a failover to a lagging replica. */
+  /** Loses a shard's newest entries, like a failover to a lagging replica. */
   loseTail(shard: number, count: number): void {
     const log = this.logs.get(shard) ?? [];
     log.splice(log.length - count, count);
@@ -77,7 +80,7 @@ export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
     this.heads.set(shard, head);
   }
 
-  /** Flips a bit of the entry with this sequence. */
+  /** Flips a bit of the entry with this sequence number. */
   damage(shard: number, sequence: number): void {
     const entry = this.logs.get(shard)?.find(({ bytes }) => this.codec.tryLsn(bytes)?.sequence === sequence);
     if (entry === undefined) throw new Error(`no entry ${sequence}`);
@@ -136,7 +139,7 @@ export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
     });
   }
 
-  /** The snapshots of a shard, for tests that damage them. */
+  /** A shard's snapshots, for tests that damage them. */
   snapshotsOf(shard: number): MemorySnapshots {
     const snapshots = this.stored.get(shard);
     if (snapshots === undefined) throw new Error(`no shard ${shard}`);

@@ -10,15 +10,15 @@ export interface Operation {
 export const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
 export const NDJSON = 'application/x-ndjson';
 
-/** The parts of an answer that the document describes. */
+/** Parts of an answer that the OpenAPI document describes. */
 export interface HttpAnswer {
   readonly status: number;
-  /** The header; empty when absent. */
+  /** The Content-Type header; empty if absent. */
   readonly contentType: string;
   readonly text: string;
 }
 
-/** The OpenAPI document of a walletd, which checks requests and answers against its own schemas. */
+/** A walletd's OpenAPI document, which validates requests and answers against its own schemas. */
 export class OpenApiDocument {
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
   private readonly compiled = new Map<string, ValidateFunction>();
@@ -32,7 +32,7 @@ export class OpenApiDocument {
     return new OpenApiDocument((await response.json()) as OpenApiDocument['content']);
   }
 
-  /** The schema at these keys. */
+  /** Schema at the path formed by these keys. */
   schemaAt(...path: readonly string[]): ValidateFunction {
     const pointer = path.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
     const validate = this.compiled.get(pointer) ?? this.ajv.compile({ $ref: `document#/${pointer}` });
@@ -41,8 +41,8 @@ export class OpenApiDocument {
   }
 
   /**
-   * Describes how an answer of this operation breaks the document; undefined when it conforms. `path` is the
-   * document's.
+   * Describes how an answer to this operation violates the document; undefined if it conforms. `path` is the path in
+   * the document.
    */
   findComplaint(method: string, path: string, { status, contentType, text }: HttpAnswer): string | undefined {
     const operation = this.content.paths[path]?.[method];
@@ -60,7 +60,7 @@ export class OpenApiDocument {
   }
 }
 
-/** Undefined: the body should be JSON and is not. */
+/** Undefined if the body should be JSON but is not. */
 function tryParseBodies(type: string, text: string): unknown[] | undefined {
   if (type === 'text/plain') return [text];
   const texts = type === NDJSON ? text.trimEnd().split('\n') : [text];

@@ -3,7 +3,7 @@ import type { MemorySnapshots } from './memory-snapshots.js';
 
 type Writes = Pick<SnapshotStore, 'beginSnapshot' | 'writeChunk' | 'publishSnapshot' | 'deleteSnapshot'>;
 
-/** Snapshot writes of a log's owner. A store implements how a write gets there, and which process may write. */
+/** Snapshot writes by a log's owner. A store implements how a write is made and which process may write. */
 export abstract class OwnersSnapshots implements Writes {
   beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
     return this.writeAs(shard, nonce, [], (snapshots) => snapshots.begin(id));
@@ -24,7 +24,7 @@ export abstract class OwnersSnapshots implements Writes {
     });
   }
 
-  /** Calls `run` only if the log ends in this nonce and the kept snapshots exist; returns false otherwise. */
+  /** Calls `run` only if the log ends in this nonce and the snapshots to keep exist. Returns false otherwise. */
   protected abstract writeAs(
     shard: number,
     nonce: string,

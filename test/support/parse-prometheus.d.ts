@@ -1,4 +1,4 @@
-/** The package has no types of its own. */
+/** The package does not include types. */
 declare module 'parse-prometheus-text-format' {
   export interface ParsedSample {
     readonly labels?: Readonly<Record<string, string>>;
@@ -11,6 +11,6 @@ declare module 'parse-prometheus-text-format' {
     readonly metrics: readonly ParsedSample[];
   }
   const parse: (text: string) => readonly ParsedFamily[];
-  // biome-ignore lint/style/noDefaultExport: it is the package's
+  // biome-ignore lint/style/noDefaultExport: the package has a default export
   export default parse;
 }

@@ -6,17 +6,17 @@ import { makeTempFolder } from './temp-folder.js';
 import { until } from './until.js';
 
 const USER = 'postgres';
-/** Debian's folder for the program is not on the PATH of every user. */
+/** Debian installs the program in a folder that is not on every user's PATH. */
 const FOLDERS = [...onPath(), '/usr/sbin'];
 
-/** A sentence on why no PgBouncer can run here; undefined when one can. */
+/** Sentence that explains why PgBouncer cannot run on this machine; undefined if it can. */
 export function whyNoPgBouncer(): string | undefined {
   return maybeFolder() === undefined ? 'PgBouncer is not installed: apt-get install pgbouncer' : undefined;
 }
 
 /**
- * A real PgBouncer in front of a PostgreSQL. It has two sessions for each database, or 20 where each client keeps its
- * own.
+ * A real PgBouncer in front of a PostgreSQL. It has two sessions per database, or 20 in the mode in which each client
+ * keeps its own session.
  */
 export class PgBouncer {
   private constructor(
@@ -24,7 +24,7 @@ export class PgBouncer {
     private readonly child: ChildProcess,
   ) {}
 
-  /** `socketFolder`: folder with the socket of the PostgreSQL. */
+  /** `socketFolder` contains the PostgreSQL socket. */
   static async start(socketFolder: string, poolMode: 'session' | 'transaction' | 'statement'): Promise<PgBouncer> {
     const folder = makeTempFolder();
     const file = `${folder.path}/pgbouncer.ini`;
@@ -41,7 +41,7 @@ pool_mode = ${poolMode}
 default_pool_size = ${poolMode === 'session' ? 20 : 2}
 `,
     );
-    // PgBouncer does not run as root.
+    // PgBouncer refuses to run as root.
     const identity = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {};
     if (identity.uid !== undefined) chownSync(folder.path, identity.uid, identity.gid);
     const child = spawn(`${maybeFolder()}/pgbouncer`, [file], { ...identity, stdio: ['ignore', 'ignore', 'pipe'] });

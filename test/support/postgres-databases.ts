@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { Client } from 'pg';
 import type { Postgres } from '../../bench/support/postgres.js';
 
-/** New databases of a server that tests share. */
+/** Creates databases on a server that tests share. */
 export class PostgresDatabases {
   private count = 0;
 
   constructor(private readonly server: Postgres) {}
 
-  /** Folder with the socket of the server. */
+  /** Folder that contains the server's socket. */
   get socketFolder(): string {
     return new URL(this.server.url).searchParams.get('host') as string;
   }
@@ -25,7 +25,7 @@ export class PostgresDatabases {
   }
 }
 
-/** Runs each statement by itself on a new connection; returns the rows of the last one. */
+/** Runs each statement separately on a new connection. Returns the rows of the last one. */
 export async function runSql(url: string, ...statements: readonly string[]): Promise<readonly object[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -38,7 +38,7 @@ export async function runSql(url: string, ...statements: readonly string[]): Pro
   }
 }
 
-/** Copies a database into an empty one with pg_dump and psql, as an operator who moves it does. */
+/** Copies a database into an empty one with pg_dump and psql, as an operator would when moving it. */
 export function copyDatabase(from: string, to: string): void {
   const dump = execFileSync('pg_dump', ['--dbname', from], { maxBuffer: 2 ** 28 });
   execFileSync('psql', ['--quiet', '--no-psqlrc', '--set', 'ON_ERROR_STOP=1', '--dbname', to], { input: dump });

@@ -5,12 +5,12 @@ import { makeOwnFolder, type Postgres, runProgram } from '../../bench/support/po
 import { runSql } from './postgres-databases.js';
 import { until } from './until.js';
 
-/** The socket of a PostgreSQL that listens in a folder of its own. */
+/** Socket of a PostgreSQL that listens in its own folder. */
 export function socketOf({ url }: Pick<Postgres, 'url'>): string {
   return `${folderOf(url)}/.s.PGSQL.5432`;
 }
 
-/** A real asynchronous replica of a PostgreSQL: it streams the commits of the primary. */
+/** A real asynchronous PostgreSQL replica that streams the primary's commits. */
 export class PostgresStandby {
   private constructor(
     private readonly folder: string,
@@ -33,7 +33,7 @@ export class PostgresStandby {
     return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(this.folder)}`;
   }
 
-  /** Resolves when the replica has replayed all commits that the primary had at the time of the call. */
+  /** Resolves when the replica has replayed all commits that the primary had when this was called. */
   async inStep(): Promise<void> {
     const [{ lsn }] = (await runSql(this.primary.url, 'SELECT pg_current_wal_lsn()::text AS lsn')) as [{ lsn: string }];
     await until('the replica is in step', async () => {
@@ -51,7 +51,7 @@ export class PostgresStandby {
     });
   }
 
-  /** Makes it a primary. */
+  /** Promotes it to primary. */
   promote(): void {
     runProgram(this.folder, 'pg_ctl', 'promote', '--wait', `--pgdata=${this.folder}/data`);
   }

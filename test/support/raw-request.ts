@@ -7,13 +7,13 @@ export interface RawOptions {
   readonly to?: string;
   /** Pause between the parts. */
   readonly pauseMs?: number;
-  /** Silence after which an answer counts as complete when the other side keeps the connection open. */
+  /** Silence after which an answer is considered complete if the server keeps the connection open. */
   readonly quietMs?: number;
 }
 
 const SILENT_MAX_MS = 30_000;
 
-/** Writes the parts into one connection; resolves to all bytes received until the other side closed, or was quiet. */
+/** Writes the parts to one connection. Resolves to all bytes received until the server closed it or was silent. */
 export async function rawRequest(
   url: string,
   parts: readonly (string | Buffer)[],
@@ -41,13 +41,13 @@ export async function rawRequest(
   return received;
 }
 
-/** The bytes of a POST. */
+/** Bytes of a POST request. */
 export function postOf(path: string, body: string, headers: readonly string[] = []): string {
   const lines = [`POST ${path} HTTP/1.1`, 'Host: localhost', `Content-Length: ${Buffer.byteLength(body)}`, ...headers];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** HTTP status and statusCode of each answer received over a connection. */
+/** HTTP status and statusCode of each answer received on a connection. */
 export function answersIn(received: string): [status: number, statusCode: number][] {
   return [...received.matchAll(/HTTP\/1\.1 (\d{3}) [\s\S]*?"statusCode":(\d+)/g)].map(([, status, statusCode]) => [
     Number(status),

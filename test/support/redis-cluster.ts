@@ -7,11 +7,11 @@ const NODE_TIMEOUT_MS = 1000;
 
 export interface ClusterSize {
   readonly masters: number;
-  /** Replicas of each master. */
+  /** Number of replicas per master. */
   readonly replicas: number;
 }
 
-/** A real Redis Cluster on free ports. Its first servers are the masters, each with an equal part of the slots. */
+/** A real Redis Cluster on free ports. Its first servers are the masters, each with an equal share of the slots. */
 export class RedisCluster {
   private constructor(
     readonly servers: readonly RedisServer[],
@@ -51,12 +51,12 @@ export class RedisCluster {
     return this.servers.slice(0, this.size.masters);
   }
 
-  /** The initial first replica of one of the first masters. */
+  /** The first replica that one of the initial masters was given. */
   replicaOf(master: RedisServer): RedisServer {
     return this.servers[this.size.masters + this.masters.indexOf(master)] as RedisServer;
   }
 
-  /** The current master of this slot, according to the server `asked`. */
+  /** Current master of this slot, as reported by the server `asked`. */
   async masterOf(slot: number, asked = this.servers[0] as RedisServer): Promise<RedisServer> {
     const ranges = (await asked.call('CLUSTER', 'SLOTS')) as readonly [number, number, readonly [string, number]][];
     const port = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1];
@@ -65,7 +65,7 @@ export class RedisCluster {
     return master;
   }
 
-  /** Moves a slot in use, key by key as `redis-cli --cluster reshard` does. Calls `onKey` after each moved key. */
+  /** Moves a slot that is in use, key by key like `redis-cli --cluster reshard`. Calls `onKey` after each key. */
   async moveSlot(slot: number, to: RedisServer, onKey: () => Promise<void> = async () => {}): Promise<void> {
     const from = await this.masterOf(slot);
     const [fromId, toId] = [await idOf(from), await idOf(to)];
@@ -83,7 +83,7 @@ export class RedisCluster {
     }
   }
 
-  /** Waits until all replicas are in step with their current masters, and the cluster is complete. */
+  /** Waits until all replicas are in sync with their current masters and the cluster is complete. */
   async inStep(): Promise<void> {
     const { servers, size } = this;
     await until('all replicas are in step, and the cluster is whole', async () => {

@@ -10,7 +10,7 @@ import { makeTempFolder } from './temp-folder.js';
 const START_MS = 30_000;
 const ATTEMPTS = 5;
 
-/** Settings that walletd wants: every write is on the disk before it is answered, and no key is evicted. */
+/** Settings that walletd requires: every write is on disk before it is acknowledged, and no key is evicted. */
 const PRODUCTION: Readonly<Record<string, string>> = {
   appendonly: 'yes',
   appendfsync: 'always',
@@ -19,12 +19,12 @@ const PRODUCTION: Readonly<Record<string, string>> = {
   save: '',
 };
 
-/** A real Redis on a free port with a folder of its own. */
+/** A real Redis on a free port with its own folder. */
 export class RedisServer {
   private readonly folder = makeTempFolder();
   private child: ChildProcess | undefined = undefined;
 
-  /** Variables for each of its processes, beside those of the test. */
+  /** Environment variables for each of its processes, in addition to the test's own. */
   env: Readonly<Record<string, string>> = {};
 
   private constructor(
@@ -49,7 +49,7 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** The folder that it writes to. */
+  /** Folder that it writes to. */
   get path(): string {
     return this.folder.path;
   }
@@ -75,7 +75,7 @@ export class RedisServer {
     this.child = await startRedisServer(args, /Ready to accept connections/, this.env);
   }
 
-  /** Starts it on another port, as a master, with the data on its disk. */
+  /** Starts it on a different port as a master, with the data on its disk. */
   async startElsewhere(): Promise<void> {
     await withPort(async (port) => {
       this.port = port;
@@ -83,7 +83,7 @@ export class RedisServer {
     });
   }
 
-  /** Restarts it without any data, as after the loss of its disk. */
+  /** Restarts it without any data, as after losing its disk. */
   async startEmpty(): Promise<void> {
     await this.end();
     for (const name of readdirSync(this.folder.path)) {
@@ -92,7 +92,7 @@ export class RedisServer {
     await this.start();
   }
 
-  /** A connection for the test itself; the test ends it. */
+  /** Connection for the test itself, which must close it. */
   client(): Redis {
     const client = new Redis(this.port, '127.0.0.1', { lazyConnect: false, retryStrategy: () => null });
     client.on('error', () => {});
@@ -109,7 +109,7 @@ export class RedisServer {
     }
   }
 
-  /** True when it counts a replica that is in step. */
+  /** Whether a connected replica is in sync. */
   async hasReplica(): Promise<boolean> {
     return /^slave\d+:.*state=online/m.test(String(await this.call('INFO', 'replication')));
   }
@@ -128,7 +128,7 @@ export class RedisServer {
   }
 }
 
-/** Starts a server on a free port, and tries another port if a different process takes it meanwhile. */
+/** Starts a server on a free port. Tries a different port if another process takes it in the meantime. */
 export async function withPort<T>(start: (port: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -139,7 +139,7 @@ export async function withPort<T>(start: (port: number) => Promise<T>): Promise<
   }
 }
 
-/** Resolves when its output matches `ready`; otherwise ends it and rejects. */
+/** Resolves when its output matches `ready`. Otherwise ends it and rejects. */
 export async function startRedisServer(
   args: readonly string[],
   ready: RegExp,
@@ -169,7 +169,7 @@ export async function startRedisServer(
   }
 }
 
-/** Resolves when the child has ended, even if it was stopped. */
+/** Resolves when the child has exited, even if it had been stopped. */
 export async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * The simplest possible balancer: each connection goes to the next server in turn, and to the one after it when that
- * port refuses. It knows nothing of HTTP.
+ * The simplest possible load balancer: each connection goes to the next server in turn, or to the one after it if that
+ * port refuses. It does not parse HTTP.
  */
 export class RoundRobin {
-  /** Ports on loopback. */
+  /** Loopback ports. */
   targets: readonly number[] = [];
   private next = 0;
   private readonly server: Server;
@@ -16,7 +16,7 @@ export class RoundRobin {
     this.server = createServer({ noDelay: true, pauseOnConnect: true }, (client) => this.forward(client, 0));
   }
 
-  /** `port`: 0 takes a free one. */
+  /** If `port` is 0, uses a free one. */
   static async start(port = 0): Promise<RoundRobin> {
     const balancer = new RoundRobin();
     balancer.server.listen(port, '127.0.0.1');

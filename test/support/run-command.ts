@@ -10,13 +10,13 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** Events of the process that a server listens to while it runs. */
+/** Process events that a running server listens to. */
 const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'exit'];
 
 /**
- * Runs a command in this process, where all of its modules are loaded already: for tests of its effects and output, not
- * of processes. One at a time. `export` writes to stdout itself, so it needs a process of its own; so does a `serve`
- * that has to serve.
+ * Runs a command in this process, where all modules are already loaded. For tests of a command's effects and output
+ * rather than its process. Only one at a time. `export` writes directly to stdout and so needs its own process, as does
+ * a `serve` that must serve.
  */
 export async function runCommand(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
   const printed = { stdout: '', stderr: '' };
@@ -29,7 +29,7 @@ export async function runCommand(args: readonly string[], env: Record<string, st
   console.error = (text: unknown) => {
     printed.stderr += `${text}\n`;
   };
-  // Silences the log: a server that refuses to start also logs the reason, and the log bypasses the console.
+  // Silences the log: a server that refuses to start also logs the reason, and the log does not go through the console.
   process.env = { ...environment(env), WALLETD_LOG_LEVEL: 'silent' };
   process.exitCode = undefined;
   try {

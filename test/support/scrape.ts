@@ -2,15 +2,15 @@ import parse, { type ParsedFamily, type ParsedSample } from 'parse-prometheus-te
 
 type Wanted = Readonly<Record<string, string>>;
 
-/** One scrape, as a parser of Prometheus' text format reads it. */
+/** One scrape, parsed from the Prometheus text format. */
 export class Scrape {
   readonly families: readonly ParsedFamily[];
-  /** Samples by the names that queries use, with the suffixes of histograms. */
+  /** Samples by the names that queries use, including histogram suffixes. */
   private readonly samples = new Map<string, ParsedSample[]>();
 
   constructor(readonly text: string) {
     this.families = parse(text);
-    // Remove the types: with them this parser merges a histogram with labels into one series.
+    // Remove the types, because this parser would otherwise merge a histogram with labels into one series.
     for (const { name, metrics } of parse(text.replace(/^# TYPE.*\n/gm, ''))) {
       this.samples.set(name, [...(this.samples.get(name) ?? []), ...metrics]);
     }
@@ -26,7 +26,7 @@ export class Scrape {
     return this.samples.has(name);
   }
 
-  /** The sum of all series with these labels. */
+  /** Total of all series with these labels. */
   value(name: string, labels: Wanted = {}): number {
     return this.series(name, labels).reduce((sum, { value }) => sum + Number(value), 0);
   }

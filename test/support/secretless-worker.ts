@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** A normal worker, except that it does not start if its data holds a secret of the listeners. */
+/** A normal worker, except that it refuses to start if its data contains a listener secret. */
 const given = inspect(workerData, { depth: Number.POSITIVE_INFINITY, maxStringLength: null, maxArrayLength: null });
 const found = /hush-[a-z-]+/.exec(given)?.[0];
 if (found !== undefined || !given.includes('requestDeadlineMs')) {

@@ -1,7 +1,7 @@
 import { loadSettings } from '../../src/config/load.js';
 import type { Settings } from '../../src/config/schema.js';
 
-/** The default settings with some changed, by path: `{ 'void.amounts': 'request' }`. */
+/** The default settings with some changed by path, for example `{ 'void.amounts': 'request' }`. */
 export function settingsWith(changes: Readonly<Record<string, unknown>> = {}): Settings {
   const settings = loadSettings({});
   for (const [path, value] of Object.entries(changes)) {

@@ -7,7 +7,7 @@ import { WalletdProcess } from './walletd-process.js';
 
 export const NODE_PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay', 'gil', 'hal'];
 
-/** A store in a folder, the node's own files beside it, and the walletd that is running, if any. */
+/** A store in a folder, the node's own files next to it, and the running walletd, if any. */
 export class StoredNode {
   readonly folder = makeTempFolder();
   readonly store = `${this.folder.path}/data`;
@@ -57,7 +57,7 @@ export class StoredNode {
     return await runCommand(args, { ...this.env, WALLETD_ADMIN_PORT: this.adminPort });
   }
 
-  /** Ports of the running walletd, for commands that ask it. */
+  /** Operator API port of the running walletd, for commands that query it. */
   private get adminPort(): string {
     const url = this.walletd?.child.exitCode === null ? this.walletd.adminUrl : '';
     return url === '' ? '1' : new URL(url).port;

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A new folder under the system's; the caller removes it. */
+/** New folder in the system's temporary folder. The caller must remove it. */
 export function makeTempFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'walletd-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Runs a function in a new folder, which is removed at the end. */
+/** Runs a function with a new folder, which is removed afterwards. */
 export async function inTempFolder(run: (path: string) => Promise<void>): Promise<void> {
   const folder = makeTempFolder();
   try {

@@ -1,11 +1,11 @@
 import { RedisServer } from './redis-server.js';
 import { TestNode } from './test-node.js';
 
-/** A start has two seconds to connect, and a busy machine may stall for longer. */
+/** A start has two seconds to connect, and a busy machine may stall for longer, so it is retried. */
 const STARTS_MAX = 3;
 const HAS_STALLED = /connect ETIMEDOUT/;
 
-/** Several whole nodes in this process that share a store on a Redis of their own. */
+/** Several complete nodes in this process that share a store on their own Redis. */
 export class TestCluster {
   private constructor(
     readonly redis: RedisServer,
@@ -13,7 +13,7 @@ export class TestCluster {
     private readonly changes: Readonly<Record<string, unknown>>,
   ) {}
 
-  /** Starts nodes named node-0, node-1 and so on. */
+  /** Starts nodes named node-0, node-1, and so on. */
   static async start(count: number, changes: Readonly<Record<string, unknown>> = {}): Promise<TestCluster> {
     const redis = await RedisServer.start();
     const cluster = new TestCluster(redis, [], { 'cluster.expect': count, ...changes });

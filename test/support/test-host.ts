@@ -26,7 +26,7 @@ import { settingsWith } from './settings.js';
 
 const newHex = (digits: number) => randomBytes(digits / 2).toString('hex');
 
-/** Shards over a log in memory, with a clock and a memory guard that the test moves. */
+/** Shards on an in-memory log, with a clock and a memory guard that the test controls. */
 export class TestHost {
   readonly wal: MemoryWal;
   readonly clock = { nowMs: 1_700_000_000_000, now: () => this.clock.nowMs, monotonicMs: () => this.clock.nowMs };
@@ -52,11 +52,11 @@ export class TestHost {
       archive?: Archive;
       memoryMs?: number;
       idleMs?: number;
-      /** Store instead of the log in memory, which the test reaches as `wal`. */
+      /** Store to use instead of the in-memory log, which the test accesses as `wal`. */
       store?: Pick<Store, 'wal' | 'snapshots'> & { readonly storeId: string };
       isShared?: boolean;
       timers?: Timers;
-      /** False: only the test's clock confirms the time. */
+      /** If false, only the test's clock confirms the time. */
       isTimeConfirmed?: boolean;
       isClockConfirmed?: boolean;
     } = {},
@@ -116,7 +116,7 @@ export class TestHost {
     return test;
   }
 
-  /** Takes all shards over and recovers them. */
+  /** Takes over all shards and recovers them. */
   async start(): Promise<void> {
     await this.host.start(await takeOver(this.shards, this.deps));
   }
@@ -129,7 +129,7 @@ export class TestHost {
     return new Promise((resolve) => this.host.ask(shard, query, deadlineMs, { reply: resolve }));
   }
 
-  /** Transfers shard 0 to another host of the same log, whose clock stays the same. */
+  /** Transfers shard 0 to a different host on the same log, without changing that host's clock. */
   async handOver(to: TestHost): Promise<void> {
     await this.host.move({ type: 'pause', shard: 0 });
     const result = await to.take();
@@ -137,7 +137,7 @@ export class TestHost {
     await this.host.move({ type: 'release', shard: 0 });
   }
 
-  /** Takes shard 0 over: unconditionally by default. */
+  /** Takes over shard 0, unconditionally by default. */
   take(taking: Partial<Taking> = {}): Promise<MoveResult> {
     const all: Taking = {
       over: undefined,
@@ -150,7 +150,7 @@ export class TestHost {
     return this.host.move({ type: 'take', shard: 0, ...all });
   }
 
-  /** Makes the next command to shard 0, which serves now, hit a bug. */
+  /** Makes the next command for shard 0, which must be serving, trigger a bug. */
   plantBug(): void {
     const { shards } = this.host as unknown as { shards: Map<number, Shard> };
     const wallets = shards.get(0)?.source?.wallets as Wallets;
@@ -169,7 +169,7 @@ export class TestHost {
   }
 }
 
-/** The outcome of a promise so far, without waiting for it: undefined while it is pending. */
+/** The result of a promise if it is already settled, without waiting; undefined while it is pending. */
 export async function peek<T>(promise: Promise<T>): Promise<T | undefined> {
   await turns(20);
   return await Promise.race([promise, Promise.resolve(undefined)]);

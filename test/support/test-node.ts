@@ -5,11 +5,11 @@ import { makeTempFolder } from './temp-folder.js';
 
 export type LogLine = { readonly level: string; readonly message: string; readonly [field: string]: unknown };
 
-/** A whole walletd in this process, on free ports and with a folder of its own. */
+/** A complete walletd in this process, on free ports and with its own folder. */
 export class TestNode {
-  /** Resolves to the exit code with which the node asks to end, once it can serve no caller any more. */
+  /** Resolves to the exit code with which the node asks to exit, when it can no longer serve any caller. */
   readonly useless: Promise<number>;
-  /** Log lines of the main thread, without `debug`. */
+  /** Log lines of the main thread, except `debug` lines. */
   readonly logLines: LogLine[] = [];
   private readonly folder = makeTempFolder();
   private changes: Record<string, unknown> = {};
@@ -25,14 +25,14 @@ export class TestNode {
     });
   }
 
-  /** `workerEntry`: an unusual program for worker threads. */
+  /** `workerEntry` is a special program for worker threads. */
   static async start(changes: Record<string, unknown> = {}, workerEntry?: URL): Promise<TestNode> {
     const test = new TestNode(undefined, workerEntry);
     await test.restart(changes);
     return test;
   }
 
-  /** Starts another node on the store of `other`, which takes the store over. */
+  /** Starts a second node on the store of `other`, which the new node takes over. */
   static async beside(other: TestNode): Promise<TestNode> {
     const test = new TestNode(other.storeName, undefined);
     await test.restart();
@@ -47,7 +47,7 @@ export class TestNode {
     return `http://127.0.0.1:${this.mustNode().adminPort}`;
   }
 
-  /** Stops and starts again on the same store, with further settings changed. */
+  /** Stops, and starts again on the same store with additional settings changed. */
   async restart(changes: Record<string, unknown> = {}): Promise<void> {
     await this.node?.stop();
     this.changes = { ...this.changes, ...changes };

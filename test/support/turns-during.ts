@@ -1,4 +1,4 @@
-/** Turns of the event loop that other work gets while this runs. */
+/** Number of event-loop turns available to other work while this runs. */
 export async function turnsDuring(run: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let next = setImmediate(function again() {

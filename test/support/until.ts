@@ -2,10 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 10;
 
-/** A limit for failures, not a measure of speed: CI machines stall for seconds. */
+/** Limits how long a failure takes. It does not measure speed, because CI machines stall for seconds. */
 const PATIENCE_MS = 60_000;
 
-/** Resolves to the first result of `look` that is neither undefined nor false; rejects with `what` when none comes. */
+/**
+ * Resolves to the first result of `look` that is neither undefined nor false. Rejects with `what` if there is none in
+ * time.
+ */
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,

@@ -16,9 +16,9 @@ process.on('exit', () => rmSync(NODE_FOLDER, { recursive: true, force: true }));
 
 type LogLine = { msg: string; level: string; [field: string]: unknown };
 
-/** Starts as a user does, with the heap limit that the settings ask for. */
+/** Starts as a user does, with the heap limit that the settings require. */
 export const LAUNCHED = ['sh', LAUNCHER];
-/** Starts without the launcher, which takes a third of a start. */
+/** Starts without the launcher, which takes a third of the startup time. */
 export const UNLAUNCHED = [process.execPath, MAIN];
 
 /** A real walletd process. */
@@ -36,7 +36,7 @@ export class WalletdProcess {
     });
   }
 
-  /** Starts `walletd serve` on free ports; resolves when it is ready. `wrap` is a command to run it under. */
+  /** Starts `walletd serve` on free ports. Resolves when it is ready. `wrap` is a command that runs it. */
   static async start(
     env: Record<string, string>,
     wrap: readonly string[] = [],
@@ -56,7 +56,7 @@ export class WalletdProcess {
     return walletd;
   }
 
-  /** The process id of the server itself: the launcher has become it, or a tracer has started it. */
+  /** Process ID of the server itself. The launcher has become the server, or a tracer has started it. */
   get pid(): number {
     const ready = this.log.find((line) => line.msg === 'walletd is ready');
     return Number(ready?.pid);
@@ -75,7 +75,7 @@ export class WalletdProcess {
     }
   }
 
-  /** Sends the signal to the server; resolves to the exit code or signal of the child. */
+  /** Sends the signal to the server. Resolves to the child's exit code or signal. */
   async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
       const exited = once(this.child, 'exit');
@@ -97,7 +97,7 @@ export class WalletdProcess {
   }
 }
 
-/** Runs a command that ends by itself, in a process of its own. `runCommand` takes a tenth of the time. */
+/** Runs a command in its own process until it exits. `runCommand` takes a tenth of the time. */
 export function runWalletd(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -111,7 +111,7 @@ export function runWalletd(
 
 export function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WALLETD_')));
-  // Beside the store, wherever that is, so that tests leave nothing in their working directory.
+  // Next to the store, so that tests leave nothing in their working directory.
   const folder = /^lmdb:(.+)$/.exec(env.WALLETD_STORE ?? '')?.[1];
   const WALLETD_NODE_FOLDER = folder === undefined ? NODE_FOLDER : `${folder}/node`;
   return { ...inherited, WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', WALLETD_NODE_FOLDER, ...env };
@@ -125,7 +125,7 @@ function maybeRead(path: string): string | undefined {
   }
 }
 
-/** A command that runs while the test goes on. */
+/** A command that runs while the test continues. */
 export class WalletdCommand {
   stdout = '';
   stderr = '';
@@ -142,17 +142,17 @@ export class WalletdCommand {
     });
   }
 
-  /** Undefined while it runs. */
+  /** Undefined while it is running. */
   get ended(): number | NodeJS.Signals | undefined {
     return this.child.exitCode ?? this.child.signalCode ?? undefined;
   }
 
-  /** Waits until a process that it has started runs this program. */
+  /** Waits until a process that it has started is running this program. */
   async started(program: string): Promise<void> {
     const { pid } = this.child;
     await until(`${program} runs`, () => {
       const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
-      // The launcher starts other programs before, which may have ended meanwhile.
+      // The launcher starts other programs first, which may have exited in the meantime.
       return child !== '' && maybeRead(`/proc/${child}/cmdline`)?.includes(program);
     });
   }
@@ -167,7 +167,7 @@ export class WalletdCommand {
     }
   }
 
-  /** Resolves to its exit code; null when a signal ended it. */
+  /** Resolves to its exit code; null if a signal ended it. */
   async exit(signal?: NodeJS.Signals): Promise<number | null> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
       // When the pipes are closed, all output has arrived.

@@ -1,7 +1,7 @@
 import { importPlayers } from './client.js';
 import { TestNode } from './test-node.js';
 
-/** Runs with a node on which ann has 100. */
+/** Runs a function with a node on which ann has a balance of 100. */
 export async function withNode(
   settings: Record<string, unknown>,
   run: (node: TestNode) => Promise<void>,

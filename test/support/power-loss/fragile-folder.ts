@@ -18,10 +18,10 @@ import { readJournal } from './journal.js';
 import { LossyDisk } from './lossy-disk.js';
 
 const SOURCE = fileURLToPath(new URL('../../../../test/support/power-loss/power-loss.c', import.meta.url));
-/** Lock files, which LMDB maps into memory and recreates when no process has them open. */
+/** Lock files, which LMDB maps into memory, and recreates if no process has them open. */
 const MAPPED = /[/-]lock(\.mdb)?$/;
 
-/** A sentence on why power loss cannot be simulated here; undefined when it can. */
+/** Sentence that explains why power loss cannot be simulated on this machine; undefined if it can. */
 export function whyNoPowerLoss(): string | undefined {
   if (process.platform !== 'linux') return 'only Linux preloads power-loss.c';
   return spawnSync('gcc', ['--version']).status === 0
@@ -29,7 +29,10 @@ export function whyNoPowerLoss(): string | undefined {
     : 'gcc is not installed: apt-get install gcc libc6-dev';
 }
 
-/** A folder on a disk that loses its power. Processes with `env` write to it normally, and their syncs are recorded. */
+/**
+ * A folder on a simulated disk that can lose power. Processes with `env` write to it normally, and their syncs are
+ * recorded.
+ */
 export class FragileFolder {
   readonly path: string;
   private readonly own = makeTempFolder();
@@ -37,7 +40,7 @@ export class FragileFolder {
   private readonly journal = join(this.own.path, 'journal');
   private disk: LossyDisk;
 
-  /** Treats the existing files as durable. */
+  /** Treats existing files as durable. */
   constructor(path: string) {
     mkdirSync(path, { recursive: true });
     this.path = realpathSync(path);
@@ -50,7 +53,7 @@ export class FragileFolder {
   }
 
   /**
-   * Call after killing its processes. Keeps only synced data in the folder; with `random`, some of the rest too.
+   * Call this after killing the folder's processes. Keeps only synced data; with `random`, also keeps some of the rest.
    * Returns the number of unsynced changes.
    */
   losePower(random?: Random): number {
@@ -69,8 +72,8 @@ export class FragileFolder {
   }
 
   /**
-   * Call after an orderly end of its processes. Throws when a process has written anything that power-loss.c has not
-   * seen: such data would be lost although it was synced.
+   * Call this after the folder's processes have exited cleanly. Throws if a process wrote anything that power-loss.c
+   * did not record. Such data would be lost even though it was synced.
    */
   mustHaveSeenAll(): void {
     const { seen } = this.read();
@@ -84,7 +87,7 @@ export class FragileFolder {
     this.begin();
   }
 
-  /** Treats the current contents of the folder as durable. */
+  /** Treats the folder's current contents as durable. */
   private begin(): void {
     rmSync(this.journal, { force: true });
     this.disk = diskOf(this.path);

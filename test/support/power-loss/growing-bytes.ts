@@ -1,4 +1,4 @@
-/** Bytes of a file that is written to anywhere; holes are zeros. */
+/** Bytes of a file that can be written at any offset; holes contain zeros. */
 export class GrowingBytes {
   private buffer: Buffer;
   length: number;

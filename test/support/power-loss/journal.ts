@@ -12,20 +12,22 @@ const KINDS = [
   'sync-folder',
 ] as const;
 
-/** One operation of a process on a file or a folder. */
+/** One operation by a process on a file or folder. */
 export interface JournalRecord {
   readonly kind: (typeof KINDS)[number];
-  /** Place in the journal. */
+  /** Position in the journal. */
   readonly at: number;
   readonly inode: number;
-  /** Place in the file, its new length, or the place in the journal up to which a sync made everything durable. */
+  /**
+   * Offset in the file, its new length, or, for a sync, the journal position up to which it made everything durable.
+   */
   readonly offset: number;
   readonly path: string;
-  /** The written bytes; the new path after a rename. */
+  /** Bytes written, or the new path after a rename. */
   readonly data: Buffer;
 }
 
-/** Records in order. The last one may be cut off because its process was killed. */
+/** Records in order. The last one may be truncated because its process was killed. */
 export function* readJournal(bytes: Buffer): Generator<JournalRecord> {
   for (let at = 0; at + HEADER_BYTES <= bytes.length; ) {
     const pathAt = at + HEADER_BYTES;

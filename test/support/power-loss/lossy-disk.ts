@@ -3,17 +3,17 @@ import type { Random } from '../../simulation/random.js';
 import type { JournalRecord } from './journal.js';
 import { LossyFile } from './lossy-file.js';
 
-/** A change of a folder's names: the file under a name, or none. */
+/** A change to the names in a folder: the file that a name now refers to, if any. */
 interface Renaming {
   readonly at: number;
   readonly names: readonly (readonly [path: string, file: LossyFile | undefined])[];
-  /** The file that was created by it. */
+  /** The file that this change created. */
   readonly created: LossyFile | undefined;
 }
 
 /**
- * Files and their names as processes see them, and as the disk has them. The disk has the name of a created file once
- * the file is synced, as on ext4, XFS and Btrfs. It has renames and removals once their folder is synced.
+ * Files and their names, both as processes see them and as they are on disk. A new file's name is on disk once the file
+ * is synced, as on ext4, XFS and Btrfs. Renames and removals are on disk once their folder is synced.
  */
 export class LossyDisk {
   /** Files as processes see them, by path. */
@@ -22,7 +22,7 @@ export class LossyDisk {
   private renamings: Renaming[] = [];
   private readonly inodes: Map<number, LossyFile>;
 
-  /** Files that exist and are durable, by path and by inode. */
+  /** Files that already exist and are durable, by path and by inode. */
   constructor(files: readonly (readonly [path: string, inode: number, bytes: Buffer])[]) {
     const all = files.map(([path, inode, bytes]) => ({ path, inode, file: new LossyFile(bytes) }));
     this.seen = new Map(all.map(({ path, file }) => [path, file]));
@@ -30,7 +30,7 @@ export class LossyDisk {
     this.inodes = new Map(all.map(({ inode, file }) => [inode, file]));
   }
 
-  /** Number of changes that the disk may lack. */
+  /** Number of changes that may not be on disk. */
   get unsynced(): number {
     const files = new Set([...this.seen.values(), ...this.synced.values()]);
     return this.renamings.length + [...files].reduce((sum, file) => sum + file.unsynced, 0);
@@ -72,7 +72,7 @@ export class LossyDisk {
     }
   }
 
-  /** Files by path after a loss of power; with `random`, some unsynced changes survive. */
+  /** Files by path after a power loss. With `random`, some unsynced changes survive. */
   afterLoss(random?: Random): Map<string, Buffer> {
     const kept = random?.below(this.renamings.length + 1) ?? 0;
     const names = new Map(this.synced);

@@ -1,23 +1,23 @@
 import type { Random } from '../../simulation/random.js';
 import { GrowingBytes } from './growing-bytes.js';
 
-/** Some disks write sectors of 512 bytes as a whole, most file systems pages. */
+/** Some disks write 512-byte sectors atomically; most file systems write pages atomically. */
 const SECTOR_BYTES = [512, 4096] as const;
 
-/** A write, or a new length where there is no data. */
+/** A write, or a new length if there is no data. */
 interface Change {
   readonly at: number;
   readonly offset: number;
   readonly data: Buffer | undefined;
-  /** Whether its descriptor was opened with O_DSYNC. */
+  /** Whether the file descriptor was opened with O_DSYNC. */
   readonly isDurable: boolean;
 }
 
-/** A file as processes see it, and as the disk has it. */
+/** A file, both as processes see it and as it is on disk. */
 export class LossyFile {
   readonly seen: GrowingBytes;
   private readonly synced: GrowingBytes;
-  /** Changes that the disk may lack, and durable ones that came after such. */
+  /** Changes that may not be on disk, and later durable changes. */
   private changes: Change[] = [];
 
   constructor(bytes: Buffer) {
@@ -36,17 +36,17 @@ export class LossyFile {
     if (isDurable) carryOut(change, this.synced);
   }
 
-  /** Marks changes before this place of the journal as being on the disk. */
+  /** Marks changes before this journal position as being on disk. */
   sync(before: number): void {
     for (const change of this.changes) if (change.at < before) carryOut(change, this.synced);
     this.changes = this.changes.filter(({ at }) => at >= before);
-    // Later durable changes have just been overwritten: apply them again.
+    // Later durable changes have just been overwritten, so apply them again.
     for (const change of this.changes) if (change.isDurable) carryOut(change, this.synced);
   }
 
   /**
-   * Contents of the disk after a loss of power. With `random`, some unsynced bytes survive: the beginning of an append,
-   * and any sectors of an overwrite.
+   * Disk contents after a power loss. With `random`, some unsynced bytes survive: the beginning of an append, and
+   * arbitrary sectors of an overwrite.
    */
   afterLoss(random?: Random): Buffer {
     if (random === undefined) return this.synced.bytes;
