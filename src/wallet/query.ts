@@ -66,7 +66,7 @@ export type Query =
       readonly type: 'find-players';
       /** Prefix of the usernames to find. */
       readonly prefix: string;
-      /** The position of the first player to look at. */
+      /** The position of the first player to examine. */
       readonly from: number;
       readonly limit: number;
     }
@@ -74,7 +74,7 @@ export type Query =
       readonly type: 'find-id';
       /** Id of a transaction, round, request or operation of any player. */
       readonly id: string;
-      /** The position of the first player to look at. */
+      /** The position of the first player to examine. */
       readonly from: number;
       readonly limit: number;
     };

@@ -338,7 +338,7 @@ const SHARD: readonly Row[] = [
     'const isOutage = failures > 0 && failures === travellers.length;',
     'const isOutage = failures > 0;',
     'test/shard/group-commit.test.ts',
-    'a failed append is retried without a pause if another one succeeded',
+    'a failed append is retried without a pause if a different one succeeded',
   ],
   [
     'a second answer is passed on',

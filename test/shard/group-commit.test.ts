@@ -235,7 +235,7 @@ test('a server that does not answer does not delay appends to other servers', as
   assert.deepEqual(scene.landed, ['1 ok', '1 ok']);
 });
 
-test('a failed append is retried without a pause if another one succeeded', async () => {
+test('a failed append is retried without a pause if a different one succeeded', async () => {
   const scene = new TwoQueues();
   scene.appendQueueOf.set(1, 0);
   await scene.request(0, 1);

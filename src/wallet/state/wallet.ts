@@ -407,7 +407,10 @@ export class Wallet {
     return this.link(round, facts, createdMs, createdMs, amount, bytes, 0, end, hash);
   }
 
-  /** As `add`, for a transaction with a history: the `length` bytes from `start` are its id and effects. */
+  /**
+   * As `add`, for a transaction with a history: the `length` bytes from `start` are its id and effects. Updates the
+   * wallet's counts.
+   */
   addRecord(
     round: Round,
     facts: number,

@@ -320,7 +320,7 @@ test('other work can run while the keys of many puts are loaded', async () => {
   assert.ok(turns > 10, `${turns} turns`);
 });
 
-test('an outage of the archive is logged at once, and every ten seconds until it ends', async () => {
+test('an archive outage is logged immediately, and every ten seconds until it ends', async () => {
   const codes: unknown[] = [];
   const clock = { ...systemClock, nowMs: 0, monotonicMs: () => clock.nowMs };
   const log = { ...silentLogger, warn: ({ code }: { readonly code: string }) => void codes.push(code) };
