@@ -92,7 +92,7 @@ function isStopped(pid: number): boolean {
   return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }
 
-fault('two nodes that end together leave everything to the third', async (scene) => {
+fault('if two nodes end together, the third takes over all shards', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -104,7 +104,7 @@ fault('two nodes that end together leave everything to the third', async (scene)
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('a node ends while the follower of its shards is killed', async (scene) => {
+fault("a node ends while its shards' follower is killed", async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -134,7 +134,7 @@ fault('the last node stops at once and restarts with everything', async (scene) 
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-rareFault('one node joins while another one leaves, and ten come one after the other', async (scene) => {
+rareFault('one node joins while another leaves, and ten nodes join one by one', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(300);
@@ -148,7 +148,7 @@ rareFault('one node joins while another one leaves, and ten come one after the o
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('a cluster refuses only repeats that the platform has caused', async (scene) => {
+fault('a cluster refuses only repeats that the platform itself sent', async (scene) => {
   const { redis, cluster } = await onRedis(scene, { WALLETD_DUPLICATES: 'reject' });
   await importPlayers(cluster.adminUrl, ['ann'], OPENING_BALANCE);
   const client = new PlatformClient(cluster.callbackUrl);
@@ -176,7 +176,7 @@ fault('a cluster refuses only repeats that the platform has caused', async (scen
   await scene.run('verify', '--store', redis.url, '--deep');
 });
 
-fault('the shards of a dead worker thread go on elsewhere', async (scene) => {
+fault("a dead worker thread's shards are served elsewhere", async (scene) => {
   const { redis, cluster, log } = await onRedis(scene, {}, 2);
   const settings = settingsWith({
     store: redis.url,

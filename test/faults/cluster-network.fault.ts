@@ -7,7 +7,7 @@ import { assertUndisturbed, NODES, onRedis, proveCluster, SHARDS, untilTakenOver
 import { OPENING_BALANCE } from './load.js';
 import { fault } from './scene.js';
 
-fault('others take over from an isolated machine, which acknowledges nothing more', async (scene) => {
+fault('other nodes take over from an isolated one, which acknowledges nothing more', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -30,7 +30,7 @@ fault('others take over from an isolated machine, which acknowledges nothing mor
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('of two nodes without a link one gives its shards away', async (scene) => {
+fault('if two nodes lose their link, one gives up its shards', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene, {}, 2);
   const load = await scene.load(cluster);
   await delay(500);
@@ -52,7 +52,7 @@ fault('of two nodes without a link one gives its shards away', async (scene) => 
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('lost answers of a peer are requested again and executed once', async (scene) => {
+fault("a peer's lost answers are requested again, but executed once", async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);

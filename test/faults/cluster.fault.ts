@@ -27,7 +27,7 @@ withAndWithoutFollowers('other nodes take over the shards of a killed node', asy
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('the third node takes everything over when two are killed', async (scene) => {
+fault('the third node takes over all shards when two are killed', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);
@@ -88,7 +88,7 @@ fault('nodes killed together restart with one assignment and all data', async (s
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('a node that cannot reach its store gives its shards away', async (scene) => {
+fault('a node that cannot reach its store gives up its shards', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);

@@ -79,7 +79,7 @@ const NONE: Case = { what: 'no damage', damage: async () => {} };
 const CASES: readonly Case[] = [...HARMLESS, ...FATAL, NONE, NONE];
 const ENV = { ...EAGER, WALLETD_SHARDS: String(CASES.length), WALLETD_SNAPSHOTS_EVERY_SECONDS: '0' };
 
-faultOnEachStore('a damaged shard has right balances or stops; the rest serves', async (scene, place) => {
+faultOnEachStore('a damaged shard has correct balances or stops; the others serve', async (scene, place) => {
   const balances = await growStore(scene, place);
   const raw = place.open();
   const newest: string[] = [];

@@ -114,7 +114,7 @@ fault('moving slots under load loses, repeats and refuses nothing', async (scene
   await proveTwice(scene, load, walletd, cluster, cluster.masters[0] as RedisServer);
 });
 
-fault('a second walletd takes all shards over without loss, and the first ends', async (scene) => {
+fault('a second walletd takes over all shards without loss, and the first ends', async (scene) => {
   const { cluster, walletd, load } = await clustered(scene, { masters: 3, replicas: 0 });
   await delay(500);
   const second = await scene.walletd(cluster.url, ENV);

@@ -14,7 +14,7 @@ const RULES: readonly (readonly [lacks: string, rules: readonly string[], senten
   ['its keys', ['resetkeys', '~other:*'], /NOPERM this user has no permissions to access one of the keys/],
 ];
 
-fault('a Redis user without a right is refused with a sentence that names it', async (scene) => {
+fault('a Redis user without a required permission is refused, naming the permission', async (scene) => {
   const redis = await scene.redis();
   for (const [lacks, rules, sentence] of RULES) {
     await redis.call('ACL', 'SETUSER', 'walletd', 'reset', 'on', '>secret', '~*', '+@all', ...rules);

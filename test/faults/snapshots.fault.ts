@@ -64,7 +64,7 @@ const STEPS = [
   'after trimLog',
 ];
 
-faultOnEachStore('kill -9 at each step of a snapshot loses nothing and leaves nothing behind', async (scene, place) => {
+faultOnEachStore('kill -9 at any snapshot step loses nothing and leaves nothing behind', async (scene, place) => {
   const env = { ...EAGER, WALLETD_SHARDS: '1' };
   let walletd = await scene.walletd(place.url, env);
   const raw = place.open();

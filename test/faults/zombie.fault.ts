@@ -29,7 +29,7 @@ const REDIS_STEPS: readonly Step[] = [
  */
 const LMDB_STEPS: readonly Step[] = REDIS_STEPS.map(([what], i) => [what, 'before compareAndWrite', i + 2]);
 
-faultOnEachStore('an owner replaced in the middle of its snapshot changes no byte', async (scene, place) => {
+faultOnEachStore('an owner replaced during its snapshot changes nothing in the store', async (scene, place) => {
   const first = await scene.walletd(place.url, ENV);
   const raw = place.open();
   const witness = await Witness.of(raw);
