@@ -30,7 +30,7 @@ test('a failure that only a newer owner knows is answered with an unknown outcom
   assert.deepEqual(replies, [{ answer: { type: 'failed', failure: 'unsure' }, body: '' }]);
 });
 
-test('an operator gets an unknown outcome for a failure that only a newer owner knows', () => {
+test('an operator gets an unknown outcome for an unknown failure name', () => {
   const peer = calls();
   const results: WireResult[] = [];
   const replier = new AnswerOnce<WireResult>({ reply: (result) => void results.push(result) }, silentLogger);

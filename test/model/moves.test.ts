@@ -24,7 +24,7 @@ const BALANCE = 1_000_000;
 type Step =
   | { readonly type: 'bet'; readonly node: number; readonly id: number }
   | { readonly type: 'follow' | 'take' | 'confirm' | 'die'; readonly node: number }
-  /** What happens to `take` on its way to the other node, and to `own` on its way back. */
+  /** Fate of `take` on its way to the other node, and to `own` on its way back. */
   | {
       readonly type: 'hand-over';
       readonly from: number;

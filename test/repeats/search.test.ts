@@ -26,7 +26,7 @@ test('the search finds no violation by an operator that keeps the promises', asy
   assert.ok(explored.counts.repeats >= REPEATS);
 });
 
-test('the search finds a repeat that is paid again and shrinks it to three steps', async (t) => {
+test('the search finds a repeat that is paid twice, and shrinks it', async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const { explored, wire } = await exploreToy('a reward behind a cancel is paid again');
   const [broken] = explored.broken;
