@@ -36,28 +36,28 @@ const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
     "INSERT INTO walletd_saved VALUES (0, 0, '')",
     'TRUNCATE walletd_fresh',
   ],
-  'add and drop the table of a day': [
+  'add and drop the table for a day': [
     'CREATE TABLE walletd_rounds_1 (LIKE walletd_rounds INCLUDING ALL)',
     `ALTER TABLE walletd_rounds DETACH PARTITION walletd_rounds_${DAY}`,
     `DROP TABLE walletd_rounds_${DAY}`,
   ],
-  'drop the schema, or make another, or a temporary table': [
+  'drop the schema; create a schema or a temporary table': [
     'DROP SCHEMA walletd CASCADE',
     'CREATE SCHEMA another',
     'CREATE TEMPORARY TABLE passing (a int)',
   ],
-  'use tables of other schemas, `public` too': [
+  'use tables in other schemas, including `public`': [
     'SELECT * FROM app.secrets',
     'DELETE FROM app.secrets',
     'SELECT * FROM public.others',
     'CREATE TABLE public.more (a int)',
   ],
-  'read files of the server or run programs on it': [
+  'read files or run programs on the server': [
     "SELECT pg_read_file('postgresql.conf')",
     "COPY (SELECT 1) TO PROGRAM 'true'",
     "SELECT pg_ls_dir('.')",
   ],
-  'see passwords, make roles or databases, change the server': [
+  'read passwords, create roles or databases, change server settings': [
     'SELECT * FROM pg_authid',
     'CREATE ROLE another',
     'CREATE DATABASE another',
@@ -65,8 +65,8 @@ const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
     'SELECT pg_reload_conf()',
     'ALTER ROLE walletd SUPERUSER',
   ],
-  'copy the server as a replica does': ["SELECT pg_create_physical_replication_slot('mine')"],
-  'end sessions of others': [
+  'replicate the server': ["SELECT pg_create_physical_replication_slot('mine')"],
+  "terminate other users' sessions": [
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'postgres' AND pid <> pg_backend_pid()",
   ],
 };
@@ -78,7 +78,7 @@ interface Claim {
 }
 
 function claims(): readonly Claim[] {
-  const [, table = ''] = /^(\| who may \|.*?)\n\n/ms.exec(PAGE) ?? [];
+  const [, table = ''] = /^(\| right \|.*?)\n\n/ms.exec(PAGE) ?? [];
   const [head = [], , ...rows] = table.split('\n').map((line) => line.split('|').slice(1, -1));
   const roles = head.slice(1).map((cell) => cell.replaceAll('`', '').trim());
   return rows.flatMap(([to = '', ...cells]) =>

@@ -46,13 +46,13 @@ const COMMANDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['FUNCTION', 'LOAD', LIBRARY],
     ['FUNCTION', 'LOAD', 'REPLACE', LIBRARY],
   ],
-  'see all settings, `masterauth` and `requirepass` too (`CONFIG GET`)': [
+  'read all settings, including `masterauth` and `requirepass` (`CONFIG GET`)': [
     ['CONFIG', 'GET', 'masterauth'],
     ['CONFIG', 'GET', 'requirepass'],
     ['CONFIG', 'GET', '*'],
   ],
   'copy the server (`PSYNC`)': [['PSYNC', '?', '-1']],
-  'make it the replica of another (`SLAVEOF`)': [['SLAVEOF', '127.0.0.1', '1']],
+  'make the server a replica of another one (`SLAVEOF`)': [['SLAVEOF', '127.0.0.1', '1']],
   '`SYNC`, `REPLICAOF`, `FAILOVER`': [['SYNC'], ['REPLICAOF', '127.0.0.1', '1'], ['FAILOVER']],
   '`FUNCTION DELETE`, `FLUSH`, `RESTORE`, `DUMP`': [
     ['FUNCTION', 'DELETE', 'other'],
@@ -78,7 +78,7 @@ const COMMANDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['RENAME', LOG, 'walletd:x'],
     ['EVAL', 'return 1', '0'],
   ],
-  'use keys of another prefix': [
+  'use keys with a different prefix': [
     ['GET', 'other:{0}:head'],
     ['SET', 'other:{0}:head', 'x'],
     ['FCALL', 'walletd_append_2', '2', 'other:{0}:head', 'other:{0}:wal'],
@@ -92,7 +92,7 @@ interface Claim {
 }
 
 function claims(): readonly Claim[] {
-  const [, table = ''] = /^(\| who may \|.*?)\n\n/ms.exec(fileOf('docs/redis.md')) ?? [];
+  const [, table = ''] = /^(\| right \|.*?)\n\n/ms.exec(fileOf('docs/redis.md')) ?? [];
   const [head, , ...rows] = table.split('\n').map((line) => line.split('|').slice(1, -1));
   const users = (head ?? []).slice(1).map((cell) => cell.replaceAll('`', '').trim());
   return rows.flatMap(([to = '', ...cells]) =>
