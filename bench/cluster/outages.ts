@@ -131,7 +131,7 @@ export async function redis({ stage, probe, rate }: Scene): Promise<Round> {
   return { values: [round.acted], told: refused(round) };
 }
 
-/** Stops all nodes at once, and then starts them at once. */
+/** Kills all nodes at the same time, and then starts them all at the same time. */
 export async function restart({ stage, probe }: Scene): Promise<Round> {
   const { cluster } = stage;
   const all = [...cluster.nodes.keys()];

@@ -5,7 +5,7 @@ import { type Group, keep } from './group.js';
 
 const usernames = Array.from({ length: 64 }, (_, n) => `player-${String(n).padStart(10, '0')}`);
 
-/** Keep only totals, because keeping each number would take a good part of the time that computing it takes. */
+/** Keeps only the sum: storing each hash would cost nearly as much as computing it. */
 export const hashing: Group = {
   name: 'hash a username to 32 bits',
   operations: usernames.length,

@@ -204,8 +204,8 @@ function describe({ shard, reason, salvaged, found }: Loss, record: NodeRecord):
 }
 
 /**
- * End of the log before the loss was found. Every refused start since then has appended a fence with the sequence
- * number of a missing entry. `untilMs` is the latest time that a missing entry can have.
+ * End of the log when the loss was found. Each refused start since then has appended a fence that reuses the sequence
+ * number of a missing entry, so later ends do not count. `untilMs`: no missing entry is newer.
  */
 function endBeforeLoss(shard: number, { ends }: Loss['salvaged'], record: NodeRecord): End & { untilMs: number } {
   const acknowledged = record.acknowledged(shard);

@@ -24,7 +24,7 @@ export const BEAT_MS = 200;
 const HASTE_MS = 50;
 /** Minimum interval between two writes of this member's record. */
 const RECORD_MS = 1000;
-/** The registry counts as out of sight after this time without an answer. */
+/** The registry counts as unreachable after this long without an answer. */
 const SEEN_MS = 5000;
 
 /**

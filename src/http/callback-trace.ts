@@ -39,7 +39,7 @@ export class CallbackTrace {
     readonly span: CallbackSpan | undefined,
   ) {}
 
-  /** Undefined if the callback is neither logged nor sampled. Does not read the header to decide. */
+  /** Undefined if the callback is neither logged nor sampled, or has no trace id. */
   static maybeOf(
     endpoint: Endpoint,
     header: string,

@@ -20,9 +20,9 @@ export type Defer = (callback: () => void) => void;
 const BACKOFF_MIN_MS = 20;
 const BACKOFF_MAX_MS = 200;
 /**
- * A flush starts at this many commands, or this long after the first command if every turn brings more commands. The
- * second limit is a time and not a number of turns, because with 8,000 busy connections one turn of the event loop
- * takes 100 ms.
+ * A flush starts once this many commands wait, or this long after the first one if every iteration of the event loop
+ * brings more. The second limit is a time, not a number of iterations: with 8,000 busy connections, one iteration takes
+ * 100 ms.
  */
 const FLUSH_COMMANDS = 16;
 const FLUSH_WAIT_MS = 2;

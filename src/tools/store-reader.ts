@@ -9,7 +9,7 @@ import type { ScaleTable } from '../wallet/amount.js';
  * - verify/ checks a store
  * - inspect/ and export/ read its history
  * - reconcile/ compares it with the platform's records
- * - loss/ makes a broken shard continue
+ * - loss/ gets a broken shard running again
  * - snapshots/ lists and takes snapshots
  * - simulate/ plays the platform against any operator, and needs no store
  * These folders do not import each other. Code that they share is in this folder.

@@ -79,7 +79,7 @@ function* hitsInRound(username: string, round: Round, id: string): Generator<IdH
   }
   for (const { type, id: closingId } of closings) {
     if (closingId !== id) continue;
-    // A rollback BY_ROUND has its request's id.
+    // A BY_ROUND rollback has no id of its own; the recorded id is the id of its request.
     const kind = type === 'rollback' ? 'request' : 'transaction';
     yield { ...place, kind, what: `${type} of the round`, id: undefined, state: undefined, timeMs: undefined };
   }

@@ -213,7 +213,7 @@ export class ShardMoves {
     shard.stop(reason);
     this.deps.log.error(
       { code: 'shard-takeover-failed', shard: shard.id, error: reason },
-      'shard take-over failed, stays stopped',
+      'shard takeover failed, shard stopped',
     );
   }
 

@@ -23,7 +23,7 @@ export class LinkSiege {
   private readonly ends = [new End({ tag: A }), new End({ tag: B })] as const;
   private readonly server = createServer((near) => this.carry(near));
   private readonly sockets = new Set<Socket>();
-  /** Number of parts that pass before the relay changes one. */
+  /** Number of chunks that the relay forwards unchanged before it corrupts one. */
   private passing = Number.POSITIVE_INFINITY;
   private changed = 0;
   private sent = 0;

@@ -38,7 +38,7 @@ const NOT_IN_THE_CONSOLE: Readonly<Record<string, string>> = {
   WalletdBackupArchiveDiffers: 'the follower has ended with it; BackupBehind says what comes of that',
   WalletdBackupNotHandedOver: 'it needs two moments; the page Snapshots counts it',
 };
-/** Counters since startup, which are not a lasting emergency. */
+/** Less urgent in the console than in the alert rules: the console counts since startup, long after an emergency has passed. */
 const MILDER = ['WalletdAssertionFailed'];
 
 test('each alert is in the console or excluded with a reason', () => {

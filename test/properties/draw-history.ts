@@ -5,7 +5,7 @@ import type { Random } from '../simulation/random.js';
 const LEAST = 5;
 const MOST = 40;
 const IDS = ['id', 'roundId', 'refId'];
-/** Distance between the request numbers of two drawers, so that their request ids differ. */
+/** Offset between the request numbers of two drawers, so that their request ids differ. */
 const NUMBERS_APART = 1000;
 
 /** Draws new messages of one player, in the same way as the search for repeats does. */

@@ -44,7 +44,7 @@ export class KeyFilter {
   private readonly spanDays: number;
   /** Newest first. */
   private spans: Span[] = [];
-  /** Numbers of the spans dropped since the last save. */
+  /** Ids of the spans dropped since the last save. */
   private dropped: number[] = [];
 
   /**

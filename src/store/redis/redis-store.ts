@@ -128,7 +128,7 @@ export class RedisStore implements Store {
     });
   }
 
-  /** Combines the sizes of all masters: the store is full when its first master is full. */
+  /** Combines the sizes of all masters. The store is full as soon as any master is full. */
   async room(): Promise<StoreRoom> {
     const rooms = await this.ofEach(roomOf);
     const free = rooms.flatMap(({ freeBytes }) => (freeBytes === undefined ? [] : [freeBytes]));

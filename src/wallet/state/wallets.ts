@@ -13,8 +13,8 @@ const bodyWriter = new ByteWriter();
 /**
  * All wallets of one shard. Players are never removed. Each has a position in creation order that never changes, even
  * across snapshots. A wallet that is not used for a while hibernates, and it wakes when it is used again. A hibernated
- * player takes half the memory, and a snapshot copies its packed record unchanged. Only short wallets hibernate, which
- * takes a few microseconds.
+ * player takes half the memory, and a snapshot copies its packed record unchanged. Only short wallets hibernate,
+ * so that hibernating one takes only a few microseconds.
  */
 export class Wallets {
   readonly tables: Tables;
