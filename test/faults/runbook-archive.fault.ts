@@ -39,7 +39,7 @@ rareReplay(15, 'the archive moves to another database, and the follower with it'
   await night.run();
   await night.run();
   await night.run();
-  await night.byHand('for walletd and the follower alike', () => machine.set('WALLETD_ARCHIVE', variables.NEW_ARCHIVE));
+  await night.byHand('for walletd and the follower', () => machine.set('WALLETD_ARCHIVE', variables.NEW_ARCHIVE));
   await night.run();
   await night.run();
   const before = await archivedRounds(machine);
@@ -68,7 +68,7 @@ rareReplay(16, 'walletd moves to another archive, and nobody tells the follower'
   assert.match(readFileSync(join(machine.folder, 'walletd.prom'), 'utf8'), /^walletd_backup_archive_differs 1$/m);
   assert.notEqual(former, variables.NEW_ARCHIVE);
   const night = new Night(machine, 16, variables);
-  await night.byHand('Write the `WALLETD_ARCHIVE` of walletd into the settings of the follower');
+  await night.byHand("Copy walletd's `WALLETD_ARCHIVE` into the follower's settings");
   await night.run();
   assert.match(await night.run(), /^Nothing differs\.$/m);
   night.end();

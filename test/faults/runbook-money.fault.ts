@@ -49,7 +49,7 @@ rareReplay(4, 'a wrong mass deposit is taken back, and the script can do no more
   const count = PLAYERS.length + 1;
   const limits = { COUNT: String(count), AMOUNT: String(50 * count) };
   const night = new Night(machine, 4, { SINCE: since, OPERATOR: 'script', ...limits });
-  await night.byHand('Take the token of the script out of the settings', () => writeTokens());
+  await night.byHand("Remove the script's token from walletd's settings", () => writeTokens());
   await night.run();
   assert.equal(await gift('late'), 401, 'the script can do no more');
   const shown = await night.run();
@@ -134,10 +134,10 @@ async function scriptGaveMoney(scene: Scene, by: 'list' | 'time'): Promise<void>
   night.leaveOut('pending or refused');
   await night.run();
   if (by === 'time') {
-    await night.byHand('take `WALLETD_MONEY_CREDIT_MAX` out', () => machine.set('WALLETD_MONEY_CREDIT_MAX', ''));
+    await night.byHand('remove `WALLETD_MONEY_CREDIT_MAX`', () => machine.set('WALLETD_MONEY_CREDIT_MAX', ''));
     await night.run();
   } else {
-    night.leaveOut('take `WALLETD_MONEY_CREDIT_MAX` out');
+    night.leaveOut('remove `WALLETD_MONEY_CREDIT_MAX`');
     night.leaveOut('restart walletd');
   }
   night.end();

@@ -30,7 +30,7 @@ replay(5, 'the disk of Redis is full, and Redis has ended', async (scene) => {
   await until('Redis has ended', () => redis.hasEnded);
   await until('callers get 503', () => machine.load.count('busy') > 0);
   const night = new Night(machine, 5);
-  await night.byHand('Free space', () => disk.free());
+  await night.byHand('Free up space', () => disk.free());
   await night.byHand('start Redis again', () => redis.start());
   await night.run();
   assert.match(await night.run(), /\broom\b/);
@@ -57,7 +57,7 @@ rareReplay(7, 'two processes have one store, and the other one is to stay', asyn
   const night = new Night(machine, 7);
   await night.byHand('Do not start this walletd again');
   await night.run({ exit: 1 });
-  await night.byHand('point the platform to the other process', () => machine.load.moveTo(second));
+  await night.byHand('direct the platform to it', () => machine.load.moveTo(second));
   const movedMs = performance.now();
   await until('the other one answers', () => machine.load.firstAnswerAfter(movedMs));
   night.leaveOut('this process should serve');
@@ -121,7 +121,7 @@ async function moveStore(scene: Scene, archive: boolean): Promise<void> {
     await night.run();
     await night.byHand('write `$NEW_ARCHIVE`', () => machine.set('WALLETD_ARCHIVE', archived.variables.NEW_ARCHIVE));
   } else {
-    night.leaveOut('make a new database');
+    night.leaveOut('create a new database');
     night.leaveOut('write `$NEW_ARCHIVE`');
   }
   await night.run();
@@ -186,7 +186,7 @@ rareReplay(12, 'the node folder is lost', async (scene) => {
   rmSync(folder, { recursive: true });
   await delay(500);
   const night = new Night(machine, 12);
-  await night.byHand('Decide whether the store is in doubt, too');
+  await night.byHand('Decide whether the store is in doubt as well');
   await night.byHand('create the folder there with the same owner');
   await night.run();
   await night.run();

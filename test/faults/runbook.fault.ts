@@ -94,7 +94,7 @@ rareReplay(2, 'Redis and walletd are gone, and the backup had followed to the en
   const night = new Night(machine, 2);
   await night.run();
   await night.byHand('start an empty Redis at the same address', () => redis.startEmpty());
-  night.leaveOut('make a new database');
+  night.leaveOut('create a new database');
   night.leaveOut('write `$NEW_ARCHIVE`');
   for (let step = 5; step <= 8; step++) await night.run();
   night.end();
@@ -130,7 +130,7 @@ rareReplay(2, 'the disk of the embedded store is gone', async (scene) => {
   const night = new Night(machine, 2);
   await night.run();
   night.leaveOut('start an empty Redis');
-  night.leaveOut('make a new database');
+  night.leaveOut('create a new database');
   night.leaveOut('write `$NEW_ARCHIVE`');
   for (let step = 5; step <= 8; step++) await night.run();
   night.end();
@@ -157,7 +157,7 @@ async function behind(scene: Scene) {
   const second = new Night(machine, 2);
   await second.run();
   await second.byHand('start an empty Redis', () => redis.startEmpty());
-  second.leaveOut('make a new database');
+  second.leaveOut('create a new database');
   second.leaveOut('write `$NEW_ARCHIVE`');
   await second.run();
   await second.run();
@@ -169,8 +169,8 @@ async function behind(scene: Scene) {
 replay(3, 'the backup is behind, and shards go on without what is missing', async (scene) => {
   const { machine, lostAtMs, night } = await behind(scene);
   await night.run();
-  await night.byHand('Look for something newer');
-  night.leaveOut('there is something newer');
+  await night.byHand('Look for a source that is newer');
+  night.leaveOut('there is a newer source');
   const shown = await night.run({ yes: true });
   await night.run();
   const exported = await night.run();
@@ -182,9 +182,9 @@ replay(3, 'the backup is behind, and shards go on without what is missing', asyn
 rareReplay(3, 'the backup is behind, and something newer is found', async (scene) => {
   const { machine, night } = await behind(scene);
   await night.run();
-  await night.byHand('Look for something newer');
+  await night.byHand('Look for a source that is newer');
   await night.run();
-  night.leaveOut('there is nothing newer');
+  night.leaveOut('there is no newer source');
   await night.run();
   await night.run();
   await night.run();
@@ -229,14 +229,14 @@ rareReplay(11, 'the followed backup is behind, and is restored at a new address'
   });
   await night.run();
   night.leaveOut('there is no backup');
-  night.leaveOut('you go on without the rounds');
+  night.leaveOut('you continue without the rounds');
   await night.run();
   assert.match(machine.refusal, /this node has acknowledged.*accept-loss/);
   night.goOnIn('go to [night 3]');
   const third = new Night(machine, 3, variables);
   await third.run();
-  await third.byHand('Look for something newer');
-  third.leaveOut('there is something newer');
+  await third.byHand('Look for a source that is newer');
+  third.leaveOut('there is a newer source');
   const shown = await third.run({ yes: true });
   await third.run();
   const exported = await third.run();
@@ -255,7 +255,7 @@ rareReplay(11, 'no backup has the rounds, and walletd goes on without them', asy
   await night.run({ yes: true });
   await night.run();
   await night.run();
-  await night.byHand('Compare with the platform');
+  await night.byHand('Compare all callbacks');
   night.end();
   await machine.load.stop();
   const lists = readdirSync(scene.nodeFolder).filter((name) => name.startsWith('lost-rounds-'));
@@ -312,7 +312,7 @@ async function bringFormerMaster(scene: Scene, archive: boolean): Promise<void> 
     await night.run();
     await night.byHand('write `$NEW_ARCHIVE`', () => machine.set('WALLETD_ARCHIVE', String(variables.NEW_ARCHIVE)));
   } else {
-    night.leaveOut('make a new database');
+    night.leaveOut('create a new database');
     night.leaveOut('write `$NEW_ARCHIVE`');
   }
   await night.run();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { commandsInText, NIGHTS, VARIABLES } from '../faults/runbook-page.js';
+import { readPages } from './pages.js';
 
 const FAULTS = new URL('../../../test/faults/', import.meta.url);
 const sources = readdirSync(FAULTS)
@@ -37,4 +38,19 @@ test('every variable in the runbook is explained and used', () => {
   const used = new Set([...commands.matchAll(/\$\{?([A-Z_]+)/g)].map(([, name = '']) => name));
   for (const name of used) assert.ok(VARIABLES.has(name) || name.startsWith('WALLETD_'), `$${name}`);
   for (const name of VARIABLES) assert.ok(used.has(name) || name === 'SETTINGS', `$${name} is in no command`);
+});
+
+/** Words that a replay quotes from a step. */
+const QUOTED = /\.(?:byHand|leaveOut)\(\s*'((?:\\.|[^'\\])+)'/g;
+
+test('the runbook contains the words that its replays quote', () => {
+  const pages = readPages().filter(({ path }) => path.startsWith('docs/runbook'));
+  const prose = pages.map(({ text }) => text.replace(/\s+/g, ' ')).join(' ');
+  const quoted = sources.flatMap((source) => [...source.matchAll(QUOTED)]);
+  assert.ok(quoted.length > 30, `${quoted.length} quotations`);
+  const words = quoted.map(([, text = '']) => text.replaceAll("\\'", "'"));
+  assert.deepEqual(
+    words.filter((text) => !prose.includes(text)),
+    [],
+  );
 });
