@@ -66,7 +66,7 @@ replay(10, 'explained differences resolve, and the rest is corrected once', asyn
   ]);
   await night.run();
   assert.match(await night.run(), /bet-settled +P +r-less/);
-  await night.byHand('ask the platform for the callback that is missing', async () => {
+  await night.byHand('ask the platform for the missing callback', async () => {
     await accepted('placeBets', bet('ann', 'unknown'));
     for (const id of ['unknown', 'unsettled']) await accepted('settleBets', settlement('ann', id, 2));
     await accepted('cancelBets', cancel('cancelled'));
