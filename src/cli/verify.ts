@@ -72,6 +72,7 @@ ${EXIT.cutOff} no differences, but the last segment of the backup was cut off.`,
 }
 
 async function verifyBackup(from: string, options: VerifyOptions): Promise<Outcome> {
+  const noted = options.noted === undefined ? undefined : readNoted(options.noted);
   const { source, whole } = await backupInput(from, undefined, options);
   const progress = new Progress('Verifying', !options.json);
   let part = whole;
@@ -83,7 +84,6 @@ async function verifyBackup(from: string, options: VerifyOptions): Promise<Outco
           },
         })
       : framesOfFile(source, whole, progress.update);
-  const noted = options.noted === undefined ? undefined : readNoted(options.noted);
   const report = await verifyFrames(frames, readerFormats, noted?.heads).finally(() => progress.stop());
   const { formats, findings, newestMs, copiedMs } = report;
   noted?.mustBeOf(formats.storeId);
