@@ -1,4 +1,4 @@
-import { ENDPOINTS } from '../callback/callbacks.js';
+import { CALLBACKS } from '../callback/callbacks.js';
 import { FAILURES } from '../callback/failures.js';
 import type { OperatorCommand } from '../wallet/command.js';
 import type { Query } from '../wallet/query.js';
@@ -37,7 +37,7 @@ const COMMANDS: { readonly [Type in OperatorCommand['type']]: true } = {
 
 /** False for a callback endpoint that only a newer walletd knows. */
 export function isKnownEndpoint(endpoint: string): boolean {
-  return (ENDPOINTS as readonly string[]).includes(endpoint);
+  return Object.hasOwn(CALLBACKS, endpoint);
 }
 
 /** False for a failure that only a newer walletd knows. */

@@ -1,14 +1,16 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isOutage } from '../base/outage-error.js';
+import { systemClock } from '../base/clock.js';
+import { silentLogger } from '../base/logger.js';
 import type { MemberRecord, MembershipRegistry } from '../cluster/table.js';
 import { Watch } from '../cluster/watch.js';
+import { waitForStore } from './wait-for-store.js';
 
 /** Half of a member's heartbeat interval. */
 const LOOK_MS = 100;
 const CONNECT_MS = 500;
 /** A store that has just been opened may be busy for a moment, which must not make the start fail. */
-const OUTAGE_MAX_MS = 10_000;
+const BUSY_STORE = { waitMs: 10_000, clock: systemClock, log: silentLogger };
 
 /**
  * Members that pass the filter and whose heartbeats advance. Peers detect a dead member in the same way; see `Watch`.
@@ -22,7 +24,7 @@ export async function livingMembers(
   const watch = new Watch();
   const called = new Set<string>();
   for (;;) {
-    const { beats, view } = await readWithRetry(table);
+    const { beats, view } = await waitForStore(() => table.read(), BUSY_STORE);
     const nowMs = performance.now();
     watch.heartbeatsRead(beats, nowMs);
     // Members may have joined in the meantime.
@@ -38,16 +40,6 @@ export async function livingMembers(
       return asked.filter(([tag]) => watch.hasLived(tag)).map(([, member]) => member);
     }
     await delay(LOOK_MS);
-  }
-}
-
-async function readWithRetry(table: MembershipRegistry): Promise<Awaited<ReturnType<MembershipRegistry['read']>>> {
-  for (const endMs = performance.now() + OUTAGE_MAX_MS; ; await delay(LOOK_MS)) {
-    try {
-      return await table.read();
-    } catch (error) {
-      if (!isOutage(error) || performance.now() >= endMs) throw error;
-    }
   }
 }
 

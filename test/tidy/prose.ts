@@ -16,7 +16,7 @@ const FOLDERS = ['src', 'bench', 'test'];
 /** Contains deliberate breaches, which are not checked. */
 const PLANTED = 'test/tidy/words.test.ts';
 
-/** Files whose paths end like this, relative to the project root. */
+/** TypeScript files of src, bench and test, relative to the project root. */
 export function sourceFiles(): string[] {
   return FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -79,7 +79,7 @@ export function messagesIn(file: string, text: string): Prose[] {
  * A call from its name to its closing bracket. Brackets in strings count, which works because they are balanced in
  * these sources.
  */
-export function callAt(text: string, start: number): string {
+function callAt(text: string, start: number): string {
   let depth = 0;
   for (let at = text.indexOf('(', start); at < text.length; at++) {
     if (text[at] === '(') depth++;

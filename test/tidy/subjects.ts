@@ -6,7 +6,7 @@ const LENGTH_MAX = 72;
 const SUBJECT = /^[a-z][\w./-]*(?:, [a-z-][\w./-]*)*: [a-z`]/;
 const UPSTREAMS = ['@{upstream}', 'HEAD~20'];
 
-/** Why a commit subject violates the rule in CONTRIBUTING; undefined if it is valid. */
+/** Why a commit subject is invalid; undefined if it is valid. */
 export function findFault(subject: string): string | undefined {
   if (subject.length > LENGTH_MAX) return `${subject.length} characters, and ${LENGTH_MAX} are allowed: ${subject}`;
   if (!SUBJECT.test(subject)) return `no "area: imperative summary": ${subject}`;

@@ -1,4 +1,4 @@
-import { callAt, type Prose } from './prose.js';
+import type { Prose } from './prose.js';
 
 /**
  * Words that hide a sentence's subject. A determiner before a noun ("this shard", "that day") also counts; name the
@@ -51,10 +51,4 @@ export function forbiddenWords(glossary: string): string[] {
     .flatMap((cell) => cell.split(','))
     .map((word) => word.trim())
     .filter((word) => word !== '');
-}
-
-/** Warnings and errors in a source file that have no `code`, by line number. */
-export function uncodedIn(text: string): string[] {
-  const calls = text.matchAll(/\blog(?:ger)?\??\.(?:warn|error)\(/gi);
-  return [...calls].map(({ index }) => callAt(text, index)).filter((call) => !/\bcode\b/.test(call));
 }

@@ -65,7 +65,7 @@ const SHORT_LOOK_MS = 50;
 /**
  * Standby copy of a shard that another owner serves, built by reading that owner's log. Everything that it applies is
  * durable. Like the owner, it keeps the newest entries, so that either of them can put back entries lost by the store.
- * It can take over the shard at any time without loading anything.
+ * The follower can take over the shard at any time without loading anything.
  */
 export class Follower implements OwnTail {
   private readonly replay: Replay;
