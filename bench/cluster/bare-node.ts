@@ -13,8 +13,7 @@ import { connectTo } from '../support/redis-client.js';
 /*
  * Baseline for a cluster node: an echo server without a wallet. It forwards calls that hash to another node, and
  * answers its own calls once they are in their shard's log. It also follows logs, and sends heartbeats to its peers and
- * to a table. It executes nothing, compares no heads and takes over no shards. walletd's nodes do that work in
- * addition.
+ * to a table. It executes nothing, compares no heads and takes over no shards. walletd's nodes do all of this as well.
  */
 
 /** Settings in the variable BARE_NODE. */
@@ -46,8 +45,8 @@ const ownerOf = (shard: number): number => ownerOfAll ?? shard % ports.length;
 const keyOf = (shard: number): string => `bare:{${shard}}`;
 
 /**
- * An append queue: one append at a time to one master. Entries that arrive in the meantime join the next write, shard
- * by shard.
+ * Append queue of one master, which runs one append at a time. Entries that arrive during an append are written
+ * together by the next one, as one stream entry per shard.
  */
 class AppendQueue {
   private waiting: { readonly shard: number; readonly text: string; readonly answer: () => void }[] = [];

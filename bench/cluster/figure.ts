@@ -7,7 +7,7 @@ export type Unit = 'ms' | 'us' | '% of a core' | 'times' | 'requests';
 export interface Goal {
   readonly name: string;
   readonly unit: Unit;
-  /** Target value. If undefined, the figure is a baseline, below which no server that does more work can go. */
+  /** Target value. If undefined, the figure is a baseline: a server that does more work cannot get below it. */
   readonly toReach?: number;
   /** True if the target is a minimum rather than a maximum. */
   readonly isLeast?: true;

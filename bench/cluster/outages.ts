@@ -7,14 +7,17 @@ import type { Probe } from './probe.js';
 import { NODES, SHARDS, type Stage } from './stage.js';
 import { type UnderLoad, underLoad } from './under-load.js';
 
-/** The shard with a quarter of the players. */
+/** The shard that holds a quarter of all players. */
 export const LARGE = 0;
 const LARGE_SHARE = 0.25;
 const BALANCE = 100;
 /** Duration of a typical rolling restart. */
 const CALM_SECONDS = 50;
 
-/** One round of one fault in a cluster full of players. Each round leaves the cluster as it found it. */
+/**
+ * Parameters of one round with one fault, in a cluster with all its players. Each round restores the cluster's initial
+ * state at its end.
+ */
 export interface Scene {
   readonly stage: Stage;
   readonly probe: Probe;
@@ -92,9 +95,13 @@ export async function move({ stage, rate }: Scene): Promise<Round> {
   return { values: [acted, result.maxMs] };
 }
 
-/** Restarts all nodes one after another with all followers complete, as described in docs/cluster-operations.md. */
+/**
+ * Restarts the nodes one after another, as described in docs/cluster-operations.md. Before the next restart, all
+ * followers must be complete.
+ */
 export async function roll({ stage, rate }: Scene): Promise<Round> {
-  // Baseline without a fault: the machine itself pauses now and then, and a process is slow until it has warmed up.
+  // Measure a baseline without a fault first: even then, the machine sometimes pauses, and a process is slow until it
+  // has warmed up.
   const calm = await underLoad(stage.server, { rate, seconds: CALM_SECONDS }, async () => {});
   const { result } = await underLoad(stage.server, { rate, seconds: 100 }, async () => {
     for (let i = 0; i < NODES; i++) {
@@ -110,8 +117,8 @@ export async function roll({ stage, rate }: Scene): Promise<Round> {
 }
 
 /**
- * Kills the large shard's Redis master. It has only one replica, so the former master restarts as soon as the replica
- * has been promoted.
+ * Kills the large shard's Redis master. The master has only one replica, so the former master restarts as soon as that
+ * replica has been promoted.
  */
 export async function redis({ stage, probe, rate }: Scene): Promise<Round> {
   const { cluster, server } = stage;

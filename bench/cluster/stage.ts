@@ -74,7 +74,7 @@ export class Stage {
     return this.indexOf(seen?.shards[shard]?.followers[0] ?? '');
   }
 
-  /** Resolves when the target node has the shard. */
+  /** Moves a shard. Resolves when the target node serves it. */
   async move(shard: number, to: number): Promise<void> {
     await this.cluster.ask(`/v1/cluster/shards/${shard}/move`, { node: nameOf(to) });
     await until(`shard ${shard} is at ${nameOf(to)}`, async () => (await this.ownerOf(shard)) === to);

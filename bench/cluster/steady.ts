@@ -37,7 +37,7 @@ export interface Gathered {
   readonly pids: readonly number[];
 }
 
-/** Nodes behind a load balancer, which also uses processor time. */
+/** Nodes behind a load balancer. The load balancer also uses processor time, which `pids` excludes. */
 export interface Nodes {
   readonly server: Server;
   readonly pids: readonly number[];
@@ -66,13 +66,13 @@ async function soloOn(store: Readonly<Record<string, string>>, like: Server): Pr
   return { server: { ...like, name: 'one node', url: balancer.url, adminUrl, booksUrl: adminUrl }, pids: [pid] };
 }
 
-/** Busiest node's share of a core without callers: membership registry, links and followers. */
+/** Share of a core that the busiest node uses without callers, for the membership registry, links and followers. */
 export async function idle({ three }: Calm): Promise<Round> {
   const shares = await Promise.all(three.pids.map((pid) => coreShare(pid, IDLE_MS)));
   return { values: [100 * Math.max(...shares)] };
 }
 
-/** Lag of the followers, as they report it. */
+/** Lag of the followers, from their own metrics. */
 export async function lag({ stage, seconds }: Pick<Calm, 'seconds'> & { readonly stage: Stage }): Promise<Round> {
   const lags: number[] = [];
   await underLoad(stage.server, { rate: LAG_RATE, seconds: seconds + 2, connections: CONNECTIONS }, async () => {

@@ -1,4 +1,4 @@
-/** One search as performed by the console: page after page until a page contains players. */
+/** Result of one search. Like the console, the search requests page after page until a page contains players. */
 export interface Searched {
   readonly ms: number;
   readonly requests: number;

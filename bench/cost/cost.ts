@@ -21,7 +21,8 @@ const SECRET = '0123456789abcdef0123456789abcdef';
 
 /**
  * Measures the cost of each optional feature separately, relative to a walletd with default settings. Features that can
- * be switched on and off at runtime are measured in turns. Metrics are always counted; `micro` measures their cost.
+ * be switched at runtime are alternately on and off in one process. Metrics cannot be switched off; `micro` measures
+ * their cost.
  */
 export function runCost(settings: CostSettings): Promise<CostReport> {
   return withCleanUp(async () => {

@@ -8,7 +8,10 @@ export interface Beside {
   begin(): () => void;
 }
 
-/** Share of a core that the activity uses: with it minus without it, for each pair of turns. */
+/**
+ * Share of a core that the activity uses, for each pair of turns: the share with the activity minus the share without
+ * it.
+ */
 export interface Taken {
   readonly name: string;
   readonly shares: readonly number[];
@@ -18,9 +21,9 @@ const TURN_MS = 3000;
 const PAIRS_PER_ROUND = 4;
 
 /**
- * Measures an idle, warmed-up process with and without the activity, in turns. Separate runs in alternation differ by a
- * seventh on a noisy machine, which hides a cost of one hundredth. Work done once a second does not depend on the load,
- * so an idle process is enough.
+ * Measures an idle, warmed-up process alternately with and without the activity. Separate processes would differ by a
+ * seventh on a noisy machine, which would hide a cost of 1 %. Work done once a second does not depend on the load, so
+ * an idle process is enough.
  */
 export async function takeTurns(pid: number, besides: readonly Beside[], rounds: number): Promise<readonly Taken[]> {
   const pairs = rounds * PAIRS_PER_ROUND;

@@ -18,7 +18,10 @@ interface Case {
 
 const PLAYERS = 4000;
 const ROUND_IDS = 200;
-/** The round IDs were computed to hash into the last values of 2^31. Without a hash key, their table took 16 MB. */
+/**
+ * Unkeyed, the computed round IDs hash to the last `SPACE` values below 2^31. Before hashes had a key, a table of such
+ * IDs took 16 MB.
+ */
 const SPACE = 2 ** 16;
 /** Duration of one round, long enough that a single pause matters little. */
 const ROUND_MS = 100;
@@ -37,7 +40,7 @@ export async function runKeys({ rounds }: KeysSettings): Promise<void> {
     const random = computed.map(randomLike);
     const times: { readonly computed: number[]; readonly random: number[] } = { computed: [], random: [] };
     for (let round = -1; round < rounds; round++) {
-      // The kinds take turns at going first. The first round only warms up.
+      // Alternate which kind goes first. The first round is only a warm-up.
       for (const kind of round % 2 === 0 ? (['computed', 'random'] as const) : (['random', 'computed'] as const)) {
         const took = nsPerKey(kind === 'computed' ? computed : random, run);
         if (round >= 0) times[kind].push(took);

@@ -6,7 +6,7 @@ import { usernameOf } from './stories.js';
 
 /**
  * Expected balance of every player, in units. A request with an unknown outcome widens the range of possible balances.
- * All other players must have their exact balance.
+ * Every other player's balance must match exactly.
  */
 export class Books {
   private readonly least: Float64Array;

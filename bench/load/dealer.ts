@@ -5,7 +5,7 @@ import type { Mix, Step, Story } from './stories.js';
 const RANDOM_SEED = 20_251;
 const TWO_32 = 2 ** 32;
 
-/** One round of play at a step of its story. */
+/** One round of play, and the current step of its story. */
 export class Play {
   /** True if the last request was refused, which leaves its outcome unknown until a retry is answered. */
   isDoubtful = false;

@@ -24,7 +24,7 @@ export interface Generated extends LoadResult {
   readonly keepsPlayers: boolean;
 }
 
-/** Receives the share of players that have been created before the measured period; 1 when all exist. */
+/** Reports preparation progress before the measured period, from 0 to 1. */
 export type OnFilled = (share: number) => void;
 
 /** Called after each piece of the measured period. */
@@ -33,13 +33,14 @@ export type OnPiece = (latencies: LatencySummary) => void;
 let runs = 0;
 
 /**
- * Maximum warm-up. V8 compiles request handling in background threads, and again after a wrong assumption. In the first
- * ten seconds of a closed loop, that took a third of a process's time. A short run has a short warm-up.
+ * Maximum warm-up. V8 compiles request handling in background threads, and recompiles it when an assumption proves
+ * wrong. In the first ten seconds of a closed loop, compilation took a third of the process's time. A short run has a
+ * short warm-up.
  */
 const WARM_UP_SECONDS_MAX = 12;
 const WARM_UP_RUNS = 2;
 const WARM_UP_PLAYERS_MAX = 10_000;
-/** Share of the preparation that is spent on importing players; placing their open bets is the rest. */
+/** Share of the preparation time that importing players takes; the rest is for placing their open bets. */
 const IMPORT_SHARE = 0.3;
 
 /** Warms up a server before the measured period, because a fresh process is slow at first. */

@@ -17,11 +17,11 @@ import { tickEvery } from './ticker.js';
  * answer must echo its request's ID, succeed, and move the balance by the right amount. At the end, every player must have
  * the balance that the answers add up to.
  *
- * In a closed loop, a request is due when its connection has received the previous answer. In an open loop, it is due by
- * the clock, regardless of the server, and its latency is measured from that time. While a server stalls, requests become
- * due and wait, and the histogram includes all of that waiting. At 2,000 per second, half of the requests leave within
- * some microseconds of their time. At 5,000 and more, the clock ticks five times per millisecond, so up to 0.2 ms of the
- * latency is the generator's own, equally for every server.
+ * In a closed loop, a request is due when its connection has received the previous answer. In an open loop, it is due
+ * by the clock, regardless of the server, and its latency is measured from that time. While a server stalls, requests
+ * become due and wait, and the histogram includes all of that waiting. At 2,000 requests per second, half of them are
+ * sent within a few microseconds of their due time. At 5,000 and more, the clock ticks five times per millisecond, so
+ * up to 0.2 ms of the latency is the generator's own, equally for every server.
  *
  * Overload is an open loop in which the server may be busy: refusals are counted separately, and requests that become due
  * while no connection is free are not sent. A refused bet is dropped, since its game never began. Any other refused
@@ -90,7 +90,7 @@ export type GeneratorLine =
   | { readonly type: 'result'; readonly result: LoadResult };
 
 const TICK_MIN_MS = 0.2;
-/** Unmeasured warm-up until both programs have been compiled. */
+/** Unmeasured warm-up, in which V8 compiles the generator and the server. */
 const WARM_UP_MS = 1000;
 /** Longer than a server may take for its last answers. */
 const LAST_ANSWERS_MS = 5000;
@@ -107,14 +107,14 @@ class Run implements ConnectionListener {
   private startedAt = 0;
   private measuredFrom = 0;
   private answers = 0;
-  /** Requests of an open loop that have been sent or should have been sent. */
+  /** Number of an open loop's requests that have become due so far, whether they were sent or not. */
   private due = 0;
   private notSent = 0;
   private broke = 0;
   private wrong = 0;
   private firstWrong: string | undefined;
   private isStopping = false;
-  /** How far ahead of time the open loop's clock may tick. */
+  /** Maximum time by which the open loop's ticker may be early. */
   private leadMs = 0;
   private isAwaitingDue = false;
 
@@ -204,7 +204,7 @@ class Run implements ConnectionListener {
     }
   }
 
-  /** Checks the clock again in the next turn, because no sleep is short enough. */
+  /** Checks the clock again in the next event-loop iteration, because no sleep is short enough. */
   private awaitDue(): void {
     if (this.isAwaitingDue) return;
     this.isAwaitingDue = true;
@@ -254,7 +254,7 @@ class Run implements ConnectionListener {
     };
   }
 
-  /** Records the requests that are due and unanswered. Each has waited at least this long. */
+  /** Records the waiting time so far of each request that is due and unanswered. Its latency is at least that long. */
   private recordWaiting(now: number): void {
     for (const { play, dueAt } of this.connections) if (play !== undefined) this.successes.record(now - dueAt);
     if (this.options.rate === undefined || this.options.isOverload) return;

@@ -50,7 +50,9 @@ export function runLoad(settings: LoadSettings): Promise<LoadReport> {
   });
 }
 
-/** Closed loops for each connection count, then open loops for each rate. With both options, both kinds. */
+/**
+ * One closed loop per connection count, then one open loop per rate. If only rates are given, there is no closed loop.
+ */
 export function loadsOf({ connections, rate, seconds, players, mix, openBets, target }: LoadSettings): readonly Load[] {
   const load = { seconds, players: Math.min(...players), mix, openBets, signingSecret: target?.signingSecret };
   const closed = connections ?? (rate === undefined ? [CONNECTIONS] : []);
@@ -91,7 +93,7 @@ async function ownServers(settings: LoadSettings): Promise<Contest> {
   return { durability: store.durability, contestants };
 }
 
-/** A walletd that keeps serving others, measured with each number of players in turn. */
+/** A walletd that other callers use as well, measured with one number of players after another. */
 function runningOne(target: Target, { players }: LoadSettings): Contest {
   console.log(`players of ${target.url} whose names begin with ${TARGET_PLAYERS} are created, and stay;`);
   console.log('other players are not touched');

@@ -15,7 +15,7 @@ const RACED_COLUMNS: readonly Column[] = [
 
 const SPREAD_AT = 3;
 
-/** Garbage collections and memory per player, measured over the same period as the latencies. */
+/** Columns for garbage collections and memory per player, measured over the same period as the latencies. */
 export const VITALS_COLUMNS: readonly Column[] = [
   '',
   ...['load', 'longest ms', 'full GCs', 'longest pause ms', 'resident MiB', 'B/player'].map((right) => ({ right })),
@@ -54,13 +54,13 @@ export function printRaced(raced: readonly Raced[]): void {
   }
 }
 
-/** Warnings about generators that used these shares of a core. */
+/** Warns if a generator was the bottleneck. `shares` are the generators' shares of a core. */
 export function generatorSentences(shares: readonly number[]): string[] {
   const isFull = shares.some((share) => share > GENERATOR_SHARE_MAX);
   return isFull ? ['the generator had no CPU left: the server may be faster than this'] : [];
 }
 
-/** Columns that are informative for these results. For example, a single round has no spread. */
+/** Omits the column for the spread if every result has only one round. */
 export function racedFigures(raced: readonly Raced[]): { columns: readonly Column[]; rows: string[][] } {
   const has = (_: unknown, at: number) => at !== SPREAD_AT || raced.some(({ rounds }) => rounds.length > 1);
   return { columns: RACED_COLUMNS.filter(has), rows: raced.map((one) => racedRow(one, raced).filter(has)) };
@@ -95,7 +95,7 @@ export function vitalsRow(one: Raced): string[] {
     figure(collections),
     !(collections > 0) ? '' : most(({ vitals }) => vitals.longestPauseMs).toFixed(1),
     figure(medianOf(one, ({ vitals }) => vitals.residentAfter) / MIB),
-    // A target also has players that belong to others.
+    // A target also has players that the bench did not create, so no memory per player can be computed.
     isKept(one) && !Number.isNaN(collections)
       ? figure(medianOf(one, ({ vitals }) => vitals.residentBefore) / load.players)
       : '',

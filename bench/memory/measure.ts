@@ -56,7 +56,10 @@ function place(wallets: Wallets, username: string, n: number): void {
   run(wallets, { type: 'placeBets', ...envelope, username, txns: [bet] });
 }
 
-/** `requestId`: a second settle needs a new ID, because otherwise it is a stale retry. */
+/**
+ * A second settle of the same bet needs a new `requestId`, because otherwise it counts as a late retry of the first
+ * one.
+ */
 function settle(wallets: Wallets, username: string, n: number, requestId = envelope.id): void {
   const facts = { turnOver: 0, isSingleState: false, byRound: false, isEndRound: true } as const;
   const txn = {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
 
-/** Bytes in and outside the heap. Every bet is in its own round. */
+/** Bytes, both in the heap and outside it. Every bet is in its own round. */
 export interface MemoryReport {
   /** A funded player without bets. */
   readonly perPlayer: number;

@@ -3,7 +3,7 @@ import { type Group, keep } from './group.js';
 
 const SCALE = 4;
 const POWER = 10 ** SCALE;
-/** Amounts from integers to the maximum number of decimals. */
+/** Amounts with no decimals, with the maximum number of decimals, and with every number in between. */
 const units = Array.from({ length: 64 }, (_, n) => n * 98_765 * 10 ** (n % 5));
 const decimals = units.map((amount) => amount / POWER);
 

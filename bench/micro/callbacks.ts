@@ -97,7 +97,7 @@ const movement = (status: string) => (n: number) => ({ refId: id('mov1', n), sta
 /** Each purse is debited and then credited back. */
 export const purses = twice(all('adjustBalance', movement('DEBIT')), all('adjustBalance', movement('CREDIT')));
 
-/** Bets per request in arrays; enough requests are sent to reach `CALLBACKS` bets. */
+/** Number of bets per request in the array cases. All requests of a case together contain `CALLBACKS` bets. */
 export const ARRAY_LENGTH = 8;
 export const arrays = numbers
   .filter((n) => n % ARRAY_LENGTH === 0)

@@ -64,7 +64,7 @@ const stages = new Histogram({
   registers: [],
 });
 
-/** The same answers and stages, but without money and batches. */
+/** The same answers and stages, but without counting money and batches. */
 function plain(): void {
   for (let i = 0; i < CALLBACKS; i++) {
     const startedMs = systemClock.monotonicMs();

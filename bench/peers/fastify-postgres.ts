@@ -5,9 +5,9 @@ import { WALLET_FUNCTIONS } from './wallet-functions.js';
 
 /*
  * The fastest PostgreSQL design we know of: each callback is one prepared call of one function, in its own transaction,
- * over pipelined connections. In two runs on two cores, these answered 1.4 and 1.5 times as many callbacks as a `pg`
- * pool of the same size, which does not pipeline. pg-native answered 0.9 times as many. The package postgres, which
- * also pipelines, answered 1.25 times as many.
+ * over pipelined connections. In two runs on two cores, this design answered 1.4 and 1.5 times as many callbacks as a
+ * `pg` pool of the same size, which does not pipeline. Relative to the same pool, pg-native answered 0.9 times as many
+ * callbacks, and the package postgres, which also pipelines, 1.25 times as many.
  */
 const SCHEMA = 'functions';
 /** Values from 6 to 48 were tried: throughput grows up to 24, but not beyond. */

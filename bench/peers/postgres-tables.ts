@@ -2,7 +2,7 @@ import { type ClientBase, type ClientConfig, type Pool, types } from 'pg';
 import type { Player } from './fastify-peer.js';
 
 /*
- * The best tables for these two operations that we know of. Amounts are in whole units.
+ * The fastest tables that we know of for these two operations. Amounts are in whole units.
  *
  * - A player has a short number, so that the only index on bets does not need the name in every entry.
  * - Pages are left half empty, so that new versions of a balance and a bet fit next to the old row and touch no index
@@ -37,7 +37,7 @@ INSERT INTO player (username, currency, balance)
 SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
 ON CONFLICT DO NOTHING`;
 
-// Parse as numbers, because pg returns 8-byte integers as strings by default, which cannot be added. All of ours are
+// Parse 8-byte integers as numbers. By default, pg returns them as strings, which cannot be added. All amounts here are
 // safe integers.
 types.setTypeParser(types.builtins.INT8, Number);
 

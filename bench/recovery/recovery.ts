@@ -97,7 +97,7 @@ export function historyRows(histories: readonly History[]): string[][] {
   );
 }
 
-/** Calls `onStep` with the result of each of its `STEPS`. */
+/** Measures one history in `STEPS` steps, and calls `onStep` with each step's result. */
 async function measureHistory(
   store: Store,
   players: number,

@@ -14,7 +14,7 @@ interface Scale {
   readonly ticks: readonly number[];
 }
 
-/** The width of a phone, so that chart text is as large there as the surrounding text. */
+/** The width of a phone's screen, so that charts are not scaled down there and their text is as large as the page's. */
 const WIDTH = 360;
 const HEIGHT = 320;
 const LEFT = 46;
@@ -63,15 +63,15 @@ export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
   return svg(HEIGHT, [...grid, ...ticks, ...labels, ...names, ...lines].join(''));
 }
 
-/** The first, the last, and as many in between as fit. */
+/** The first and the last value, and as many evenly spaced ones in between as fit. */
 function thinned(values: readonly number[]): number[] {
   const step = Math.ceil((values.length - 1) / X_TICKS_MAX) || 1;
   return values.filter((_, i) => i === values.length - 1 || (i % step === 0 && i + step / 2 < values.length));
 }
 
 /**
- * Heights at which labels do not overlap, in the given order. Each is as close as possible to its given height, or
- * above it.
+ * Moves labels apart vertically so that they do not overlap. Returns the new heights in the given order. A label moves
+ * up if possible, and down only where the chart's top leaves no space.
  */
 export function apart(heights: readonly number[]): number[] {
   const order = heights.map((height, i) => ({ height, i })).sort((a, b) => b.height - a.height);

@@ -13,7 +13,7 @@ p { color: var(--soft); overflow-wrap: anywhere; }
 .verdict { color: var(--text); max-width: 40rem; }
 svg { display: block; width: 100%; max-width: 30rem; height: auto; overflow: visible; }
 svg text { fill: var(--soft); font-size: 12px; }
-/* Draw lines on top of names, because a hidden piece of a line is a hidden figure. */
+/* Draw lines on top of their names, because a name that covers a line would hide measured values. */
 svg .name { font-weight: 600; }
 svg .grid { stroke: var(--line); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -51,7 +51,7 @@ export function paragraph(text: string): string {
   return `<p>${escapeHtml(text)}</p>`;
 }
 
-/** Empty if there are no sentences. */
+/** List of sentences; empty if there are none. */
 export function list(sentences: readonly string[]): string {
   if (sentences.length === 0) return '';
   return `<ul>${sentences.map((sentence) => `<li>${escapeHtml(sentence)}</li>`).join('\n')}</ul>`;

@@ -7,7 +7,7 @@ import { short } from './chart.js';
  */
 const FLOORS = ['durable echo', 'echo'];
 
-/** Verdict on the largest load, which is the rightmost point. */
+/** Verdict about the largest load, which is the chart's rightmost point. */
 export function throughputVerdict(raced: readonly Raced[]): string {
   const perSecond = (one: Raced) => medianOf(one, (result) => result.perSecond);
   return verdict(raced, perSecond, (value) => `answered ${short(value)} callbacks/s`);

@@ -115,7 +115,7 @@ function printed(cells: readonly string[]): string {
   return cells.map((cell, i) => cell.padStart(Math.max(SOAK_COLUMNS[i]?.right.length ?? 0, CELL_MIN))).join('  ');
 }
 
-/** Compares the end of a soak with its first tenth. Empty if no minute has passed. */
+/** Sentences that compare the end of a soak with its first tenth. Empty if the soak was shorter than a minute. */
 export function soakSentences(minutes: readonly Minute[]): string[] {
   const last = minutes.at(-1);
   if (last === undefined) return [];

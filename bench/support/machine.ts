@@ -11,8 +11,8 @@ export function machine(): string {
 }
 
 /**
- * Cost of one durable write of 4 KiB in the folder: the physical limit behind every figure. It is text, because there
- * are two values: a virtual machine's disk that was idle for a millisecond can take ten times as long.
+ * Cost of one durable write of 4 KiB in the folder: the physical limit behind every figure. Returned as text with two
+ * values, because on a virtual machine, a write to a disk that was idle for a millisecond can take ten times as long.
  */
 export function describeFsync(folder: string): string {
   const own = mkdtempSync(`${folder}/walletd-fsync-`);

@@ -88,7 +88,7 @@ export function runProgram(cwd: string, program: string, ...args: string[]): str
   }
 }
 
-/** Reads the server's log, because pg_ctl does not repeat it. */
+/** Reads the server's log, because pg_ctl's output does not contain the reason. */
 function readServerLog(own: string): string {
   return existsSync(`${own}/log`) ? `\n${readFileSync(`${own}/log`, 'utf8')}` : '';
 }

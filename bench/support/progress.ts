@@ -33,7 +33,7 @@ export class RunProgress {
   /** Reports the progress of the import for the next run, which takes a minute for a million players. */
   filled(name: string, share: number): void {
     const now = performance.now();
-    // The bar advances only once all players exist.
+    // The run's time starts when all players exist, so the bar does not advance before that.
     this.startedAt = now;
     const reportedAt = this.reportedAt ?? now;
     this.reportedAt = share === 1 ? undefined : reportedAt;

@@ -18,7 +18,7 @@ export interface Server {
   readonly booksUrl: string | undefined;
   /** Operator API token, if it requires one. */
   readonly token?: string | undefined;
-  /** Prefix of player names in a walletd that has other users. */
+  /** Prefix of the bench's player names in a walletd that has other players. */
   readonly playerPrefix?: string;
   /**
    * Settings of a walletd started by the bench, with which its tools find its store. Undefined for any other server.
@@ -155,7 +155,7 @@ export function bearer(token: string | undefined): Readonly<Record<string, strin
 
 interface Sums {
   readonly created: number;
-  /** Only walletd reports it. */
+  /** Reported only by walletd. */
   readonly skipped?: number;
 }
 

@@ -69,7 +69,10 @@ function onRedis(redisUrl: string, durability: Durability, node: Env, prefix: st
   };
 }
 
-/** Removes everything except walletd's two function libraries, unless the bench is ended by kill -9. */
+/**
+ * Uses the user's own Redis. All keys are removed at the end, unless kill -9 ends the bench. walletd's two function
+ * libraries remain in the server.
+ */
 function onUsersRedis(url: string, durability: Durability, node: Env): Store {
   const prefix = `walletd-bench-${randomBytes(4).toString('hex')}:`;
   const place = must(parseRedisAddress(url), 'it was checked').name;

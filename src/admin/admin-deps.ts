@@ -23,7 +23,7 @@ export interface OperatorService {
   ask(question: PlayerQuery): Promise<QueryResult | BusyAnswer>;
   askShard(shard: number, question: Query): Promise<QueryResult | BusyAnswer>;
   readonly readiness: 'ready' | 'starting' | 'archive-unknown';
-  /** One result per shard that serves. */
+  /** Resolves to one result for each shard that is being served. */
   takeSnapshots(): Promise<readonly object[]>;
   status(): readonly object[];
 }
@@ -45,13 +45,13 @@ export interface ShardMove {
 
 /** Cluster commands and state. Promises reject during a store outage. */
 export interface ClusterService {
-  /** JSON; undefined until the membership registry has responded. */
+  /** Serializable as JSON; undefined until the membership registry has responded. */
   readonly status: object | undefined;
   /** Transfers of shards between nodes, newest first. */
   readonly moves: readonly ShardMove[];
   /** Drains the node, or makes it eligible for shards again. */
   drain(node: string, isDrained: boolean): Promise<ClusterRefusal | undefined>;
-  /** Transfers the shard to the node. `by` is a human-readable originator. */
+  /** Transfers the shard to the node. `by` says in words who asked for the transfer. */
   moveShard(shard: number, node: string, by: string): Promise<ClusterRefusal | undefined>;
 }
 
@@ -76,7 +76,9 @@ export interface VerifySummary {
   readonly movedOn: number;
   /** Losses that an operator has accepted, one sentence each. */
   readonly accepted: readonly string[];
-  /** First rows of all `currencies`; sums are decimal strings. */
+  /**
+   * Ledger totals of the first currencies, with sums as decimal strings. `currencies` is the number of all currencies.
+   */
   readonly books: readonly {
     readonly currency: string;
     readonly players: number;
@@ -122,7 +124,7 @@ export interface OperatorToken {
 export interface Observability {
   /** Prometheus text format, with its content type. */
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
-  /** OpenAPI document of both listeners, including the given paths and schemas of this one. */
+  /** OpenAPI document of both listeners. The caller passes the paths and schemas of this listener. */
   readonly openapi: (paths: object, schemas: object) => object;
 }
 

@@ -130,7 +130,7 @@ export class AdminServer {
     });
     this.parseJson();
     new ServerGuard(this.app.server, CONNECTION_LIMITS, deps.counts);
-    // If an answer is queued behind an earlier one, Node does not notify it when the connection ends.
+    // Node emits no `close` event on an answer that is still queued behind an earlier one when the connection ends.
     this.app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       socket.once('close', () => this.asking.delete(socket));
     });

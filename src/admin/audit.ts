@@ -52,7 +52,7 @@ export function auditRoute(
       const { by, type, username, fromMillis: fromMs = 0, beforeMillis: beforeMs = FOREVER, limit = 0 } = query;
       const after = cursorOf(query.before, isPlace);
       return await inTurn(async () => {
-        // With many players, the answer may take long. The silence must not end the connection.
+        // With many players, the scan may take long. This listener keeps Node from closing the silent connection.
         reply.raw.on('timeout', () => {});
         const wanted = { by, type, username, fromMs, beforeMs };
         const { items, next } = await listOperations(service, wanted, after, limit, () => isWanted(raw));

@@ -8,8 +8,8 @@ export class BodyCut extends Error {
 
 /**
  * Yields the chunks of a body that may take hours while data keeps arriving. The server's `connectionTimeout` ends a
- * silent body, but not while our side is the slow one. Throws a `BodyCut` if the body stops arriving or `stopping` is
- * aborted. The connection stays open, so that the answer can report the progress.
+ * body that falls silent, but not while this side is slow to read it. Throws a `BodyCut` if the body stops arriving or
+ * `stopping` is aborted. The connection stays open, so that the answer can report the progress.
  */
 export async function* bodyUntilCut(
   body: Readable,

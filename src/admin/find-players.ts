@@ -11,8 +11,8 @@ import { type Route, route } from './route.js';
 import { exactly, list, ref } from './schemas.js';
 
 /**
- * A request examines at most this many turns of 10,000 names each. That takes at most 0.1 s of a shard's time, between
- * callbacks.
+ * Maximum number of turns per request. Each turn examines up to 10,000 names. All turns together take at most 0.1 s of
+ * the shards' time, between callbacks.
  */
 const TURNS_MAX = 100;
 const SEARCHES_MAX = 4;

@@ -37,7 +37,7 @@ export type ImportDeps = Pick<AdminDeps, 'clock' | 'log'> & {
 type MoneyMover = Pick<MoneyByHand, 'move'>;
 type SignedImport = Extract<SignedCommand, { type: 'import-player' }>;
 
-/** Why a line cannot be imported, with the fields that could be read. */
+/** Reason why a line cannot be imported, with those of its fields that could be read. */
 interface UnusableLine {
   readonly reason: string;
   readonly id?: string;
@@ -110,7 +110,7 @@ async function* report(
   yield `${JSON.stringify(cut === undefined ? sums : { ...sums, lines, cut })}\n`;
 }
 
-/** Answers to a batch of lines, as text and counted by result, and the last line number. */
+/** Answers to a batch of lines as text, the result of each line, and the number of the last line. */
 interface Answers {
   readonly text: string;
   readonly results: readonly Result['result'][];

@@ -16,7 +16,8 @@ const UNCERTAIN: readonly Failure[] = ['unsure', 'not-durable-in-time'];
 
 function outcomeOf(answer: Answer): HandOutcome {
   if (answer.type === 'accepted') return answer.isRepeat ? 'nothing' : 'moved';
-  // A request counts as an operation in the minute's limit. Its money counts only when it moves.
+  // An operation that waits for approval counts toward the per-minute limit at once. Its money counts only when it
+  // moves.
   if (answer.failure === 'approval-pending') return 'asked';
   return UNCERTAIN.includes(answer.failure) ? 'moved' : 'nothing';
 }

@@ -12,7 +12,7 @@ export function sum(scales: ScaleTable, currency: string, units: bigint): Lossle
   return new LosslessNumber(formatSum(units, scales.of(currency)));
 }
 
-/** JSON text in which such numbers keep all their digits. */
+/** Serializes to JSON. Numbers from `money` and `sum` keep all their digits. */
 export function toJson(value: unknown): string {
   return stringify(value) as string;
 }

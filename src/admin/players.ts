@@ -206,7 +206,9 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
   }
 }
 
-/** ID of a correction: given, or derived from the ID that the correction undoes. `amount` is a signed decimal. */
+/**
+ * ID of a correction: the request's own, or one derived from what the correction undoes. `amount` is a signed decimal.
+ */
 function mustCorrectionId({ id, undoes }: { readonly id?: string; readonly undoes?: Undone }, amount: string): string {
   if (undoes === undefined) {
     if (id !== undefined) return id;

@@ -15,7 +15,7 @@ export function mustBegin(searcher: StoreSearcher, query: StoreQuery): StoreSear
 }
 
 /**
- * Streams each line as JSON as soon as it is found. The search ends when the answer is complete or its client
+ * Streams each line as JSON as soon as the search yields it. The search ends when the answer is complete or its client
  * disconnects.
  */
 export function sendLines(

@@ -28,7 +28,7 @@ export function snapshotRoutes({ service, keptSnapshots }: Pick<AdminDeps, 'serv
       responses: { 200: answer('They are there', exactly({ snapshots: list(ref('Snapshot')) })) },
       problems: [400, 403, 413, 415],
       handle: async (_request, reply) => {
-        // Snapshots can take minutes. The silence must not end the connection.
+        // Snapshots can take minutes. This listener keeps Node from closing the silent connection.
         reply.raw.on('timeout', () => {});
         return { snapshots: await service.takeSnapshots() };
       },

@@ -31,7 +31,7 @@ export interface ListenerMeasures {
   readonly usesByKey: Readonly<Record<string, number>> | undefined;
 }
 
-/** Connections that share a certificate. */
+/** A uWebSockets app with one certificate, and the number of its open connections. */
 interface Serving {
   readonly app: TemplatedApp;
   connections: number;
@@ -43,7 +43,9 @@ const UNREAD =
 /** Maximum length of an unknown path in the log. */
 const PATH_SHOWN_MAX = 200;
 
-/** An accepted connection is assigned to its app only after a moment. */
+/**
+ * Delay before a replaced app may be closed, because an accepted connection is assigned to its app only after a moment.
+ */
 const RETIRE_MS = 1000;
 
 /** The platform's listener. Serves the endpoints, and refuses all other requests in the interface's own format. */

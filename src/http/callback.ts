@@ -161,8 +161,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
     observer.answered(this.endpoint, isFailure ? answer.failure : 'accepted');
     observer.took(startedMs, readyMs, endedMs);
     if (isFailure && answer.failure === 'malformed') this.noteMalformed();
-    // Refused requests from strangers also get here and must not fill the log. A line about an unread body would be
-    // meaningless.
+    // Requests that are refused before their body is read also get here. A line about such a request would have no
+    // content, and strangers could fill the log with them.
     if (this.text !== undefined && log.wants(isFailure, endedMs - startedMs)) {
       log.write(this.endpoint, this.read(), answer, endedMs - startedMs, this.trace?.traceId);
     }

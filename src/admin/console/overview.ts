@@ -87,7 +87,7 @@ export interface Overview {
   readonly residentBytes: number;
   /** Bytes of player and transaction records, which are stored outside the heap. */
   readonly recordBytes: { readonly taken: number; readonly used: number };
-  /** Bytes of rounds that are known to be in the archive. */
+  /** Bytes of memory that the archive's key filter takes. */
   readonly archiveBytes: number;
   readonly store: {
     readonly isUp: boolean;
@@ -102,7 +102,7 @@ export interface Overview {
   readonly troubles: readonly Trouble[];
 }
 
-/** Activity in ten seconds of the last hour. */
+/** Activity during one ten-second interval of the last hour. */
 export interface Moment {
   readonly atMs: number;
   /** Rates per second: accepted; refused for a player-related reason; answered with an error. */
