@@ -34,8 +34,8 @@ export function unitsPerWhole(scale: number): number {
 
 /**
  * The amount in units, or undefined when `value` is not an amount: negative, not finite, or with more decimals than
- * `scale`. Never rounds silently: the value must be the double nearest to a whole number of units. Rounding errors of a
- * floating-point sum are tolerated (docs/decisions.md section 2).
+ * `scale`. The function never rounds silently: `value` must be the double nearest to a whole number of units. Rounding
+ * errors of a floating-point sum are tolerated (docs/decisions.md section 2).
  */
 export function tryUnits(value: number, scale: number): Units | undefined {
   const power = unitsPerWhole(scale);
@@ -47,7 +47,7 @@ export function tryUnits(value: number, scale: number): Units | undefined {
   return distance * power <= NOISE_UNITS || distance <= NOISE_ULPS * ulpOf(value) ? units : undefined;
 }
 
-/** The amount nearest to a number of 0 or more, for amounts that are only compared, never moved. */
+/** Converts a non-negative number to the nearest amount. Use the result only in comparisons, never to move money. */
 export function nearestUnits(value: number, scale: number): Units {
   return Math.min(Math.round(value * unitsPerWhole(scale)) + 0, AMOUNT_UNITS_MAX);
 }
@@ -56,8 +56,8 @@ const float = new Float64Array(1);
 const words = new Uint32Array(float.buffer);
 
 /**
- * Distance from a positive double to the next larger one. Reads the exponent from the upper word. This assumes a
- * little-endian machine; walletd runs on no other.
+ * Distance from a positive double to the next larger one. Reads the exponent from the upper word, which assumes a
+ * little-endian machine. walletd runs on no other kind.
  */
 function ulpOf(value: number): number {
   float[0] = value;
@@ -122,7 +122,7 @@ export function formatUnits(units: Units, scale: number): string {
   return joinDigits(units < 0, whole, fraction, scale);
 }
 
-/** As `formatUnits`, for a sum that may exceed the range of a number. */
+/** Like `formatUnits`, but for a sum that may exceed the range of a number. */
 export function formatSum(units: bigint, scale: number): string {
   const magnitude = units < 0n ? -units : units;
   const power = BigInt(unitsPerWhole(scale));
@@ -155,7 +155,7 @@ export class ScaleTable {
   }
 }
 
-/** Largest single amounts in whole currency, as in settings. Null selects the default of `AmountLimits`. */
+/** Largest single amounts in whole currency units, as in the settings. Null selects the default of `AmountLimits`. */
 export interface AmountMaxima {
   readonly default: number | null;
   readonly byCurrency: Readonly<Record<string, number>>;
@@ -174,7 +174,7 @@ export class AmountLimits {
     this.byCurrency = new Map(Object.entries(maxima.byCurrency));
   }
 
-  /** The limit in whole currency. */
+  /** The limit in whole currency units. */
   of(currency: string): number {
     const own = this.byCurrency.size === 0 ? undefined : this.byCurrency.get(currency);
     return own ?? this.maxima.default ?? toDecimal(AMOUNT_UNITS_DEFAULT_MAX, this.scales.of(currency));

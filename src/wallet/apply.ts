@@ -120,7 +120,7 @@ function change(wallet: Wallet, event: WalletEvent): void {
       return;
     case 'rounds-restored':
       takeBack(wallet, event.images);
-      // Restored rounds may be archived again later.
+      // The archiver may archive restored rounds again later.
       wallet.noteChange(event.timeMs);
       return;
     case 'callback-applied':
@@ -146,8 +146,8 @@ export function applyChange(wallet: Wallet, event: CallbackApplied, change: Chan
 }
 
 /**
- * True for changes that may move a different amount from the one the transactions explain. A void may use the request's
- * amounts, and a rollback that moves nothing leaves payouts with the player.
+ * True for changes that may move an amount other than the one that the transactions explain. A void may use the
+ * request's amounts, and a rollback with skip leaves payouts with the player.
  */
 function mayCarry(change: Change): boolean {
   switch (change.type) {
@@ -456,7 +456,7 @@ function requestOf(event: CallbackApplied, { keepsRequest }: { readonly keepsReq
   return keepsRequest ? hashOfRequest(event.requestId) : undefined;
 }
 
-/** The request's hash, for effects that have stored it only since walletd began to remember messages. */
+/** The hash of the request id. Undefined in events of an older walletd, which stored no hash for these effects. */
 function requestIfRemembered(event: CallbackApplied): number | undefined {
   return event.remembers ? hashOfRequest(event.requestId) : undefined;
 }
@@ -529,7 +529,10 @@ function newTip(wallet: Wallet, event: CallbackApplied, change: TipPlaced): Tran
   return wallet.add(round, change.id, 'tip', 'TIPS', event.timeMs, change.amount);
 }
 
-/** A movement of money outside the game's rounds, kept in a round named after the movement. */
+/**
+ * Adds a movement of money outside game rounds (adjustBalance). It is stored in a round of its own, which has the
+ * movement's id.
+ */
 function newMovement(
   wallet: Wallet,
   event: CallbackApplied,

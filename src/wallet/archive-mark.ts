@@ -1,6 +1,6 @@
 /**
- * Age of an archive record: the durable end of the log when the record was written, and a counter of records written at
- * that end.
+ * Age of an archive record: the durable end of the log when the record was written, and a counter that distinguishes
+ * records with the same end.
  */
 export interface ArchiveMark {
   readonly epoch: number;

@@ -6,7 +6,7 @@ import { addSerializedRound, nameOfSerialized, serializeRound } from './state/se
 import type { Wallet } from './state/wallet.js';
 
 /*
- * Archiving of rounds. Some time after its last change, a round with no open bet leaves memory. First the archive
+ * How rounds are archived: some time after its last change, a round with no open bet leaves memory. First the archive
  * stores the round durably; then an event removes it from the wallet. A later command that names the round waits until
  * another event restores it. A round is therefore either complete in the wallet or absent, and decisions do not depend
  * on the archive.
@@ -25,7 +25,7 @@ export interface Archivable extends RoundName {
 export interface ArchivableTransaction {
   readonly kind: Transaction['kind'];
   readonly id: string;
-  /** The version of the wallet that created the transaction; 0 for transactions that are not listed. */
+  /** The wallet's version when it created the transaction; 0 for transactions that do not appear in lists. */
   readonly version: number;
 }
 
@@ -33,8 +33,8 @@ export interface ArchivableTransaction {
 const MEMBERS_MAX = 2 ** 16 - 1;
 
 /**
- * Rounds without open bets and unchanged since `beforeMs`: up to `limit` of them, after skipping the first `told`,
- * which were already listed.
+ * Rounds without open bets and unchanged since `beforeMs`: up to `limit` of them. Skips the first `told`, which an
+ * earlier call has already returned.
  */
 export function archivableRounds(wallet: Wallet, beforeMs: number, told: number, limit: number): readonly Archivable[] {
   if (!wallet.mayHaveClosedBefore(beforeMs)) return [];
@@ -48,7 +48,8 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
     const { createdMs } = item;
     if (createdMs >= beforeMs) {
       oldestMs = Math.min(oldestMs, createdMs);
-      // The list is in creation order, so all later items changed later, unless log time was set back in between.
+      // Transactions are visited in creation order. All later ones were therefore created, and last changed, at or
+      // after `beforeMs`, unless log time was set back.
       if (createdMs <= newestMs) break;
       continue;
     }
@@ -145,7 +146,7 @@ export function takeBack(wallet: Wallet, images: readonly Buffer[]): void {
   wallet.carry(carried.value);
 }
 
-/** Ids in a callback that are not in the wallet. */
+/** Ids that a callback names and that are not in the wallet. */
 export interface Missing {
   /** Ids of bets, tips and tombstones. */
   readonly ids: readonly string[];

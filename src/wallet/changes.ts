@@ -1,16 +1,16 @@
 import type { Change } from './event.js';
 import type { LedgerKind } from './ledger-kind.js';
 
-/** Properties of a kind of change, for all code except `apply` and the codec. */
+/** Properties of one kind of change, for all code except `apply` and the codec. */
 interface ChangeFacts {
   /** Ledger kind under which the change is posted. */
   readonly kind: LedgerKind;
   /**
-   * The change uses memory and can be refused while memory is full. The platform then ends the game, and no player
-   * loses money.
+   * True if the change uses memory. It can then be refused while memory is full; the platform ends the game, and no
+   * player loses money.
    */
   readonly opens: boolean;
-  /** The change moved nothing and is remembered only to answer later messages. */
+  /** True if the change moved nothing and is remembered only to answer later messages. */
   readonly isNote?: true;
 }
 

@@ -41,7 +41,7 @@ interface Envelope {
   readonly isCompleted?: boolean;
 }
 
-/** The envelope of an action by a player in a game. */
+/** Envelope of a callback that a player's action in a game has caused. */
 interface TokenEnvelope extends Envelope {
   /**
    * Digest of the request's token; empty when the request has no token, absent when tokens are ignored (`sessionToken:
@@ -51,8 +51,8 @@ interface TokenEnvelope extends Envelope {
 }
 
 /**
- * Changes nothing but is not a query: it is executed in the player's order of commands, even behind a bet that is
- * waiting for the archive. Queries do not wait.
+ * Changes nothing but is a command, not a query: it is executed in order with the player's other commands, even if it
+ * has to wait behind a bet that needs the archive. Queries do not wait.
  */
 export interface CheckBalanceCommand extends Omit<TokenEnvelope, 'timestampMillis'> {
   readonly type: 'checkBalance';
@@ -134,7 +134,7 @@ export interface SettleTxn extends GameInfo {
   readonly roundId: string;
   readonly betAmount: Units;
   readonly payoutAmount: Units;
-  /** A statistic as sent by the platform; walletd moves no money for it. */
+  /** The turnover that the platform reports. walletd records it and moves no money for it. */
   readonly turnOver: number;
   readonly isSingleState: boolean;
   readonly byRound: boolean;
@@ -156,8 +156,8 @@ export interface VoidTxn {
   readonly betAmount: Units;
   readonly payoutAmount: Units;
   /**
-   * An amount in the request had too many decimals for the currency and was rounded. A rounded amount may be compared,
-   * but not moved.
+   * True if an amount in the request had more decimals than the currency and was rounded. A rounded amount may be
+   * compared but never moved.
    */
   readonly isRounded?: boolean;
   readonly byRound: boolean;
@@ -176,8 +176,8 @@ export interface CancelTipTxn {
   readonly roundId: string;
   readonly betAmount: Units;
   /**
-   * The amount exceeds the largest single credit (`money.creditMax`). Only the refund of an unknown tip is refused for
-   * this.
+   * True if the amount exceeds the largest single credit (`money.creditMax`). Only the refund of an unknown tip is
+   * refused for this reason.
    */
   readonly isTooMuch?: boolean;
 }
@@ -187,7 +187,10 @@ export interface RollbackTxn {
   readonly roundId: string;
   readonly betAmount: Units;
   readonly payoutAmount: Units;
-  /** As in a void, but only for `payoutAmount`, because the stake is only compared. */
+  /**
+   * True if `payoutAmount` was rounded. As in a void, a rounded amount may be compared but never moved. The stake is
+   * only compared.
+   */
   readonly isRounded?: boolean;
   readonly byRound: boolean;
   readonly skipBalanceUpdate: boolean;
@@ -200,14 +203,14 @@ export interface PlaceTipTxn {
   readonly skipBalanceUpdate: boolean;
 }
 
-/** A reward. Texts omitted by the platform are empty, and an omitted stake is 0. */
+/** A reward. Text fields that the platform omits are empty, and an omitted stake is 0. */
 export interface RewardTxn extends GameInfo {
   readonly id: string;
   readonly roundId: string;
-  /** A statistic. */
+  /** The stake that the platform reports. walletd records it and moves no money for it. */
   readonly betAmount: Units;
   readonly payoutAmount: Units;
-  /** The amount exceeds the largest single credit (`money.creditMax`). */
+  /** True if the amount exceeds the largest single credit (`money.creditMax`). */
   readonly isTooMuch?: boolean;
 }
 
@@ -220,7 +223,7 @@ export interface MovementTxn {
   readonly roundId: string;
   readonly status: 'DEBIT' | 'CREDIT';
   readonly amount: Units;
-  /** The amount exceeds `adjustBalance.creditMax`. */
+  /** True if the amount exceeds `adjustBalance.creditMax`. */
   readonly isTooMuch: boolean;
 }
 
@@ -247,10 +250,10 @@ export type OperationCommand = { readonly by?: Operator | undefined } & (
       readonly type: 'correct';
       readonly id: string;
       readonly username: string;
-      /** Signed, and not 0. */
+      /** Positive to give money to the player, negative to take it; never 0. */
       readonly amount: Units;
       readonly reason: string;
-      /** False: a correction that would leave a negative balance is refused. */
+      /** If false, a correction that would leave a negative balance is refused. */
       readonly allowNegativeBalance: boolean;
     }
   | { readonly type: 'block-player' | 'unblock-player' | 'end-session'; readonly username: string }
@@ -284,7 +287,7 @@ interface ArchiveCommand {
   readonly rounds: readonly RoundName[];
   /** The rounds were found archivable because they had not changed since this time. All later events are newer. */
   readonly beforeMs: number;
-  /** Newest archive record up to which the archive has all of the shard's records. */
+  /** The shard's archive mark: the archive has all of the shard's records up to this one. */
   readonly mark?: ArchiveMark | undefined;
 }
 

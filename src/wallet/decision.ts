@@ -9,14 +9,17 @@ export type Answer =
 /** The outcome of a command. The decision itself changes nothing; the shard applies the event. */
 export interface Decision {
   readonly answer: Answer;
-  /** Undefined when nothing changes, as for repeats and most rejections. A failed cancel can have an event. */
+  /**
+   * The event that the shard applies. Undefined when nothing changes, as for repeats and most rejections. A failed
+   * cancel can have an event.
+   */
   readonly event: Event | undefined;
   readonly remarks: readonly Remark[];
 }
 
 /**
- * A warning about a valid but unusual decision, which is counted: the platform's view differs from ours, or money moved
- * in an unusual way.
+ * A warning about a valid but unusual decision, either because the platform's view differs from ours or because money
+ * moved in an unusual way. Metrics count these warnings.
  */
 export type Remark = (typeof REMARKS)[number];
 

@@ -6,8 +6,8 @@ import type { RoundName } from './state/round.js';
 import type { Session } from './state/session.js';
 
 /**
- * A change to one wallet. Each applied request produces one event, in one log entry, which is applied completely.
- * Events contain results (ids, amounts, balances), so replay depends on no rules or settings.
+ * A change to one wallet. Each applied request produces one event. An event is part of one log entry and is applied
+ * completely or not at all. Events contain results (ids, amounts, balances), so replay depends on no rules or settings.
  */
 export type Event = OperatorEvent | SessionEvent | RoundsForgotten | RoundsArchived | RoundsRestored | CallbackApplied;
 
@@ -21,7 +21,7 @@ export type OperatorEvent =
   | RequestClosed
   | PlayerBlocked;
 
-/** Start and end of a player's session. Not part of the audit trail, because logins would flood it. */
+/** Start or end of a player's session. These events are not part of the audit trail, because logins would flood it. */
 export type SessionEvent = SessionSet | SessionEnded;
 
 interface Stamp {
@@ -52,7 +52,7 @@ export interface PlayerImported extends Signed {
   readonly balance: Units;
 }
 
-/** Approval by a second operator. `by` is the operator who requested the movement. */
+/** A second operator's approval. `by` is the operator who requested the movement. */
 interface Approved {
   readonly approvedBy?: Operator;
 }
@@ -69,7 +69,7 @@ export interface MoneyMoved extends Signed, Approved {
 export interface BalanceCorrected extends Signed, Approved {
   readonly type: 'corrected';
   readonly id: string;
-  /** Signed, and not 0. */
+  /** Positive to give money to the player, negative to take it; never 0. */
   readonly amount: Units;
   readonly before: Units;
   readonly after: Units;
@@ -84,9 +84,9 @@ export interface MoneyRequested extends Signed {
   readonly amount: Units;
   /** Expiry time by the shard's clock, in milliseconds. */
   readonly expiresMs: number;
-  /** False for all but corrections. */
+  /** Always false if the request is not for a correction. */
   readonly allowNegativeBalance: boolean;
-  /** Empty for all but corrections. */
+  /** Empty if the request is not for a correction. */
   readonly reason: string;
 }
 
@@ -124,7 +124,8 @@ export interface RoundsArchived extends Stamp {
   readonly type: 'rounds-archived';
   readonly rounds: readonly RoundName[];
   /**
-   * Newest archive record up to which all of the shard's records were durable in the archive. Undefined in older logs.
+   * The shard's archive mark: all of the shard's records up to this one were durable in the archive. Undefined in older
+   * logs.
    */
   readonly mark?: ArchiveMark | undefined;
 }
@@ -156,8 +157,8 @@ export interface CallbackApplied extends Stamp {
 
 /**
  * One effect of a callback. `after` is the balance after the effect. `keepsRequest` is true if the effect stores its
- * request, so that a late retry is recognized and not taken for a new request. This is needed after a rollback, and for
- * the void of a reward. False in older logs.
+ * request, so that a late retry is recognized and not mistaken for a new request. This is needed after a rollback, and
+ * for the void of a reward. False in older logs.
  */
 export type Change =
   | BetPlaced
@@ -291,7 +292,7 @@ export interface BetAdjusted {
 export interface BetVoided {
   readonly type: 'bet-voided';
   readonly id: string;
-  /** For a bet that was settled by its round: amounts taken back from the round's settlements. */
+  /** For a bet that was settled with its round: the amounts that are taken back from the round's settlements. */
   readonly takenBack: readonly (readonly [settlementId: string, amount: Units])[];
   readonly after: Units;
 }
@@ -331,8 +332,8 @@ export interface RoundMarked {
   readonly roundId: string;
   readonly markMs: number;
   /**
-   * True if the round's retention period starts again with this event. False in older logs, in which marks did not
-   * count as changes.
+   * True if this event restarts the round's retention period. False in older logs, in which marks did not count as
+   * changes.
    */
   readonly touches: boolean;
   readonly after: Units;
@@ -361,8 +362,8 @@ export interface BetRolledBack {
   readonly id: string;
   readonly skip: boolean;
   /**
-   * For a bet that was settled by its round: amounts taken back (with `skip`, written off) from the round's
-   * settlements.
+   * For a bet that was settled with its round: the amounts that are taken back from the round's settlements or, with
+   * `skip`, written off.
    */
   readonly takenBack: readonly (readonly [settlementId: string, amount: Units])[];
   readonly after: Units;
@@ -382,19 +383,19 @@ export interface RoundRolledBack {
 }
 
 /**
- * A rollback, sent with a new request id, of a bet that an earlier rollback has already reopened. The message is a
- * repeat, and remains one for this request id after a new result.
+ * A rollback under a new request id that names a bet which an earlier rollback has already reopened. It counts as a
+ * repeat. A later message with this request id is also a repeat, even after the bet's next result.
  */
 export interface RollbackRepeated {
   readonly type: 'rollback-repeated';
   /** The bet or tip whose newest rollback this request repeats. */
   readonly id: string;
-  /** True for a rollback BY_ROUND. */
+  /** True if the message was a rollback BY_ROUND. */
   readonly byRound: boolean;
   readonly after: Units;
 }
 
-/** A new tip, or the tip of an earlier skip message whose amount is taken only now. */
+/** A new tip, or the payment of an earlier tip whose message had skip, so that its amount is taken only now. */
 export interface TipPlaced {
   readonly type: 'tip-placed';
   readonly id: string;
@@ -404,20 +405,20 @@ export interface TipPlaced {
   readonly after: Units;
 }
 
-/** A cancelled tip, returned to the player. */
+/** A tip was cancelled, and its amount was returned to the player. */
 export interface TipCancelled {
   readonly type: 'tip-cancelled';
   readonly id: string;
   readonly after: Units;
 }
 
-/** A payout that is not the result of a bet. */
+/** The player received a payout that is not the result of a bet. */
 export interface RewardCredited extends Game {
   readonly type: 'reward-credited';
   readonly id: string;
   readonly roundId: string;
   readonly payout: Units;
-  /** A statistic as sent by the platform; walletd moves no money for it. */
+  /** The stake that the platform reports. walletd records it and moves no money for it. */
   readonly stake: Units;
   readonly after: Units;
 }
@@ -439,8 +440,8 @@ export interface BalanceMoved {
 
 /**
  * An acknowledged message that no effect identifies: an array with an element that changed nothing, or a message that
- * repeats an earlier one under a different request id. The round remembers the message and its answer, so that an exact
- * repeat has no effect at any later time.
+ * repeats an earlier one under a different request id. The round remembers the message and its answer, so that the same
+ * message has no effect if it is sent again at any later time.
  */
 export interface MessageRemembered {
   readonly type: 'message-remembered';

@@ -4,7 +4,7 @@ import { writtenText } from './state/tables.js';
 import type { Wallet } from './state/wallet.js';
 import type { Wallets } from './state/wallets.js';
 
-/** A match for the id. */
+/** One match in a search for an id. */
 export interface IdHit {
   readonly username: string;
   readonly kind: 'transaction' | 'round' | 'request' | 'operation';
@@ -16,7 +16,7 @@ export interface IdHit {
   readonly id: string | undefined;
   /** State of the transaction; `open` or `closed` for a round. */
   readonly state: string | undefined;
-  /** Creation time, by the shard's clock. Milliseconds. */
+  /** Creation time by the shard's clock, in milliseconds. */
   readonly timeMs: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface IdHit {
  */
 const LOOKS_MAX = 1000;
 
-/** Searches the players from this position on, as far as possible in one turn. */
+/** Searches the players from this position on, until the limit for one turn is reached. */
 export function findIds(
   wallets: Wallets,
   id: string,

@@ -13,8 +13,8 @@ export interface HandMaxima {
 export type HandLimit = 'amount' | 'day' | 'minute';
 
 /**
- * An operator's usage: units moved in a currency on this UTC day, in either direction, and operations in the last
- * minute.
+ * An operator's usage of the limits: units moved in a currency on this UTC day, in either direction, and operations in
+ * the last minute.
  */
 export interface HandUse {
   readonly dayUnits: bigint;

@@ -22,8 +22,8 @@ function isText(value: unknown, lengthMax: number): value is string {
 }
 
 /**
- * True if the text has more than `most` code points. They are counted only if the number of UTF-16 units does not
- * decide.
+ * True if the text has more than `most` code points. Counts them only if the number of UTF-16 units leaves the question
+ * open.
  */
 export function isLongerThan(text: string, most: number): boolean {
   if (text.length <= most) return false;

@@ -25,8 +25,8 @@ export function checkWallet(wallet: Wallet): void {
   assert(count === wallet.transactionCount, 'transactions are counted');
   assert(open === wallet.openBets, 'open bets are counted');
   assert(tombstones === wallet.tombstones, 'tombstones are counted');
-  // Balance = deposits - withdrawals + corrections - held stakes + payouts + carried sums (forgotten or archived items,
-  // and voids that used the request's amounts).
+  // Balance = deposits - withdrawals + corrections - held stakes + payouts + carried sums (from forgotten or archived
+  // items, and from voids that used the request's amounts).
   explained.add(-wallet.balance);
   assert(explained.is(-wallet.tallies.carried), 'the balance is what the books explain');
 }

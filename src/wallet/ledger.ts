@@ -10,7 +10,7 @@ import type { LedgerKind } from './ledger-kind.js';
  */
 export type Books = Map<LedgerKind, bigint>;
 
-/** Receives money movements, some of which are 0. */
+/** Receives movements of money. The amount of a movement can be 0. */
 export interface Ledger {
   moved(kind: LedgerKind, amount: Units): void;
 }

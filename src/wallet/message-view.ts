@@ -3,8 +3,8 @@ import type { Round, RoundClosing, Transaction } from './state/round.js';
 import type { EffectType } from './state/transaction-record.js';
 
 /**
- * Maximum number of messages on a page. A page of transactions must fit into one message between nodes, so it ends
- * early at this number.
+ * Maximum number of messages on a page of transactions. The page must fit into one message between nodes, so it ends
+ * early once it has this many.
  */
 export const PAGE_MESSAGES_MAX = 5000;
 
@@ -17,16 +17,16 @@ export interface MessageView {
   readonly id: string;
   /** The wallet's version after the message. Messages of one request have the same version. */
   readonly version: number;
-  /** Known for adjustments and rollbacks. For all other messages, only the log contains it. */
+  /** Present for adjustments and rollbacks. The request ids of all other messages are only in the log. */
   readonly requestId: string | undefined;
-  /** Known for a transaction's first message and usually for its last. Milliseconds. */
+  /** Time of the message in milliseconds. Known for a transaction's first message and usually for its last. */
   readonly timeMs: number | undefined;
-  /** Undefined when the message names no amount. */
+  /** Undefined if the message names no amount. */
   readonly amount: Units | undefined;
   readonly before: Units;
   readonly after: Units;
   readonly isWaiting: boolean;
-  /** True if the platform asked to move no money. */
+  /** True if the platform sent the message with skip, so that it moved no money. */
   readonly isSkipped: boolean;
 }
 
@@ -85,7 +85,7 @@ function messagesOf(item: Transaction, isTouched: boolean): MessageView[] {
       amount: type === 'void' ? undefined : amount,
       before,
       after,
-      // For a rollback, this flag has a different meaning.
+      // For a rollback, this flag means BY_ROUND.
       isWaiting: waiting && type !== 'rollback',
       isSkipped: skip,
     };
@@ -111,7 +111,10 @@ function messagesOfRound(round: Round, closings: readonly RoundClosing[]): Messa
   });
 }
 
-/** Drops rollbacks of an already open round. Each is stored with the answer of the rollback that opened the round. */
+/**
+ * Leaves out rollbacks of a round that was already open. Each is stored with the answer of the rollback that opened the
+ * round.
+ */
 function withoutRepeats(round: Round, closings: readonly RoundClosing[]): readonly RoundClosing[] {
   if (!closings.some(({ type }) => type === 'rollback')) return closings;
   const requests = new Map<number, string>();
@@ -123,8 +126,8 @@ function withoutRepeats(round: Round, closings: readonly RoundClosing[]): readon
   }
   return closings.filter(({ type, id, version }) => {
     if (type !== 'rollback') return true;
-    // The stored request is empty after a rollback BY_ROUND; the first rollback with this version is then the effective
-    // one.
+    // The transactions store no request id for a rollback BY_ROUND. Of the rollbacks with this version, the first one
+    // is then the one that had the effect.
     const request = requests.get(version) || id;
     requests.set(version, request);
     return request === id;

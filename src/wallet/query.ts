@@ -42,7 +42,7 @@ export type Query =
       readonly createdBeforeMs: number;
       /** Only transactions that a rollback has reopened. */
       readonly openSince?: OpenSince | undefined;
-      /** Only transactions of this product. */
+      /** Only transactions with this product. */
       readonly productId?: string | undefined;
       readonly limit: number;
       readonly after: ScanCursor | undefined;
@@ -59,7 +59,7 @@ export type Query =
       readonly from: ArchivablePlace;
       /** Number of players to examine. */
       readonly count: number;
-      /** Rounds that changed at or after this time stay in memory. */
+      /** Rounds whose last change was at or after this time stay in memory. */
       readonly beforeMs: number;
     }
   | {
@@ -90,7 +90,7 @@ export type QueryResult =
   | {
       readonly type: 'scan';
       readonly items: readonly TransactionView[];
-      /** Undefined at the end of the shard. */
+      /** The position of the next page; undefined at the end of the shard. */
       readonly next: ScanCursor | undefined;
     }
   | OperationScanResult
@@ -103,7 +103,7 @@ export type QueryResult =
   | {
       readonly type: 'archivable';
       readonly players: readonly ArchivablePlayer[];
-      /** Position from which to continue; the first player after all have been examined. */
+      /** Position at which to continue. After all players have been examined, this is the first player. */
       readonly next: ArchivablePlace;
     }
   | {
@@ -123,7 +123,7 @@ export type QueryResult =
       readonly players: number;
     };
 
-/** A position in a shard: a player, and the number of that player's archivable rounds already listed. */
+/** A position in a shard: a player, and the number of the player's archivable rounds that have already been listed. */
 export interface ArchivablePlace {
   readonly position: number;
   readonly rounds: number;
@@ -139,11 +139,11 @@ export interface ArchivablePlayer {
 export interface ArchivedPart {
   /** See src/wallet/state/serialized-round.ts. */
   readonly images: readonly Buffer[];
-  /** The oldest version down to which `images` is complete. */
+  /** `images` is complete for all versions from this one on. */
   readonly downTo: number;
 }
 
-/** Values that must be equal in two copies of a player. */
+/** The values that must be equal in two copies of a player's wallet. */
 export interface PlayerVersion {
   readonly username: string;
   readonly currency: string;
@@ -164,7 +164,7 @@ export interface PlayerDetails extends PlayerView {
   readonly openBets: number;
   /**
    * Sum of the open stakes in units, taken or not, as decimal digits. The sum may exceed the range of a number, and
-   * messages between nodes cannot contain BigInt.
+   * messages between nodes cannot contain a BigInt.
    */
   readonly openStakes: string;
   /** The most recent session, even if it has ended. */
@@ -183,11 +183,11 @@ export interface TransactionView {
   readonly productId: string;
   readonly roundId: string;
   readonly state: TransactionState;
-  /** Undefined for closed transactions, and for transactions that were never closed. */
+  /** The reason why the transaction is open again. Undefined if the transaction is closed or was never closed. */
   readonly openSince: OpenSince | undefined;
   /** Current stake, tip or debit; undefined for a transaction that takes no money. */
   readonly betAmount: Units | undefined;
-  /** Undefined for a transaction without a payout of its own. */
+  /** The transaction's payout; undefined if it has no payout of its own. */
   readonly payoutAmount: Units | undefined;
   readonly held: Units;
   readonly paid: Units;
@@ -213,7 +213,7 @@ export interface TransactionPage {
   readonly next: TransactionCursor | undefined;
 }
 
-/** A position in a shard: the wallet, and the position in its list if the page ended within that wallet. */
+/** A position in a shard: the wallet, and the position in that wallet's list if the page ended there. */
 export interface ScanCursor {
   readonly position: number;
   readonly within: TransactionCursor | undefined;
@@ -233,8 +233,8 @@ const ARCHIVABLE_MAX = 64;
 const NOTHING_ARCHIVED: ArchivedPart = { images: [], downTo: 0 };
 
 /**
- * Answers from memory. The state may include changes that are not durable yet, so the shard holds the answer back until
- * they are. `archived` contains archived rounds, for lists of transactions.
+ * Answers from memory. The state may include changes that are not durable yet, so the shard holds back the answer until
+ * they are durable. `archived` contains the archived rounds that a list of transactions needs.
  */
 export function query(
   wallets: Wallets,
@@ -292,7 +292,10 @@ function playerDetails(wallet: Wallet): PlayerDetails {
   };
 }
 
-/** Sum of the open stakes. Open bets are usually among the newest, and rounds with open bets are never archived. */
+/**
+ * Sum of the open stakes. The scan ends at the last open bet, which is usually near the start of the list. Rounds with
+ * open bets are never archived.
+ */
 function openStakesOf(wallet: Wallet, openBets: number): bigint {
   let stakes = 0n;
   let left = openBets;
@@ -340,7 +343,7 @@ function listTransactions(
     items.push({ ...view, ...told });
     next = place;
   }
-  // The archive has older transactions, which this query did not cover.
+  // The archive has older transactions, for which the caller must send another query.
   if (downTo > 0) return { items, next: { version: downTo - 1, shown: 0 } };
   return { items, next: undefined };
 }
@@ -363,7 +366,7 @@ function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: numbe
 
 /** Transactions of archived rounds. */
 function archivedOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, images: readonly Buffer[]): Listed[] {
-  // Use one copy for all rounds, because the views stay in use until the page is full.
+  // One copy serves all rounds, because the views of its transactions stay in use until the page is full.
   const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
   return missingRounds(wallet, images).flatMap((image) => {
     const listed: Listed[] = [];
@@ -388,7 +391,9 @@ function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** Like the list of one player, but from memory only; closed transactions may be missing because they were archived. */
+/**
+ * Like a list for one player, but read from memory only, so that it may lack closed transactions that were archived.
+ */
 function listWanted(
   wallet: Wallet,
   limit: number,
@@ -456,7 +461,10 @@ function listPlayers(wallets: Wallets, from: number, limit: number): QueryResult
   return { type: 'players', players, next: end < wallets.count ? end : undefined };
 }
 
-/** Lists players in creation order. Ends early, possibly within a player, if there is much to serialize. */
+/**
+ * Lists players in creation order. Ends early, possibly in the middle of a player, if many rounds have to be
+ * serialized.
+ */
 function listArchivable(wallets: Wallets, scan: Extract<Query, { type: 'list-archivable' }>): QueryResult {
   const players: ArchivablePlayer[] = [];
   const end = Math.min(scan.from.position + scan.count, wallets.count);

@@ -15,14 +15,14 @@ export type Rejection =
 
 /** Final refusals of manual movements by an operator. */
 export type HandRejection =
-  /** The movement waits for a second operator's approval. */
+  /** The movement needs a second operator's approval first. */
   | 'approval-pending'
   /** The request has already been decided or has expired. */
   | 'approval-closed'
   /** An operator may not approve a request of their own. */
   | 'approval-own'
   | 'approval-not-found'
-  /** An opening balance cannot wait for an approval. */
+  /** An opening balance cannot wait for approval. */
   | 'approval-needed'
   | 'approvals-full';
 
@@ -37,9 +37,9 @@ export type Busy =
   /** The archive's record of the named round cannot be read, so the right answer is unknown. */
   | 'archive-damaged'
   | 'shutting-down'
-  /** The outcome would be unreadable for an older node that may take over the player's shard. */
+  /** An older node, which may take over the player's shard, could not read the outcome. */
   | 'upgrading'
-  /** The player's shard belongs to another node: the command was certainly not executed here. */
+  /** The player's shard belongs to another node. The command was definitely not executed here. */
   | 'moved'
   /** The shard moved to another owner while the command was being appended to the log, so its outcome is unknown. */
   | 'unsure';

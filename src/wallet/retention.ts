@@ -9,7 +9,7 @@ import type { Wallet } from './state/wallet.js';
  * finds either the complete round or nothing.
  */
 
-/** True when forgetting everything older than `beforeMs` would change the wallet. */
+/** True if forgetting everything older than `beforeMs` would change the wallet. */
 export function hasForgettable(wallet: Wallet, beforeMs: number): boolean {
   if (!wallet.mayHaveOlderThan(beforeMs)) return false;
   let oldestMs = Number.POSITIVE_INFINITY;
@@ -53,7 +53,7 @@ function isForgettable(operation: Operation, beforeMs: number): boolean {
 function forgettableRounds(wallet: Wallet, beforeMs: number): Round[] {
   for (const item of wallet.transactions()) if (item.isOpen || item.updatedMs >= beforeMs) item.round.isKept = true;
   const forgettable: Round[] = [];
-  // From here on, the flag also marks rounds that are already on the list. It is cleared everywhere at the end.
+  // From here on, the flag also marks rounds that are already in `forgettable`. The last loop clears it on all rounds.
   for (const { round } of wallet.transactions()) {
     if (round.isKept) continue;
     round.isKept = true;

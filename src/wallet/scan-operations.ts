@@ -35,7 +35,7 @@ export interface AuditItem {
 export interface OperationScan {
   readonly type: 'scan-operations';
   readonly wanted: WantedOperations;
-  /** Position after which the list starts. */
+  /** The list starts after this position. */
   readonly after: AuditPlace | undefined;
   /** The position of the first player to examine. */
   readonly from: number;
@@ -54,7 +54,7 @@ export interface OperationScanResult {
 const PLAYERS_MAX = 500;
 const OPERATIONS_MAX = 2000;
 
-/** Scans the shard's players, up to the limit for one turn, without waking hibernated ones. */
+/** Scans the shard's players up to the limit for one turn. Does not wake hibernated wallets. */
 export function scanOperations(wallets: Wallets, scan: OperationScan): OperationScanResult {
   const { wanted, from, limit } = scan;
   const items: AuditItem[] = [];

@@ -7,7 +7,10 @@ import type { Event } from './event.js';
 import { type Ledger, reportMoves } from './ledger.js';
 import type { LedgerKind } from './ledger-kind.js';
 
-/** Maximum number of days, and of the currencies and products counted; those seen first are kept. */
+/**
+ * Maximum numbers of days, of currencies per day and of products that are counted. Older days are dropped; further
+ * currencies and products are not counted.
+ */
 const DAYS_MAX = 35;
 const CURRENCIES_MAX = 50;
 const PRODUCTS_MAX = 200;
@@ -23,7 +26,7 @@ type KindCounts = readonly [kind: LedgerKind, count: number];
 export interface LedgerTotalsJson {
   /** Start of the period that the totals cover, in milliseconds; 0 if they are complete. */
   readonly sinceMs: number;
-  /** True if a limit was reached, so that some events were not counted. */
+  /** True if some events were not counted because a limit had been reached. */
   readonly isCut: boolean;
   /** Oldest first. Days are numbered since 1970, UTC. */
   readonly days: readonly (readonly [day: number, currency: string, sums: readonly KindSums[]])[];
@@ -32,7 +35,7 @@ export interface LedgerTotalsJson {
   readonly archived?: ArchiveMark | undefined;
   /** See `Tallies.neverArchived`; absent when false. */
   readonly neverArchived?: boolean | undefined;
-  /** Undefined in snapshots by an older walletd. */
+  /** Undefined in snapshots that an older walletd wrote. */
   readonly audit?: AuditHead | undefined;
 }
 
@@ -88,7 +91,7 @@ export class Tallies implements Ledger {
    * older walletd, which does not record this and may have archived rounds without a mark.
    */
   neverArchived = false;
-  /** The sums to which `moved` adds. */
+  /** The sums to which the method `moved` adds. */
   private kinds: Map<LedgerKind, Moved> | undefined = undefined;
 
   /** `audit` is the head from which the audit chain continues. */

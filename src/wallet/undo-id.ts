@@ -6,7 +6,7 @@ export const RESERVED_ID_PREFIX = 'walletd:';
 /** Maximum number of attempts to get a correction approved. */
 export const UNDO_ATTEMPTS_MAX = 100;
 
-/** Operations that a correction can reverse. */
+/** Operations by hand that a correction can reverse. */
 export const UNDOABLE_OPERATIONS = ['deposit', 'withdrawal', 'import'] as const;
 /** Platform credits without a bet: adjustBalance credits and rewards. */
 export const UNDOABLE_CREDITS = ['credit', 'reward'] as const;
@@ -17,10 +17,11 @@ export type Undoable = (typeof UNDOABLES)[number];
 export interface Undone {
   readonly type: Undoable;
   readonly id: string;
-  /** Only for credits; an operation has none. */
+  /** The credit's product; undefined for an operation, which has no product. */
   readonly productId?: string | undefined;
   /**
-   * Number of this attempt, from 2: a second operator refused the earlier corrections or did not approve them in time.
+   * Number of this attempt, from 2; undefined for the first. A further attempt is needed if a second operator refused
+   * the earlier corrections or did not approve them in time.
    */
   readonly attempt?: number | undefined;
 }
@@ -40,7 +41,7 @@ export function undoId(
   const encoded = target.map(encodeURIComponent).join(':');
   const nth = attempt === undefined ? '' : `:${attempt}`;
   const whole = `${RESERVED_ID_PREFIX}undo:${type}:${amount}:${encoded}`;
-  // Reserve space for the longest attempt number, so that the ids of all attempts have the same form.
+  // Reserve space for the longest attempt number, so that the ids of all attempts are abbreviated in the same way.
   if (whole.length + `:${UNDO_ATTEMPTS_MAX}`.length <= ID_LENGTH_MAX) return whole + nth;
   return `${RESERVED_ID_PREFIX}undo-hash:${type}:${amount}:${sha256(encoded)}${nth}`;
 }

@@ -4,7 +4,10 @@ import { firstAnswer } from './idempotency.js';
 import { type Rules, refusesProduct } from './rules.js';
 import { change, covers, fail, repeat, type Verdict } from './verdict.js';
 
-/** docs/decisions.md section 8, adjustBalance. A debit and a credit with the same refId are two separate movements. */
+/**
+ * Decides an adjustBalance element (docs/decisions.md section 8). A debit and a credit with the same refId are two
+ * separate movements.
+ */
 export function decideMovement(wallet: Wallet, command: AdjustBalanceCommand, txn: MovementTxn, rules: Rules): Verdict {
   return txn.status === 'DEBIT' ? decideDebit(wallet, command, txn, rules) : decideCredit(wallet, command, txn);
 }

@@ -4,7 +4,7 @@ import type { Wallet } from '../state/wallet.js';
 import type { Rules } from './rules.js';
 import { change, closedFailure, fail, repeat, type Verdict } from './verdict.js';
 
-/** docs/decisions.md section 4, adjustBets. */
+/** Decides an adjustBets element (docs/decisions.md section 4). */
 export function decideAdjustBet(wallet: Wallet, command: AdjustBetsCommand, txn: AdjustTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
   if (bet === undefined || bet.state === 'TIPS') return fail('transaction-not-found');

@@ -15,11 +15,14 @@ import type { Rules } from './rules.js';
 export const PENDING_MAX = 1000;
 export const PENDING_OF_OPERATOR_MAX = 100;
 
-/** A requested movement of money; `amount` above 0 gives, below 0 takes. */
+/**
+ * A movement of money that an operator requests. A positive `amount` gives money to the player, a negative one takes
+ * it.
+ */
 export interface Wish {
   readonly id: string;
   readonly amount: Units;
-  /** Empty except for corrections. */
+  /** Empty unless the movement is a correction. */
   readonly reason: string;
   readonly allowNegativeBalance: boolean;
   readonly by?: Operator | undefined;
@@ -56,7 +59,9 @@ export function findRequestAnswer(known: Operation, wish: Wish, nowMs: number): 
 
 type Decide = Extract<OperationCommand, { type: 'approve-request' | 'refuse-request' }>;
 
-/** Moves the money, exactly once. The balance is checked now, at approval. */
+/**
+ * Decides an approval, which moves the money exactly once. The balance is checked now, not when the request was made.
+ */
 export function decideApproval(wallet: Wallet, { id, by }: Decide, nowMs: number): Decision {
   const known = wallet.operation(id);
   if (known === undefined) return failed('approval-not-found');

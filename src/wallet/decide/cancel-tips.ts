@@ -5,7 +5,7 @@ import { decideCancelKnown, rememberCancel } from './cancel-bets.js';
 import type { Rules } from './rules.js';
 import { change, fail, type Verdict } from './verdict.js';
 
-/** docs/decisions.md section 4, cancelTips. */
+/** Decides a cancelTips element (docs/decisions.md section 4). */
 export function decideCancelTip(
   wallet: Wallet,
   command: CancelTipsCommand,

@@ -83,8 +83,8 @@ interface Outcome {
 }
 
 /**
- * Adds a repeat marker for the acknowledged message to its event. Refuses a message without effect if the round cannot
- * remember more messages.
+ * Adds a repeat marker for the acknowledged message to its event. Refuses a message without an effect if the round
+ * cannot remember any more messages.
  */
 function remember(
   wallet: Wallet,
@@ -105,9 +105,9 @@ function remember(
 }
 
 /**
- * Decides a message that was acknowledged before. It has no further effect, even if it would have one as a new message.
- * The last argument is the decision for the message if it were new. If that decision is a refusal because of later
- * events (20002, 20003, 20004), it is used.
+ * Decides a message that was acknowledged before and must have no further effect. The last argument is the decision
+ * that the message would get if it were new. If that decision is a refusal caused by later events (20002, 20003,
+ * 20004), the message gets the same refusal.
  */
 function decideAgain(
   wallet: Wallet,
@@ -129,8 +129,8 @@ const TELLS_WHAT_HAPPENED: ReadonlySet<Failure> = new Set([
 ]);
 
 /**
- * Endpoints whose effect a rollback undoes. After a rollback, acknowledging such a message again would falsely claim
- * that its effect still stands.
+ * Endpoints whose effect a rollback undoes. If such a message were acknowledged again after a rollback, the platform
+ * would wrongly assume that its effect still stands.
  */
 const CLOSES: ReadonlySet<CallbackCommand['type']> = new Set(['settleBets', 'cancelBets', 'cancelTips']);
 
@@ -220,8 +220,8 @@ function answerOfRepeats(repeats: readonly Repeat[]): Accepted {
 type Repeat = Extract<Verdict, { type: 'repeat' }>;
 
 /**
- * Adds a repeat, unless an earlier element of the array repeats the same effect. The effect is listed once, at the
- * position of the first element that matches it exactly.
+ * Adds a repeat unless an earlier element of the array repeats the same effect. In that case, the list keeps the first
+ * of the two elements that matches the original message exactly.
  */
 function addOnce(repeats: Repeat[], repeat: Repeat): void {
   const at = repeats.findIndex((one) => isSameEffect(one, repeat));

@@ -9,7 +9,8 @@ import {
 import type { Rules } from './rules.js';
 
 /**
- * The message whose first answer is wanted (docs/decisions.md section 3). If `amount` is undefined, any amount matches.
+ * The properties by which the first answer to a message is found (docs/decisions.md section 3). If `amount` is
+ * undefined, any amount matches.
  */
 interface Message {
   readonly type: EffectType;
@@ -37,10 +38,10 @@ export function firstAnswer(item: TransactionRecord, message: Message): FirstAns
 }
 
 /**
- * The first answer to exactly this placing, even if a rollback has returned its stake since. Only a message with a
- * different request id can take a returned stake again. On platforms that reuse request ids, a message sent after the
- * rollback can also take it. If an older walletd stored no request, a message sent no later than the rollback counts as
- * the original placing.
+ * The first answer to exactly this placeBets or placeTips, even if a rollback has returned its stake since. Only a
+ * message with a different request id can take a returned stake again. On platforms that reuse request ids, a message
+ * sent after the rollback can also take it. If an older walletd stored no request id, a message sent no later than the
+ * rollback counts as the original.
  */
 export function ownPlacing(
   item: TransactionRecord,
@@ -58,8 +59,8 @@ export function ownPlacing(
 }
 
 /**
- * True for a message sent no later than the item's newest rollback, if an older walletd stored effects of these types
- * without their requests.
+ * True if an older walletd stored effects of these types without their requests, and the message was sent no later than
+ * the item's newest rollback.
  */
 export function predatesRollback(
   item: TransactionRecord,

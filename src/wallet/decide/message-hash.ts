@@ -31,7 +31,7 @@ function mixElement(txn: Txn): void {
   mixer.flag('isEndRound' in txn && txn.isEndRound);
 }
 
-/** Two FNV-1a states, mixed with each other after each unit, with the finalizer of MurmurHash3. */
+/** Two FNV-1a hashes, which are mixed with each other after each UTF-16 unit, followed by MurmurHash3's finalizer. */
 class Mixer {
   private low = 0;
   private high = 0;

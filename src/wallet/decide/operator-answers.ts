@@ -5,7 +5,7 @@ import type { Failure } from '../rejection.js';
 import { movedBy, type Operation } from '../state/operation.js';
 import type { Wallet } from '../state/wallet.js';
 
-/** The decision on an operator command that is accepted. */
+/** Returns the decision for an accepted operator command. */
 export function applied(wallet: Wallet, event: Event): Decision {
   return {
     answer: { type: 'accepted', before: wallet.balance, after: wallet.balance, isRepeat: false },

@@ -90,7 +90,7 @@ function decideCreate(
 }
 
 /**
- * Decides an import. An import never adds money to an existing player; only the line that created the player is
+ * Decides an import. An import never adds money to an existing player; only the import line that created the player is
  * accepted again, as a repeat.
  */
 function decideImport(

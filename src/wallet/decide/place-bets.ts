@@ -7,7 +7,7 @@ import { firstAnswer, ownPlacing } from './idempotency.js';
 import type { Rules } from './rules.js';
 import { change, covers, fail, repeatIn, type Verdict } from './verdict.js';
 
-/** docs/decisions.md section 4, placeBets. */
+/** Decides a placeBets element (docs/decisions.md section 4). */
 export function decidePlaceBet(
   wallet: Wallet,
   command: PlaceBetsCommand,
@@ -51,8 +51,8 @@ function decideNewBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, 
 
 /**
  * Decides a placeBets for a known bet. It can have two effects: an OPEN can open the bet, and a message without skip
- * can take a stake that was not taken before. If it has neither effect, it is a repeat. For a cancelled or voided bet,
- * neither effect is possible.
+ * can take a stake that was not taken before. If it has neither effect, it is a repeat. A cancelled or voided bet
+ * allows neither effect.
  */
 function decideKnownBet(
   wallet: Wallet,

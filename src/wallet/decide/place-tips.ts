@@ -7,8 +7,8 @@ import type { Rules } from './rules.js';
 import { change, covers, fail, repeatIn, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 8, placeTips. Tips share a namespace with bets, because the cancel of a tip refers to it as
- * a bet.
+ * Decides a placeTips element (docs/decisions.md section 8). Tips share a namespace with bets, because the message that
+ * cancels a tip refers to it as a bet.
  */
 export function decidePlaceTip(
   wallet: Wallet,

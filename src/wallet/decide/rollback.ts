@@ -10,9 +10,9 @@ import { takeBack } from './take-back.js';
 import { change, fail, repeat, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 8, rollback. Restores the state before the settle or refund. A rollback takes back the
- * amounts recorded as paid or refunded, not the amounts in the request. `hasBegun`: an earlier element of the same
- * array has taken back a result in this element's round.
+ * Decides a rollback element (docs/decisions.md section 8), which restores the state before the settle or refund. A
+ * rollback takes back the amounts recorded as paid or refunded, not the amounts in the request. `hasBegun`: an earlier
+ * element of the same array has taken back a result in this element's round.
  */
 export function decideRollback(
   wallet: Wallet,
@@ -60,7 +60,7 @@ function isLastSettled(bet: Transaction): boolean {
   return bet.round.bets.every((other) => other.row === bet.row || other.state !== 'SETTLED');
 }
 
-/** The stake returned by a refund. */
+/** The stake that a refund returned. */
 function stakeOf(bet: Transaction): Units {
   return bet.taken ? bet.stake : 0;
 }
@@ -90,16 +90,17 @@ function decideByRound(
   const newest = newestOf(bets.filter((bet) => bet.isOpen));
   if (newest === undefined) return fail(bets.some((bet) => bet.isOpen) ? 'transaction-not-found' : 'already-cancelled');
   const isFull = round.closingCount >= rules.historyMax;
-  // Earlier elements of the same array have reopened the bet, and the array gets one answer.
+  // If earlier elements of the same array have reopened the bet, this element is not a repeat: the array gets a single
+  // answer.
   const [bet, rollback] = newest;
   if (rollback.version > wallet.version && !isFull) return rollBack(wallet, txn, rules, round, [], 0, 'SETTLED');
   return isFull ? fail('duplicate-transaction') : repeatOf(rollback, memory(wallet, bet, true));
 }
 
 /**
- * The bets that a rollback BY_ROUND can open when nothing is settled. An earlier rollback BY_ROUND, or one repeated by
- * a message BY_ROUND, may have left some bets as REFUND. These bets stay REFUND as long as a bet reopened by that
- * rollback is still open. Otherwise a retry of that rollback under a different request id would take their stakes.
+ * The bets that a rollback BY_ROUND can reopen if the round has no settled bet. While a bet that an earlier rollback
+ * BY_ROUND reopened is still open, only bets refunded after that rollback are included. Otherwise a retry of that
+ * rollback under a different request id would take stakes that it had left refunded.
  */
 function refundedSince(round: Round, bets: readonly Transaction[]): Transaction[] {
   const refunded = bets.filter((bet) => bet.state === 'REFUND');
@@ -149,7 +150,7 @@ function rollBack(
   );
 }
 
-/** The balance after the rollback; undefined when the rules forbid a negative balance. */
+/** The balance after the rollback; undefined if the rules forbid that balance because it is negative. */
 function balanceAfter(wallet: Wallet, txn: RollbackTxn, rules: Rules, amount: Units): Units | undefined {
   if (txn.skipBalanceUpdate) return wallet.balance;
   const after = wallet.balance - amount;
@@ -162,12 +163,15 @@ function remarksOf(txn: RollbackTxn, said: Units, amount: Units, state: 'SETTLED
   return remarks;
 }
 
-/** A repeat of a rollback. All rollbacks of one request take money, so their amounts alone distinguish them. */
+/**
+ * A repeat of a rollback. `of` need not identify the effect further: all rollbacks in one request take money, so their
+ * balances distinguish them.
+ */
 function repeatOf(rollback: FirstAnswer, memory?: Change): Verdict {
   return repeat(rollback, 'rollback', memory);
 }
 
-/** A repeat marker, so that this request remains a repeat in every later state. */
+/** A repeat marker. It ensures that this request counts as a repeat in every later state. */
 function memory({ balance }: Wallet, { id }: Transaction, byRound: boolean): Change {
   return { type: 'rollback-repeated', id, byRound, after: balance };
 }

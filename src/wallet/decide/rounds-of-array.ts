@@ -15,7 +15,8 @@ type Txn = CancelTxn | VoidTxn | RollbackTxn;
 
 /**
  * The rounds that an array of cancels, voids or rollbacks has touched, directly or through a bet. Some platforms list a
- * round together with its bets, or once per bet; all these elements request the same effect.
+ * round together with its bets, or name the round once for each of its bets; all these elements request the same
+ * effect.
  */
 export class RoundsOfArray {
   /**
@@ -23,7 +24,7 @@ export class RoundsOfArray {
    * requests the same effect.
    */
   private readonly begun = new Set<string>();
-  /** Rounds closed BY_ROUND, by this array or by its first delivery. */
+  /** Rounds that an element of this array closes BY_ROUND, even if that element is a repeat. */
   private readonly wholly = new Set<string>();
 
   private constructor(private readonly command: CancelBetsCommand | VoidSettledCommand | RollbackCommand) {}
@@ -47,7 +48,7 @@ export class RoundsOfArray {
       this.begun.add(roundId);
       return;
     }
-    // Tips and rewards can be closed by such an array but belong to no round.
+    // The array can also close tips and rewards, which belong to no round.
     const bet = this.bet(draft, id);
     if (bet?.kind !== 'bet') return;
     // Taking back a refund does not affect the round's results.

@@ -7,8 +7,8 @@ export interface Product {
 }
 
 /**
- * Settings from docs/decisions.md that `decide` reads. They affect only decisions. Events contain results, so replay
- * does not depend on the settings, and a setting may change between two starts.
+ * Settings that `decide` reads; docs/decisions.md describes them. They affect only decisions. Events contain results,
+ * so replay does not depend on the settings, and a setting may change between two starts.
  */
 export interface Rules {
   /** `replay` answers a repeat with its first answer, `reject` with 20002. */
@@ -17,33 +17,40 @@ export interface Rules {
   readonly roundEnded: 'refuse-payouts' | 'ignore' | 'refuse-all';
   /** Amounts that a void reverses: the recorded amounts, or those in the request. */
   readonly voidAmounts: 'recorded' | 'request';
-  /** False: a void that would leave a negative balance answers 10002. */
+  /** If false, a void that would leave a negative balance is answered with 10002. */
   readonly voidAllowNegativeBalance: boolean;
-  /** False: a rollback that would leave a negative balance answers 10002. */
+  /** If false, a rollback that would leave a negative balance is answered with 10002. */
   readonly rollbackAllowNegativeBalance: boolean;
   /**
-   * How to recognize a late retry of a settle or cancel that was rolled back: by its request id, by its time, or not at
-   * all.
+   * How a late retry of a settle or cancel that was rolled back is recognized: by its request id, by its time, or not
+   * at all.
    */
   readonly rollbackStale: 'request' | 'time' | 'off';
-  /** Settles and cancels store their requests; false while any node of the cluster is too old to read such records. */
+  /**
+   * True if settles and cancels store their requests. False while any node of the cluster is too old to read such
+   * records.
+   */
   readonly keepsRequests: boolean;
   /**
-   * Remembers each acknowledged message in full; false while any node of the cluster is too old to read such records.
+   * True if each acknowledged message is remembered in full. False while any node of the cluster is too old to read
+   * such records.
    */
   readonly remembersMessages: boolean;
   /** Handling of a cancel for an unknown tip: `credit` its amount once, or `reject` with 20001 and a tombstone. */
   readonly tipsUnknown: 'credit' | 'reject';
-  /** Refuses a single-state settle when its round was cancelled BY_ROUND after the platform sent the settle. */
+  /**
+   * True if a single-state settle is refused when its round was cancelled BY_ROUND after the platform had sent the
+   * settle.
+   */
   readonly cancelStopsSingleState: boolean;
   /**
-   * A confirmation may name a different stake if none was taken. Also false while any node of the cluster is too old to
-   * read such records.
+   * True if a confirmation may name a different stake when no stake has been taken. False while any node of the cluster
+   * is too old to read such records.
    */
   readonly confirmsOtherStake: boolean;
   /** Maximum number of unknown tips credited per player and UTC day. */
   readonly tipsUnknownMax: number;
-  /** Maximum number per player of tombstones and of marks for unknown rounds together. */
+  /** Maximum number of tombstones and marks of unknown rounds per player, counted together. */
   readonly tombstonesMax: number;
   /** Maximum number of OPEN and WAITING bets per player. */
   readonly openBetsMax: number;
@@ -55,13 +62,13 @@ export interface Rules {
   /** How long ids are remembered after the last change of their round, in milliseconds. */
   readonly retentionMs: number;
   /**
-   * By currency: manual movements above this many units need approval by a second operator. Currencies that are not
-   * listed need no approval.
+   * By currency: manual movements of more than this many units need approval by a second operator. In currencies that
+   * are not listed, no movement needs approval.
    */
   readonly approvalAbove: Readonly<Record<string, Units>>;
   /** Time allowed for a second operator's decision, in milliseconds. */
   readonly approvalMs: number;
-  /** `check`: placing a bet or tip and reading a balance require the player's session token. */
+  /** With `check`, a player's session token is required to place a bet or tip and to read the balance. */
   readonly sessionToken: 'ignore' | 'check';
   readonly productsUnlisted: 'accept' | 'reject';
   readonly products: ReadonlyMap<string, Product>;

@@ -9,7 +9,7 @@ import { type Rules, refusesProduct } from './rules.js';
 import { isStale, isStaleInRound } from './stale.js';
 import { change, closedFailure, covers, fail, mismatches, repeatOfItem, type Verdict } from './verdict.js';
 
-/** docs/decisions.md section 4, settleBets. */
+/** Decides a settleBets element (docs/decisions.md section 4). */
 export function decideSettleBet(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn, rules: Rules): Verdict {
   if (txn.isSingleState) return decideSingleState(wallet, command, txn, rules);
   if (txn.byRound) return decideByRound(wallet, command, txn, rules);
@@ -92,7 +92,7 @@ function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: Se
   const skip = txn.skipBalanceUpdate;
   if (!bet.isOpen) {
     if (bet.isReversed || bet.isSettledSingly) return fail(closedFailure(bet));
-    // If the bet was settled by its round, there is no settlement of the bet itself to repeat.
+    // A bet that was settled with its round has no settlement of its own that this message could repeat.
     const first = firstAnswer(bet, { type: 'settle', amount: txn.payoutAmount, skip });
     if (first === undefined) return fail('already-settled');
     if (bet.paidOut || skip) return repeatOfItem(bet, first, command.id);
@@ -157,8 +157,8 @@ function decideKnownSettlement(
 }
 
 /**
- * Returns a warning if a settled bet's stake was never taken. The settle stands and money moves; an operator must
- * investigate.
+ * Returns a warning if a settled bet's stake was never taken. The settle remains valid and moves money, but an operator
+ * must investigate.
  */
 function untaken(bets: readonly Transaction[], { skipBalanceUpdate }: SettleTxn): Remark[] {
   const isLacking = !skipBalanceUpdate && bets.some(({ taken, stake }) => !taken && stake > 0);
@@ -166,8 +166,8 @@ function untaken(bets: readonly Transaction[], { skipBalanceUpdate }: SettleTxn)
 }
 
 /**
- * True when a rollback has reopened one of the settlement's bets, while its remaining bets keep the settlement and its
- * id in place. Answering with success would falsely claim that the open bet was paid.
+ * True if a rollback has reopened one of the settlement's bets while its other bets are still settled, so that the
+ * settlement keeps its id. A successful answer would wrongly claim that the open bet was paid.
  */
 function isOfNextRun({ transaction, bets }: Settlement, command: SettleBetsCommand): boolean {
   if (!bets.some((bet) => bet.isOpen && bet.isRolledBack)) return false;

@@ -14,7 +14,7 @@ export function isStale(item: Transaction, command: CallbackCommand, rules: Rule
   return item.isRolledBack && isUndone([item], item.round, command, rules);
 }
 
-/** As `isStale`, for a settle or cancel BY_ROUND. */
+/** Like `isStale`, but for a settle or cancel BY_ROUND. */
 export function isStaleInRound(round: Round, command: CallbackCommand, rules: Rules): boolean {
   return isUndone(round.bets, round, command, rules);
 }
@@ -38,7 +38,7 @@ function isUndone(items: readonly Transaction[], round: Round, command: Callback
 const CLOSINGS: readonly EffectType[] = ['settle', 'cancel'];
 
 /**
- * True for the undone message itself, as opposed to a different message with the same request id: the platform sent it
+ * True if this is the undone message itself and not a different message with the same request id: the platform sent it
  * no later than the rollback that undid it. This check is only as reliable as the platform's clock.
  */
 function isUndoneItself(items: readonly Transaction[], round: Round, command: CallbackCommand): boolean {
@@ -51,7 +51,7 @@ function isOfUndoneRequest(items: readonly Transaction[], round: Round, { id }: 
   return undone.length > 0 && undone.includes(hashOfRequest(id));
 }
 
-/** Time at which the platform sent the item's newest rollback, in milliseconds; 0 without a rollback. */
+/** Time at which the platform sent the item's newest rollback, in milliseconds; 0 if there was no rollback. */
 function sentMsOf(item: Transaction): number {
   return item.newestRollback?.sentMs ?? 0;
 }

@@ -7,12 +7,13 @@ import type { FirstAnswer } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
 import { isOwnRequest } from './idempotency.js';
 
-/** The outcome of one element of a request, before anything has changed. */
+/** The decision on one element of a request. It has not changed anything yet. */
 export type Verdict =
   | { readonly type: 'change'; readonly change: Change; readonly remarks: readonly Remark[] }
   /**
    * `of` identifies the repeated effect: the row of a transaction, or the row and id of a round's closing. `memory` is
-   * a repeat marker to add. `home` is the round that must remember the message, if its request is not stored yet.
+   * a repeat marker to add. `home` is the round that must remember the message; it is set only if no effect stores the
+   * message's request.
    */
   | {
       readonly type: 'repeat';
@@ -21,7 +22,7 @@ export type Verdict =
       readonly memory?: Change | undefined;
       readonly home?: Round | undefined;
     }
-  /** `residue` is the side effect of a refusal: a failed cancel may leave a tombstone or a mark. */
+  /** `residue` is the side effect of a refusal: a failed cancel may leave behind a tombstone or a mark. */
   | { readonly type: 'fail'; readonly failure: Failure; readonly residue?: Change };
 
 const NO_REMARKS: readonly Remark[] = [];
@@ -36,8 +37,8 @@ export function repeat(answer: FirstAnswer, of: number | string, memory?: Change
 }
 
 /**
- * A repeat, sent under the request id that had the effect (`isKnown`) or under a different one, which the round must
- * then remember.
+ * A repeat. If it was sent under the request id that had the effect (`isKnown`), the round need not remember it. Under
+ * a different request id, the round must remember the message.
  */
 export function repeatIn(round: Round, answer: FirstAnswer, of: number | string, isKnown: boolean): Verdict {
   return { type: 'repeat', answer, of, home: isKnown ? undefined : round };
@@ -57,7 +58,7 @@ export function covers(wallet: Wallet, stake: Units): boolean {
   return stake === 0 || wallet.balance >= stake;
 }
 
-/** The reason that a closed bet cannot be opened, settled, adjusted or cancelled. */
+/** The reason why a closed bet cannot be opened, settled, adjusted or cancelled. */
 export function closedFailure(bet: Transaction): Failure {
   return bet.state === 'SETTLED' ? 'already-settled' : 'already-cancelled';
 }

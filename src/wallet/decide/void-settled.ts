@@ -9,9 +9,9 @@ import { takeBack } from './take-back.js';
 import { change, fail, mismatches, repeat, repeatOfItem, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 4, voidSettled. Restores the state before the bet. A void reverses the recorded held and
- * paid amounts; it uses the amounts in the request only if the rules say so. `hasBegun`: an earlier element of the same
- * array has voided a bet in this element's round.
+ * Decides a voidSettled element (docs/decisions.md section 4), which restores the state before the bet. A void reverses
+ * the recorded held and paid amounts; it uses the amounts in the request only if the rules say so. `hasBegun`: an
+ * earlier element of the same array has voided a bet in this element's round.
  */
 export function decideVoidSettled(
   wallet: Wallet,
@@ -24,9 +24,9 @@ export function decideVoidSettled(
 }
 
 /**
- * Decides a void by its id. The protocol has no message to take back a reward, so a void with the reward's id does it.
- * If a bet or tip has the same id, the void applies to that bet or tip. The retry of a void sent before that bet
- * existed still applies to the reward.
+ * Decides a void by its id. The protocol has no message that takes back a reward, so platforms send a void with the
+ * reward's id. If a bet or tip has the same id, the void applies to that bet or tip. A retry of a void that was sent
+ * before that bet existed still applies to the reward.
  */
 function decideById(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
@@ -87,7 +87,7 @@ function decideByRound(
   const isEmpty = settled.length === 0 && round.stillPaid().every((amount) => amount === 0);
   if (isEmpty && bets.some((bet) => bet.isOpen)) return fail('transaction-not-found');
   if (isEmpty && !hasBegun) return fail('already-cancelled');
-  // Remember the empty void, so that the same message is a repeat if it is sent again.
+  // Remember a void that moved nothing, so that the same message counts as a repeat if it is sent again.
   if (isEmpty) return change({ type: 'round-voided', id: txn.id, roundId: round.id, bets: [], after: wallet.balance });
   if (round.closingCount >= rules.historyMax) return fail('limit-reached');
   const held = trySum(settled.map((bet) => bet.held));
@@ -102,7 +102,7 @@ function decideByRound(
   );
 }
 
-/** The balance after the void; undefined when the rules forbid a negative balance. */
+/** The balance after the void; undefined if the rules forbid that balance because it is negative. */
 function balanceAfter(wallet: Wallet, txn: VoidTxn, rules: Rules, recorded: Units): Units | undefined {
   const difference = rules.voidAmounts === 'recorded' ? recorded : txn.betAmount - txn.payoutAmount;
   const after = wallet.balance + difference;

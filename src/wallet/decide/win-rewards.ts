@@ -4,8 +4,8 @@ import { firstAnswer } from './idempotency.js';
 import { change, fail, repeat, type Verdict } from './verdict.js';
 
 /**
- * docs/decisions.md section 8, winRewards. A reward neither needs nor settles a bet. Its id may equal a bet's id, and
- * the round and the player may be in any state.
+ * Decides a winRewards element (docs/decisions.md section 8). A reward neither needs nor settles a bet. Its id may
+ * equal a bet's id, and the round and the player may be in any state.
  */
 export function decideWinReward(wallet: Wallet, command: WinRewardsCommand, txn: RewardTxn): Verdict {
   const reward = wallet.reward(command.productId, txn.id);

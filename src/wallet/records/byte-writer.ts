@@ -8,7 +8,7 @@ import {
   writeText,
 } from './bytes.js';
 
-/** Maximum distance: twice this value plus one is still a safe integer. */
+/** Maximum time distance that can be encoded: twice this value plus one is still a safe integer. */
 const TIME_MAX = 2 ** 51;
 const BYTES_MIN = 64 * 1024;
 

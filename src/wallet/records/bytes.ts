@@ -4,12 +4,12 @@ import { assert } from '../../base/assert.js';
  * Encoding of numbers and texts in blobs and snapshots. Each write function returns the position after the written
  * bytes; a `Cursor` reads them.
  *
- *   number    seven bits a byte, the lowest first; the eighth bit: more bytes follow
- *   signed    as a number, whose lowest bit is the sign
- *   text      number: UTF-16 units * 3 + form; then
- *     form 0  a byte a unit
- *     form 1  two bytes a unit, the lower one first
- *     form 2  six bits a unit, from the lowest bit on: its index in - 0-9 A-Z _ a-z, which nearly all ids consist of;
+ *   number    seven bits per byte, lowest first; the eighth bit is set if more bytes follow
+ *   signed    like a number whose lowest bit is the sign
+ *   text      a number, UTF-16 units * 3 + form, followed by:
+ *     form 0  one byte per unit
+ *     form 1  two bytes per unit, the lower one first
+ *     form 2  six bits per unit, lowest first: its index in - 0-9 A-Z _ a-z, the characters of nearly all ids;
  *             only for texts of up to 4096 units
  */
 export const FORMS = 3;
@@ -21,7 +21,7 @@ const NO_SIX = 0xff;
 const SIX_OF = new Uint8Array(128).fill(NO_SIX);
 const LETTER_OF = Buffer.from(SIX_LETTERS, 'latin1');
 for (const [six, letter] of LETTER_OF.entries()) SIX_OF[letter] = six;
-/** Maximum length of a text in six bits a unit; longer texts use a different form. */
+/** Maximum length of a text that is stored with six bits per unit. Longer texts use a different form. */
 const SIX_LENGTH_MAX = 4096;
 /** Scratch space for decoding a text. */
 const letters = Buffer.alloc(SIX_LENGTH_MAX);
@@ -31,11 +31,11 @@ const MORE = 0x80;
 const LOW = 0x7f;
 /** Bit operations are exact for numbers below this. */
 const SMALL = 2 ** 31;
-/** Values below this fit four bytes. */
+/** Values below this fit into four bytes. */
 const FOUR_BYTES = 2 ** 28;
 
 export const DOUBLE_BYTES = 8;
-/** Maximum size of a non-negative safe integer; a signed one takes no more. */
+/** Maximum size of a non-negative safe integer. A signed safe integer is no larger. */
 export const NUMBER_BYTES_MAX = 8;
 
 export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
@@ -127,7 +127,7 @@ function writeSix(bytes: Uint8Array, at: number, text: string): number {
   return end;
 }
 
-/** The text at six bits per unit; undefined if it contains other characters. */
+/** The text encoded with six bits per unit; undefined if it contains characters outside the six-bit alphabet. */
 export function trySix(text: string): Uint8Array | undefined {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -138,7 +138,7 @@ export function trySix(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** A text in its written form. */
+/** A text in its stored form. */
 export interface WrittenText {
   readonly bytes: Uint8Array;
   readonly length: number;
@@ -161,7 +161,7 @@ export function textEnd(bytes: Uint8Array, at: number): number {
   return at + headBytes(head) + bodyBytes(head);
 }
 
-/** The head of a text: its length in units times FORMS, plus its form. */
+/** The head of a text: its length in units times FORMS, plus the number of its form. */
 export function textHead(bytes: Uint8Array, at: number): number {
   let byte = bytes[at] as number;
   let head = byte & LOW;

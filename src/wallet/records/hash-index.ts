@@ -8,9 +8,9 @@ const SLOTS_MIN = 8;
 const LOAD_MAX = 0.8;
 const LOAD_MIN = 0.4;
 const GROWTH = 1.25;
-/** Factor by which the fullest partition usually exceeds the mean. */
+/** Estimate of the factor by which the fullest partition exceeds the mean. */
 const SPREAD = 1.08;
-/** Hashes that agree in this many leading bits share a partition, regardless of their number. */
+/** Hashes that agree in this many leading bits always share a partition, however many they are. */
 const DEPTH_MAX = 20;
 /**
  * A full partition is not split if the directory is already this many times larger than the number of rows requires.

@@ -25,7 +25,7 @@ const NOTHING = new Uint32Array(0);
  * Fixed-length records outside V8's heap, in segments of typed arrays. A row is identified by its number, from 1; 0
  * means no row. A row stays in place until it is freed. Freed rows are reused, and empty segments are released.
  *
- *   row 1        row 2        ...          words, and doubles at even ones
+ *   row 1        row 2        ...          words (w); a double starts at an even word
  *   | w w w w w w | w w w w w w | ...
  */
 export class Rows {
@@ -41,7 +41,10 @@ export class Rows {
   private readonly shift: number;
   private readonly mask: number;
 
-  /** `length`: words of a row, an even number if it has doubles. `segmentRows`: a power of two. */
+  /**
+   * `length` is the number of words in a row, which must be even if the row has doubles. `segmentRows` must be a power
+   * of two.
+   */
   constructor(
     private readonly length: number,
     segmentRows = SEGMENT_ROWS,

@@ -1,14 +1,14 @@
 import { assert, must } from '../../base/assert.js';
 
-/** Page size. Bytes of a page that belong to no slot are after its last slot. */
+/** Page size. Bytes that are too few for another slot are left unused at the end of the page. */
 export const PAGE_BYTES = 256 * 1024;
 const GRANULE = 8;
 /** Size of the owner field in front of each blob. Owner 0 marks a free slot. */
 const OWNER_BYTES = 4;
 const NONE = -1;
-/** Pages with a larger share of slots in use are not compacted. */
+/** A page is not compacted if a larger share of its slots is in use. */
 const DENSE_SHARE = 3 / 4;
-/** Empty pages kept for reuse. */
+/** Number of empty pages kept for reuse. */
 const SPARE_MAX = 4;
 
 /** A page with slots of one length. */
@@ -43,7 +43,7 @@ class Page {
  * empties pages that are at least a quarter empty, one at a time, while other pages have space for their blobs.
  *
  *   page     | owner blob . | (free) . . . | owner blob . | ...
- *   place    number of the page, and granule of eight bytes in it; never 0
+ *   place    page number, and granule of eight bytes within the page; never 0
  */
 export class Slab {
   private readonly pages: (Page | undefined)[] = [undefined];
@@ -56,13 +56,13 @@ export class Slab {
   private readonly shift: number;
   private readonly mask: number;
   private cursor = 0;
-  /** Total bytes of all pages, and of the slots in use. */
+  /** Total number of bytes in all pages, and in the slots in use. */
   bytes = 0;
   bytesUsed = 0;
   /** Number of blobs. */
   count = 0;
 
-  /** `pageBytes`: a power of two. */
+  /** `pageBytes` must be a power of two. */
   constructor(private readonly pageBytes = PAGE_BYTES) {
     this.shift = Math.log2(pageBytes / GRANULE);
     this.mask = pageBytes / GRANULE - 1;

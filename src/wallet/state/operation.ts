@@ -34,12 +34,12 @@ export const OPERATION_TYPES = [
 ] as const;
 export type OperationType = (typeof OPERATION_TYPES)[number];
 
-/** An operator's action on a player (docs/decisions.md section 5). */
+/** An operator's action on a player's wallet (docs/decisions.md section 5). */
 export interface OperationFacts {
   readonly type: OperationType;
   /** Unique per player. Empty for operations that can be repeated safely without an id: create, block, unblock. */
   readonly id: string;
-  /** Signed for a correction and a request; 0 for an operation that moves no money. */
+  /** Signed for a correction and a request; 0 if the operation moves no money. */
   readonly amount: Units;
   /** The balance after the operation. */
   readonly after: Units;
@@ -72,8 +72,8 @@ export function movedBy({ type, amount }: Pick<OperationFacts, 'type' | 'amount'
 }
 
 /*
- * Flags in one word: the type, three bits for the presence of a reason, an approver and terms, and above them the
- * number of the operator.
+ * Flags in one word: the type, three bits that tell whether there is a reason, an approver and terms, and above them
+ * the operator's number.
  */
 const TYPE_MASK = 0b1111;
 const HAS_REASON = 0b1_0000;

@@ -42,17 +42,23 @@ export class Transaction extends TransactionRecord {
   }
 }
 
-/** A payout BY_ROUND and the bets that it settled. A further payout for the same round settles no bets. */
+/** A payout BY_ROUND and the bets that it settled. If it is a further payout for the same round, it settled no bets. */
 export interface Settlement {
   readonly transaction: Transaction;
   readonly bets: readonly Transaction[];
 }
 
-/** A cancel, void or rollback BY_ROUND. It is found by the id of its message, or of its request for a rollback. */
+/**
+ * A cancel, void or rollback BY_ROUND. A cancel or void is found by the id of its message, a rollback by the id of its
+ * request.
+ */
 export interface RoundClosing extends FirstAnswer {
   readonly type: 'cancel' | 'void' | 'rollback';
   readonly id: string;
-  /** Present for a cancel, to recognize its retry after a rollback; undefined if an older walletd wrote the cancel. */
+  /**
+   * Present for a cancel, so that a retry after a rollback is recognized. Undefined if an older walletd wrote the
+   * cancel.
+   */
   readonly requestHash?: number | undefined;
 }
 
@@ -146,7 +152,7 @@ export class Round {
     this.facts &= ~ENDED;
   }
 
-  /** A visited flag for code that visits all rounds of a wallet; false at any other time. */
+  /** A flag that code sets temporarily while it visits all rounds of a wallet. At all other times it is false. */
   get isKept(): boolean {
     return (this.facts & KEPT) !== 0;
   }
@@ -160,7 +166,7 @@ export class Round {
     return this.members().filter(({ isBet }) => isBet);
   }
 
-  /** All transactions of the round, oldest first. */
+  /** All of the round's transactions, oldest first. */
   members(): Transaction[] {
     const members: Transaction[] = [];
     const newest = this.newest;
@@ -297,7 +303,7 @@ export class Round {
   addSettlement({ transaction, bets }: Settlement): void {
     const listBytes = bets.length * NUMBER_BYTES_MAX;
     const bytes = scratchOf(1 + 2 * NUMBER_BYTES_MAX + 2 * listBytes);
-    // Write the list first, leaving space before it, because its length is stored in front of it.
+    // The length of the list precedes the list, so write the list first and leave enough space before it.
     const listAt = 1 + 2 * NUMBER_BYTES_MAX + listBytes;
     let listEnd = listAt;
     for (const { row } of bets) listEnd = writeNumber(bytes, listEnd, row);
@@ -372,7 +378,7 @@ export class Round {
     if (newest === item.row) this.words[this.at + ROUND_NEWEST] = isOnly ? 0 : before;
   }
 
-  /** The settlement with this id. Does not decode the other settlements, of which there can be a thousand. */
+  /** The settlement with this id. Does not decode the other settlements, because there can be a thousand of them. */
   settlement(id: string): Settlement | undefined {
     const wanted = writtenText(id);
     return this.findMessage((cursor, tag) => {
@@ -410,7 +416,7 @@ export class Round {
     return this.settlements.map(({ transaction }) => transaction.paid);
   }
 
-  /** Reads messages, oldest first, until `read` returns something. */
+  /** Calls `read` with each message, oldest first, until it returns a value. */
   private findMessage<T>(read: (cursor: Cursor, tag: number) => T | undefined): T | undefined {
     const place = this.messages;
     if (place === 0) return undefined;

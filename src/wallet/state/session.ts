@@ -14,8 +14,8 @@ export function isSameSession(a: Session | undefined, b: Session | undefined): b
 }
 
 /**
- * True if the token is the session's. The comparison is constant-time, so the duration of a refusal reveals nothing
- * about the stored digest.
+ * True if the session is active and this is its token's digest. The comparison takes constant time, so the duration of
+ * a refusal reveals nothing about the stored digest.
  */
 export function admits({ digest, endMs }: Session, given: string, nowMs: number): boolean {
   if (given.length !== digest.length || (endMs !== null && nowMs >= endMs)) return false;

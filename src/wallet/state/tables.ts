@@ -103,7 +103,7 @@ export function scratchOf(length: number): Buffer {
   return scratch;
 }
 
-/** The text in stored form, valid until the next use of `scratchOf`. */
+/** The text in its stored form, valid until the next use of `scratchOf`. */
 export function writtenText(text: string): WrittenText {
   const bytes = scratchOf(textBytesMax(text));
   return { bytes, length: writeText(bytes, 0, text) };
@@ -116,7 +116,7 @@ export interface TableSizes {
 }
 
 const SIZES: TableSizes = { segmentRows: SEGMENT_ROWS, pageBytes: PAGE_BYTES };
-/** Sizes for the working copy on which an array is decided. */
+/** Table sizes for the working copy on which an array is decided. */
 const WORKING_COPY_SIZES: TableSizes = { segmentRows: 64, pageBytes: 4096 };
 
 /**
@@ -171,7 +171,7 @@ export class Tables {
     this.blobs = new Slab(pageBytes);
   }
 
-  /** Bytes allocated outside the heap. */
+  /** Number of bytes that the tables occupy outside the heap. */
   get bytes(): number {
     return this.sumOf('bytes') + this.indexBytes;
   }
@@ -210,7 +210,7 @@ export class Tables {
     return this.operationsById.find(this.operationKey.of(player, 0, id), this.isOperation);
   }
 
-  /** As `findPlayer`, for a name in bytes. */
+  /** Like `findPlayer`, but for a name in bytes. */
   findPlayerFrom(bytes: Buffer, start: number, end: number): number {
     return this.playersByName.find(this.playerKey.ofBytes(bytes, start, end), this.isPlayer);
   }
@@ -223,7 +223,7 @@ export class Tables {
     this.playerKey.row = UNKNOWN;
   }
 
-  /** The hash of a key, which costs nothing if the key was the last one looked up. */
+  /** The hash of a key. If the key was the last one looked up, the hash is already known. */
   hashRound(player: number, product: number, id: string): number {
     return this.roundKey.of(player, product, id);
   }
@@ -232,7 +232,7 @@ export class Tables {
     return this.transactionKey.of(player, product, id, namespace);
   }
 
-  /** Inserts a row whose key is complete. */
+  /** Inserts a round whose key fields are already in its row. */
   enterRound(row: number, hash = this.hashOfRound(row)): void {
     this.roundsById.insert(hash, row);
     this.roundKey.row = UNKNOWN;
@@ -268,7 +268,7 @@ export class Tables {
     return place;
   }
 
-  /** As `store`, but first writes the prefix with the blob's length, which these bytes do not include. */
+  /** Like `store`, but first writes the length prefix, which `bytes` does not include. */
   storeUsed(kind: OwnerKind, row: number, bytes: Buffer, length: number, start: number): number {
     const place = this.blobs.allocate(ownerOf(kind, row), USED_BYTES + length);
     const to = this.blobs.bytesOf(place);
@@ -339,7 +339,7 @@ export class Tables {
     return now;
   }
 
-  /** Does a slice of compaction, which takes a fraction of a millisecond. Returns true at the end of a cycle. */
+  /** Runs a short step of compaction, which takes a fraction of a millisecond. Returns true at the end of a cycle. */
   compact(): boolean {
     return this.blobs.compact(this.onMove);
   }
@@ -451,7 +451,7 @@ const NAMESPACE_BITS = 3;
 /** Initial size, sufficient for most ids. */
 const KEY_BYTES = 256;
 
-/** Row of a key that has not been looked up since the last insert or delete. */
+/** Row of a cached key if it has not been looked up since the last insert or delete. */
 const UNKNOWN = -1;
 
 /** Caches the hash and row of the latest key, because a command uses the same key several times. */
@@ -464,12 +464,12 @@ class Key {
   length = 0;
   private text: string | undefined = undefined;
   hash = 0;
-  /** 0 if there is no such row. */
+  /** The row with this key; 0 if there is none. */
   row = UNKNOWN;
 
   constructor(private readonly hashKey: HashKey) {}
 
-  /** As `of`, for a player's name. */
+  /** Like `of`, but for a player's name. */
   ofBytes(bytes: Buffer, start: number, end: number): number {
     this.player = 0;
     this.product = 0;

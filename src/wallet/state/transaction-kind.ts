@@ -2,7 +2,7 @@
  * Kinds of transactions.
  *
  *   bet         a stake: OPEN or WAITING, then closed. Also the bet of a single-state round.
- *   tip         TIPS, or REFUND. An unknown tip whose cancel was believed: REFUND.
+ *   tip         TIPS, or REFUND. An unknown tip that was credited when it was cancelled: REFUND.
  *   settlement  the payout of a round (BY_ROUND), with an id of its own: SETTLED or VOID.
  *   tombstone   a cancel of an unknown id: REFUND.
  *   mark        a cancel of an unknown round: REFUND, no id.

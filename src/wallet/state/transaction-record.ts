@@ -37,7 +37,7 @@ export interface FirstAnswer {
   readonly after: Units;
   /** The wallet's version after the message. */
   readonly version: number;
-  /** True if the first message had a different status or skip than the message being answered. */
+  /** True if the first message had a different status or skip from the message that is being answered. */
   readonly isOfAnother?: boolean;
 }
 
@@ -49,16 +49,16 @@ export interface Effect extends FirstAnswer {
   readonly type: EffectType;
   readonly waiting: boolean;
   readonly skip: boolean;
-  /** Amount of the message; for a rollback, the amount taken. */
+  /** Amount of the message. For a rollback, this is the amount that the rollback took. */
   readonly amount: Units;
-  /** Set for an adjustment, and for a rollback of this transaction alone; empty for others. */
+  /** Set for an adjustment, and for a rollback of this transaction alone; empty for all other messages. */
   readonly requestId: string;
   /**
-   * Request hash of a place, a settle, a cancel or a reward's void, to recognize a late retry. Undefined if an older
-   * walletd wrote the effect.
+   * Hash of the request id of a place, a settle, a cancel or a reward's void, by which a late retry is recognized.
+   * Undefined if an older walletd wrote the effect.
    */
   readonly requestHash: number | undefined;
-  /** For a rollback: its time by the platform's clock. */
+  /** For a rollback: the time at which the platform sent it, by the platform's clock. */
   readonly sentMs: number;
 }
 
@@ -98,9 +98,9 @@ const ROLLBACK = EFFECTS.indexOf('rollback');
  *   byte      type (3 bits), was WAITING (of a rollback: BY_ROUND), was skipped, how the balance moved (2 bits), has a hash
  *   version (number), amount (signed), balance before (signed)
  *   balance after (signed)   unless it follows from balance before and amount
- *   hash (u32, little-endian)   of the request id, of a place, settle or cancel, or the void of a reward
- *   request id (text)        of an adjustment, or of a rollback that is not BY_ROUND
- *   sent (double, little-endian)   of a rollback
+ *   hash of the request id (u32, little-endian)   only of a place, settle or cancel, or the void of a reward
+ *   request id (text)        only of an adjustment, or of a rollback that is not BY_ROUND
+ *   sent (double, little-endian)   only of a rollback
  */
 const TYPE_MASK = 0b111;
 const WAITING = 0b1000;
@@ -256,7 +256,7 @@ export class TransactionRecord {
     return (this.facts & (SINGLE_STATE | SETTLED_OTHERWISE)) === SINGLE_STATE;
   }
 
-  /** `isSingly`: settled by a single-state message. */
+  /** `isSingly`: true if a single-state message settles the transaction. */
   settle(isSingly: boolean): void {
     this.state = 'SETTLED';
     if (this.isSingleState && !isSingly) this.facts |= SETTLED_OTHERWISE;
@@ -323,11 +323,11 @@ export class TransactionRecord {
   /** Payout, reward, credit or tip refund that was paid and not taken back. */
   get paid(): Units {
     if (!this.paidOut || this.state === 'VOID') return 0;
-    // A settlement can be taken back in part, but a bet's own payout is either paid or not.
+    // A settlement's payout can be taken back in part. A bet's own payout is either paid or not.
     return this.isBet ? (this.payout ?? 0) : this.stake;
   }
 
-  /** Takes back a part of a settlement's payout. */
+  /** Takes back part of a settlement's payout. */
   takeBack(units: Units): void {
     this.stake -= units;
   }
@@ -368,7 +368,7 @@ export class TransactionRecord {
     return effects;
   }
 
-  /** The wallet's version after the first message; undefined when no message had an effect. */
+  /** The wallet's version after the first message that had an effect; undefined if there is none. */
   get firstVersion(): number | undefined {
     const { cursor, end } = this.effectCursor();
     if (cursor.at === end) return undefined;
@@ -537,7 +537,7 @@ export function isAdjustment(head: number): boolean {
   return ((head % MESSAGES) & TYPE_MASK) === ADJUST;
 }
 
-/** Creates an effect from the four numbers stored in format 1. */
+/** Creates an effect from its stored numbers in format 1 and its request id. */
 export function effectFrom(head: number, amount: Units, before: Units, after: Units, requestId: string): Effect {
   const message = head % MESSAGES;
   const type = EFFECTS[message & TYPE_MASK] as EffectType;
@@ -590,7 +590,7 @@ function hasRequestId(head: number): boolean {
   return type === ADJUST || (type === ROLLBACK && (head & WAITING) === 0);
 }
 
-/** Skips everything before the request id of an effect; returns its first byte. */
+/** Moves the cursor from the start of an effect to its request id. Returns the effect's first byte. */
 function skipFigures(cursor: Cursor): number {
   const head = cursor.byte();
   cursor.number();
@@ -610,7 +610,7 @@ function skipAfter(cursor: Cursor, head: number): void {
   if ((head & HAS_HASH) !== 0) cursor.at += HASH_BYTES;
 }
 
-/** Skips the request id and everything after it. */
+/** Moves the cursor past the request id and everything after it. */
 function skipNames(cursor: Cursor, head: number): void {
   if (hasRequestId(head)) cursor.skipText();
   if ((head & TYPE_MASK) === ROLLBACK) cursor.at += DOUBLE_BYTES;

@@ -16,12 +16,12 @@ import type { Tallies, Wallet } from './wallet.js';
  *
  *   flags (byte): 1 rare fields, 2 session
  *   rare fields: day of tips (signed), tips credited (number), carried (text, decimal digits)
- *   session: digest (text), end (double, infinite when it has none)
+ *   session: digest (text), end (double, infinite if the session has no end)
  *   operations (number), oldest first:
  *     byte: type (3 bits), 8 with an operator, 16 with a reason
  *     time (after 0), id (text), amount (signed), balance after (signed), operator (name), reason (text)
  *   transactions (number), oldest first:
- *     round: its number among those met before, from 1 on; or 0, and product (name), id (text)
+ *     round: its number among the rounds that occur earlier, from 1; or 0, product (name) and id (text)
  *     flags (number), created (time after 0), updated (time after it), amount (signed)
  *     bytes that follow (number): id (text) and effects, see transaction-record.ts
  *   rounds with further data (number):
@@ -29,13 +29,15 @@ import type { Tallies, Wallet } from './wallet.js';
  *     settlements (number): transaction (number, from 0 on), bets (number), each of them (number)
  *     closings (number): type (byte), id (text), balance before, after (signed), version (number);
  *       for type 3, which is also a cancel, the hash of its request (number)
- *     undone (number, if flagged): for each the hash of its request (number)
- *     remembered (number, if flagged): for each its hash (number), balance before, after (signed)
+ *     undone (number, if flagged): for each, the hash of its request (number)
+ *     remembered (number, if flagged): for each, its hash (number), balance before, after (signed)
  */
 const HAS_TALLIES = 1;
 const HAS_SESSION = 2;
 const HAS_PENDING = 4;
-/** Value of the three type bits which means that the type follows, and then the fields that only approvals have. */
+/**
+ * Value of the three type bits which means that the actual type follows, together with fields that only approvals have.
+ */
 const OF_APPROVAL = 7;
 const HAS_APPROVER = 1;
 const HAS_TERMS = 2;
@@ -65,10 +67,10 @@ const OPERATIONS: readonly OperationType[] = [
 const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void', 'rollback', 'cancel'];
 const HASHED_CANCEL = 3;
 
-/** Items processed in one step. */
+/** Number of items processed in one step. */
 const STEP = 64;
 
-/** Writes a wallet's packed record. The wallet must not change between the steps. */
+/** Writes a wallet's packed record in steps. The wallet must not change between the steps. */
 export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
   const writeName = nameWriter(bytes);
   writeRareFields(bytes, wallet);
@@ -83,7 +85,8 @@ export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
 }
 
 /**
- * Writes the rounds of these transactions, oldest first. For each round, the list must contain all of its transactions.
+ * Writes the rounds of these transactions, oldest first. For each of these rounds, `transactions` must contain all of
+ * its transactions.
  */
 function* writeRounds(
   bytes: ByteWriter,
@@ -122,7 +125,7 @@ function* writeRounds(
   }
 }
 
-/** As `writeRounds`, for all transactions of one round. */
+/** Like `writeRounds`, but for a single round with all its transactions. */
 export function writeOneRound(bytes: ByteWriter, round: Round, members: readonly Transaction[]): void {
   bytes.number(members.length);
   let isNamed = false;
@@ -190,7 +193,10 @@ export function* readRounds(
   return transactions;
 }
 
-/** Ids of transactions that can be found by id alone: bets, tips and tombstones, and separately rewards. */
+/**
+ * Ids of transactions that can be found by id alone. Bets, tips and tombstones share one set; rewards have a separate
+ * one.
+ */
 export interface NamedIds {
   readonly ids: ReadonlySet<string>;
   readonly rewardIds: ReadonlySet<string>;
@@ -220,7 +226,9 @@ export function idsOfRounds(cursor: Cursor): NamedIds {
   return { ids, rewardIds };
 }
 
-/** True if the single round in this record remembers messages. `cursor` is positioned after its transactions. */
+/**
+ * True if the single round in this record remembers messages. `cursor` is positioned after the round's transactions.
+ */
 export function roundRemembersMessages(cursor: Cursor): boolean {
   if (cursor.number() === 0) return false;
   cursor.number();

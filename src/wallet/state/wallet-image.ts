@@ -30,7 +30,7 @@ type ImageFacts = readonly [
   tallies: TalliesImage | null,
 ];
 
-/** `carried` is in decimal digits because, unlike a balance, it is unbounded. */
+/** `carried` is a string of decimal digits because, unlike a balance, it has no upper limit. */
 type TalliesImage = readonly [
   tipsDay: number,
   tipsCredited: number,
@@ -39,7 +39,7 @@ type TalliesImage = readonly [
   session?: readonly [digest: string, endMs: number | null],
 ];
 
-/** `facts` are the flags, and each effect is four numbers, as described in transaction-record.ts. */
+/** `facts` are the transaction's flags. Each effect takes four numbers, as described in transaction-record.ts. */
 type TransactionImage = readonly [
   /** Index in the wallet's rounds. */
   round: number,
@@ -48,7 +48,7 @@ type TransactionImage = readonly [
   /** Request ids of adjustments and rollbacks. */
   requestIds: readonly string[] | null,
   createdMs: number,
-  /** Milliseconds after `createdMs`. */
+  /** Time of the last change, in milliseconds after `createdMs`. */
   updated: number,
   amount: number,
   ...effects: number[],
@@ -66,7 +66,7 @@ type RoundImage =
     ];
 
 type ClosingImage = readonly [type: number, id: string, before: number, after: number, version: number];
-/** Truncated after the last field that is present. */
+/** Absent fields at the end are omitted. */
 type OperationImage = readonly [
   type: number,
   id: string,

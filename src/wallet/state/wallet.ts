@@ -51,8 +51,9 @@ export interface Tallies {
   readonly tipsDay: number;
   readonly tipsCredited: number;
   /**
-   * The part of the balance that no transaction or operation in the wallet explains: forgotten and archived items, and
-   * voids that used the request's amounts. It is part of the ledger and, unlike a balance, unbounded.
+   * The part of the balance that no transaction or operation in the wallet explains. It comes from forgotten and
+   * archived items, and from voids that used the request's amounts. It is part of the ledger and, unlike a balance, has
+   * no upper limit.
    */
   readonly carried: bigint;
   /** Stored with the rare fields because players have a session only if the operator sets one. */
@@ -74,9 +75,7 @@ export interface Counts {
 /** Maximum number of transactions and operations of a wallet that may hibernate. Its record is written in one step. */
 export const SHORT_MAX = 128;
 
-/*
- * Flags in one word, stored below the currency number.
- */
+/* Flags of a player, in the lowest bits of the word that also holds the currency number. */
 const BLOCKED = 1;
 const PACKED = 2;
 const RECENT = 4;
@@ -139,7 +138,7 @@ export class Wallet {
     this.doubles[(this.at >> 1) + D_PLAYER_BALANCE] = balance;
   }
 
-  /** Increases by one with every applied event. */
+  /** The wallet's version, which increases by one with every applied event. */
   get version(): number {
     return this.words[this.at + PLAYER_VERSION] as number;
   }
@@ -232,7 +231,10 @@ export class Wallet {
     return this.words[this.at + PLAYER_TRANSACTIONS] as number;
   }
 
-  /** Counts in the row that describe the wallet's other data. They can be set only for a hibernated wallet. */
+  /**
+   * Counts that describe the wallet's other data and are stored in its row. They can be set only for a hibernated
+   * wallet.
+   */
   get counts(): Counts {
     const { words, at, openBets, transactionCount: transactions, tombstones } = this;
     return { openBets, transactions, tombstones, oldestSeconds: words[at + PLAYER_OLDEST] as number };
@@ -246,7 +248,7 @@ export class Wallet {
     words[at + PLAYER_OLDEST] = oldestSeconds;
   }
 
-  /** True if visiting all items takes no more than about ten microseconds. */
+  /** True if the wallet has so few items that visiting them all takes no more than about ten microseconds. */
   get isShort(): boolean {
     let items = this.transactionCount;
     for (const _operation of this.allOperations()) if (++items > SHORT_MAX) return false;
@@ -372,7 +374,7 @@ export class Wallet {
     return new Round(tables, row);
   }
 
-  /** As `addRound`, with the id in bytes. */
+  /** Like `addRound`, but with the id in bytes. */
   addRoundFrom(product: number, bytes: Buffer, start: number, end: number): Round {
     const { tables } = this;
     const row = tables.rounds.allocate();
@@ -408,8 +410,8 @@ export class Wallet {
   }
 
   /**
-   * As `add`, for a transaction with a history: the `length` bytes from `start` are its id and effects. Updates the
-   * wallet's counts.
+   * Like `add`, but for a transaction with a history: the `length` bytes from `start` are its id and effects. Updates
+   * the wallet's counts.
    */
   addRecord(
     round: Round,
@@ -524,7 +526,7 @@ export class Wallet {
     }
   }
 
-  /** The oldest transaction; continue with `newer`. */
+  /** The oldest transaction. `newer` leads from each transaction to the next one. */
   get oldest(): Transaction | undefined {
     return this.maybeTransaction(this.words[this.at + PLAYER_FIRST] as number);
   }
@@ -626,8 +628,8 @@ function secondsOf(timeMs: number): number {
 }
 
 /**
- * True if `a` is known to be newer than `b`. Within one millisecond only versions decide, which tombstones and marks
- * lack.
+ * True if `a` is known to be newer than `b`. If both were created in the same millisecond, their versions decide.
+ * Tombstones and marks have no version.
  */
 function isNewer(a: Transaction, b: Transaction): boolean {
   if (a.createdMs !== b.createdMs) return a.createdMs > b.createdMs;

@@ -56,7 +56,7 @@ export class Wallets {
     return this.begin(currency, username);
   }
 
-  /** As `create`, with the name in bytes. */
+  /** Like `create`, but with the name in bytes. */
   createFrom(bytes: Buffer, start: number, end: number, currency: string): Wallet {
     assert(this.tables.findPlayerFrom(bytes, start, end) === 0, 'a player is created once');
     return this.begin(currency);
@@ -69,14 +69,14 @@ export class Wallets {
     return wallet;
   }
 
-  /** As `at`, but does not count as a use, so the wallet soon hibernates again. */
+  /** Like `at`, but does not count as a use, so that the wallet soon hibernates again. */
   lookAt(position: number): Wallet | undefined {
     const wallet = this.peekAt(position);
     if (wallet?.isPacked) atOnce(this.unpackInSteps(wallet));
     return wallet;
   }
 
-  /** As `at`, but without waking the wallet. */
+  /** Like `at`, but without waking the wallet. */
   peekAt(position: number): Wallet | undefined {
     return position >= 0 && position < this.count ? new Wallet(this.tables, position + 1) : undefined;
   }
@@ -110,8 +110,8 @@ export class Wallets {
   }
 
   /**
-   * Stores a packed record, described by `counts`, in a new wallet. If the record is too long for a hibernated wallet,
-   * returns the steps that wake it.
+   * Stores a packed record in a new wallet. `counts` describes the record. If the record is too long for a hibernated
+   * wallet, returns the steps that wake it.
    */
   load(
     wallet: Wallet,
@@ -131,7 +131,7 @@ export class Wallets {
     return items > SHORT_MAX ? this.unpackInSteps(wallet) : undefined;
   }
 
-  /** Requests that were not decided in time. */
+  /** Requests that no second operator has decided in time. */
   expiredRequests(nowMs: number): readonly { readonly username: string; readonly id: string }[] {
     return this.tables.pending.expired(nowMs).map(({ player, id }) => {
       return { username: must(this.peekAt(player - 1), 'a request is about a player').username, id };

@@ -26,7 +26,7 @@ export function workingCopyOf(wallet: Wallet, command: CallbackCommand): Wallet 
     for (const namespace of namespaces) {
       const item = wallet.named(namespace, productId, id);
       if (item === undefined) continue;
-      // A rollback also needs the round's other bets, to determine whether a bet is the last settled one.
+      // A rollback also depends on the round's other bets: it must know whether a bet is the last settled one.
       if (command.type === 'rollback') addBets(item.round);
       partOf(item.round).items.set(item.row, item);
     }
@@ -51,7 +51,7 @@ const BETS_AND_REWARDS: readonly Namespace[] = ['bet', 'reward'];
 const REWARDS: readonly Namespace[] = ['reward'];
 const MOVEMENTS: readonly Namespace[] = ['debit', 'credit'];
 
-/** Namespaces to which the ids in a command's elements can belong. */
+/** The namespaces to which an id in a command of this type can belong. */
 export function namespacesOf(type: Endpoint): readonly Namespace[] {
   switch (type) {
     case 'voidSettled':
@@ -67,7 +67,7 @@ export function namespacesOf(type: Endpoint): readonly Namespace[] {
 
 interface RoundPart {
   readonly round: Round;
-  /** Transactions by row. */
+  /** The transactions to copy, by row. */
   readonly items: Map<number, Transaction>;
 }
 
