@@ -2,7 +2,7 @@ import { FormatError } from './format/format-error.js';
 
 /**
  * The archive that a store's meta record names. An archive with a different id has different rounds, even if both
- * belong to the same store.
+ * archives belong to the same store.
  */
 export interface ArchiveTie {
   /** Archive id in the meta record; undefined if the record has none yet. */
@@ -10,15 +10,15 @@ export interface ArchiveTie {
   /** Kind and location of the store, in human-readable form. */
   readonly store: string;
   /**
-   * Writes the id into a record that has none. Resolves with the id that the record has afterwards. If undefined,
-   * nothing is written.
+   * Writes the id into a meta record that has none, and resolves with the id that the record then has. If there is no
+   * such function, the record stays unchanged.
    */
   readonly write?: (archiveId: string) => Promise<string | undefined>;
 }
 
 /**
  * Throws a `FormatError` if the archive at `place` is not the one that the meta record names. `found` is the archive's
- * id, undefined for a new archive without one. A record without an id accepts any archive.
+ * id; undefined for an archive that has no id yet. A record without an id accepts any archive.
  */
 export function mustBeTied({ archiveId, store }: ArchiveTie, found: string | undefined, place: string): void {
   if (archiveId === undefined || archiveId === found) return;

@@ -7,9 +7,9 @@ import type { KeyFile, KeyPart, KeysInFile } from '../shard/archive/key-file.js'
 import type { Head } from '../shard/log/wal.js';
 import { openKeyFile, sealHeader, sealSection } from './format/key-file.js';
 
-/** Enough for about 600 million keys. */
+/** Maximum size of a key file, enough for about 600 million keys. */
 const BYTES_MAX = 2 ** 30;
-/** Owner only: the keys reveal, as hashes, which rounds a player had. */
+/** Only the file's owner may read it, because the hashes in it reveal which rounds a player had. */
 const MODE = 0o600;
 
 /** Key files in the node's folder, named `archive-names-STORE-SHARD`. */

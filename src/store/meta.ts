@@ -4,8 +4,8 @@ import type { Scales } from '../wallet/amount.js';
 import { FormatError } from './format/format-error.js';
 
 /**
- * Parameters that a store is created with and that never change. A later change would move players to different shards
- * or multiply every balance, so walletd refuses to start with a configuration that differs.
+ * Parameters that are fixed when a store is created. A later change would move players to different shards or multiply
+ * every balance, so walletd refuses to start with a configuration that differs.
  */
 export interface StoreMeta {
   /** UUID. */
@@ -25,7 +25,9 @@ export interface StoreMeta {
    * version 2, which means 1.
    */
   readonly decisions?: number;
-  /** Id (a UUID) of the archive that holds the store's closed rounds. Absent before the first start with an archive. */
+  /**
+   * Id (a UUID) of the archive that holds the store's closed rounds. Absent until walletd first starts with an archive.
+   */
   readonly archiveId?: string;
   /** Ids of the stores that `restore --shards` made this store from, oldest first. Absent in every other store. */
   readonly restoredFrom?: readonly string[];
@@ -97,7 +99,8 @@ export function differences(meta: StoreMeta, wanted: Pick<StoreMeta, 'shards' | 
   }
   const currencies = new Set([...Object.keys(meta.scales.byCurrency), ...Object.keys(wanted.scales.byCurrency)]);
   for (const currency of currencies) {
-    // An older walletd accepted any key. A key that is not a currency affects no player.
+    // An older walletd accepted any key in `scales`. Ignore keys that are not currencies, because they affect no
+    // player.
     if (!CURRENCY.test(currency)) continue;
     const then = meta.scales.byCurrency[currency] ?? 'not listed';
     const now = wanted.scales.byCurrency[currency] ?? 'not listed';

@@ -14,8 +14,8 @@ interface Stored {
   /** LSN and checksum, in hexadecimal digits: `3-1042:9b1deb4d`. The first records had no checksum. */
   readonly shards: Readonly<Record<string, string>>;
   /**
-   * By shard: time when its entry was noted, within a second or two of its answer. Records of older releases have no
-   * times.
+   * By shard: when its entry was recorded, which is at most a second or two after the entry was acknowledged. Records
+   * of older releases have no times.
    */
   readonly times?: Readonly<Record<string, number>>;
 }
@@ -30,7 +30,7 @@ export interface LackingShard {
   readonly acknowledged: Position;
 }
 
-/** Entries by shard, with the times when they were noted; 0 if the record has no time. */
+/** Entries by shard, with the times when they were recorded; 0 if the record has no time. */
 type Noted = ReadonlyMap<number, { readonly entry: Position; readonly timeMs: number }>;
 
 /**
@@ -40,7 +40,7 @@ type Noted = ReadonlyMap<number, { readonly entry: Position; readonly timeMs: nu
  */
 export class NodeRecord {
   private writing: Promise<void> = Promise.resolve();
-  /** Specific to this process, because a process that is being replaced still writes the same record. */
+  /** Temporary file of this process alone, because a process that is being replaced still writes to the same record. */
   private readonly newPath: string;
 
   private constructor(
@@ -62,8 +62,8 @@ export class NodeRecord {
   }
 
   /**
-   * Adds entries that this node acknowledged in the same store at other addresses, if they were noted later: a copy at
-   * a new address may lack them. Throws a `FormatError` if a record cannot be read.
+   * Adds entries that this node acknowledged in the same store at other addresses, if they were recorded later. A copy
+   * of the store at a new address may lack them. Throws a `FormatError` if a record cannot be read.
    */
   addOtherAddresses(storeId: string): void {
     for (const path of pathsOf(dirname(this.path), storeId)) {
@@ -109,7 +109,7 @@ export class NodeRecord {
     return this.shards.get(shard);
   }
 
-  /** Time when a shard's newest acknowledged entry was noted, in ms; undefined if the record has no time. */
+  /** Time when a shard's newest acknowledged entry was recorded, in ms; undefined if the record has no time. */
   acknowledgedMs(shard: number): number | undefined {
     return this.times.get(shard);
   }
@@ -131,8 +131,8 @@ export class NodeRecord {
     for (const [shard, entry] of acknowledged) {
       const before = this.shards.get(shard);
       const isNew = before === undefined || !isSameLsn(before.lsn, entry.lsn);
-      // Set a later time than all before, even if the clock went back: among several addresses, the entry noted last
-      // counts.
+      // Use a later time than every earlier entry's, even if the clock was set back. If a store has had several
+      // addresses, the entry that was recorded last counts.
       if (isNew) this.times.set(shard, Math.max(nowMs, (this.times.get(shard) ?? 0) + 1));
       this.shards.set(shard, entry);
     }
@@ -142,7 +142,8 @@ export class NodeRecord {
   }
 
   private async put(text: string): Promise<void> {
-    // Compare with the file, not with the last write, because a replaced process may have restored its own record.
+    // Compare with the file instead of the last write, because a process that is being replaced may have written its
+    // own record since.
     if ((await readFile(this.path, 'utf8').catch(() => '')) === text) return;
     await mkdir(dirname(this.path), { recursive: true });
     try {
@@ -200,7 +201,7 @@ function pathsOf(folder: string, storeId: string): string[] {
   return paths.filter((path) => read(path)?.storeId === storeId);
 }
 
-/** Also false if a different entry is in the place of the acknowledged one. */
+/** Also false if the log has a different entry with the LSN of the acknowledged one. */
 function reaches(end: Position, { lsn, checksum }: Position): boolean {
   if (end.lsn.sequence !== lsn.sequence) return end.lsn.sequence > lsn.sequence;
   return isSameLsn(end.lsn, lsn) && (checksum === undefined || end.checksum === checksum);

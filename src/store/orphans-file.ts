@@ -2,7 +2,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EncodedEntry } from '../shard/log/wal.js';
 
-/** Limit on files per shard. A log that loses its newest entries more often than this is useless. */
+/** Maximum number of files per shard. A store that loses entries more often than this is unusable anyway. */
 const FILES_MAX = 100;
 
 /**

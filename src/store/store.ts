@@ -61,14 +61,16 @@ export interface MetaStore {
    */
   create(meta: StoreMeta): Promise<boolean>;
   /**
-   * Replaces the meta record of an incomplete store with the final record. Durable when it resolves. May be repeated.
+   * Replaces the meta record of an incomplete store with the final record. Durable when the promise resolves. May be
+   * repeated.
    */
   complete(meta: StoreMeta): Promise<void>;
   /** Like `maybeRead`, but does not require later calls to find the same store. */
   peek(): Promise<StoreMeta | undefined>;
   /**
    * Replaces the archive in the meta record, provided that the record names `expected` (undefined: none). Resolves with
-   * the resulting record, which another process may have written first. Durable when it resolves. May be repeated.
+   * the resulting record, which another process may have written first. Durable when the promise resolves. May be
+   * repeated.
    */
   replaceArchive(expected: string | undefined, archiveId: string | undefined): Promise<StoreMeta>;
   /**

@@ -2,7 +2,10 @@ import type { Finding } from './store.js';
 
 const WRITES = 40;
 const BYTES = 4096;
-/** Limits for the write of an entry. Every answer waits for a write, so slower writes slow down every answer. */
+/**
+ * If the median write takes longer than this, the check warns or fails. Every answer waits for a write, so slow writes
+ * delay every answer.
+ */
 const SLOW_MS = 20;
 const VERY_SLOW_MS = 100;
 

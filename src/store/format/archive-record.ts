@@ -84,7 +84,10 @@ export function decodeRecord(place: DatedPlace, value: Buffer, where: string): A
   return { shard, day, player, round, lsn, index, ids, image };
 }
 
-/** Writes the part of a record's key that tells apart a player's rounds, and the records of one round. */
+/**
+ * Writes the tail of a record's key, which distinguishes a player's rounds from each other, and also the records of one
+ * round.
+ */
 export function writeTail({ round, lsn, index }: Place, bytes: Buffer, at: number): void {
   bytes.writeUInt32BE(round, at);
   bytes.writeUInt32BE(lsn.epoch, at + 4);
@@ -97,7 +100,7 @@ export function tailAt(key: Buffer, at: number): { round: number; lsn: Lsn; inde
   return { round: key.readUInt32BE(at), lsn, index: key.readUInt16BE(at + 14) };
 }
 
-/** Scratch buffer for the record position, which the checksum covers. */
+/** Scratch buffer for the record's position, which is part of the data that the checksum covers. */
 const placeBytes = Buffer.alloc(10 + TAIL_BYTES);
 
 function checksumOf(place: DatedPlace, value: Buffer): number {

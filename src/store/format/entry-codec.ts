@@ -32,7 +32,7 @@ const CHECKSUM_AT = 68;
 const NONCE_LENGTH = 8;
 const KIND_BATCH = 1;
 const KIND_FENCE = 2;
-/** A separate kind, so that a reader that does not know it stops at the entry. */
+/** A separate kind of entry, so that a reader of an older release refuses the entry and stops there. */
 const KIND_FENCE_AFTER_LOSS = 3;
 const KINDS: readonly number[] = [KIND_BATCH, KIND_FENCE, KIND_FENCE_AFTER_LOSS];
 const WORKSPACE_LENGTH = 4096;
@@ -151,9 +151,9 @@ export class EntryCodec implements EntryFormat {
 }
 
 /**
- * Packs each event when it is added, so that the entry's length is known while it grows. The entry is built in a
- * workspace that the next batch reuses. With a new Buffer of at least 4 KiB per batch, V8 ran a full garbage collection
- * every second at 2,000 callbacks/s, and p99 was 12 ms.
+ * Packs each event when it is added, so that the entry's length is known while it grows. The entry is built in a buffer
+ * that the next batch reuses. With a new Buffer of at least 4 KiB per batch, V8 ran a full garbage collection every
+ * second at 2,000 callbacks/s, and p99 was 12 ms.
  */
 class Batch implements BatchWriter {
   count = 0;
@@ -192,8 +192,8 @@ class Batch implements BatchWriter {
 }
 
 /**
- * Memory for finalized entries. The newest entries stay in memory for a while, in order. Node's shared pool mixed
- * entries with unrelated buffers: 8 MiB of entries kept 80 MiB alive.
+ * Memory for finalized entries only. The newest entries stay in memory for a while and are released in order. In Node's
+ * shared pool, entries were mixed with unrelated buffers, so that 8 MiB of entries kept 80 MiB alive.
  */
 class EntryMemory {
   private piece = Buffer.alloc(0);
@@ -272,7 +272,10 @@ function readLsn(bytes: Buffer, at: number): Lsn {
   return { epoch: bytes.readUInt32BE(at), sequence: readUInt64(bytes, at + 4) };
 }
 
-/** The numbers in a log are safe integers, so reading two halves is faster than BigInt. */
+/**
+ * All numbers in a log are safe integers, so they can be read as two 32-bit halves, which is faster than reading a
+ * BigInt.
+ */
 function readUInt64(bytes: Buffer, at: number): number {
   return bytes.readUInt32BE(at) * 2 ** 32 + bytes.readUInt32BE(at + 4);
 }

@@ -79,8 +79,8 @@ export const CHANGE = {
 } as const;
 
 /**
- * Number of a `callback-applied` event whose bets keep their requests. An older reader must not ignore the requests, so
- * this event has its own number.
+ * Number of a `callback-applied` event whose bets and tips keep the hash of their request id. An older reader must not
+ * ignore these hashes, so the event has its own number.
  */
 const CALLBACK_THAT_REMEMBERS = 14;
 
@@ -99,7 +99,7 @@ export const EVENT_FORMAT: Readonly<Record<Event['type'], number>> = {
   'callback-applied': 1,
   corrected: 1,
   'rounds-archived': 1,
-  // Serialized rounds may contain everything that format 2 adds to rounds. `formatOf` detects rounds of format 3.
+  // A serialized round may contain anything that format 2 adds to rounds. `formatOf` detects rounds that need format 3.
   'rounds-restored': 2,
   'session-set': 2,
   'session-ended': 2,
@@ -261,7 +261,7 @@ function tupleToMark(tuple: Read): ArchiveMark | undefined {
   return tuple === undefined ? undefined : { epoch: tuple[0], sequence: tuple[1], index: tuple[2] };
 }
 
-/** Appends the operator. Without an operator the array stays shorter. */
+/** Appends the operator; if there is none, the array is returned unchanged. */
 function signed(tuple: Tuple, by: Operator | undefined): Tuple {
   return by === undefined ? tuple : [...tuple, [by.name, by.address]];
 }
@@ -469,7 +469,7 @@ function tupleToChange(tuple: Read): Change {
   const code = tuple[0];
   const id = tuple[1];
   const after = tuple[2];
-  // In changes without flags this position holds a different field, which must not be read as flags.
+  // In a change without flags, this position holds a different field, which must not be read as flags.
   const flags = tuple[3];
   switch (code) {
     case CHANGE['bet-placed']:

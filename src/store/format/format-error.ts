@@ -1,4 +1,4 @@
-/** Bytes that violate FORMAT.md: they are damaged, from another program, or written by a newer version. */
+/** Bytes that violate FORMAT.md: they are damaged, or were written by a different program or a newer version. */
 export class FormatError extends Error {
   override readonly name: string = 'FormatError';
   readonly isUnknown: boolean = false;

@@ -2,17 +2,17 @@
  * Newest store format that this walletd writes. The nodes of a cluster write only formats that all of them can read.
  * Each addition to entries or snapshots that older versions cannot read increases the number.
  *
- *   1  the first walletd that shares a store
+ *   1  the first release in which nodes can share a store
  *   2  tips, rewards and movements; rolled-back bets and rounds; sessions; snapshots of format 3
  *   3  callbacks that remember their messages; snapshots of format 4; archives of version 2
- *   4  money that waits for a second operator; confirmations that change a stake; snapshots of format 5
+ *   4  money that waits for a second operator's approval; confirmations that change a stake; snapshots of format 5
  */
 export const STORE_FORMAT = 4;
-/** Since this format, settles and cancels keep their requests. */
+/** Since this format, settles and cancels keep the hash of their request id. */
 export const KEPT_REQUESTS_FORMAT = 2;
 /** Since this format, rounds remember acknowledged messages. */
 export const REMEMBERED_MESSAGES_FORMAT = 3;
-/** Since this format, money requests can wait for a second operator. */
+/** Since this format, money requests can wait for a second operator's approval. */
 export const APPROVALS_FORMAT = 4;
 /** Since this format, a confirmation may change a stake that was never taken. */
 export const OTHER_STAKES_FORMAT = 4;

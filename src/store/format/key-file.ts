@@ -21,7 +21,7 @@ interface Header {
   readonly storeId: string;
   readonly shard: number;
   readonly head: readonly [epoch: number, sequence: number, nonce: string, checksum: number];
-  /** Numbers of the parts that follow, in file order. */
+  /** Numbers of the parts that follow the header, in file order. */
   readonly parts: readonly number[];
 }
 

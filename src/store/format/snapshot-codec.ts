@@ -169,7 +169,7 @@ function tupleToHead([epoch, sequence, nonce, checksum]: StoredHead): Head {
 class Chunk implements ChunkWriter {
   private players = 0;
   private readonly bytes = new ByteWriter();
-  /** Offset after the last complete wallet. */
+  /** Offset of the end of the last complete wallet. */
   private end = 0;
 
   constructor(header: Buffer) {
@@ -193,8 +193,8 @@ class Chunk implements ChunkWriter {
     } else {
       const { isShort } = wallet;
       for (const _step of writeBody(bytes, wallet)) {
-        // Do not yield for a short wallet, because it could be hibernated meanwhile. Only an event makes a long wallet
-        // short, and an event changes its version.
+        // Never yield within a short wallet, because it could be hibernated before this code resumes. A long wallet
+        // becomes short only through an event, which also changes its version.
         if (isShort) continue;
         yield;
         if (wallet.version === version) continue;
@@ -277,7 +277,7 @@ class Chunks implements SnapshotWallets {
     return this.wallets;
   }
 
-  /** Returns the remaining steps if the wallet is long. */
+  /** Reads a short wallet at once. For a long wallet, returns the steps that remain. */
   private read(bytes: Buffer, at: number, end: number): Steps<void> | undefined {
     const cursor = new Cursor(bytes, at + LENGTH_BYTES);
     const nameAt = cursor.at;

@@ -25,7 +25,8 @@ const TAIL_AT = 6;
 const ROUND_KEY_BYTES = TAIL_AT + TAIL_BYTES;
 const FRESH_KEY_BYTES = 16;
 /**
- * Pause between two writes of keys for rows that an older walletd wrote. Each write waits for the disk, as appends do.
+ * Pause between two writes that add keys for rows of an older walletd. Like an append, each of these writes waits for
+ * the disk.
  */
 const PROVE_REST_MS = 50;
 /**
@@ -40,7 +41,7 @@ export class ArchiveDay {
   private readonly file: ArchiveFile;
   private readonly rounds: ProvenTable;
   private readonly fresh: ProvenTable;
-  /** The last put; puts run one after another. */
+  /** The most recent put. Puts run one after another. */
   private last: Promise<unknown> = Promise.resolve();
   /** Number of puts and reads in progress. */
   private users = 0;
@@ -71,7 +72,7 @@ export class ArchiveDay {
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
     this.users++;
-    // Encode in the caller's turn, because the caller chose this moment.
+    // Encode now instead of when the queued put runs, because the caller waited for a moment with spare time.
     const encoded = records.map((record) => ({ key: keyOf(record), value: encodeRecord(record) }));
     const fresh = freshOf(records);
     const put = this.last.then(() => this.write(encoded, fresh));
@@ -245,7 +246,7 @@ export class ArchiveDay {
     return new DamagedRecordError({ ...placeOf(key), day: this.day }, this.path);
   }
 
-  /** Rows of rounds. Rejects with a `DamagedRecordError` if a row is lost. */
+  /** Rows of the round table, in batches. Rejects with a `DamagedRecordError` if a row is lost. */
   private async *batches(prefix: Buffer): AsyncIterable<readonly Row[]> {
     for await (const { rows, lost } of this.reading(this.rounds, prefix)) {
       if (lost[0] !== undefined) throw this.lost(lost[0]);

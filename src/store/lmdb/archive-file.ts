@@ -33,7 +33,8 @@ export class ArchiveFile {
   }
 
   /**
-   * Resolves when the write is durable. `queue` queues all writes in one turn, and lmdb writes them in one transaction.
+   * Resolves when the write is durable. `queue` queues all writes in one turn of the event loop, and lmdb writes them
+   * in one transaction.
    */
   async write(bytes: number, places: number, queue: () => void): Promise<void> {
     await this.growth.room(bytes, places);
@@ -50,7 +51,7 @@ export class ArchiveFile {
     this.growth.removed();
   }
 
-  /** Removes keys. `queue` queues the removals in one turn. Works on a full disk. */
+  /** Removes keys, even on a full disk. `queue` queues the removals in one turn of the event loop. */
   async remove(places: number, queue: () => Promise<unknown>): Promise<void> {
     await this.growth.roomToRemove(places);
     await this.commits.landed(queue());

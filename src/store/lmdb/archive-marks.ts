@@ -14,9 +14,9 @@ const CHECKSUM_BYTES = 4;
 const VALUE_BYTES: Readonly<Record<number, number>> = { [DAY]: 4, [FIRST_DAY]: 4, [MARK]: 12, [NAMES]: 4 };
 
 /**
- * Minimum content of an LMDB archive, in a separate file that is written after each put. The file lists each day with
- * its number of records, and for each shard the newest record ever put. All days before the first day have been
- * dropped.
+ * Record of what an LMDB archive must contain, in a separate file that is written after each put. The file lists each
+ * day with its minimum number of records, and for each shard the newest record that was ever put. All days before the
+ * first day have been dropped.
  *
  *   'd', day u32    -> records u32
  *   'f'             -> oldest day that is kept u32
@@ -31,8 +31,8 @@ export class ArchiveMarks {
   private isClosed = false;
 
   /**
-   * `damaged` decides how rows with a wrong checksum are handled. With `refused`, reading such a row throws. With
-   * `told`, such rows count as absent, and the caller reports them.
+   * `damaged` decides how rows with a wrong checksum are handled. With `refused`, reading such a row throws an error.
+   * With `told`, such a row counts as absent, and the caller reports it.
    */
   constructor(
     private readonly path: string,
@@ -102,8 +102,8 @@ export class ArchiveMarks {
   }
 
   /**
-   * Digest of a shard's saved keys. Undefined if none was saved or the row is damaged; the keys are then read from the
-   * records again.
+   * Digest of a shard's saved keys. Undefined if no keys were saved or the row is damaged; the keys are then read from
+   * the records again.
    */
   keysDigest(shard: number): number | undefined {
     const key = shardKey(NAMES, shard);
@@ -120,7 +120,7 @@ export class ArchiveMarks {
     return { count: rows.length, damaged };
   }
 
-  /** Removes the damaged rows; durable when it resolves. */
+  /** Removes the damaged rows. Durable when the promise resolves. */
   async removeDamaged(): Promise<void> {
     const { damaged } = this.rows();
     if (damaged.length === 0) return;
@@ -129,7 +129,7 @@ export class ArchiveMarks {
     });
   }
 
-  /** Writes the digest of a shard's saved keys; durable when it resolves. */
+  /** Writes the digest of a shard's saved keys. Durable when the promise resolves. */
   async writeKeysDigest(shard: number, digest: number | undefined): Promise<void> {
     await this.file.replace(ROW_BYTES, 1, () => {
       const key = shardKey(NAMES, shard);
@@ -163,7 +163,7 @@ export class ArchiveMarks {
   }
 
   private get(key: Buffer): Buffer | undefined {
-    // After its close, lmdb answers once more and then throws from a timer, where nothing can catch the error.
+    // A closed lmdb environment answers one more read and then throws from a timer, where nothing can catch the error.
     if (this.isClosed) throw new Error('the archive is closed');
     this.file.root.resetReadTxn();
     return this.file.root.get(key);

@@ -36,9 +36,9 @@ export class Commits {
   }
 
   /**
-   * Runs once a second. Frees the pages that readers in killed processes still hold, because LMDB does not reuse them:
-   * its file grew by 25 MB/s under load (lmdb itself frees them every ten minutes). Also checks that the file is still
-   * where the next start will look for it.
+   * Runs once a second. Frees the pages that readers in killed processes still hold, because LMDB cannot reuse such
+   * pages. Without this, the file grew by 25 MB/s under load, because lmdb itself frees them only every ten minutes.
+   * Also checks that the file is still at the path where the next startup will look for it.
    */
   private housekeep(): void {
     const nowMs = performance.now();
@@ -76,10 +76,10 @@ export class Commits {
   }
 
   /**
-   * lmdb groups the writes of an event turn into a batch with its own promise, which it does not return. If a commit
-   * fails, that promise rejects unhandled and ends the process. lmdb creates the promise synchronously, right after
-   * this event. It must be caught before any microtask runs, because a microtask could queue a write of the next batch
-   * and replace the promise.
+   * lmdb groups the writes of one event-loop turn into a batch. The batch has its own promise, which lmdb does not
+   * return. If a commit fails, that promise rejects unhandled and ends the process. lmdb creates the promise
+   * synchronously, right after this event. It must be caught before any microtask runs, because a microtask could queue
+   * a write of the next batch and replace the promise.
    */
   private handleBatchPromises(): void {
     const ignore = () => {};

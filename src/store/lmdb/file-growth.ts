@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 /** Zeros are written in pieces, so that an LMDB sync waits for at most one piece. */
 const PIECE_BYTES = MIB;
 const NO_ROOM: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
-/** The file keeps as many bytes ready as are used, up to this limit, so that a small store stays small. */
+/** The file preallocates as many bytes as are in use, up to this limit. A small store therefore stays small. */
 const AHEAD_BYTES_MAX = 32 * MIB;
 const CHECK_EVERY = 16;
 /*
@@ -60,7 +60,7 @@ export class FileGrowth {
     const done = () => {
       this.isBusy = false;
     };
-    // Preallocation is only an optimization. If it fails (on a full disk), LMDB uses the existing file.
+    // Preallocation is only an optimization. If it fails, as on a full disk, LMDB continues with the file as it is.
     void this.inTurn(() => this.keepAhead()).then(done, done);
   }
 
@@ -96,7 +96,9 @@ export class FileGrowth {
     });
   }
 
-  /** False if the file was removed or replaced. LMDB then keeps writing to a file that no later start will find. */
+  /**
+   * False if the file was removed or replaced. LMDB then keeps writing to a file that the next startup will not find.
+   */
   async isInPlace(): Promise<boolean> {
     try {
       return identityOf(await stat(this.path)) === this.identity;

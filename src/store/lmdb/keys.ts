@@ -16,7 +16,7 @@ export function entryKey(shard: number, lsn: Lsn): Buffer {
   key.writeUInt16BE(shard, 0);
   key.writeUInt32BE(lsn.epoch, 2);
   key.writeUInt16BE(0, 6);
-  key.writeUIntBE(lsn.sequence, 8, 6); // Buffer writes at most 6 bytes as one number.
+  key.writeUIntBE(lsn.sequence, 8, 6); // `Buffer` writes at most 6 bytes as one number.
   return key;
 }
 

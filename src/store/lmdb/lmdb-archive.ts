@@ -46,8 +46,8 @@ export class LmdbArchive implements Archive {
 
   private savedNamesFile: SavedKeys | undefined = undefined;
   /**
-   * Second trees are being added to days of an older walletd. This starts with the first put of shard 0, because only
-   * one thread owns that shard.
+   * Adds second trees to the days of an older walletd. The first put of shard 0 starts this work, so that only one
+   * thread does it: the thread that owns the shard.
    */
   private proving: Promise<void> | undefined = undefined;
   private isClosed = false;
@@ -63,8 +63,8 @@ export class LmdbArchive implements Archive {
 
   /**
    * Opens the archive. Throws a `FormatError` if the folder holds the archive of another store, or not the archive that
-   * the tie names. `onStuck` works as in `LmdbStore.open`. `gaps` decides about listed days that are missing or too
-   * short. They are refused, except for tools that ask for `missingDays`.
+   * the tie names. `onStuck` works as in `LmdbStore.open`. `gaps` decides what happens if a listed day is missing or
+   * has too few records. The archive is then refused, except for tools that report such days with `missingDays`.
    */
   static open(
     folder: string,
@@ -110,8 +110,8 @@ export class LmdbArchive implements Archive {
   }
 
   /**
-   * Throws a `FormatError` if a day's file is missing, because a disk is not mounted or the folder was not copied
-   * completely.
+   * Throws a `FormatError` if a day's file is missing, for example because a disk is not mounted or the folder was
+   * copied incompletely.
    */
   private mustHaveDays(): void {
     const missing = [...this.marks.days().keys()].filter((day) => !this.hasFile(day)).map((day) => this.pathOf(day));
@@ -274,7 +274,7 @@ export class LmdbArchive implements Archive {
 
   async dropBefore(day: number): Promise<void> {
     const gone = [...this.marks.days().keys()].filter((old) => old < day);
-    // Write the first day before removing files, so that a put in progress cannot bring a file back.
+    // Write the first day before removing files, so that a put in progress cannot create a removed file again.
     if (gone.length > 0 || day > this.marks.firstDay) {
       await this.marks.write(new Map(), new Map(gone.map((old) => [old, 0])), day);
     }
@@ -392,7 +392,7 @@ function openMarks(path: string, onStuck: (why: string) => void, damaged: 'refus
   }
 }
 
-/** Marks the same parts as damaged. Returns at least one part. */
+/** Returns the same parts, all marked as damaged. Part 0 is always included, so that the result is never empty. */
 function damaged(parts: ReadonlyMap<number, Buffer | undefined>): Map<number, undefined> {
   return new Map([0, ...parts.keys()].map((number) => [number, undefined]));
 }
@@ -415,8 +415,8 @@ function claim(folder: string, storeId: string, tie?: ArchiveTie): About {
 }
 
 /**
- * Longer than writing a small file takes, even on a busy machine. After this time, the process that began writing must
- * have died.
+ * Much longer than it takes to write a small file, even on a busy machine. If the temporary file still exists after
+ * this time, the process that created it must have died.
  */
 const WRITE_ID_MS = 5000;
 const LOOK_MS = 5;
@@ -441,7 +441,8 @@ function writeId(folder: string, about: About): About {
       Atomics.wait(sleeping, 0, 0, LOOK_MS);
       continue;
     }
-    // The first process may have finished between this check and the new file.
+    // Check again: another process may have written its id after the check above and before this temporary file was
+    // created.
     if (readAbout(folder, about.storeId)?.archiveId === undefined) renameSync(next, path);
     else rmSync(next, { force: true });
   }

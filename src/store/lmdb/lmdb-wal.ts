@@ -100,7 +100,8 @@ export class LmdbWal implements Wal {
     const start = entryKey(shard, { epoch: after.epoch, sequence: after.sequence + 1 });
     const end = entryKey(shard + 1, LSN_ZERO);
     const entries: Buffer[] = [];
-    // No snapshot, because a long read would keep all pages that are freed meanwhile.
+    // Read without an LMDB snapshot, because a snapshot held for a long read would prevent LMDB from reusing freed
+    // pages.
     for (const { value } of this.log.getRange({ start, end, limit, snapshot: false })) entries.push(value);
     return entries;
   }
@@ -114,8 +115,8 @@ export class LmdbWal implements Wal {
       if (written) return OK;
       const found = this.heads.newest(shard);
       if (!isSameHead(found, head)) return { type: 'conflict', head: found };
-      // The write succeeded although its commit was reported as failed. Only a commit of our own proves that it was
-      // synced.
+      // An earlier attempt wrote the entry although its commit was reported as failed. Commit the head again, because
+      // only a commit of our own proves that the entry was synced.
       await this.commits.landed(this.heads.replace(shard, head, head, () => {}));
       return DUPLICATE;
     } catch (error) {

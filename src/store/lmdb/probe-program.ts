@@ -5,8 +5,8 @@ import { FormatError } from '../format/format-error.js';
 import { DATA_FILE, openEnvironment, usedBytes } from './environment.js';
 import { CUT_OFF, LOCK_MS } from './probe.js';
 
-// A separate program, because opening an environment takes the store's lock, and can hang or crash (see `probe`). It
-// exits when its parent process is gone.
+// A separate program, because opening an environment takes the store's lock and can hang or crash (see `probe`). The
+// worker ends a process that hangs after its parent has gone.
 new Worker(`setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${2 * LOCK_MS})`, { eval: true });
 const folder = process.argv[2] as string;
 try {

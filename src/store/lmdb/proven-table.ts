@@ -34,7 +34,7 @@ export interface Batch {
  */
 export class ProvenTable {
   private readonly rows: Database<Buffer, Buffer>;
-  /** Undefined in a file of an older walletd until a thread writes to it. */
+  /** The second tree. Undefined in a file of an older walletd until a thread writes to the file. */
   private found: Database<Buffer, Buffer> | undefined;
 
   /** `keyBytes` is the length of a key. `path` appears in messages. */

@@ -28,7 +28,7 @@ export class SavedKeys {
       const sealed = this.file.root.get(keyOf(shard, number));
       parts.set(number, sealed && tryOpenKeys(sealed));
       if (sealed !== undefined) checksums.set(number, checksumOf(sealed));
-      // Each part has several megabytes.
+      // Yield between parts, because each part has several megabytes.
       await turn();
     }
     this.checksums.set(shard, checksums);

@@ -6,8 +6,8 @@ export const ROUNDS = 'walletd_rounds';
 export const PARTITION = `${ROUNDS}_`;
 
 /**
- * Advisory lock for processes that create tables, because PostgreSQL fails one of two concurrent creations. The number
- * is arbitrary but not used elsewhere.
+ * Advisory lock for processes that create tables, because if two create the same table concurrently, PostgreSQL reports
+ * an error to one of them. The number is arbitrary but not used elsewhere.
  */
 export const TABLES_LOCK = 7_340_921;
 
@@ -16,7 +16,7 @@ const CREATE_MARKS = `
     shard int PRIMARY KEY, epoch bigint NOT NULL, sequence bigint NOT NULL, index int NOT NULL
   )`;
 
-/** Each row records that all days before its day have been dropped. */
+/** Each row states that all days before `first_day` have been dropped. */
 const CREATE_DROPPED = 'CREATE TABLE IF NOT EXISTS walletd_dropped (first_day int PRIMARY KEY)';
 /** Oldest day that is kept; null if no day has been dropped. */
 export const FIRST_DAY = 'SELECT max(first_day) FROM walletd_dropped';

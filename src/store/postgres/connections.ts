@@ -6,7 +6,7 @@ import { begin, introduce, type ServerFacts, STATEMENT_MS } from './server-facts
 
 const CONNECTIONS = 2;
 const CONNECT_MS = 5000;
-/** Maximum age of a connection. The server is checked at least this often. */
+/** Maximum age of a connection. Each new connection checks the server, so the server is checked at least this often. */
 const LIFETIME_SECONDS = 60;
 
 export interface ConnectionsOptions {
@@ -16,7 +16,7 @@ export interface ConnectionsOptions {
   readonly isReadOnly: boolean;
 }
 
-/** A separate connection, for work that may wait for locks. */
+/** A separate connection, used for work that may wait for locks. */
 export interface Alone {
   readonly client: ClientBase;
   readonly server: ServerFacts;
@@ -31,7 +31,7 @@ export interface Alone {
 export class Connections {
   private readonly pool: Pool;
   private readonly config: ClientConfig;
-  /** Connections that go through a pooler. */
+  /** Connections that were found to go through a pooler. */
   private readonly pooled = new WeakSet<ClientBase>();
 
   constructor(
@@ -45,7 +45,7 @@ export class Connections {
       maxLifetimeSeconds: LIFETIME_SECONDS,
       onConnect: (client) => this.check(client),
     });
-    // The pool replaces a connection that closes while idle.
+    // Ignore the error of an idle connection, because the pool replaces the connection.
     this.pool.on('error', ignored);
   }
 
@@ -76,7 +76,7 @@ export class Connections {
         try {
           return await this.transaction(client, work);
         } catch (error) {
-          // The next transaction uses this connection again.
+          // Roll back, because the next transaction uses the same connection.
           await client.query('ROLLBACK').catch(ignored);
           throw error;
         }
@@ -116,7 +116,7 @@ export class Connections {
       return result;
     } catch (error) {
       client?.off('error', ignored);
-      // A connection in an unknown state must not be used again.
+      // Close the connection, because its state is unknown.
       client?.release(true);
       throw explain(error);
     }

@@ -43,7 +43,7 @@ export class Partitions {
     for (const day of days) if (!this.known.has(day)) await this.make(day);
     const next = Math.max(...days) + 1;
     if (this.known.has(next) || next > DAY_MAX) return;
-    // If the next day cannot be created now, one of the next puts creates it, or the first put after midnight.
+    // If creating the next day fails, a later put tries again; the first put after midnight needs the day.
     this.ahead = this.ahead.then(() => this.make(next)).catch(() => {});
   }
 

@@ -95,7 +95,7 @@ export class PostgresArchive implements Archive {
   async put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void> {
     const [first] = records;
     if (first === undefined) return;
-    // Encode in the caller's turn, because the caller chose this moment.
+    // Encode before the first wait, because the caller waited for a moment with spare time.
     const values = [
       ...[...placesOf(records), encoded(records), ...freshOf(records), ...marksOf(newestMarks(records))],
       ...[first.shard, required?.epoch, required?.sequence, required?.index],
@@ -109,13 +109,13 @@ export class PostgresArchive implements Archive {
     await this.partitions.ensure(new Set(records.map(({ day }) => day)));
     const rows = await this.ask<StateRow>('put', PUT, values).catch((error: DatabaseError) => {
       if (error.code === UNIQUE_VIOLATION) return this.ask<StateRow>('put again', PUT_AGAIN, values);
-      // Another process has dropped the partition of an old day.
+      // The error may mean that another process has dropped the partition of an old day.
       this.partitions.forget();
       throw error;
     });
     const [row] = rows;
-    // If the statement put nothing, one of these throws: the row has the same mark and first day that the statement
-    // compared.
+    // If the statement put nothing, one of these two calls throws, because they check the mark and the first day with
+    // which the statement itself decided.
     mustReach(first.shard, row && findMark(row), required);
     mustKeep(records, row?.first_day ?? 0);
   }
@@ -240,8 +240,8 @@ export class PostgresArchive implements Archive {
   async saveKeys(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
     await this.prepare();
     await this.connections.inTransaction(async (client) => {
-      // A former owner that was paused knows fewer keys than the present owner. The fresh keys of the newest put are
-      // never dropped, so this query sees a later epoch.
+      // A former owner that was paused knows fewer keys than the current owner and must not overwrite its keys. The
+      // fresh keys of the newest put are never dropped, so this query finds the current owner's epoch.
       await client.query('SELECT pg_advisory_xact_lock($1, $2)', [NAMES_LOCK, shard]);
       const { rows } = await client.query(LATER, [shard, lsn.epoch]);
       if (rows.length > 0) throw new Error('another node has the shard, and saves what is known of its archive');

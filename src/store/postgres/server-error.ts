@@ -79,8 +79,8 @@ export function explain(thrown: unknown): Error {
 }
 
 /**
- * Returns the first of several errors. Node tries each address of a host name, and its combined error has no message;
- * the first error is informative enough.
+ * Returns the first of several errors. Node tries each address of a host name and combines the errors into one that has
+ * no message.
  */
 function first(thrown: unknown): Error {
   if (thrown instanceof AggregateError && thrown.errors[0] instanceof Error) return thrown.errors[0];

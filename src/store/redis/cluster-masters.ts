@@ -11,20 +11,20 @@ import { type SlotRange, slotRangesOf } from './slot-ranges.js';
 
 const SLOTS = 16_384;
 const REFRESH_MS = 10_000;
-/** Minimum interval between two refreshes that doubts cause. */
+/** Minimum interval between two refreshes that were requested by `doubt`. */
 const DOUBT_MS = 200;
 const COMMAND_TIMEOUT_MS = 2000;
 
 export interface ClusterDeps {
-  /** Servers to ask first. */
+  /** Servers that the address names. They are asked for the slots at first. */
   readonly seeds: readonly RedisOptions[];
   readonly keys: Keys;
   readonly newMaster: (name: string, lane: number, place: ServerPlace) => Master;
 }
 
 /**
- * The masters of a Redis Cluster, as its servers report them. Runs `CLUSTER SLOTS` every 10 s, and whenever a master is
- * in doubt.
+ * The masters of a Redis Cluster, as its servers report them. Runs `CLUSTER SLOTS` every 10 s, and whenever a master
+ * does not answer or no longer has its slots.
  */
 export class ClusterMasters implements Masters {
   readonly isOne = false;
@@ -131,8 +131,8 @@ export class ClusterMasters implements Masters {
   }
 
   /**
-   * Asks a server for the slots, and whether it is cut off: a former master that is cut off from the other servers
-   * keeps reporting old slots.
+   * Asks a server for the slots, and whether the server is cut off. A former master that is cut off from the other
+   * servers keeps reporting the old slots.
    */
   private async ask(place: ServerPlace): Promise<{ ranges: readonly SlotRange[]; isCutOff: boolean }> {
     const connection = this.connectionTo(place);

@@ -9,9 +9,12 @@ const CLOCK_MAX_MS = 1000;
 const REPLICA_BEHIND_BYTES = 1024 * 1024;
 const HEAD_MS = 1000;
 
-/** Advice when walletd's own user cannot read the settings: the command that shows them also shows passwords. */
+/**
+ * Advice for settings that walletd's own user cannot read. That user may not run CONFIG GET, because CONFIG GET also
+ * shows passwords.
+ */
 export const SEE_SETTINGS = 'check them with `walletd doctor` as the user initiator of config/users.acl';
-/** Rights that walletd never needs, each with a call that changes nothing. */
+/** Rights that walletd never needs, each with a harmless command that shows whether the user has the right. */
 const SUPERFLUOUS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['CONFIG GET', 'CONFIG', 'GET', 'appendfsync'],
   ['FUNCTION LOAD', 'FUNCTION', 'LOAD', 'no library'],
@@ -144,8 +147,8 @@ function replicasOf(info: Info, concerns: readonly string[]): Finding[] {
 }
 
 /**
- * Compares the clocks, because the server's clock stamps its log. The clocks differ by at least the result, whatever
- * the network delay.
+ * Compares the two clocks, because log lines of the server carry its own time. The result is a lower bound of the
+ * difference, whatever the network delay is.
  */
 function clockOf(serverMs: number, askedMs: number, answeredMs: number): Finding {
   const about = 'clock';

@@ -47,7 +47,8 @@ async function hasFunction(client: Redis, { name, idleArgs }: RedisFunction): Pr
     return true;
   } catch (error) {
     if (/Function not found/.test(messageOf(error))) return false;
-    // The function exists, but a full server refuses to run it. Reads need no space.
+    // A server that is out of memory refuses to run the function, so the function exists. Commands that only read still
+    // work.
     if (isFull(error as Error)) return true;
     throw error;
   }

@@ -12,8 +12,8 @@ export class Keys {
   }
 
   /**
-   * Test keys in this shard's slot: a stream, and a head next to it. The users in config/users.acl may write and remove
-   * the stream, and set the head.
+   * Names of two test keys in this shard's slot: a stream and a head. The users in config/users.acl may write and
+   * remove the stream, and set the head.
    */
   trial(shard: number, id: string): { readonly stream: string; readonly head: string } {
     const trial = `${this.prefix}:{${shard}}:trial-${id}`;

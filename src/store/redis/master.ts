@@ -8,7 +8,7 @@ import type { ServerCheck } from './server-check.js';
 
 export interface MasterDeps {
   readonly options: RedisOptions;
-  /** Check of this one server, which remembers its findings. */
+  /** Check of this master's server. It remembers what it found, so each master has its own. */
   readonly serverCheck: ServerCheck;
   /** Rejects if the store is no longer on this server. */
   readonly checkStore: (client: Redis, master: Master) => Promise<void>;
@@ -46,7 +46,7 @@ export class Master {
     this.reads = new RedisConnection(options, checkReads, READ_TIMEOUT_MS);
   }
 
-  /** Options to log in to its server, without the sentinels and the address. */
+  /** Login options of the master's server, without the sentinels and the address. */
   private get login(): RedisOptions {
     const { sentinels: _sentinels, name: _name, host: _host, port: _port, ...rest } = this.deps.options;
     return rest;
@@ -57,7 +57,7 @@ export class Master {
     return this.deps.serverCheck.unseen;
   }
 
-  /** Alerts about its replicas. */
+  /** Alerts about this master's replicas. */
   async replicaAlerts(client: Redis, keys: Keys): Promise<string[]> {
     return await replicaAlerts(client, this.login, keys, this.deps.serverCheck);
   }
@@ -80,7 +80,7 @@ export class Master {
   }
 
   private async checkForAppends(client: Redis): Promise<void> {
-    // Reads must use the same log as appends, even after a failover.
+    // Close the connection for reads, so that reads use the same server as appends after a failover.
     this.reads.reset();
     await this.deps.serverCheck.run(client);
     await ensureFunctions(client);

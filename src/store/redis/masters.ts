@@ -26,7 +26,10 @@ export interface Masters {
 /** A fixed list of masters, possibly behind sentinels. Shards are assigned round-robin. */
 export class FixedMasters implements Masters {
   readonly isOne: boolean;
-  /** First master by name. It reveals an address that lists the masters in a different order. */
+  /**
+   * First master by name. It is the home whatever the order of the masters in the address. An address with a different
+   * order therefore finds the meta record, and is refused.
+   */
   private readonly first: Master;
 
   constructor(readonly known: readonly [Master, ...Master[]]) {

@@ -8,7 +8,7 @@ export interface ServerPlace {
  * A Redis Cluster server's answer to a command that it did not execute:
  *
  *   moved   the slot has another master now
- *   ask     the slot is moving there, and this key has already moved: ask there, just this once
+ *   ask the slot is moving there, and this key has already moved: send this one command there
  *   again   the keys of the command are on different servers, or no server has the slot: retry later
  */
 export type Redirect =

@@ -93,8 +93,8 @@ export class RedisAppends {
       return portion.map((one, i) => [one, met[i]]);
     } catch (error) {
       masters.doubt();
-      // Whether they were written is unknown. The retry sends the same bytes, and the compare-and-set reveals the
-      // outcome.
+      // It is unknown whether the entries were written. The retry sends the same bytes, and the compare-and-set then
+      // reveals the outcome.
       const failed = failedBy(error);
       return portion.map((one) => [one, failed]);
     }

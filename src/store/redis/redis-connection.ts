@@ -19,7 +19,7 @@ const PLAIN: RedisOptions = {
   retryStrategy: () => null,
   sentinelRetryStrategy: () => null,
   sentinelReconnectStrategy: () => SENTINEL_RECONNECT_MS,
-  // An old master may keep answering for a while. The sentinels report when another server has replaced it.
+  // Let the sentinels end the connection after a failover, because the old master may keep answering for a while.
   failoverDetector: true,
   reconnectOnError: null,
   autoResendUnfulfilledCommands: false,

@@ -113,8 +113,8 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Requires answers to wait for a replica or a peer. A former master may still confirm a former owner's writes, and a
-   * write that no replica has would be lost.
+   * Rejects if a master has replicas and answers wait for none of them. After a failover, the former master could still
+   * confirm a former owner's write, and that write would be lost because no replica has it.
    */
   async mayBeShared(): Promise<void> {
     if (this.durability.type === 'peers' || waitsFor(this.durability) > 0) return;
@@ -178,7 +178,10 @@ export class RedisStore implements Store {
   }
 }
 
-/** Sentence about settings that the check of a new connection could not see; empty if it saw all of them. */
+/**
+ * Opens a connection and returns a sentence about the settings that its check could not see; empty if the check saw all
+ * of them.
+ */
 async function unseenOf(master: Master): Promise<string> {
   await master.appends.use(async () => {});
   return master.unseen.length === 0 ? '' : `this user may not see ${master.unseen.join(', ')}`;

@@ -6,7 +6,10 @@ import { type Durability, waitsFor } from './durability.js';
 
 const VERSION_MIN = 7;
 const SYNCED_VERSION_MIN = [7, 2] as const;
-/** Maximum wait for a rewrite. After that, walletd refuses to start; if it is already running, it tries again. */
+/**
+ * Maximum wait for a rewrite of the append-only file. After that, walletd refuses to start; a walletd that is already
+ * running tries again.
+ */
 const REWRITE_WAIT_MS = 10_000;
 const REWRITE_POLL_MS = 200;
 
@@ -80,7 +83,8 @@ export class ServerCheck {
     try {
       this.hidden = await this.checkSettings(client, info);
     } catch (error) {
-      // The server may lack an append-only file. If so, it has to create a new one.
+      // Check the append-only file again next time. The refused settings may mean that the server has none and must
+      // first create one.
       if (error instanceof ServerRefused) this.whole = undefined;
       throw error;
     }
@@ -114,7 +118,10 @@ function isSynced({ type }: Durability): boolean {
   return type !== 'os' && type !== 'replicas';
 }
 
-/** Identifies a Redis process, for as long as it has not become a replica. */
+/**
+ * Identifies a Redis process and its data. The result changes when the process restarts, or becomes a replica and
+ * copies another server's data.
+ */
 function serverOf(info: Info): string {
   return `${info.get('run_id')} ${info.get('master_replid')}`;
 }
