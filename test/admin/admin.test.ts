@@ -449,7 +449,7 @@ test('a client that stays half-open after a refusal does not occupy a connection
   }
 });
 
-test('a currency has the number of decimals in its table', async () => {
+test('amounts have as many decimals as money.scales gives their currency', async () => {
   const node = await TestNode.start({ 'money.scales': { BTC: 8, JPY: 0 } });
   try {
     const put = (username: string, currency: string) =>

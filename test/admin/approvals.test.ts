@@ -128,7 +128,7 @@ describe('manual money movements that wait for a second operator', () => {
   test("approved money counts toward the requesting operator's daily total", async () => {
     await node.restart();
     const player = await newPlayer();
-    // 100.5 and 300 have already moved.
+    // The tests before this one have already moved 100.5 and 300.
     const { body } = await deposit('anna', player, 'all', 1000);
     assert.equal((await call('ben', 'POST', `/v1/approvals/${body.approval.id}/approve`)).status, 200);
     assert.equal((await deposit('anna', player, 'more', 600)).body.code, 'hand-day-limit');

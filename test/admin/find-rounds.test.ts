@@ -109,7 +109,7 @@ describe("a player's rounds are listed message by message", () => {
     assert.deepEqual(pages, [[['r-other', ['other']]], [['r-one', ['two']]], [['r-one', ['one']]]]);
   });
 
-  test('the log has the request IDs, keyed by the version each message created', async () => {
+  test('the log gives the request ID of each message by the version it created', async () => {
     const events = await log();
     assert.deepEqual(
       events.map(({ what, requestId }) => [what, requestId]),

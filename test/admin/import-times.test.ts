@@ -7,13 +7,13 @@ import { TIMES } from '../../src/admin/admin-server.js';
 import { TestNode } from '../support/test-node.js';
 
 /**
- * Makes the operator API's time limits a thousand times shorter: the former limit of ten minutes for a request would be
- * 600 ms, and the limit of one minute for a body is 60 ms. Headers have less than 600 ms, because Node applies the
- * shorter of its two limits to headers and the longer one to the request, regardless of their names.
+ * Makes the operator API's time limits a thousand times shorter. The limit of one minute for a body becomes 60 ms, and
+ * a former limit of ten minutes for a request would become 600 ms. The limit for headers must stay below 600 ms: Node
+ * applies the shorter of its two limits to the headers and the longer one to the request, regardless of their names.
  */
 const FASTER = 1000;
 const LONGER_MS = 1500;
-/** Number of lines that are executed together. */
+/** Number of import lines that are executed at the same time. */
 const BATCH = 512;
 const usual = { ...TIMES };
 let node: TestNode;

@@ -28,7 +28,7 @@ test('a wall clock that jumps years ahead for only a moment is not followed', ()
   assert.equal(steady.now(), wallMs + 60 * MINUTE);
 });
 
-test('two jumps more than an hour apart do not count as one hour', () => {
+test('two short jumps hours apart do not count as one long jump', () => {
   const { clock, pass, steady } = machine();
   const { wallMs } = clock;
   for (const _ of [1, 2]) {
@@ -63,7 +63,7 @@ test('jumps of less than a day and jumps back are followed immediately', () => {
   assert.equal(steady.now(), clock.wallMs);
 });
 
-test('the time is right as soon as a set-back wall clock recovers', () => {
+test('the time is right as soon as a set-back wall clock is corrected', () => {
   const { clock, pass, steady } = machine();
   clock.wallMs -= 2 * DAY;
   assert.equal(steady.now(), clock.wallMs);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { Watchdog } from '../../src/base/watchdog.js';
 
-test('silence is reported after the given seconds and again after the same time', () => {
+test('silence is reported each time the given number of seconds has passed', () => {
   mock.timers.enable({ apis: ['setInterval'] });
   let noticed = 0;
   const watchdog = new Watchdog(3, () => noticed++);

@@ -101,7 +101,8 @@ test("no endpoint accepts another endpoint's lean body, with or without a status
       }
     }
   }
-  // Both bodies are OPEN with a stake and have always been interchangeable; see docs/security.md "Replays".
+  // Lean bodies of placeBets and adjustBets are equal, an OPEN bet with a stake, and have always been interchangeable;
+  // see docs/security.md "Replays".
   assert.deepEqual(taken, ['placeBets as: adjustBets', 'adjustBets as: placeBets']);
 });
 

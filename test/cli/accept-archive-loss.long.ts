@@ -163,7 +163,7 @@ test('LMDB: a lost archive is trusted again only after accept-loss --archive', a
   const accepted = await accept(node, '--yes');
   assert.equal(accepted.status, 0, accepted.stderr);
   assert.match(accepted.stdout, /Shard 0 goes on from \d+-\d+\.\nThe archive is believed from now on\.\n$/);
-  // The last owner is the current process.
+  // The first run is now the shard's last owner, so the second run needs `--stopped`.
   assert.match((await accept(node, '--yes', '--stopped')).stdout, /^Nothing is missing/);
   const clean = await node.run(['verify', '--deep', '--no-server']);
   assert.equal(clean.status, 0, clean.stdout);

@@ -48,7 +48,7 @@ test('a following export that is killed repeatedly omits no event', async () => 
     text += last.stdout;
     const all = keysOf(linesOf(runWalletd(['export'], env).stdout));
     assert.deepEqual([...new Set(keysOf(linesOf(text)))].sort(), [...all].sort());
-    // Events before the last saved position are not repeated.
+    // An export that resumes at the saved position does not repeat the events before it.
     assert.equal(runWalletd(['export', '--cursor', cursor], env).stdout, '');
     assert.ok(existsSync(cursor) && readFileSync(cursor, 'utf8').endsWith('\n'));
   });

@@ -59,7 +59,7 @@ async function isRefusedUntilAccepted(node: StoredNode): Promise<void> {
   await node.stop();
 }
 
-test('a backup that is behind does not serve at a new address', async (t) => {
+test('an outdated backup does not serve at a new address', async (t) => {
   const node = await playedSinceCopy(t);
   const former = node.env.WALLETD_STORE as string;
   const to = `lmdb:${node.folder.path}/elsewhere`;
@@ -77,7 +77,7 @@ test('an older copy of the folder does not serve at a new address', async (t) =>
   await isRefusedUntilAccepted(node);
 });
 
-test('a backup that is behind does not serve after resharding', async (t) => {
+test('an outdated backup does not serve after resharding', async (t) => {
   const node = await playedSinceCopy(t);
   const [three, two] = ['three', 'two'].map((name) => `lmdb:${node.folder.path}/${name}`) as [string, string];
   await restore(node, three, '--shards', '3');
@@ -93,7 +93,7 @@ test('a backup that is behind does not serve after resharding', async (t) => {
   await isRefusedUntilAccepted(node);
 });
 
-test('a backup that is behind does not serve under another Redis prefix', async (t) => {
+test('an outdated backup does not serve under a different Redis prefix', async (t) => {
   const redis = await RedisServer.start();
   t.after(() => redis.destroy());
   const node = await playedSinceCopy(t, { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto' });
@@ -102,7 +102,7 @@ test('a backup that is behind does not serve under another Redis prefix', async 
   await isRefusedUntilAccepted(node);
 });
 
-test('repeats move no money where one shard of a copy is behind', async (t) => {
+test('repeats move no money if one shard of a copy is outdated', async (t) => {
   const node = await playedSinceCopy(t);
   const to = `lmdb:${node.folder.path}/elsewhere`;
   await restore(node, to, '--at', '0:1-2');

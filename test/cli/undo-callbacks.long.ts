@@ -262,7 +262,7 @@ test('after resharding, the old store undoes credits, but not rewards', async (t
     if (sentence.source.startsWith('^1')) assert.match(credits.stdout, sentence);
     assert.equal(await casino.satang(), before + 200);
   }
-  // The new store has both in its first snapshot.
+  // The new store's first snapshot contains both the credit `c` and the reward `w`.
   const rows = await undone(casino, '--yes');
   assert.deepEqual(
     rows.map(({ id, state }) => [id, state]),

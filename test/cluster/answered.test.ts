@@ -88,7 +88,7 @@ test('a refused bet is not decided again after another reply of its append throw
   assert.equal(await test.balance('ann'), 105);
 });
 
-test('a second answer to an attempt on this node sends nothing again', async () => {
+test('a second answer to an attempt on this node triggers no resend', async () => {
   const repliers: Replier<Answer | BusyAnswer>[] = [];
   const { router, time } = routerOver(keepsRepliers(repliers), true);
   const told: Answer[] = [];
@@ -101,7 +101,7 @@ test('a second answer to an attempt on this node sends nothing again', async () 
   assert.deepEqual(told, [REFUSED]);
 });
 
-test('a second answer to a callback attempt sends nothing again', async () => {
+test('a second answer to a callback attempt triggers no resend', async () => {
   const repliers: Replier<CallbackReply>[] = [];
   const local = {
     ...NO_SHARDS,
@@ -174,11 +174,11 @@ async function withLostLink(refusesRepeats: boolean) {
   return { told, asks: sent.filter(({ type }) => type === 'asks').length };
 }
 
-test('a command whose link is lost is not repeated where repeats are refused', async () => {
+test('a command whose link is lost is not resent if repeats are refused', async () => {
   assert.deepEqual(await withLostLink(true), { told: [UNSURE], asks: 1 });
 });
 
-test('a command whose link is lost is resent where repeats are answered', async () => {
+test('a command whose link is lost is resent if repeats are answered', async () => {
   assert.deepEqual(await withLostLink(false), { told: [], asks: 2 });
 });
 

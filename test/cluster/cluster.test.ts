@@ -139,7 +139,7 @@ test('a full restart continues after a minute without the missing nodes', async 
   await world.time.until('all are served', () => world.servedOnce());
 });
 
-test('a load is no longer throttled when no node serves the shard', async () => {
+test('a shard is loaded without throttling once no node serves it', async () => {
   const world = await begun({ followers: 0 });
   const [first, second] = world.living as [SimulatedNode, SimulatedNode];
   const [moved, ...others] = first.serving as [number, ...number[]];
@@ -153,7 +153,7 @@ test('a load is no longer throttled when no node serves the shard', async () => 
   host.move = async (one) => {
     moves.push(`${one.type} ${one.shard}`);
     if (one.shard === moved && one.type === 'bring') isBrought();
-    // Hold the load until it is no longer throttled.
+    // Block the throttled load (`follow`) until the node starts an unthrottled one (`bring`).
     if (one.shard === moved && one.type === 'follow') await brought;
     return await move(one);
   };

@@ -47,7 +47,7 @@ test('an empty keeper asks for a complete copy, then accepts increments once', (
   assert.deepEqual(desk.sealed(1), [2, 3]);
 });
 
-test('a put of the head alone asks whether everything before it is held', () => {
+test('a put without entries answers whether everything up to its head is held', () => {
   const desk = new Desk();
   assert.equal(desk.put(copyOf(headAt(1, 1), [])), 'gap');
   desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
@@ -64,7 +64,7 @@ test("during a takeover other nodes' copies are refused, whatever their epoch", 
   assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(1, 2)]), 'owner', 5000), 'held', 'he has not come');
 });
 
-test('only one of two takers gets the copies until it finishes or expires', () => {
+test('only one of two new owners gets copies until its takeover ends or expires', () => {
   const desk = new Desk();
   desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
   assert.deepEqual(desk.sealed(0, 'one'), [1]);

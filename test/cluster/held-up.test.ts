@@ -22,7 +22,7 @@ test('memory that fills during a takeover evicts other shards, not the taken one
     const heir = world.living.find((node) => node !== owner && node.tag === tag);
     if (appended !== shard || heir === undefined) return;
     heir.memory.isFull = true;
-    // Some polling rounds happen before the server answers.
+    // The server is slow, so several polling rounds happen before it answers.
     world.store.slow(world.store.serverOf(shard), 300, 300);
   };
   world.kill(world.nodes.indexOf(owner));
@@ -54,7 +54,7 @@ test('full memory evicts followed shards one after another', async () => {
   const followed = () => node.states().filter((state) => state === 'following').length;
   const before = followed();
   node.memory.isFull = true;
-  // Too short for the planner to notice.
+  // The planner does not notice full memory within this short time.
   await world.time.pass(200);
   assert.equal(followed(), before - 1);
 });
@@ -105,7 +105,7 @@ for (const forgotten of ['note', 'note and claim']) {
   });
 }
 
-test('every node counts a shard as unowned if its fencer cannot serve it', async () => {
+test('every node counts a shard as unowned if its new owner cannot load it', async () => {
   const world = await begun({});
   const shard = 1;
   const owner = world.living.find(({ serving }) => serving.includes(shard)) as SimulatedNode;

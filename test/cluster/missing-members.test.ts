@@ -17,7 +17,7 @@ function viewOf(...tags: readonly string[]): Pick<RegistryView, 'members'> {
 
 const nobody = () => false;
 
-test('a member that died is missing until its name is back', () => {
+test('a dead member is missing until a member with its name joins', () => {
   const missing = new MissingMembers();
   missing.look(viewOf('a', 'b'), nobody);
   missing.look(viewOf('a', 'b'), (tag) => tag === 'b1');

@@ -32,7 +32,7 @@ class Bench {
   lacksNames = false;
   local: ShardState;
   owner = ME;
-  /** Settles the pending move; moves wait for it. */
+  /** Settles the pending move, which stays pending until the test calls this. */
   settle: (result: MoveResult) => void = () => {};
 
   constructor(

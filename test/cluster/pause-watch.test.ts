@@ -49,7 +49,7 @@ for (const peers of [1, 2, 4]) {
   });
 }
 
-test('heartbeats that a pause held back reveal nearly all of it', () => {
+test('heartbeats delayed by a pause reveal nearly its whole duration', () => {
   const machines = new Machines(2);
   machines.pulses(20);
   const { ourMs } = machines;
@@ -57,7 +57,7 @@ test('heartbeats that a pause held back reveal nearly all of it', () => {
     machines.pulses(1);
     machines.ourMs -= PULSE_MS;
   }
-  // The remainder is too short to count as a pause.
+  // The last part of the delay is too short to count as a pause.
   assert.ok(machines.missedMs > 50 * PULSE_MS - 500, `${machines.missedMs} ms`);
   assert.equal(machines.ourMs, ourMs + machines.missedMs);
 });

@@ -8,7 +8,7 @@ function among(...aheadMs: number[]): PeerTimes {
   return times;
 }
 
-test('a clock that most others contradict is off, except between two members', () => {
+test('a clock that most other members contradict counts as wrong, except with two members', () => {
   assert.equal(among().outlyingMs, 0);
   assert.equal(among(3_600_000).outlyingMs, 0);
   assert.equal(among(3_600_000).behindMs, 1_800_000, 'it is said all the same');

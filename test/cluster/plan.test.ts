@@ -202,7 +202,7 @@ test('an older member, or one with an unseen archive, takes shards', () => {
   }
 });
 
-test('of two members without a link, the worse connected one gives everything away', () => {
+test('if two members have no link, the worse connected one gives away all shards', () => {
   const cut = (tag: string, ...unreachable: string[]) => ({ ...member(tag), unreachable });
   const one = planned({ members: [cut('a', 'b'), cut('b', 'a', 'c'), cut('c', 'b')] });
   assert.deepEqual(Object.keys(loads(one.owners)).sort(), ['a', 'c']);

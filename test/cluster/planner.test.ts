@@ -73,7 +73,7 @@ test('a member that fills up while loading leaves the shard to another', async (
   assert.deepEqual(await unserved.pass(2000), ['a']);
 });
 
-test('an unassignable shard goes to the first member with free memory again', async () => {
+test('an unassigned shard goes to the first member that has free memory again', async () => {
   const unserved = new Unserved();
   unserved.tell('a', { isFull: true, hasRoom: false });
   unserved.tell('b', { isFull: true, hasRoom: false });
@@ -97,7 +97,7 @@ test("the assignment remembers a dead member's archive", async () => {
   assert.deepEqual(await unserved.pass(1000), ['a']);
 });
 
-test("after a full restart the members' archive applies", async () => {
+test("after a full restart, the members' archive replaces the former assignment's", async () => {
   const restarted = new Restarted(1, 'former');
   restarted.join('a', { archiveId: 'new' });
   await restarted.pass(5000);

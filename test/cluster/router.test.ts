@@ -133,7 +133,7 @@ test('a request behind younger ones at a silent peer is answered at its deadline
   ]);
 });
 
-test('a refused request is retried later in order, or refused without space', async () => {
+test('refused requests are parked up to a limit and retried in order', async () => {
   const bench = new Bench();
   bench.isHere = true;
   for (const name of ['one', 'two', 'three', 'four']) bench.ask(name);

@@ -32,7 +32,7 @@ test('a member that refuses connections is suspected sooner, after a silent hear
   assert.ok(watch.isGone('a', 1200));
 });
 
-test('a member whose heartbeat has never changed has not lived', () => {
+test('a member whose heartbeat has never changed was never alive', () => {
   const watch = new Watch();
   read(watch, () => '7', 0, 600);
   watch.refused('a');
@@ -48,7 +48,7 @@ test('a member whose heartbeat has never changed has not lived', () => {
   assert.ok(watch.hasLived('b'), 'by its link');
 });
 
-test("when the registry is silent, every member's silence is timed from the start again", () => {
+test("a silent registry resets the time since every member's last sign of life", () => {
   const watch = new Watch();
   read(watch, () => '0', 0, 900);
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 1 };

@@ -183,8 +183,8 @@ fault('a start with a damaged key filter reads the archive again', async (scene)
   await until('rounds have moved', async () => (await archivedRounds(first)) > 100);
   load.rest();
   await allHaveLeft(first);
-  // The next start can learn the names neither from the log, whose first entries have been trimmed, nor from the node's
-  // file.
+  // Leave the next start without the archived keys: a snapshot trims the log's first entries, and the node's file is
+  // removed.
   await (await fetch(`${first.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
   assert.equal(await first.end('SIGTERM'), 0);
   const files = readdirSync(nodeFolder).filter((name) => name.startsWith('archive-names-'));
@@ -213,7 +213,8 @@ fault('archive moves wait on a full disk and resume with free space', async (sce
   const load = await scene.load(walletd);
   await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
   disk.fill();
-  // Accept the first of the two messages: without its log a shard moves nothing and queries nothing in the archive.
+  // Wait for either message. If an append fails first, the shard neither moves rounds to the archive nor queries it, so
+  // the other message never comes.
   await walletd.waitFor(({ code }) => code === 'archive-away' || code === 'append-failed');
   await delay(500);
   disk.free();

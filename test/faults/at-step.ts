@@ -3,7 +3,7 @@
  * transfer:
  *
  *   FAULT_AT='SIGKILL before publishSnapshot 2'    before it publishes for the second time
- *   FAULT_AT='SIGSTOP after trimLog 1'             after the log has been trimmed, before any caller hears of it
+ *   FAULT_AT='SIGSTOP after trimLog 1'             after the log has been trimmed, before any caller gets the result
  */
 import { Follower } from '../../src/shard/log/follower.js';
 import { Shard } from '../../src/shard/shard.js';

@@ -23,7 +23,10 @@ const BACK_MS = 2000;
 const FENCED = 3;
 /** More entries than a log has after several seconds. */
 const ENTRIES_MAX = 1_000_000;
-/** Part of a 128 MiB memory that holds entries for walletd to append again or write to a file. */
+/**
+ * With 128 MiB of memory, walletd uses a 64th of it to keep entries that it may have to append again or write to a
+ * file.
+ */
 const MEMORY_BYTES = 128 * 1024 * 1024;
 const REMEMBERED_BYTES = MEMORY_BYTES / 64;
 const LOG = 'walletd:{0}:wal';

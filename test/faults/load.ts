@@ -60,7 +60,7 @@ export class Load {
     this.connections = Array.from({ length: CONNECTIONS }, (_, i) => this.play(i));
   }
 
-  /** Pauses until the load is moved to a server. Used for outages that the test expects. */
+  /** Pauses the load until `moveTo` names its next server. Tests call this before an outage that they expect. */
   rest(): void {
     this.isResting = true;
   }

@@ -63,7 +63,7 @@ class Connection {
       if (this.isOver) return;
       if (n > 0 && typeof pause === 'number') await delay(pause);
       this.socket.write(part);
-      // A missing answer is detected at the end.
+      // If the answer does not arrive, `end` reports it.
       if (pause === 'answered') await this.until(() => this.parser.answers.length > n, MOMENT_MS * 10);
     }
   }

@@ -33,8 +33,8 @@ export class LinkSiege {
   constructor(private readonly random: Random) {}
 
   /**
-   * Resolves to its figures: links established, changes, forged frames, messages sent and received. Rejects with a
-   * `Finding`.
+   * Resolves to the siege's figures: links established, changes, forged frames, messages sent and received. Rejects
+   * with a `Finding`.
    */
   async run(goesOn: (attacks: number) => boolean): Promise<readonly number[]> {
     const [a, b] = this.ends;

@@ -88,7 +88,7 @@ test('messages that lack fields are counted by product', async () => {
   assert.equal(await countOf(), LACKING);
 });
 
-test('repeats move nothing, and copies with all fields count as repeats', async () => {
+test('repeats move no money, and the same messages with all fields count as repeats', async () => {
   await assertNothingMoves();
   const full = { gameCode: 'g', playInfo: 'p' };
   const settled = lean('settleBets', 2, { ...full, status: 'SETTLED', turnOver: 7, isSingleState: true });

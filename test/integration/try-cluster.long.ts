@@ -38,13 +38,13 @@ class TriedCluster {
     this.child.stdin?.write(`${line}\n`);
   }
 
-  /** Every process that it has started and that is still running. */
+  /** Process ids of the program's children that are still running. */
   started(): number[] {
     const { pid } = this.child;
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
   }
 
-  /** Runs one of the curl commands that it prints, but sends the request directly. */
+  /** Sends the request of a curl command that the program has printed, without starting curl. */
   async curl(line: string): Promise<{ readonly balanceAfter?: number }> {
     const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => (quoted ?? plain) as string);
     const after = (flag: string) => words.flatMap((word, i) => (words[i - 1] === flag ? [word] : []));

@@ -5,7 +5,7 @@ import { ConnectionTable, type Place, type Standing } from '../../src/listener/c
 
 const LIMITS = { connectionsMax: 4, perAddressMax: 3 };
 
-test('the oldest silent connection of the address with the most goes first', () => {
+test('the oldest silent connection from the address with the most connections is closed first', () => {
   const table = new ConnectionTable<number>(LIMITS);
   const [a1, b1] = [table.enter(1, 'a'), table.enter(2, 'b')];
   const [b2, c1] = [table.enter(3, 'b'), table.enter(4, 'c')];
@@ -28,7 +28,7 @@ test('an address at its limit loses one of its own connections', () => {
   assert.equal(table.findExcess(table.enter(3, 'a')), first);
 });
 
-test('a burst from one address outlives older connections of single-connection addresses', () => {
+test('a burst from one address displaces older connections from addresses with only one', () => {
   const table = new ConnectionTable<number>({ connectionsMax: 80, perAddressMax: 40 });
   const strangers = Array.from({ length: 80 }, (_, n) => table.enter(n, `stranger ${n}`));
   for (let n = 0; n < 8; n++) {

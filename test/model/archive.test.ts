@@ -66,7 +66,7 @@ interface Place extends LogsAndSnapshots {
   close(): Promise<void>;
 }
 
-/** A place as seen by one process. After the process has ended, calls do nothing. */
+/** A `Place` as one process sees it. Once that process has ended, its calls do nothing. */
 class OneLife {
   end: End = 'in-order';
   private isOver = false;
@@ -141,7 +141,10 @@ function maybeCommand(step: Step, n: number, past: readonly CallbackCommand[]): 
   return { ...step.command, txns } as CallbackCommand;
 }
 
-/** Plays a history with these process ends in turn; resolves to the number of rounds that left memory. */
+/**
+ * Plays a history. The process ends repeatedly, in the given ways, one after another. Resolves to the number of rounds
+ * that left memory.
+ */
 async function play(place: Place, steps: readonly Step[], ends: readonly End[], hosts: TestHost[]): Promise<number> {
   let moved = 0;
   const common = { shards: 1, limits: TINY.limits, rules: RULES };
@@ -177,7 +180,8 @@ async function play(place: Place, steps: readonly Step[], ends: readonly End[], 
     still.clock.nowMs = moving.clock.nowMs;
     life.end = ends[ended++ % ends.length] as End;
     const isOver = life.end !== 'in-order' || step.type === 'restart';
-    // Rounds are being archived now and may not finish. In some cases archiving overlaps with the next callbacks.
+    // Archiving has begun. It may be interrupted by the process's end, and without the delay it overlaps with the next
+    // callbacks.
     if (isOver || ended % 2 === 0) await delay(45);
     if (!isOver) continue;
     const { clock } = moving;

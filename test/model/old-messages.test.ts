@@ -18,7 +18,7 @@ import { arbitraryCallback, arbitraryRules } from './arbitrary-commands.js';
 const RUNS = Number(process.env.REPEATS_RUNS ?? 2000);
 const SEED = process.env.REPEATS_SEED;
 const PLAYER = 'ann';
-/** Codes that report an event after the first answer. */
+/** Codes for a repeat whose transaction has changed state since its first answer. */
 const HAPPENED_SINCE = [20002, 20003, 20004];
 const DEFAULT_RULES = rulesOf(settingsWith());
 

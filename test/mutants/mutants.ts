@@ -898,7 +898,7 @@ const CLUSTER: readonly Row[] = [
     'this.beats.set(tag, { ...seen, sinceMs: nowMs, reads: 0 });',
     ';',
     'test/cluster/watch.test.ts',
-    "when the registry is silent, every member's silence is timed from the start again",
+    "a silent registry resets the time since every member's last sign of life",
   ],
   [
     'a log that moves is still',
@@ -1066,7 +1066,7 @@ const CLUSTER: readonly Row[] = [
     "this.deps.onRefused(routed, 'unsure');",
     "this.deps.onRefused(routed, 'moved');",
     'test/cluster/answered.test.ts',
-    'a command whose link is lost is not repeated where repeats are refused',
+    'a command whose link is lost is not resent if repeats are refused',
   ],
   [
     'what may have been done is repeated where repeats are refused',
@@ -1074,7 +1074,7 @@ const CLUSTER: readonly Row[] = [
     "if (refusal === 'unsure')",
     'if (false)',
     'test/cluster/answered.test.ts',
-    'a command whose link is lost is not repeated where repeats are refused',
+    'a command whose link is lost is not resent if repeats are refused',
   ],
   [
     'a second answer to an attempt starts another one',
@@ -1082,7 +1082,7 @@ const CLUSTER: readonly Row[] = [
     'const attempt = new AnswerOnce(this, this.rerouter.log);',
     'const attempt = this;',
     'test/cluster/answered.test.ts',
-    'a second answer to an attempt on this node sends nothing again',
+    'a second answer to an attempt on this node triggers no resend',
   ],
   [
     'a callback attempt may answer twice',
@@ -1090,7 +1090,7 @@ const CLUSTER: readonly Row[] = [
     'new AnswerOnce(this, this.rerouter.log));',
     'this);',
     'test/cluster/answered.test.ts',
-    'a second answer to a callback attempt sends nothing again',
+    'a second answer to a callback attempt triggers no resend',
   ],
   [
     'waiting requests overtake each other',

@@ -195,7 +195,8 @@ test('a summary uses only labels that the alert has', () => {
 
 test('the old-snapshot alert includes shards without any snapshot', () => {
   const { expr } = alerts.find(({ alert }) => alert === 'WalletdSnapshotOld') as Alert;
-  // A missing snapshot has no series, so the series may only exclude shards from the alert.
+  // A shard without a snapshot has no timestamp series. The alert must therefore include every shard that is behind,
+  // and use the series only to exclude those with a recent snapshot.
   assert.match(
     expr,
     /^walletd_snapshot_entries_behind > 0\s+unless [^a-z]*time\(\) - walletd_snapshot_timestamp_seconds/,

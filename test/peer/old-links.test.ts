@@ -110,7 +110,8 @@ test('a relay cannot make two newer nodes speak the older protocol', async () =>
   await Promise.all([a.listen(), b.listen()]);
   const invented = (tag: string) => JSON.stringify({ wire: 1, storeId: STORE_ID, tag, nonce: '0'.repeat(32) });
   await listening(async (port, server) => {
-    // Each node waits for the other's hello, so the relay invents a hello: the dialling end's or the listener's.
+    // Each node sends its hello only after it has received the other's. The relay therefore invents the first hello:
+    // the dialling end's in one run, the listener's in the other.
     for (const first of [B, A]) {
       server.removeAllListeners('connection');
       server.on('connection', (near) => {

@@ -120,7 +120,7 @@ export class Interpreter {
     return `${response.status} of another shape: ${JSON.stringify(answer)}`;
   }
 
-  /** `raw POST /placeBets` and a literal body; shows the whole answer but its time. */
+  /** `raw POST /placeBets` and a literal body; shows the whole answer except its time. */
   private async raw(words: readonly string[], lines: readonly string[]): Promise<string> {
     const [method = 'POST', path = '/'] = words;
     const text = lines.join('\n');

@@ -8,8 +8,8 @@ import { parseTranscript, rewriteTranscript } from './transcript.js';
 export const FOLDER = new URL('../../../test/scenarios/', import.meta.url);
 
 /**
- * Plays each transcript to a server of its own over HTTP, with its shards on so many workers, or in its main thread.
- * After an intended change, run with REWRITE=1 and review the difference.
+ * Plays each transcript over HTTP to a new server, whose shards run in the given number of workers, or in the main
+ * thread if that is 0. After an intended change, run with REWRITE=1 and review the difference.
  */
 export function playAll(workers: number): void {
   for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.txt'))) tell(name, workers);

@@ -11,7 +11,7 @@ class Scene implements FlushMember {
   /** Number of commands in each flush. */
   readonly flights: number[] = [];
   readonly landed: string[] = [];
-  /** Number of flushes started at each release of replies. */
+  /** Number of flushes that had been started at each release of replies. */
   readonly flightsWhenTold: number[] = [];
   readonly pauses: number[] = [];
   nowMs = 0;

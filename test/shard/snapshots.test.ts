@@ -572,7 +572,7 @@ test('a snapshot is due by entries or by time, but only after an entry', () => {
 });
 
 for (const apart of [100_000, 3_000_000, 50_000_000]) {
-  test(`with snapshots ${apart} bytes apart the log keeps little more than its history`, () => {
+  test(`with snapshots every ${apart} bytes, the log keeps little more than the history limit`, () => {
     let marks: Manifest['marks'] = [];
     const kept: Manifest[] = [];
     for (let bytes = apart; bytes < 1000 * apart; bytes += apart) {

@@ -98,8 +98,8 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
             ...NAMES,
             ...(memoryMs === undefined ? [] : ARCHIVE_NAMES),
             'assertion',
-            // Only without a retention period: if no other clock contradicts one that is ahead, the checker would
-            // believe that months have passed.
+            // Include this fault only without a retention period. Otherwise, if no clock contradicted one that is
+            // ahead, the checker would believe that months have passed.
             ...(retentionDays === undefined ? ['clock-days'] : []),
           ]),
           ...(retentionDays === undefined ? [] : leaps(months)),

@@ -200,7 +200,7 @@ export class SimulatedArchive {
     return [...days].sort((a, b) => a - b);
   }
 
-  /** Returns false for the shard's former owner, which knows less, as in PostgreSQL. */
+  /** Saves the parts. Like the PostgreSQL archive, refuses (false) a former owner, which lacks newer keys. */
   private saveKeys(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): boolean {
     const kept = this.shard(shard);
     if (kept.fresh.some((one) => one.lsn.epoch > lsn.epoch)) return false;

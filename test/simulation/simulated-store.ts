@@ -272,7 +272,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
         if (isLate?.()) return { type: 'failed', error: new OverdueError() };
         const waitsMs = store.waitsMs(store.serverOf(append.shard));
         try {
-          // Every answered entry has already been copied.
+          // When `waitsMs` have passed and the append is answered, the replicas have the entry.
           return await this.at(
             append.shard,
             () => this.replicated(append.shard, waitsMs, store.write(append)),
@@ -361,7 +361,10 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
   }
 }
 
-/** Index of the first newer entry. Fast, because followers of a long log repeatedly read a few entries. */
+/**
+ * Index of the first entry after `lsn`. Uses a binary search, because followers of a long log repeatedly read a few
+ * entries.
+ */
 function firstAfter(entries: readonly EncodedEntry[], lsn: Lsn): number {
   let [least, most] = [0, entries.length];
   while (least < most) {

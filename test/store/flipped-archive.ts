@@ -89,7 +89,7 @@ export async function fill(archive: Archive): Promise<Book> {
   for (const username of PLAYERS) domain.fund(username, 1_000_000);
   for (let n = 0; n < ROUNDS; n++) {
     for (const username of PLAYERS) {
-      // Some rounds need separate pages.
+      // Every ninth round has 120 bets, so that LMDB stores it on separate pages.
       const bets = Array.from({ length: n % 9 === 0 ? 120 : 1 }, (_, i) => `bet ${n}${i === 0 ? '' : `.${i}`}`);
       const txns = bets.map((id) => ({ id, roundId: `round ${n}` }));
       domain.run(commands.place(txns, { username }));

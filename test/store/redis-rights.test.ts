@@ -177,7 +177,10 @@ async function withStore<T>(user: string, run: (store: RedisStore) => Promise<T>
   }
 }
 
-/** Users since walletd 0.1, with the rights that only init needs today. */
+/**
+ * Rights of walletd's user in ACL files since version 0.1. Today only `initiator` has all of them, because only init
+ * needs some.
+ */
 const OLDER = fileOf('config/users.acl').match(/^user initiator on >CHANGE-ME (.*)$/m)?.[1] ?? '';
 
 test('initiator loads the functions, and walletd runs without that right', async () => {

@@ -104,7 +104,7 @@ export class Domain {
     if (decision.event !== undefined) {
       this.events.push(decision.event);
       apply(this.wallets, decision.event);
-      // Memory records may move at any time.
+      // Move records in memory after every event, because production code may do so at any time.
       this.wallets.tables.compact();
       for (let i = 0; i < 2; i++) this.wallets.hibernateNext();
     }
@@ -140,7 +140,7 @@ export class Domain {
   }
 }
 
-/** Name of the round in an image, the IDs of its bets, tips and tombstones, and those of its rewards. */
+/** Name of a serialized round, the IDs of its bets, tips and tombstones, and the IDs of its rewards. */
 function namesOf(image: Buffer): RoundName & { ids: string[]; rewardIds: string[] } {
   const { username, productId, roundId } = nameOfSerialized(image);
   const wallet = Wallet.begin(new Tables(TINY), 'THB', username);

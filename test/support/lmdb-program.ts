@@ -2,7 +2,7 @@ import { openEnvironment } from '../../src/store/lmdb/environment.js';
 
 /**
  * A separate program that opens the store in a folder and holds a read transaction, or the store's lock, forever.
- * Prints `ready` when it holds it.
+ * Prints `ready` once the program holds one of them.
  */
 const [folder, what] = process.argv.slice(2) as [string, 'reader' | 'lock'];
 const root = openEnvironment(folder);

@@ -82,7 +82,7 @@ export class LocalCluster {
     return this.options.env.WALLETD_ADMIN_TOKEN;
   }
 
-  /** Stands for no particular process. */
+  /** Always 0, because a cluster has several processes. */
   readonly pid = 0;
 
   async startNode(i: number, changes: Readonly<Record<string, string>> = {}): Promise<WalletdProcess> {

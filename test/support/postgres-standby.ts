@@ -17,7 +17,7 @@ export class PostgresStandby {
     private readonly primary: Pick<Postgres, 'url'>,
   ) {}
 
-  /** Copies the primary and follows it. Ends with `cleanUp`. */
+  /** Copies the primary and follows it. The clean-up task stops the replica. */
   static start(primary: Pick<Postgres, 'url'>): PostgresStandby {
     const folder = makeOwnFolder(tmpdir());
     const data = `${folder}/data`;
@@ -51,7 +51,7 @@ export class PostgresStandby {
     });
   }
 
-  /** Promotes it to primary. */
+  /** Promotes the replica to primary. */
   promote(): void {
     runProgram(this.folder, 'pg_ctl', 'promote', '--wait', `--pgdata=${this.folder}/data`);
   }

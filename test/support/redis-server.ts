@@ -49,7 +49,7 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Folder that it writes to. */
+  /** Folder with the server's files. */
   get path(): string {
     return this.folder.path;
   }
@@ -62,7 +62,7 @@ export class RedisServer {
     return this.child?.exitCode !== null || this.child?.signalCode !== null;
   }
 
-  /** Starts it, or restarts it with the data on its disk. */
+  /** Starts the server, or restarts it with the data on its disk. */
   async start(changes: Readonly<Record<string, string>> = {}): Promise<void> {
     const settings = Object.entries({
       bind: '127.0.0.1',
@@ -75,7 +75,7 @@ export class RedisServer {
     this.child = await startRedisServer(args, /Ready to accept connections/, this.env);
   }
 
-  /** Starts it on a different port as a master, with the data on its disk. */
+  /** Starts the server on a different port as a master, with the data on its disk. */
   async startElsewhere(): Promise<void> {
     await withPort(async (port) => {
       this.port = port;
@@ -83,7 +83,7 @@ export class RedisServer {
     });
   }
 
-  /** Restarts it without any data, as after losing its disk. */
+  /** Restarts the server without any data, as after the loss of its disk. */
   async startEmpty(): Promise<void> {
     await this.end();
     for (const name of readdirSync(this.folder.path)) {
@@ -139,7 +139,7 @@ export async function withPort<T>(start: (port: number) => Promise<T>): Promise<
   }
 }
 
-/** Resolves when its output matches `ready`. Otherwise ends it and rejects. */
+/** Starts a server. Resolves when the server's output matches `ready`. Otherwise ends the server and rejects. */
 export async function startRedisServer(
   args: readonly string[],
   ready: RegExp,

@@ -142,12 +142,12 @@ export class WalletdCommand {
     });
   }
 
-  /** Undefined while it is running. */
+  /** Exit code or signal; undefined while the command is running. */
   get ended(): number | NodeJS.Signals | undefined {
     return this.child.exitCode ?? this.child.signalCode ?? undefined;
   }
 
-  /** Waits until a process that it has started is running this program. */
+  /** Waits until a child process of the command is running this program. */
   async started(program: string): Promise<void> {
     const { pid } = this.child;
     await until(`${program} runs`, () => {
@@ -157,7 +157,7 @@ export class WalletdCommand {
     });
   }
 
-  /** Waits until its output matches. */
+  /** Waits until the command's output matches. */
   async said(words: RegExp): Promise<void> {
     const endMs = Date.now() + READY_MS;
     while (!words.test(this.stdout + this.stderr)) {
@@ -167,7 +167,7 @@ export class WalletdCommand {
     }
   }
 
-  /** Resolves to its exit code; null if a signal ended it. */
+  /** Waits for the command to end. Resolves to its exit code, or to null if a signal ended it. */
   async exit(signal?: NodeJS.Signals): Promise<number | null> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
       // When the pipes are closed, all output has arrived.

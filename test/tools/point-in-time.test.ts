@@ -32,7 +32,7 @@ test("a restore up to one shard's entry leaves the other shards complete", async
   }
 });
 
-test('a restore up to a time takes entries with no later event', async () => {
+test('a restore to a time includes exactly the entries without a later event', async () => {
   const wal = await recordedHistory();
   const times = new Set<number>();
   for (let shard = 0; shard < SHARDS; shard++) {

@@ -31,7 +31,7 @@ test('a table contains exactly its hashes, in order, wherever its runs wrap', ()
   );
 });
 
-test('a table grows only by its load, even if hashes cluster at its end', () => {
+test('a table grows only at its load limit, even if its hashes cluster', () => {
   for (const count of [100, 1000, 4000]) {
     const table = new HashTable();
     for (let i = 0; i < count; i++) table.add(MOST - i);

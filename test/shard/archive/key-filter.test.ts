@@ -105,7 +105,8 @@ test('a set that cannot be built may contain any key', (t) => {
   names.add(later, 8, 'round', 8);
   assert.ok(!names.work());
   assert.equal((names as ReturnType<typeof known>).skippedSpans.length, 1, 'told once');
-  // A save would clear the fresh keys, so the lost ones would be missing at the next start.
+  // Nothing may be saved now. A save would clear the fresh keys, and the next start would then lack those of the
+  // skipped span.
   assert.equal(names.unsaved().size, 0);
   names.dropBefore(later + RETENTION_DAYS);
   assert.equal(names.skipped, 0);

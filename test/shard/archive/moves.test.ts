@@ -335,7 +335,7 @@ test('the list of transactions does not depend on archiving or page length', asy
     test.clock.nowMs++;
     return (test.host.measures()[0]?.transactions ?? all) < all;
   });
-  // Restore one round to memory, so that it is in memory and in the archive.
+  // Return one round to memory, so that both memory and the archive have it.
   await test.execute(settle([{ id: 't11', roundId: 'r11' }]));
   for (const limit of [1, 2, 3, 7, 25, 1000]) assert.deepEqual(await list(test, 'ann', limit), expected, `by ${limit}`);
 });
@@ -357,7 +357,7 @@ test('random histories give the same answers with and without an archive', async
         } else {
           moving.clock.nowMs += 2 * MEMORY_MS;
           still.clock.nowMs = moving.clock.nowMs;
-          // Rounds are being archived while the next commands arrive.
+          // Without this pause, the next commands arrive while rounds are being archived.
           if (n % 2 === 0) await new Promise((resolve) => setTimeout(resolve, 25));
         }
       }

@@ -363,7 +363,7 @@ async function resharded(frames: Frames, shards: number, at?: At, patience = IMM
   return { target, result, meta: target.completed };
 }
 
-test('a new log begins with a fence and a snapshot after all old logs', async () => {
+test('each new log starts with a fence and snapshot newer than all old logs', async () => {
   const history = await played(3, 3);
   const { target, result, meta } = await resharded(framesOf(history), 5);
   const heads = await Promise.all([0, 1, 2].map((shard) => history.wal.head(shard)));
