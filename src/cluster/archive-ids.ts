@@ -19,7 +19,7 @@ export function isOtherArchive(one: ArchiveId, other: ArchiveId): boolean {
  */
 export function archiveOf(told: Iterable<ArchiveId>, before: string | undefined): string | undefined {
   if (before !== undefined && before !== UNSEEN_ARCHIVE) return before;
-  // Prefer an archive that has answered.
+  // Prefer an archive that has answered. Sort, so that every node chooses the same one.
   const [id] = [...told].filter((one) => typeof one === 'string').sort((a, b) => (a > b ? -1 : 1));
   return id ?? before;
 }

@@ -42,7 +42,7 @@ export class CallServer {
     }
   }
 
-  /** Discards later answers for this peer, which has already handled the lost link. */
+  /** Discards answers that are still to come for this peer. The peer has already handled the loss of the link. */
   linkLost(tag: string): void {
     this.outgoing.delete(tag);
   }

@@ -4,7 +4,7 @@ import type { NodeState } from './cluster-status.js';
 export interface ClusterMeasures {
   /** Number of members by state, including this one. */
   readonly members: Readonly<Record<NodeState, number>>;
-  /** Names of members that disappeared without announcing it and have not come back. */
+  /** Names of members that disappeared without announcing their departure and have not come back. */
   readonly missing: readonly string[];
   /** Number of distinct walletd releases among the members. */
   readonly versions: number;

@@ -73,7 +73,10 @@ export interface ClusterNodeDeps {
 const TICK_MS = 50;
 /** Two live members that have had no link for this long cannot reach each other. */
 const UNREACHABLE_MS = 3000;
-/** A member keeps reporting for this long that it was full, so that shards do not move back and forth. */
+/**
+ * A member reports itself as full for this long after its memory was last full, so that shards do not move back and
+ * forth.
+ */
 const FULL_MS = 300_000;
 const MOVE_ATTEMPTS = 10;
 /** Question id of a message that expects no answer. */
@@ -357,7 +360,7 @@ export class ClusterNode implements PeerEvents {
   /** Moves the shard to the named node, for an operator. Rejects during an outage. */
   async moveShard(shard: number, name: string, by: string): Promise<ClusterRefusal | undefined> {
     for (let attempt = 1; attempt <= MOVE_ATTEMPTS; attempt++) {
-      // The view may be 200 ms old. If the registry has changed since then, it refuses the assignment.
+      // Refresh the view, which may be 200 ms old. If the registry changes after this, it refuses the assignment.
       await this.membership.refresh();
       const tag = this.tagNamed(name);
       const { view } = this.membership;
@@ -585,7 +588,7 @@ export class ClusterNode implements PeerEvents {
     );
     for (const { shard, head } of serving) {
       this.told.note(shard, head);
-      // The `own` message of this shard may have been lost while the link was down.
+      // Repeat the announcement, because the `own` message of this shard may have been lost while the link was down.
       this.owned(tag, shard, head.lsn.epoch);
     }
     this.router.flush();
@@ -621,7 +624,7 @@ export class ClusterNode implements PeerEvents {
     by: string,
     { shard, sequence }: { readonly shard: number; readonly sequence: number },
   ): readonly EncodedEntry[] | undefined {
-    // There is nothing to seal if this node holds no copies.
+    // If this node holds no copies, it has nothing to seal and no entries to return.
     return this.keeper === undefined ? [] : this.keeper.seal(shard, by, sequence, this.deps.clock.monotonicMs());
   }
 
@@ -629,7 +632,7 @@ export class ClusterNode implements PeerEvents {
     return this.membership.view?.members.get(tag)?.holdsCopies === true && this.links.isUp(tag);
   }
 
-  /** Lists followers first: a follower takes over the shard first, and then it already has the entries. */
+  /** Lists followers first. If the owner fails, a follower takes over the shard, and then already has the entries. */
   private holdersFor(shard: number): readonly string[] {
     const { view } = this.membership;
     const followers = view?.plan?.followers[shard] ?? [];
@@ -656,7 +659,7 @@ export class ClusterNode implements PeerEvents {
   private async copiesOf(shard: number, sequence: number): Promise<Gathered> {
     const { tag, clock } = this.deps;
     const nowMs = clock.monotonicMs();
-    // A peer that this node has not reached for a while cannot be asked.
+    // Do not wait for peers that this node has not reached for a while.
     const missed = this.unreachable(nowMs);
     const peers = this.maybeHolders(nowMs).filter((peer) => !missed.includes(peer));
     const here = this.sealHere(tag, { shard, sequence });
@@ -751,7 +754,8 @@ export class ClusterNode implements PeerEvents {
     addMissedTime(missedMs);
     this.clocks.forgetAll();
     this.probation.running(clock.monotonicMs());
-    // Heartbeats that the pause delayed reveal its length gradually, so limit how often it is logged.
+    // Limit how often the pause is logged, because heartbeats that it delayed reveal its length gradually, in several
+    // steps.
     if (pausedMs - this.pauseLoggedMs < PAUSE_LOG_MS) return;
     this.pauseLoggedMs = pausedMs;
     log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused, adding the missed time');
@@ -776,7 +780,7 @@ export class ClusterNode implements PeerEvents {
   private async checkForeignOwners(shard: number, takenBy: string, head: Head): Promise<void> {
     const { shardCount, headOf, onForeignOwners } = this.deps;
     if (this.isMember(tagOf(head))) return;
-    // A new member appears in the registry within this delay.
+    // Wait, because the process may be a new member, which appears in the registry within this time.
     await delay(this.deps.timers, 2 * BEAT_MS);
     const heads = await Promise.all(Array.from({ length: shardCount }, (_, other) => headOf(other))).catch(() => []);
     if (heads.length > 0 && heads.every((one) => !this.isMember(tagOf(one)))) onForeignOwners(shard, takenBy);

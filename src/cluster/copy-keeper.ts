@@ -3,8 +3,8 @@ import { RecentEntries } from '../shard/log/recent-entries.js';
 import type { EncodedEntry } from '../shard/log/wal.js';
 
 /**
- * Maximum time between a new owner's request for seals and its attempt to write the fence. The fence then arrives
- * within a few seconds, or never.
+ * Maximum time between a new owner's request for seals and its attempt to write the fence. Once sent, the fence reaches
+ * the log within a few seconds or never.
  */
 export const SEAL_USED_MS = 1000;
 const SEALED_MS = 5000;
@@ -70,8 +70,8 @@ export class CopyKeeper {
   /**
    * Records that the member `by` serves the log in this epoch. Entries from earlier owners are refused from then on.
    * This matters because a failover can lose the fence against an earlier owner, and the store then lets that owner
-   * append. A late message about an older epoch is ignored, because it says nothing about an epoch that its member is
-   * about to begin.
+   * append. A late message about an older epoch is ignored. Its sender may be taking over the log again, and the seal
+   * for that takeover must stay.
    */
   ownedSince(shard: number, epoch: number, by: string): void {
     if (epoch < this.oldestEpoch(shard)) return;

@@ -9,7 +9,7 @@ interface Lag {
 
 /** How far the shards that this node follows are behind the newest acknowledged entries. */
 export class FollowerLag {
-  /** By shard: since when the follower has been behind, and the sequence at which it has caught up. */
+  /** By shard: since when the follower has been behind, and the sequence that it must reach to have caught up. */
   private readonly behind = new Map<number, { readonly sinceMs: number; readonly sequence: number }>();
 
   /** Must be called regularly. The resolution of the times is the interval between calls. */

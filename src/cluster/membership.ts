@@ -38,7 +38,7 @@ export class Membership {
   private beats = 0;
   private askedMs = Number.NEGATIVE_INFINITY;
   private asking: Promise<void> | undefined = undefined;
-  /** True after a peer has announced a change. */
+  /** True if the registry must be read at the next tick, because something may have changed. */
   private isHasty = false;
   private written = '';
   private writtenMs = Number.NEGATIVE_INFINITY;
@@ -127,8 +127,8 @@ export class Membership {
       this.seenMs = nowMs;
       if (answer.type === 'gone') {
         log.warn({ code: 'node-suspected-dead' }, 'this node was suspected dead, rejoining');
-        // Confirm ownership first: the write can succeed although it reports failure, and the other members react to it
-        // at once.
+        // Call `onGone` before the record is written. The write can take effect even if it reports a failure, and the
+        // other members then react to the record at once.
         this.deps.onGone();
         await this.write();
         this.isHasty = true;

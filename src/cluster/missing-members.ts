@@ -4,11 +4,11 @@ import type { RegistryView } from './table.js';
 const MISSING_MAX = 100;
 
 /**
- * Names of members that disappeared without announcing that they leave, and that have not come back. A node that died
- * or hangs is missing. A node that was stopped or drained is not. A restarted node comes back under its name.
+ * Names of members that disappeared without announcing their departure and have not come back. A node that died or
+ * hangs is missing. A node that was stopped or drained is not. A restarted node comes back under its name.
  */
 export class MissingMembers {
-  /** By name: whether the member's last record announced that it leaves. */
+  /** By name: whether the member's last record announced its departure. */
   private known = new Map<string, boolean>();
   private readonly names = new Set<string>();
 

@@ -65,7 +65,7 @@ export class MoveHistory {
 
   private noteClaim(shard: number, claim: Claim, { members }: RegistryView, nowMs: number): void {
     const former = this.owners.get(shard);
-    // A releasing owner counts as the owner until another member owns the shard.
+    // Ignore a release: the former owner counts as the owner until another member owns the shard.
     if (claim.tag === '' || claim.epoch <= (former?.claim.epoch ?? 0)) return;
     const name = members.get(claim.tag)?.name ?? claim.tag;
     this.owners.set(shard, { name, claim });

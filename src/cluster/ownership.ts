@@ -16,7 +16,7 @@ import { STUCK_MS, type Watch } from './watch.js';
 
 /** Receives the outcomes of takeovers and handovers, for metrics. */
 export interface OwnershipObserver {
-  /** This node took over the shard within `tookMs`. */
+  /** This node took over the shard, which took `tookMs`. */
   taken(shard: number, how: 'handed-over' | 'taken', tookMs: number): void;
   /** This node paused the shard for `pausedMs`. `isHanded` is true if the new owner has it now. */
   paused(shard: number, pausedMs: number, isHanded: boolean): void;
@@ -38,7 +38,8 @@ export interface OwnershipDeps {
   /** Reads the current head of the shard's log. Rejects during an outage. */
   readonly headOf: (shard: number) => Promise<Head>;
   /**
-   * Converts a time on this node's monotonic clock to a time on a peer's. Undefined before the peer's first heartbeat.
+   * Converts a time on this node's monotonic clock to the peer's monotonic clock. Undefined before the peer's first
+   * heartbeat.
    */
   readonly toTheirClock: (tag: string, ourMs: number) => number | undefined;
   readonly claim: (shard: number, claim: Claim) => Promise<void>;
@@ -70,7 +71,7 @@ interface ReplicaState {
   keptMs: number;
   /** When this node became able to take the shard; undefined if it cannot take it. */
   readySinceMs: number | undefined;
-  /** When this node began to leave the shard to a live owner because it lacks the archive's key filter. */
+  /** When this node began to leave the shard to a live owner, because this node lacks the archive's key filter. */
   namelessSinceMs: number | undefined;
   /** When the log of a shard that this node should take stopped answering; undefined if it answers. */
   unseenSinceMs: number | undefined;
@@ -78,7 +79,10 @@ interface ReplicaState {
   shortSinceMs: number | undefined;
   /** When the takeover began to wait for a silent node that may hold copies. */
   uncopiedSinceMs: number | undefined;
-  /** Number of consecutive failures to continue the log, which may have been trimmed meanwhile or be under repair. */
+  /**
+   * Number of consecutive permanent failures. The first few are retried, because the log may have been trimmed while it
+   * was read, or may be under repair.
+   */
   failures: number;
   /** When the new owner was first seen alive without a link to this node. */
   newOwnerUnlinkedSinceMs: number | undefined;
@@ -105,7 +109,10 @@ const LAG_MAX = 64;
 const HANDOVERS_MAX = 2;
 /** An append that takes this long shows that its server is slow. */
 const WAITING_MS = 500;
-/** Validity of a handover offer. After that the old owner resumes, and the log or the copies reveal it. */
+/**
+ * How long a handover offer is valid. After that the old owner resumes, and its next entries, in the log or in copies,
+ * reveal this to the new owner.
+ */
 const OFFER_MS = 500;
 const WANT_MS = 200;
 /**
@@ -114,19 +121,19 @@ const WANT_MS = 200;
  */
 const KEPT_MS = 1000;
 const LOOK_MS = 50;
-/** Time in which an owner that lost the end of its log in a failover can append it again. */
+/** Time in which an owner that lost the end of its log in a failover can append the lost entries again. */
 const SHORT_WAIT_MS = 5000;
 /**
- * Maximum wait for a live but silent holder of copies. It may be skipped after that, because a log loses its end only
- * in a failover.
+ * Maximum wait for a live but silent holder of copies. After that the takeover continues without its copies, which are
+ * needed only if a failover has lost the end of the log.
  */
 const UNCOPIED_MS = 3000;
 const FAILURES_MAX = 4;
 /** Maximum wait for the key filter. An archive that answers delivers it sooner. */
 const NAMELESS_MS = 3000;
-/** Replaces the start time of a problem that has been logged. */
+/** Start time of a problem that has been logged and must not be logged again. */
 const LOGGED = Number.NEGATIVE_INFINITY;
-/** Time for which a shard is left to its followers after its thread ends. */
+/** After the thread of a shard ends, this node leaves the shard to its followers for this long. */
 const LOST_MS = 3000;
 const PERMANENT_REST_MS = 1500;
 
@@ -211,7 +218,8 @@ export class Ownership {
 
   /**
    * Takes an offered shard. The old owner has acknowledged nothing beyond the offer, but it resumes if the fence is
-   * slow. Entries that it acknowledges after that must not be on a node that this node has not asked for copies.
+   * slow. This node therefore first collects copies, which also seals the log on their holders: a resumed owner can
+   * then acknowledge no entry of which this node has no copy.
    */
   private async takeOffered(replicaState: ReplicaState, head: Head, untilMs: number): Promise<void> {
     const { clock, hasSeals, copiesOf, unseal } = this.deps;
@@ -221,7 +229,7 @@ export class Ownership {
     const isOver = () => clock.monotonicMs() >= untilMs;
     if (isOver()) return;
     const gathered = await copiesOf(replicaState.shard, behind);
-    // An unused seal would block the owner.
+    // Withdraw the seals, because an unused seal would block the old owner.
     if (gathered === 'sealed' || gathered.isSilent || isOver()) unseal(replicaState.shard);
     else await this.fence(replicaState, { ...offer, copies: gathered.copies });
   }
@@ -497,7 +505,8 @@ export class Ownership {
 
   private async change({ shard }: ReplicaState, type: 'resume' | 'leave'): Promise<void> {
     const result = await this.move({ type, shard });
-    // The thread has ended. Without a pause, this action would repeat endlessly and block all others.
+    // The action fails if the thread has ended. Without a pause, the action would repeat endlessly and block all
+    // others.
     if (result.type === 'failed') await delay(this.deps.timers, WANT_MS);
   }
 
@@ -539,8 +548,8 @@ export class Ownership {
       return;
     }
     replicaState.uncopiedSinceMs = undefined;
-    // Without seals, the log alone decides which node may acknowledge entries. A slow log is then fenced like any
-    // other.
+    // Without seals, the log alone decides which node may acknowledge entries. The fence then needs no deadline,
+    // however slow the log is.
     const untilMs = this.deps.hasSeals() ? startedMs + SEAL_USED_MS : Number.POSITIVE_INFINITY;
     await this.fence(replicaState, { over, copies, untilMs, behind, how: 'taken' });
   }
@@ -566,7 +575,7 @@ export class Ownership {
       }
       case 'conflict':
         watch.headSeen(shard, result.head, clock.monotonicMs());
-        // The old owner has resumed.
+        // A conflict with an offered head means that the old owner has resumed. The seals would block it.
         if (how === 'handed-over') this.deps.unseal(shard);
         return;
       case 'short':
@@ -681,7 +690,8 @@ export class Ownership {
     await this.busily(replicaState, async () => {
       this.setServed(shard, undefined);
       const paused = await this.move({ type: 'pause', shard });
-      // A shard that has waited this long for its log may wait forever if no other node can be reached to hold a copy.
+      // A shard with pending appends cannot be released. Abandon it if an append has been pending for a long time,
+      // because the append may never complete: for example, if no other node can be reached to hold a copy.
       const otherwise = this.stuck().includes(shard) ? 'abandon' : 'resume';
       const type = paused.type === 'still' ? 'release' : otherwise;
       await this.move({ type, shard });

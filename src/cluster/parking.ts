@@ -30,8 +30,8 @@ export class Parking {
   /** Sends parked requests. If `trySend` returns false for a request, the requests after it wait as well. */
   flush(nowMs: number, trySend: (routed: Routed) => boolean): void {
     for (const [shard, waiting] of [...this.byShard]) {
-      // A request that is refused at once is parked again during this loop, before the rest, and waits for the next
-      // flush.
+      // Detach the list first. A request that is refused at once is parked again during this loop, in a new list, and
+      // waits for the next flush.
       this.byShard.delete(shard);
       let gone = 0;
       for (const routed of waiting) {

@@ -1,15 +1,24 @@
 /** Shorter pauses are put down to a busy machine and ignored. */
 export const PAUSE_MIN_MS = 500;
-/** Number of heartbeats that may be late on a new link. Late heartbeats make the peer's clock look behind. */
+/**
+ * During this many heartbeats of a new peer, the estimate of its clock may rise freely. The first heartbeats can be
+ * late, which makes the clock look behind.
+ */
 const FIRST_PULSES = 5;
 /**
  * Maximum rate at which the estimate of a peer's clock may rise; real clocks drift far less. Heartbeats that a pause
  * held back arrive together after it, and each one reveals a little more of the pause.
  */
 const DRIFT = 0.01;
-/** After this many heartbeats behind (30 s), the peer itself was paused and has not noticed. */
+/**
+ * If a peer's clock has been behind for this many heartbeats (30 s), that peer was paused without noticing, and its new
+ * clock is adopted.
+ */
 const BEHIND_PULSES = 150;
-/** After this many heartbeats ahead, while no other peers are ahead, the cause is not a pause of this machine. */
+/**
+ * If a peer's clock has been ahead for this many heartbeats while most other clocks are not, this machine was not
+ * paused, and the peer's new clock is adopted.
+ */
 const AHEAD_PULSES = 25;
 
 /** Maximum number of remembered peers, including processes that have ended. */

@@ -98,8 +98,8 @@ export class PeerCalls {
   }
 
   /**
-   * Answers requests past their deadline, because their senders no longer wait. A request that was sent to another node
-   * first may be older than those ahead of it.
+   * Answers requests past their deadline, because their senders no longer wait. Checks every request, because one that
+   * was first sent to another node may be older than those ahead of it.
    */
   dropLate(nowMs: number): void {
     for (const waiting of [this.callbacks, this.requests] as readonly Map<number, Routed>[]) {

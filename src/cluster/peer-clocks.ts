@@ -1,6 +1,6 @@
 /**
  * Monotonic clocks of peers, estimated from their heartbeats. A heartbeat takes time to arrive, so the peer's clock is
- * at least at this estimate. Because of that delay, a converted deadline may expire early, but never late.
+ * never behind this estimate. Because of that delay, a converted deadline may expire early, but never late.
  */
 export class PeerClocks {
   /** By tag: the peer's clock minus ours. */

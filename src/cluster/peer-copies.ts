@@ -4,7 +4,10 @@ import type { EncodedEntry } from '../shard/log/wal.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { PeerQuestions } from './peer-questions.js';
 
-/** After this time it is unknown whether a silent holder has the entries. The next attempt asks a different one. */
+/**
+ * Maximum wait for a holder's answer. After that it is unknown whether the holder has the entries, and the next attempt
+ * uses a different holder.
+ */
 const PUT_MS = 300;
 const SEAL_MS = 500;
 
@@ -92,7 +95,7 @@ export class PeerCopies {
     }
   }
 
-  /** Keeps the same holder as long as it answers, because a new holder starts with nothing. */
+  /** Keeps the same holder as long as it answers, because a new holder has none of the earlier entries. */
   private maybeHolder(shard: number): string | undefined {
     const holder = this.holders.get(shard);
     if (holder !== undefined && this.deps.canHold(holder)) return holder;

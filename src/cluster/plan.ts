@@ -67,7 +67,8 @@ export function makePlan(input: PlanInput): Owners {
     const roomy = others.filter(({ isFull }) => !isFull);
     const roomyAgain = others.filter(({ hasRoom }) => hasRoom);
     const candidates = [followers, roomy, roomyAgain].find(({ length }) => length > 0) ?? [];
-    // There is no other candidate. The former owner may reach its log again, or have memory again.
+    // Without any other candidate, choose the member that failed to serve the shard, because it may reach the log again
+    // or have memory again.
     const mayTryAgain = (tag: string | undefined) => isHost(tag) && (tag === former || suits(tag));
     const owner = least(candidates, shard, load) ?? [former, refusing].find(mayTryAgain);
     owners[shard] = owner ?? NOBODY;
@@ -153,7 +154,7 @@ function followersOf(
   const followers = owners.map((owner, shard) => {
     const others = owner === NOBODY ? [] : roomy.filter(({ tag }) => tag !== owner).map(({ tag }) => tag);
     const former = before?.owners[shard];
-    // The former owner still has the shard's wallets in memory.
+    // Keep the former owner as a follower if possible, because it still has the shard's wallets in memory.
     const had = [...(before?.followers[shard] ?? []), ...(former === undefined ? [] : [former])];
     const kept = [...new Set(had)].filter((tag) => others.includes(tag)).slice(0, wanted);
     for (const tag of kept) load.set(tag, (load.get(tag) ?? 0) + 1);

@@ -38,7 +38,10 @@ const SETTLE_MS = 2000;
 const EXPECT_MS = 60_000;
 /** Members must stay the same for this long before a shard moves for balance alone. */
 const CALM_MS = 10_000;
-/** Time in which a follower can serve its shard, whether or not its memory is full. */
+/**
+ * A full member that has not served its assigned shard for this long is taken to refuse the shard. A follower serves
+ * its shard within this time, even if its memory is full.
+ */
 const REFUSED_MS = 5000;
 /**
  * All members must be able to read a format for this long before it is written, so that a member that is rolled back
@@ -60,7 +63,9 @@ export class Planner {
   private readonly startedMs: number;
   private proposedMs: number | undefined = undefined;
   private isWriting = false;
-  /** Tags of the live members, joined. `livingSinceMs` is the time since which they have been the same. */
+  /**
+   * Tags of the live members, joined into one text. `livingSinceMs` is the time since which they have been the same.
+   */
   private living = '';
   private livingSinceMs: number;
   /** When the assignment was first missing; undefined if there is one. */
@@ -102,7 +107,7 @@ export class Planner {
     const former = plan.owners[shard] as string;
     const owners = plan.owners.with(shard, to);
     const followers = (plan.followers[shard] ?? []).filter((tag) => tag !== to);
-    // The former owner still has the shard's wallets in memory.
+    // Make the former owner a follower, because it still has the shard's wallets in memory.
     if (former !== NOBODY && !followers.includes(former)) followers.unshift(former);
     const pinned = [...plan.pinned.filter((other) => other !== shard), shard];
     const why = `shard ${shard} was moved by an operator`;
@@ -155,13 +160,14 @@ export class Planner {
     const living = new Set(members.map(({ tag }) => tag));
     this.hasSeenOwner ||= plan?.owners.some((owner) => owner === tag || watch.hasLived(owner)) === true;
     this.planlessSinceMs = plan === undefined ? (this.planlessSinceMs ?? nowMs) : undefined;
-    // A lost registry refills within this time, because members and owners write their records again.
+    // Wait for a lost registry to refill. Members and owners write their records again within this time.
     if (this.hasSeenOwner && nowMs - (this.planlessSinceMs ?? Number.NEGATIVE_INFINITY) < SETTLE_MS) return undefined;
     if (!this.hasSeenOwner && !this.mayBegin(members, nowMs)) return undefined;
     const gone = [...view.members.keys()].filter((tag) => !living.has(tag));
     const [stuck, refused] = [this.stuckShards(view, lost), this.refusedShards(view, nowMs)];
     const before = this.hasSeenOwner && plan?.owners.length === shardCount ? plan : undefined;
-    // During a full restart an operator may have replaced the archive and accepted the loss of the old one.
+    // After a full restart, `before` is undefined: an operator may have replaced the archive and accepted the loss of
+    // the old one.
     const archiveId = archiveOf(
       members.map((member) => member.archiveId),
       before?.archiveId,
@@ -216,7 +222,7 @@ export class Planner {
     for (let shard = 0; shard < shardCount; shard++) {
       const owner = claims.get(shard)?.tag;
       if (owner === undefined || owner === NOBODY || owner === tag) continue;
-      // If this node cannot reach the log either, perhaps no member can.
+      // Require that this node reaches the log. Otherwise perhaps no member can, and moving the shard would not help.
       if (watch.isStuck(owner, shard) && reaches(shard)) stuck.add(shard);
     }
     return stuck;

@@ -6,9 +6,9 @@ const PAUSED_REST_MS = 2000;
 const JOINED_REST_MS = 10_000;
 
 /**
- * Join grace period, in which this node holds no copies. A node that is about to fence a log has asked only the members
- * that it knew, so no other member may hold more of the log. A newcomer waits until all members know it. A paused node
- * waits until the other nodes have noticed that it runs again.
+ * Join grace period, in which this node holds no copies. A node that is about to fence a log asks only the members that
+ * it knows for copies, so a member that it does not know must not hold later entries of the log. A newcomer therefore
+ * waits until all members know it. A paused node waits until the other nodes have noticed that it runs again.
  */
 export class Probation {
   private readonly knownBy = new Set<string>();
@@ -42,8 +42,8 @@ export class Probation {
   }
 
   /**
-   * `others` returns the live members that may take over the log. It is called only if it matters which of them know
-   * this node.
+   * `others` returns the live members that may take over the log. It is called only while the result depends on which
+   * of them know this node.
    */
   isOver(others: () => readonly string[], nowMs: number): boolean {
     if (!this.hasView || nowMs - this.pausedMs < PAUSED_REST_MS) return false;

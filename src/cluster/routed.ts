@@ -33,7 +33,7 @@ export class RoutedCallback implements Routed, Replier<CallbackReply> {
   isDoubtful = false;
 
   constructor(
-    /** A guess until the text has been parsed. */
+    /** Shard of the callback; a guess until the text has been parsed. */
     public shard: number,
     readonly callback: SentCallback,
     readonly replier: AnswerOnce<CallbackReply>,
@@ -95,7 +95,7 @@ export class RoutedRequest implements Routed, Replier<WireResult> {
   }
 }
 
-/** Undefined for an answer that goes to the sender. */
+/** Refusal that makes the request look for another node; undefined for an answer that goes to the sender. */
 export function refusalOf(answer: { readonly type: string; readonly failure?: unknown }): Refusal | undefined {
   if (answer.type !== 'failed') return undefined;
   return answer.failure === 'moved' || answer.failure === 'unsure' ? answer.failure : undefined;

@@ -125,8 +125,8 @@ export class Router implements LocalShards, Rerouter {
 
   private route(routed: Routed): void {
     if (this.tryDeliver(routed)) return;
-    // A node that gets a wrongly guessed callback corrects the guess. This callback has reached no node, so parse its
-    // text here.
+    // The shard may have been guessed wrongly. A node that receives such a callback corrects the guess, but this
+    // callback has reached no node, so parse its text here.
     if (routed instanceof RoutedCallback && this.settled(routed)) return;
     this.parking.park(routed);
   }

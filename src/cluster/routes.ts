@@ -55,7 +55,8 @@ export class Routes {
       if (epoch !== undefined && epoch > bestEpoch) [best, bestEpoch] = [tag, epoch];
     }
     const claimed = this.claimed.get(shard);
-    // A member that has announced its shards without this one does not serve it, whatever the registry contains.
+    // If a member has announced its shards without this one, it does not serve the shard, whatever the registry
+    // contains.
     return best ?? (claimed !== undefined && !this.said.has(claimed) ? claimed : undefined);
   }
 }

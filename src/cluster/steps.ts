@@ -87,7 +87,7 @@ function asOwner({ local, holder, isStill, lacksNames, readyForMs, hasMoved }: S
     case 'stuck':
       return isStill ? 'take' : 'look';
     case 'alive':
-      // Leave the shard to its owner for now: it can accept new bets, and this node could not.
+      // Leave the shard to its owner for now, because the owner can accept new bets and this node could not.
       if (lacksNames) return 'look';
       return readyForMs >= FORCE_MS ? 'force' : 'want';
     case 'unknown':

@@ -17,7 +17,7 @@ export const STUCK_MS = 1500;
 /** A head that was read longer ago than this does not prove that the log can be reached. */
 const REACHED_MS = 500;
 
-/** Time in which a former owner that reaches the log again has reported it. */
+/** Once the log answers again, a former owner that also reaches it reports this within this time. */
 const STEADY_MS = 500;
 
 interface SeenHeartbeat {
@@ -64,7 +64,10 @@ export class Watch {
     for (const tag of this.beats.keys()) if (!beats.has(tag)) this.beats.delete(tag);
   }
 
-  /** The registry did not answer, so the silence of members and logs is timed from now on. */
+  /**
+   * Handles a missing answer of the registry. Members and logs may have changed unnoticed, so their silence is timed
+   * from now on.
+   */
   registrySilent(nowMs: number): void {
     for (const [tag, seen] of this.beats) this.beats.set(tag, { ...seen, sinceMs: nowMs, reads: 0 });
     for (const [shard, seen] of this.heads) this.heads.set(shard, { ...seen, sinceMs: nowMs });
@@ -121,7 +124,7 @@ export class Watch {
     return seen !== undefined && seen.seenMs - seen.sinceMs >= QUIET_MS && this.isReached(shard, nowMs);
   }
 
-  /** True if the member has shown life since this member began to monitor it. */
+  /** True if the member has shown life since this node began to monitor it. */
   hasLived(tag: string): boolean {
     return this.beats.get(tag)?.hasMoved === true || this.heardMs(tag) > Number.NEGATIVE_INFINITY;
   }
@@ -140,7 +143,10 @@ export class Watch {
     return this.stuck.get(tag)?.has(shard) === true;
   }
 
-  /** True if the member shows no sign of life. A silent member without a heartbeat entry has left. */
+  /**
+   * True if the member shows no sign of life. A member without a heartbeat entry has left, unless its link still shows
+   * life.
+   */
   isGone(tag: string, nowMs: number): boolean {
     const beat = this.beats.get(tag);
     if (beat === undefined) return this.isRefused(tag) || !this.isHeard(tag, nowMs);

@@ -24,8 +24,8 @@ export const TABLES: readonly string[] = [
   'callbacks.aliases',
 ];
 
-// Runs once per startup. Validating the schema (a test does that) or generating faster code is not worth 50 ms per
-// startup.
+// The validator runs once per startup. Validating the schema itself (a test does that) or generating faster code is not
+// worth 50 ms at each startup.
 const ajv = new Ajv({
   strict: true,
   allowUnionTypes: true,
@@ -144,7 +144,7 @@ function merge(into: Tree, from: unknown, source: string, sources: Sources, pref
   if (!isTree(from)) throw new ConfigError(`${source} must hold a JSON object`);
   for (const [key, value] of Object.entries(from)) {
     const path = prefix + key;
-    // Assigning to this key would silently do nothing.
+    // Refuse this key, because an assignment to it would silently do nothing.
     if (key === '__proto__') throw new ConfigError(`${path} is not a setting of walletd (from ${source})`);
     const standing = Object.hasOwn(into, key) ? into[key] : undefined;
     if (isTree(standing) && !TABLES.includes(path)) {

@@ -6,7 +6,7 @@ export interface ConnectionLimits {
   readonly perAddressMax: number;
 }
 
-/** If an address exceeds this share of the limit in inactive connections, the next victim is one of its connections. */
+/** If an address has more inactive connections than this share of the limit, the next victim is one of them. */
 const CROWD_PART = 1 / 8;
 
 /** A connection's entry in the table. */
@@ -25,7 +25,8 @@ export class Place<C> {
  * while another connection is inactive. The first victim is the oldest connection without a request, then the oldest
  * idle one. If an address has more inactive connections than an eighth of the limit, the victim is the oldest of the
  * largest such address. Busy connections are never closed. A load balancer with many idle connections therefore loses
- * none to strangers that only connect. However, its own burst of new connections gets no preference over theirs.
+ * none of them to unknown clients that only connect. However, a burst of new connections from the load balancer gets no
+ * preference over theirs.
  */
 export class ConnectionTable<C> {
   private readonly resting: { readonly silent: Ranking<C>; readonly idle: Ranking<C> };

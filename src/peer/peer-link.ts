@@ -78,7 +78,7 @@ export class PeerLink {
   }
 
   private receive(data: RawData, isBytes: boolean): void {
-    // Frames that were read together with the one that ended the link still arrive here.
+    // Ignore frames that were read together with the one that ended the link.
     if (this.hasEnded) return;
     const bytes = data as Buffer;
     this.silentLooks = 0;
@@ -97,7 +97,7 @@ export class PeerLink {
     if (refusal !== undefined) {
       this.reason = refusal;
       this.hasEnded = true;
-      // The peer reads the last frame and closes the connection. If it does not, the timer ends the connection.
+      // The peer closes the connection once it has read the last frame. If it does not, the timer ends the connection.
       this.socket.close();
     } else if (proven !== undefined) {
       this.reason = CLOSED;

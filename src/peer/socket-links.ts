@@ -155,7 +155,8 @@ export class SocketLinks implements PeerLinks {
       handshakeTimeout: DIAL_MAX_MS,
       maxPayload: FRAME_BYTES_MAX,
       perMessageDeflate: false,
-      // The secret and a private authority identify nodes, because their addresses change.
+      // Do not compare host names, because the addresses of nodes change. The secret and a private authority identify
+      // nodes instead.
       ...(tls !== undefined && { ...tls, checkServerIdentity: () => false }),
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
