@@ -5,15 +5,15 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import type { BatchWriter } from './log/wal.js';
 import { ReplyBarrier } from './reply-barrier.js';
 
-/** Decisions that share one log entry, with their events and the replies held back until the entry is durable. */
+/** Decisions that share one log entry, with their events. The replies are held back until the entry is durable. */
 export interface Batch {
-  /** Undefined while no decision in this batch has changed a wallet. */
+  /** The entry being written. Undefined while no decision in this batch has changed a wallet. */
   writer: BatchWriter | undefined;
   readonly commands: ReplyBarrier<Answer>;
   /** Time at which each command was decided. */
   readonly decidedMs: number[];
   readonly queries: ReplyBarrier<QueryResult | BusyAnswer>;
-  /** Events in `writer`, each with its wallet's currency. */
+  /** The events in `writer`, each with the currency of its wallet. */
   readonly events: CountedEvent[];
 }
 
@@ -30,7 +30,7 @@ export function hasReplies({ commands, queries }: Batch): boolean {
   return commands.length > 0 || queries.length > 0;
 }
 
-/** Discards the decided answers; every replier gets this answer instead. */
+/** Discards the decided answers and gives every replier this answer instead. */
 export function answerAll({ commands, queries }: Pick<Batch, 'commands' | 'queries'>, answer: BusyAnswer): void {
   commands.replaceBy(answer);
   queries.replaceBy(answer);

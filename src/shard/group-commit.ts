@@ -1,9 +1,12 @@
 import type { Append, AppendOutcome, Wal } from './log/wal.js';
 
-/** A shard, as seen by group commit. */
+/** The part of a shard that group commit uses. */
 export interface FlushMember {
   readonly id: number;
-  /** Returns the append for the next flush. After an unknown outcome, returns the same append again. */
+  /**
+   * Returns the member's append for the next flush. If the outcome of the last append is unknown, returns the same
+   * append again.
+   */
   depart(): Append | undefined;
   /**
    * Reports the outcome of `append`, this member's part of the last flush. A member that must retry calls `request`
@@ -14,24 +17,24 @@ export interface FlushMember {
   tell(): void;
 }
 
-/** Runs `callback` once the events of this turn of the event loop have been handled. */
+/** Runs `callback` once all events of this event-loop iteration have been handled. */
 export type Defer = (callback: () => void) => void;
 
 const BACKOFF_MIN_MS = 20;
 const BACKOFF_MAX_MS = 200;
 /**
- * A flush starts once this many commands wait, or this long after the first one if every iteration of the event loop
- * brings more. The second limit is a time, not a number of iterations: with 8,000 busy connections, one iteration takes
- * 100 ms.
+ * A flush starts once this many commands wait. If every iteration of the event loop brings more commands, it starts at
+ * the latest this long after the first one. The second limit is a time, not a number of iterations, because one
+ * iteration takes 100 ms with 8,000 busy connections.
  */
 const FLUSH_COMMANDS = 16;
 const FLUSH_WAIT_MS = 2;
 
 /**
  * Group commit: one flush to the store at a time for all members of an append queue. Commands that arrive during a
- * flush form the next one. A flush starts at the end of the first turn of the event loop that brings no further
- * command. An idle server therefore answers immediately, and a busy one fills its entries without a timer. If the next
- * flush is full when a flush completes, it starts immediately, before this thread releases replies.
+ * flush form the next one. A flush starts at the end of the first event-loop iteration that brings no further command.
+ * An idle server therefore answers immediately, and a busy one fills its entries without a timer. If the next flush is
+ * full when a flush completes, it starts immediately, before this thread releases replies.
  *
  *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...
  *   flushes       ------> c1-c3 durable
@@ -48,7 +51,7 @@ export class GroupCommit {
 
   constructor(private readonly deps: GroupCommitDeps) {}
 
-  /** Adds one more command of this member to the next flush. */
+  /** Adds one more command of this member to the next flush of its queue. */
   request(member: FlushMember): void {
     (this.homes.get(member) ?? this.settled(member)).request(member);
   }
@@ -64,7 +67,10 @@ export class GroupCommit {
     return lane;
   }
 
-  /** After an append completes, re-homes the member if its shard moved to another server. */
+  /**
+   * After an append completes, moves the member to a different append queue if its shard has moved to a different
+   * server.
+   */
   private landed(member: FlushMember): void {
     const home = this.homes.get(member);
     if (home === undefined || home.id === this.deps.wal.appendQueueOf(member.id)) return;
@@ -79,7 +85,7 @@ export interface GroupCommitDeps {
   readonly defer: Defer;
   readonly delay: (callback: () => void, ms: number) => void;
   readonly monotonicMs: () => number;
-  /** Called after a flush has started in a quiet turn, when the thread has nothing else to do. */
+  /** Called after a flush that started because no further command arrived. The thread then has nothing else to do. */
   readonly onQuiet: () => void;
 }
 
@@ -128,8 +134,8 @@ class AppendQueue {
     const asked = this.waiting;
     const travellers: FlushMember[] = [];
     const appends: Append[] = [];
-    // Reset this first, because a departing member takes requests from its mailbox that already belong to the next
-    // flush.
+    // Reset the count first, because a member that departs takes requests from its mailbox, which already count towards
+    // the next flush.
     this.waiting = new Set();
     this.isFlying = true;
     this.commands = 0;
@@ -152,8 +158,7 @@ class AppendQueue {
       member.land(appends[i] as Append, outcome, tookMs);
       this.onLanded(member);
     }
-    // If some appends succeeded, the failed ones are retried with the next flush, so that they do not delay other
-    // members.
+    // If some appends succeeded, retry the failed ones with the next flush, so that they do not delay other members.
     const isOutage = failures > 0 && failures === travellers.length;
     this.backoffMs = isOutage ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
     const isNextFull = failures === 0 && this.commands >= FLUSH_COMMANDS;
@@ -182,7 +187,10 @@ class AppendQueue {
     }
   }
 
-  /** Sends the same bytes again during an outage, with increasing delay. */
+  /**
+   * Schedules the next flush after the current delay. During an outage, each flush sends the same bytes again, with
+   * growing delays.
+   */
   private pause(): void {
     this.deps.delay(() => this.depart(), this.backoffMs);
   }

@@ -9,23 +9,26 @@ import { Watermarks } from './watermarks.js';
 
 /** A batch that is being appended to the store. */
 export interface PendingAppend extends Batch {
-  /** Undefined if the batch has no events and only waits for confirmation of its answers. */
+  /**
+   * The batch's entry. Undefined if the batch has no events, so that its answers only need confirmation of the log's
+   * head.
+   */
   readonly entry: EncodedEntry | undefined;
   readonly append: Append;
   /**
-   * Entries still to be sent after `append`, up to `entry`. Set if the store has lost entries, which are appended again
-   * piece by piece.
+   * Entries to be sent after `append`, up to and including `entry`. Not empty only if the store has lost entries, which
+   * are appended again piece by piece.
    */
   readonly toFollow: readonly EncodedEntry[];
-  /** Number of entries the store had lost. */
+  /** Number of entries that the store had lost and that are appended again. */
   readonly lost: number;
 }
 
 /**
  * arrived  the batch is durable
- * again    the batch stays pending: the same bytes are sent again after an unknown outcome (`error`), or its next entries;
- *          `lost` is the number of acknowledged entries just found missing from the store
- * foreign  the log ends in a head unknown to this owner
+ * again    the batch stays pending. Either the outcome is unknown (`error`) and the same bytes are sent again, or its next
+ *          entries are sent. `lost` is the number of acknowledged entries just found missing from the store
+ * foreign  the log ends in a head that this owner does not know
  */
 export type AppendResult =
   | { readonly type: 'arrived'; readonly flight: PendingAppend }
@@ -36,15 +39,15 @@ const NOTHING: readonly EncodedEntry[] = [];
 const AGAIN: AppendResult = { type: 'again' };
 
 /**
- * The end of a shard's log, as written by its owner: at most one pending append, after the head known to be durable.
- * Entries lost by the store are appended again with the same bytes.
+ * The end of a shard's log, as its owner knows it: the head that is known to be durable, and at most one pending append
+ * after it. Entries lost by the store are appended again with the same bytes.
  */
 export class LogTail {
   flying: PendingAppend | undefined = undefined;
   readonly watermarks: Watermarks;
   /** Bytes of the log from its very first entry up to `head`. */
   logBytes: number;
-  /** Number of durable entries with events that are in no snapshot. */
+  /** Number of durable entries with events that no snapshot contains yet. */
   entriesSinceSnapshot: number;
   /** The newest entry that this owner knows to be durable. */
   head: Head;
@@ -65,7 +68,7 @@ export class LogTail {
     this.watermarks = new Watermarks(head.lsn);
   }
 
-  /** The newest durable entries, whose replies may have been released. */
+  /** The newest durable entries. Their replies may have been released. */
   get recentEntries(): readonly EncodedEntry[] {
     return this.recent.all();
   }
@@ -75,17 +78,21 @@ export class LogTail {
     return this.recent.findAfter(head);
   }
 
-  /** The state at the head. No append may be pending. `timeMs` is the shard's time. */
+  /**
+   * The state at the head, from which another part can continue. No append may be pending. `timeMs` is the shard's
+   * time.
+   */
   reached(timeMs: number): Recovered {
     assert(this.flying === undefined, 'no append is pending');
     const { from, head, logBytes, entriesSinceSnapshot: tailEntries } = this;
-    // The shard's key filter already has the keys of rounds evicted while served here, from their puts.
+    // Collect only keys from here on: when this node evicted rounds, it had already added their keys to the filter.
     const left = from.left && new EvictedKeys(head, 'served');
     return { ...from, head, timeMs, logBytes, tailEntries, left };
   }
 
   /**
-   * Detaches the waiting replies from the pending append, which continues without them. The caller must answer them.
+   * Detaches the waiting replies from the pending append and returns them. The append continues without them, and the
+   * caller must answer them.
    */
   silence(): Pick<Batch, 'commands' | 'queries'> | undefined {
     const flight = this.flying;
@@ -100,7 +107,8 @@ export class LogTail {
     assert(this.flying === undefined, 'one append is pending at a time');
     const entry = this.seal(batch);
     const append = { shard: this.shard, expected: this.head, entries: entry === undefined ? NOTHING : [entry] };
-    // Copy field by field: V8 creates a spread object on a slow path, which took 2 % of the time of a single callback.
+    // Copy the fields one by one. V8 creates a spread object on a slow path, which took 2 % of the time of a single
+    // callback.
     const { writer, commands, decidedMs, queries, events } = batch;
     this.flying = { writer, commands, decidedMs, queries, events, entry, append, toFollow: NOTHING, lost: 0 };
     return append;
@@ -164,7 +172,7 @@ export class LogTail {
     return { type: 'again', found: head, lost };
   }
 
-  /** Sends as many of these entries as fit into a piece. */
+  /** Sends as many of these entries as fit into one append; the others follow it. */
   private sendAgain(flight: PendingAppend, expected: Head, entries: readonly EncodedEntry[]): AppendResult {
     const append = { shard: this.shard, expected, entries: entries.slice(0, PIECE_ENTRIES) };
     this.flying = { ...flight, append, toFollow: entries.slice(PIECE_ENTRIES) };

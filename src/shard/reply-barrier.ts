@@ -1,8 +1,8 @@
 import type { Replier } from '../base/replier.js';
 
 /**
- * Holds back replies until the log entry with the state that they show is durable. Releases them in the order of the
- * decisions.
+ * Holds back each reply until the log entry that contains the state shown in the reply is durable. Releases replies in
+ * the order of their decisions.
  */
 export class ReplyBarrier<T> {
   private readonly repliers: Replier<T>[] = [];
@@ -24,7 +24,7 @@ export class ReplyBarrier<T> {
     }
   }
 
-  /** Discards the held results; every replier gets this result instead. */
+  /** Discards the held results and gives every replier this result instead. */
   replaceBy(result: T): void {
     for (const replier of this.repliers) replier.reply(result);
   }

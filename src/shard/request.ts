@@ -35,9 +35,9 @@ export const STOPPED = failed('stopped');
 export const OVERLOADED = failed('overloaded');
 export const UPGRADING = failed('upgrading');
 export const MEMORY_FULL = failed('memory-full');
-/** Certainly not executed: no append contained the request. */
+/** The command was definitely not executed: no append contained it. */
 export const MOVED = failed('moved');
-/** Outcome unknown: an append with the request may have succeeded before the new owner fenced the log. */
+/** The outcome is unknown: an append with the command may have succeeded before the new owner fenced the log. */
 export const UNSURE = failed('unsure');
 export const TOO_LATE = failed('not-durable-in-time');
 export const ARCHIVE_DAMAGED = failed('archive-damaged');

@@ -1,7 +1,7 @@
 import type { Command } from '../wallet/command.js';
 import type { Decision } from '../wallet/decision.js';
 
-/** A decided command. Times are on the monotonic clock. */
+/** A decision on a command. Times are on the monotonic clock. */
 export interface Turn {
   readonly command: Command;
   readonly decision: Decision;
@@ -18,7 +18,7 @@ export interface CompletedAppend {
   readonly decidedMs: readonly number[];
   readonly landedMs: number;
   readonly replies: number;
-  /** 0 if the append had no entry and only confirmed that this process still owns the log. */
+  /** Size of the entry. It is 0 if the append had no entry and only confirmed that this process still owns the log. */
   readonly events: number;
   readonly bytes: number;
   readonly tookMs: number;
@@ -30,7 +30,7 @@ export interface ShardObserver {
   landed(shard: number, landing: CompletedAppend): void;
   /** An append failed and will be retried. `nowMs` is on the monotonic clock. */
   appendFailed(shard: number, error: Error, nowMs: number): void;
-  /** This many entries that the store had lost were appended again. */
+  /** The store had lost this many entries, and the shard has appended them again. */
   healed(shard: number, entries: number): void;
   /** An assertion failed, so the shard drops its memory. */
   failed(shard: number): void;

@@ -75,11 +75,11 @@ export type ShardState =
 
 export interface ShardLimits {
   /**
-   * Maximum number of requests that wait because the entry being formed is full, and of replies held back for one
-   * entry.
+   * Maximum number of requests that wait because the entry being formed is full, and maximum number of replies that are
+   * held back for one entry.
    */
   readonly mailboxMax: number;
-  /** Soft limits for one entry; they can be exceeded because all events of a command go into the same entry. */
+  /** Soft limits for one entry. All events of a command go into the same entry, so an entry can exceed the limits. */
   readonly batchEventsMax: number;
   readonly batchBytesMax: number;
 }
@@ -91,12 +91,15 @@ export interface ShardMeasures {
   readonly mailbox: number;
   /** Limit of `mailbox`. */
   readonly mailboxMax: number;
-  /** Number of commands without a reply, either in the mailbox or held back until an entry is durable. */
+  /**
+   * Number of commands that have not been answered: those in the mailbox, and those whose replies are held back until
+   * an entry is durable.
+   */
   readonly waiting: number;
   readonly watermarks: Pick<Watermarks, 'applied' | 'appended' | 'durable'>;
   readonly epoch: number;
   readonly transactions: number;
-  /** Number of hibernated players, whose data is one packed record and a few words. */
+  /** Number of hibernated players. Each of them takes one packed record and a few words. */
   readonly playersPacked: number;
   readonly recordBytes: { readonly all: number; readonly used: number };
   readonly entriesSinceSnapshot: number;
@@ -118,17 +121,17 @@ export interface ShardDeps {
   readonly onFailed: (shard: Shard) => void;
   /** Another owner has fenced the shard's log; `head` is that owner's head. */
   readonly onFenced: (shard: Shard, head: Head) => void;
-  /** The shard's log ends in a head that is neither ours nor a newer owner's. */
+  /** The shard's log ends in a head that neither this owner nor a newer owner wrote. */
   readonly onDiverged: (shard: Shard) => void;
 }
 
 /** The wallets of a serving shard, for a snapshot. The wallets continue to change. */
 export interface SnapshotSource {
-  /** If this is a different object than before, the shard was recovered in between. */
+  /** A different object from before means that the shard was recovered in between. */
   readonly wallets: Wallets;
   /** The newest durable entry. */
   readonly head: Head;
-  /** Sequence of the newest entry with events in `wallets`. That entry may still be being formed. */
+  /** Sequence of the newest entry whose events are in `wallets`. That entry may still be in the making. */
   readonly applied: number;
   readonly timeMs: number;
   /** Ledger totals of the log up to `head`. The object continues to change with the log. */
@@ -141,7 +144,7 @@ export interface SnapshotSource {
 
 const NONE: readonly EncodedEntry[] = [];
 const NOT_YET: Pick<Watermarks, 'applied' | 'appended' | 'durable'> = { applied: 0, appended: 0, durable: 0 };
-/** Answers of a shard that is not serving, by state. */
+/** Answers that a shard gives while it is not serving, by state. */
 const ANSWERS: Readonly<Record<Exclude<ShardState, 'serving'>, BusyAnswer>> = {
   starting: STARTING,
   failing: STARTING,
@@ -151,12 +154,13 @@ const ANSWERS: Readonly<Record<Exclude<ShardState, 'serving'>, BusyAnswer>> = {
   following: MOVED,
   handing: MOVED,
 };
-/** Discards the answer to a request that the shard itself made. */
+/** Replier for requests that the shard itself made. It discards the answer. */
 const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
 /**
  * The actor that owns the wallets of one shard. It decides one command at a time, in order, and releases a reply only
- * once the log contains the state that the reply shows. The actor uses only ports, no I/O of its own.
+ * once the log contains the state that the reply shows. The actor performs no I/O of its own and uses only the ports
+ * that it is given.
  *
  *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> pending ─land─> durable ─release─> replies
  *                │   ^
@@ -182,7 +186,7 @@ export class Shard implements FlushMember, Carrier {
   private stopReason: string | undefined = undefined;
   /** Time at which the pending append was first sent, on the monotonic clock. */
   private departedMs = 0;
-  /** Replies that have become durable and are released later in this turn. */
+  /** Replies that have become durable and that the shard releases later in this turn. */
   private pendingReplies: { readonly flight: PendingAppend; readonly landedMs: number } | undefined = undefined;
 
   constructor(
@@ -217,7 +221,10 @@ export class Shard implements FlushMember, Carrier {
     return this.tail?.findEntriesAfter(head);
   }
 
-  /** The newest archive record that the log relies on. Also undefined if this node does not read the log. */
+  /**
+   * The newest archive record that the log relies on. Undefined if there is none, or if this node does not read the
+   * log.
+   */
   get archived(): ArchiveMark | undefined {
     return (this.follower ?? this.tail)?.tallies.archived;
   }
@@ -245,7 +252,7 @@ export class Shard implements FlushMember, Carrier {
     }
   }
 
-  /** Does a slice of memory compaction, which takes a fraction of a millisecond. */
+  /** Runs a short step of memory compaction, which takes a fraction of a millisecond. */
   compact(): void {
     this.wallets?.tables.compact();
   }
@@ -276,7 +283,7 @@ export class Shard implements FlushMember, Carrier {
     };
   }
 
-  /** The reason for which the shard has stopped; undefined if it has not. */
+  /** The reason why the shard has stopped; undefined if it has not. */
   get reason(): string | undefined {
     return this.stopReason;
   }
@@ -289,12 +296,12 @@ export class Shard implements FlushMember, Carrier {
     return { wallets, tallies, head, applied: watermarks.applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
   }
 
-  /** Notes that the new snapshot contains all but the newest `entries` entries. */
+  /** Notes that a new snapshot contains all log entries except the newest `entries` ones. */
   snapshotTaken(entries: number): void {
     this.mustTail().entriesSinceSnapshot = entries;
   }
 
-  /** Starts serving with a state recovered from the log up to this owner's fence. */
+  /** Starts serving with a state that was recovered from the log up to this owner's fence. */
   open(recovered: Recovered): void {
     const isReady = this.state === 'starting' || this.state === 'following';
     assert(isReady && this.tail?.flying === undefined, 'a shard opens once per recovery');
@@ -314,7 +321,7 @@ export class Shard implements FlushMember, Carrier {
     this.tail = undefined;
   }
 
-  /** Undefined while this node is not standby for the shard. */
+  /** The shard's follower; undefined while this node is not standby for the shard. */
   get maybeFollower(): Follower | undefined {
     return this.follower;
   }
@@ -331,9 +338,9 @@ export class Shard implements FlushMember, Carrier {
   }
 
   /**
-   * Starts draining, which stops deciding requests. Resolves to the newest entry once all pending replies have been
-   * released; the caller must then end draining with `resume`, `follow` or `leave`. Resolves to undefined if draining
-   * ends early.
+   * Starts draining: the shard decides no more requests. Resolves to the newest entry once all pending replies have
+   * been released. The caller must then end draining with `resume`, `follow` or `leave`. Resolves to undefined if
+   * draining ends early.
    */
   async pause(): Promise<Head | undefined> {
     assert(this.state === 'serving', 'only a serving shard starts draining');
@@ -348,8 +355,8 @@ export class Shard implements FlushMember, Carrier {
   }
 
   /**
-   * Serves again after draining. If another node has fenced the log meanwhile, this owner's next append conflicts. If
-   * that node's fence arrives later, the fence conflicts.
+   * Serves again after draining. If another node has fenced the log in the meantime, this owner's next append
+   * conflicts. If that node's fence arrives only after the append, the fence conflicts.
    */
   resume(): void {
     if (!this.isHanding) return;
@@ -366,8 +373,8 @@ export class Shard implements FlushMember, Carrier {
   }
 
   /**
-   * Stops releasing replies, because another node reports that it has fenced the log and this node cannot reach the log
-   * to verify that. The pending append stays pending until the log reports its outcome.
+   * Stops releasing replies. Called when another node reports that it has fenced the log and this node cannot reach the
+   * log to verify the report. The pending append stays pending until the log reports its outcome.
    */
   abandon(): void {
     if (!(this.isServing || this.isHanding)) return;
@@ -398,7 +405,7 @@ export class Shard implements FlushMember, Carrier {
     this.drop(STOPPED);
   }
 
-  /** True if, as far as this node knows, another node owns the shard. */
+  /** True if another node owns the shard, as far as this node knows. */
   get isElsewhere(): boolean {
     return this.state === 'away' || this.state === 'following';
   }
@@ -425,8 +432,8 @@ export class Shard implements FlushMember, Carrier {
   }
 
   /**
-   * Drops expired requests, whose senders have already received "unknown". Otherwise they would hold memory during an
-   * outage that no limit counts.
+   * Drops expired requests, whose senders have already received "unknown". Otherwise these requests would fill memory
+   * during an outage, because no limit counts them.
    */
   private dropLate(): void {
     const nowMs = this.deps.clock.monotonicMs();
@@ -454,7 +461,8 @@ export class Shard implements FlushMember, Carrier {
   forgetSome(count: number, expiredMs: number): void {
     const wallets = this.wallets;
     if (wallets === undefined || this.state !== 'serving' || this.mailbox.length > 0) return;
-    // Round to whole days, because forgetting visits all of the player's items.
+    // Round down to whole days, because forgetting visits all of the player's items and should happen at most once a
+    // day.
     const beforeMs = startOfDay(expiredMs);
     for (let i = 0; i < Math.min(count, wallets.count) && this.state === 'serving' && !this.isFull(); i++) {
       if (this.nextToForget >= wallets.count) this.nextToForget = 0;
@@ -566,14 +574,17 @@ export class Shard implements FlushMember, Carrier {
     this.pendingReplies = undefined;
     flight.commands.release(landedMs);
     flight.queries.release(landedMs);
-    // Another append was started in the meantime; wait for it.
+    // The next append has already started, so wait for its outcome.
     if (this.tail?.flying !== undefined) return;
     if (this.state === 'failing') this.restart();
     if (this.state === 'fenced') this.deps.onFenced(this, this.mustTail().head);
     if (this.isHanding && this.isStill) this.settleStill();
   }
 
-  /** Handles the loss of the log to another writer: answers all waiting requests without the decided results. */
+  /**
+   * Handles the loss of the log to another writer. Answers all waiting requests, but not with the results that were
+   * decided.
+   */
   private surrender(flight: PendingAppend, head: Head): void {
     answerAll(flight, UNSURE);
     const { head: mine, recentEntries } = this.mustTail();
@@ -599,7 +610,8 @@ export class Shard implements FlushMember, Carrier {
   isFull(): boolean {
     const { writer, commands, queries } = this.forming;
     const { batchEventsMax, batchBytesMax, mailboxMax } = this.deps.limits;
-    // Repeats, rejections and reads have no event, but their replies are also held back.
+    // Repeats, rejections and reads cause no event, but their replies are also held back until the state that they show
+    // is durable.
     if (commands.length + queries.length >= mailboxMax) return true;
     return writer !== undefined && (writer.count >= batchEventsMax || writer.byteLength >= batchBytesMax);
   }
@@ -611,7 +623,7 @@ export class Shard implements FlushMember, Carrier {
     }
   }
 
-  /** Executes one request. */
+  /** Executes one request, unless it has expired. */
   private take(request: Request): void {
     const startedMs = this.deps.clock.monotonicMs();
     // The sender received "unknown" at the deadline and may have sent a cancel since, so the request must not be
@@ -653,7 +665,7 @@ export class Shard implements FlushMember, Carrier {
   private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>, startedMs: number): void {
     const wallets = this.mustWallets();
     const nowMs = this.now();
-    // A balance check does not wake a hibernated player.
+    // A balance check reads the balance without waking a hibernated player.
     const wallet = command.type === 'checkBalance' ? wallets.peek(command.username) : wallets.get(command.username);
     const decision = decide(wallet, command, this.deps.rules, nowMs);
     const { event } = decision;
@@ -690,9 +702,9 @@ export class Shard implements FlushMember, Carrier {
   }
 
   /**
-   * Handles a failed assertion, after which memory can no longer be trusted. The pending append was decided earlier, so
-   * its replies are still released once it is durable. Everything later is dropped, and the shard recovers from its
-   * log. `request` is the request that failed.
+   * Handles a failed assertion, after which memory can no longer be trusted. The requests in the pending append were
+   * decided earlier, so their replies are still released once it is durable. The shard drops all later requests and
+   * recovers from its log. `request` is the request that failed.
    */
   private fail(error: unknown, request?: Request): void {
     const wasFollowing = this.state === 'following';
@@ -725,7 +737,7 @@ export class Shard implements FlushMember, Carrier {
     this.settleStill();
   }
 
-  /** Gives all undecided requests this answer. */
+  /** Answers all undecided requests with this answer. */
   private turnAway(answer: BusyAnswer): void {
     for (let request = this.mailbox.shift(); request !== undefined; request = this.mailbox.shift()) {
       request.replier.reply(answer);
@@ -744,7 +756,7 @@ export class Shard implements FlushMember, Carrier {
   }
 }
 
-/** Fields by which operators search the logs. */
+/** Log fields by which operators search for a request. */
 function aboutOf(request: Request): { request: string; requestId?: string; username?: string } {
   const asked: Command | Query = request.type === 'command' ? request.command : request.query;
   return {
@@ -754,7 +766,7 @@ function aboutOf(request: Request): { request: string; requestId?: string; usern
   };
 }
 
-/** True if the event adds something that must stay in memory until it is closed. */
+/** True if the event adds something that stays in memory until a later event closes it. */
 function opensSomething(event: Event): boolean {
   if (event.type === 'player-created' || event.type === 'player-imported' || event.type === 'money-requested')
     return true;

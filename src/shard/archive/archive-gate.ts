@@ -9,12 +9,12 @@ import { ARCHIVE_DAMAGED, OVERLOADED, type Request, STARTING, TOO_LATE } from '.
 import type { ShardArchive } from './shard-archive.js';
 import { type Found, type WaitingPlayer, WaitingPlayers } from './waiting-players.js';
 
-/** The shard, as seen by the archive gate: it executes requests that have waited. */
+/** The part of a shard that the archive gate uses. The shard executes requests that have waited at the gate. */
 export interface Carrier {
   readonly isServing: boolean;
   /** True when the entry being formed is full. */
   isFull(): boolean;
-  /** Looks the wallet up in the shard's current memory. */
+  /** The player's wallet in the shard's memory. */
   findWallet(username: string): Wallet | undefined;
   carryOut(request: Request, startedMs: number, found: Found | undefined): void;
   /** Answers the request and fails the shard. */
@@ -34,21 +34,21 @@ interface PendingList {
 /** Maximum number of lists that wait for the archive. */
 const LISTS_MAX = 100;
 /**
- * Approximate maximum size of the rounds restored by one event. This keeps log entries from becoming much larger than
- * usual.
+ * Approximate maximum size of the rounds that one event restores. The limit keeps log entries from becoming much larger
+ * than usual.
  */
 const RESTORED_BYTES = 256 * 1024;
 
 /**
- * Gate in front of the shard for requests that need data outside memory. A request waits here until the archive has
- * answered. The rounds found are restored to the wallet before the request is decided.
+ * Keeps requests that need data outside memory until the archive has answered. The rounds that the archive finds are
+ * restored to the wallet before the request is decided.
  */
 export class ArchiveGate {
   private readonly waiting: WaitingPlayers;
-  /** Pending lists of transactions; other requests do not wait for them. */
+  /** Lists of transactions that wait for the archive. Other requests do not wait for them. */
   private readonly lists = new Set<PendingList>();
 
-  /** `most`: maximum number of waiting requests. */
+  /** `most` is the maximum number of waiting requests. */
   constructor(
     private readonly archive: ShardArchive,
     private readonly carrier: Carrier,
@@ -80,7 +80,7 @@ export class ArchiveGate {
     return true;
   }
 
-  /** Executes the requests of players whose lookups are complete, until the entry being formed is full. */
+  /** Executes the waiting requests of players whose lookups are complete, until the entry being formed is full. */
   goOn(): void {
     const { waiting, carrier } = this;
     for (
@@ -104,8 +104,8 @@ export class ArchiveGate {
   }
 
   /**
-   * Drops all waiting requests. Lookup results would be stale when the shard returns to this node, because another node
-   * may have archived more records meanwhile.
+   * Drops all waiting requests. Their lookup results would be out of date if the shard came back to this node, because
+   * another node may have archived more records in between.
    */
   dropAll(answer: BusyAnswer): void {
     this.waiting.dropAll(answer);
@@ -171,7 +171,7 @@ export class ArchiveGate {
     let bytes = 0;
     const refused: BusyAnswer[] = [];
     let isOver = false;
-    // Accepted commands are answered later, once they are durable.
+    // The shard answers accepted commands later, once they are durable.
     const replier: Replier<Answer> = {
       reply: (answer) => {
         if (!isOver) refused.push(answer as BusyAnswer);

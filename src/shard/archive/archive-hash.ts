@@ -9,20 +9,20 @@ const BASIS = 0x811c9dc5;
  * permanently, so they must never change.
  */
 
-/** Hash of a username. */
+/** Stored hash of a username. */
 export function hashOfPlayer(username: string): number {
   return finish(mixed(BASIS, username));
 }
 
-/** Hash of a round or transaction id within one product. */
+/** Stored hash of a round or transaction id within one product. */
 export function hashOfName(productId: string, id: string): number {
   // No code unit equals the separator, so ("a", "bc") and ("ab", "c") hash differently.
   return finish(mixed(Math.imul(mixed(BASIS, productId) ^ 0x10000, PRIME), id));
 }
 
 /**
- * Hash of a transaction's id. Settlement ids are unique only within their round; rewards, debits and credits have
- * separate namespaces.
+ * Stored hash of a transaction's id. Settlement ids are unique only within their round; rewards, debits and credits
+ * have separate namespaces.
  */
 export function hashOfTransaction(kind: TransactionKind, productId: string, roundId: string, id: string): number {
   switch (kind) {

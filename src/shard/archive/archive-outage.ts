@@ -5,10 +5,10 @@ import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 1000;
-/** Pause between two lines about one outage. */
+/** Minimum interval between two log lines about one outage. */
 const SAY_MS = 10_000;
 
-/** The archive did not answer within the time for which a request can wait. */
+/** The archive did not answer before the deadline of the waiting request. */
 export class GivenUpError extends Error {
   override readonly name = 'GivenUpError';
 }
@@ -18,7 +18,7 @@ type OutageCode = 'archive-away' | 'archive-behind-log';
 
 /** Retries archive operations during outages, for one shard. */
 export class ArchiveOutage {
-  /** Why the archive's last answer was unusable; undefined if it was usable. */
+  /** The reason why the archive's last answer was unusable; undefined if it was usable. */
   private code: OutageCode | undefined = undefined;
   private saidMs = 0;
   isClosed = false;
@@ -38,8 +38,9 @@ export class ArchiveOutage {
   }
 
   /**
-   * Retries with growing delay until `ask` resolves. Rejects with a `DamagedArchiveError`, which counts as an answer,
-   * and with a `GivenUpError` once the result is no longer wanted. Never resolves if this is closed meanwhile.
+   * Calls `ask` with growing delays until it resolves. Rejects with a `DamagedArchiveError`, which counts as an answer,
+   * and with a `GivenUpError` once the result is no longer wanted. Never settles if this object is closed in the
+   * meantime.
    */
   async untilItAnswers<T>(ask: () => Promise<T>, isWanted: () => boolean = () => true): Promise<T> {
     for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
@@ -74,7 +75,7 @@ export class ArchiveOutage {
     });
   }
 
-  /** Tries once, without retry, and records the outcome. Does not reject. */
+  /** Calls `ask` once, without retry, and records whether the archive answered. Does not reject. */
   async ask(ask: () => Promise<void>): Promise<void> {
     if (this.isClosed) return;
     try {

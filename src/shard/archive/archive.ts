@@ -2,8 +2,8 @@ import { type ArchiveMark, compareMarks } from '../../wallet/archive-mark.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
 
 /**
- * An archived round. A round that was restored and archived again has several records, of which the newest counts
- * (`compareAge`). Records never change.
+ * An archived round. If a round was restored and archived again, it has several records, and only the newest one is
+ * valid (`compareAge`). Records never change.
  */
 export interface ArchiveRecord {
   readonly shard: number;
@@ -18,7 +18,7 @@ export interface ArchiveRecord {
   readonly round: number;
   /** Durable end of the shard's log when the round was serialized. */
   readonly lsn: Lsn;
-  /** Counter of records with the same `lsn`; 16 bits. */
+  /** Counter that distinguishes records with the same `lsn`; 16 bits. */
   readonly index: number;
   readonly ids: readonly ArchivedId[];
   readonly image: Buffer;
@@ -34,10 +34,10 @@ export interface ArchiveRecord {
  * refuses to open the archive.
  */
 export const ARCHIVE_VERSION = 2;
-/** The version of an archive without remembered messages. */
+/** The version of an archive in which no record contains remembered messages. */
 export const FIRST_ARCHIVE_VERSION = 1;
 
-/** The newest of these records for each shard. */
+/** The mark of the newest of these records, by shard. */
 export function newestMarks(
   records: readonly Pick<ArchiveRecord, 'shard' | 'lsn' | 'index'>[],
 ): Map<number, ArchiveMark> {
@@ -49,7 +49,7 @@ export function newestMarks(
   return marks;
 }
 
-/** Compares two records of a round. Greater than 0 if the first is newer. */
+/** Compares the age of two records of a round. The result is greater than 0 if the first is newer. */
 export function compareAge(one: Pick<ArchiveRecord, 'lsn' | 'index'>, other: typeof one): number {
   return compareLsn(one.lsn, other.lsn) || one.index - other.index;
 }
@@ -58,7 +58,7 @@ export function compareAge(one: Pick<ArchiveRecord, 'lsn' | 'index'>, other: typ
 export interface ArchivedId {
   /** Hash of product and id, 32 bits. */
   readonly id: number;
-  /** Version of the wallet after this transaction; 0 for transactions that are not listed. */
+  /** Version of the wallet after this transaction; 0 for transactions that do not appear in lists. */
   readonly version: number;
 }
 
@@ -77,17 +77,17 @@ export interface FreshKeys {
 
 /** A day for which the archive has lost records. */
 export interface MissingDay {
-  /** Absent when the file that lists the days is damaged and lacks rows. */
+  /** The day. Absent if the file that lists the days is damaged and lacks rows. */
   readonly day?: number;
   /** Human-readable name of the damaged file: the day's file, or the list of days. */
   readonly place: string;
-  /** Minimum number of records that the day had, over all shards. */
+  /** Number of records that the day must have at least, over all shards. */
   readonly had: number;
   /** Number of records found; 0 if the whole day is missing. */
   readonly has: number;
 }
 
-/** Days from the first to the last, both included. */
+/** A range of days, including the first and the last one. */
 export interface Days {
   readonly first: number;
   readonly last: number;
@@ -95,15 +95,18 @@ export interface Days {
 
 export const ALL_DAYS: Days = { first: 0, last: 2 ** 31 - 1 };
 
-/** A position in a player's list, newest version first: entries beyond `version` are older. */
+/**
+ * A position in a player's list, which begins with the newest version. Entries with a version below `version` come
+ * after it.
+ */
 export interface ArchivedPlace extends ArchivedId {
   readonly record: Pick<ArchiveRecord, 'day' | 'round' | 'lsn' | 'index'>;
 }
 
 /**
- * Storage for rounds without open bets or recent changes. Each day is a slice, which is dropped as a unit. Every method
- * rejects during an outage and may then be repeated. Reads reject with a `DamagedRecordError` at a damaged record or at
- * the position of a lost one, and with a `DamagedArchiveError` if it is unknown which records are lost.
+ * Stores rounds that have no open bets and no recent changes. Each day is a slice that is dropped as a unit. Every
+ * method rejects during an outage and may then be repeated. Reads reject with a `DamagedRecordError` at a damaged
+ * record or at the position of a lost one, and with a `DamagedArchiveError` if it is unknown which records are lost.
  */
 export interface Archive {
   /**
@@ -119,9 +122,9 @@ export interface Archive {
   put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void>;
   /** The shard's mark: the newest record ever put; undefined if none was put since archives began to store marks. */
   mark(shard: number): Promise<ArchiveMark | undefined>;
-  /** Raises a shard's mark after a restore, because the restored records may lack the newest one. */
+  /** Raises a shard's mark. A restore needs this because the restored records may lack the newest one. */
   raiseMark(shard: number, mark: ArchiveMark): Promise<void>;
-  /** Listed days that lack some or all of their records; empty if the archive does not list its days. */
+  /** Listed days that lack some or all of their records. Empty if the archive keeps no list of its days. */
   missingDays(): Promise<readonly MissingDay[]>;
   /**
    * Accepts the existing records as complete: raises these marks and lists the days with their current number of
@@ -147,24 +150,24 @@ export interface Archive {
   read(shard: number, records: readonly ArchivedPlace['record'][], player: number): Promise<readonly ArchiveRecord[]>;
   /** The days for which a slice exists, oldest first. */
   days(): Promise<readonly number[]>;
-  /** All of a shard's records for one day, in batches, in key order. */
+  /** All of a shard's records for one day, in batches, sorted by key. */
   all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]>;
   /**
-   * All keys that `find` can find for a shard and day, in batches. Includes the keys in the readable part of a damaged
-   * record, but rejects with a `DamagedArchiveError` at the end in that case.
+   * All keys of a shard and day for which `find` can find a record, in batches. If a record is damaged, its readable
+   * keys are included, and the iteration rejects with a `DamagedArchiveError` at its end.
    */
   names(shard: number, day: number): AsyncIterable<readonly ArchiveKey[]>;
   /**
-   * The keys of each put since keys were last saved, with their day, or of all puts if no keys were saved. Undefined
-   * for damaged keys. The saved keys may already include the newest puts.
+   * The keys of each put since keys were last saved, with their day; the keys of all puts if none were saved. Damaged
+   * keys are undefined. The saved keys may already include the newest puts.
    */
   freshKeys(shard: number): AsyncIterable<FreshKeys | undefined>;
   /** A shard's saved keys, by part; undefined for a damaged part. Empty if no keys were saved. */
   savedKeys(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>>;
   /**
-   * Atomically saves these parts of the key filter and removes the undefined ones. Puts before `lsn` then no longer
-   * count as fresh. Durable when this resolves. A shared archive rejects if a later owner of the shard has put records,
-   * because that owner has more keys.
+   * Atomically saves these parts of the key filter and removes the undefined ones. After that, puts before `lsn` no
+   * longer count as fresh. Durable when this resolves. An archive that several nodes share rejects if a later owner of
+   * the shard has put records, because that owner has more keys.
    */
   saveKeys(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void>;
   /**
@@ -174,11 +177,11 @@ export interface Archive {
    */
   dropBefore(day: number): Promise<void>;
   /**
-   * Removes all of a shard's records that were put after this position in its log, because they come from abandoned
+   * Removes all of a shard's records that were put after this position in its log, because they belong to abandoned log
    * entries.
    */
   dropAfter(shard: number, lsn: Lsn): Promise<void>;
-  /** The clock of the archive's server, in ms since 1970; undefined if the archive is on this machine. */
+  /** The time of the archive server's clock, in ms since 1970; undefined if the archive is on this machine. */
   serverMs(): Promise<number | undefined>;
   /** Bytes used on disk. */
   room(): Promise<{ readonly usedBytes: number }>;

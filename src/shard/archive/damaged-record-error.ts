@@ -6,7 +6,7 @@ import { DamagedArchiveError } from './damaged-archive-error.js';
 export class DamagedRecordError extends DamagedArchiveError {
   override readonly name = 'DamagedRecordError';
 
-  /** `where`: a human-readable name of the file or table. */
+  /** `where` is the human-readable name of the file or table. */
   constructor(
     readonly place: Omit<ArchiveRecord, 'ids' | 'image'>,
     where: string,

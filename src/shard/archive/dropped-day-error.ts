@@ -4,7 +4,7 @@ import type { ArchiveRecord } from './archive.js';
 export class DroppedDayError extends Error {
   override readonly name = 'DroppedDayError';
 
-  /** `firstDay`: the oldest day that is kept. */
+  /** `firstDay` is the oldest day that the archive keeps. */
   constructor(readonly firstDay: number) {
     super(`the archive has dropped all days before ${firstDay} (days since 1970), and takes no more records of them`);
   }

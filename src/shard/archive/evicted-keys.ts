@@ -6,15 +6,17 @@ import type { Head } from '../log/wal.js';
 import type { ArchiveKey } from './archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 
-/** Limit of 64 MB. If there are more keys, they are read from the archive at startup. */
+/** Maximum number of keys, which take 64 MB. If there are more, the node reads the keys from the archive at startup. */
 const NAMES_MAX = 2 ** 22;
 const FIRST_NAMES = 2 ** 10;
-/** Day, player, kind, hash. */
+/** Number of words per key: day, player, kind and hash. */
 const WORDS = 4;
 const ROUND = 0;
 const TRANSACTION = 1;
 
-/** Starting state of a replay: a log without archived rounds, a snapshot, or wallets that this node served. */
+/**
+ * Starting state of a replay: a log in which no round has left memory, a snapshot, or wallets that this node served.
+ */
 export type LeftBase = 'nothing' | 'snapshot' | 'served';
 
 /**
@@ -24,15 +26,15 @@ export type LeftBase = 'nothing' | 'snapshot' | 'served';
 export class EvictedKeys {
   private words = new Uint32Array(FIRST_NAMES * WORDS);
   private count = 0;
-  /** True if keys are missing because there were too many. */
+  /** True if some keys are missing because there were more than `NAMES_MAX`. */
   private isCut = false;
-  /** True if rounds had already left memory in a snapshot's wallet, so that their transactions are unknown. */
+  /** True if some keys are missing because their rounds had already left memory in the snapshot's wallet. */
   private hasSkipped = false;
 
-  /** True once keys have been handed out. The remaining keys are then useless to a different receiver. */
+  /** True once keys have been handed out. The remaining keys alone are then not enough for another receiver. */
   private isBegun = false;
 
-  /** `since`: the newest entry whose events `base` may contain. */
+  /** `since` is the newest entry whose events `base` may contain. */
   constructor(
     readonly since: Head,
     private readonly base: LeftBase,
@@ -48,12 +50,15 @@ export class EvictedKeys {
     return !this.isCut && !this.isBegun;
   }
 
-  /** True if these keys extend the filter that this node had while it served the shard. */
+  /**
+   * True if these keys, together with the filter that this node had while it served the shard, are all the archive's
+   * keys.
+   */
   get followsServed(): boolean {
     return this.base === 'served' && this.isWhole;
   }
 
-  /** True if no key has been lost, whether already handed out or not. */
+  /** True if no key is missing, apart from those that have already been handed out. */
   get isUnbroken(): boolean {
     return !this.isCut;
   }
@@ -65,7 +70,7 @@ export class EvictedKeys {
     const player = hashOfPlayer(event.username);
     for (const { productId, roundId } of event.rounds) {
       const members = must(wallet.round(productId, roundId), 'an archived round is in its wallet').members();
-      // This is the day under which the archiver put the round, because the round has not changed since.
+      // The archiver put the round under this day, because the round has not changed since.
       const day = dayOf(members.reduce((newest, { updatedMs }) => Math.max(newest, updatedMs), 0));
       this.add(day, player, ROUND, hashOfName(productId, roundId));
       for (const { kind, id } of members) {
@@ -79,7 +84,7 @@ export class EvictedKeys {
     if (event.type === 'rounds-archived') this.hasSkipped = true;
   }
 
-  /** Hands out all keys and forgets them. */
+  /** Passes all keys to `learn` and forgets them. */
   take(learn: (day: number, player: number, kind: ArchiveKey['kind'], hash: number) => void): void {
     const { words, count } = this;
     this.isBegun = true;

@@ -2,13 +2,13 @@
 export const HASH_BITS = 31;
 /** Returned by a cursor after its last hash. */
 export const END = -1;
-/** The start of every 2^SAMPLED_BITS-th bucket is stored as a sample. */
+/** The start of every 2^SAMPLED_BITS-th bucket is stored as a sample, from which a search begins. */
 const SAMPLED_BITS = 7;
 const SAMPLED = 1 << SAMPLED_BITS;
 const HEAD_WORDS = 5;
 const TRIMMED_SHARE = 16;
 
-/** Iterates over hashes in ascending order. */
+/** Yields hashes in ascending order. */
 export interface HashCursor {
   /** Returns `END` when no hash is left. */
   next(): number;
@@ -16,8 +16,8 @@ export interface HashCursor {
 
 /**
  * An immutable set of hashes (Elias-Fano coding), about 12 bits each in sets of millions. The hashes are sorted, and
- * their lower bits are stored one after another. Hashes with the same upper bits form a bucket, whose size is stored in
- * unary. There are about as many buckets as hashes, so a lookup visits only one or two hashes.
+ * their lower bits are stored one after another. Hashes with the same upper bits form a bucket; its size is stored in
+ * unary notation. There are about as many buckets as hashes, so a lookup visits only one or two hashes.
  *
  *   hashes   0|01  0|11  2|10           (two lower bits)
  *   lows     01 11 10
@@ -26,11 +26,11 @@ export interface HashCursor {
 export class HashRun {
   constructor(
     readonly count: number,
-    /** Bits of a hash within its bucket. */
+    /** Number of lower bits of a hash, which are stored for each hash of a bucket. */
     private readonly lowBits: number,
     private readonly lows: Uint32Array,
     private readonly highs: Uint32Array,
-    /** For every SAMPLED-th bucket: the bit at which it begins. */
+    /** The position of the bit at which every SAMPLED-th bucket begins. */
     private readonly samples: Uint32Array,
   ) {}
 
@@ -136,11 +136,11 @@ export class HashRunBuilder {
   private last = END;
   private count = 0;
 
-  /** `most`: upper limit of the number of hashes. */
+  /** `most` is an upper limit for the number of hashes. */
   constructor(most: number) {
     this.lowBits = lowBitsFor(most);
     this.buckets = 2 ** (HASH_BITS - this.lowBits);
-    // One extra word, because readers also read the following word.
+    // Add one extra word, because readers always read the following word as well.
     this.lows = new Uint32Array(wordsFor(most * this.lowBits) + 1);
     this.highs = new Uint32Array(wordsFor(most + this.buckets) + 1);
     this.samples = new Uint32Array(Math.ceil(this.buckets / SAMPLED));
@@ -209,7 +209,7 @@ function onesIn(word: number): number {
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** Position of the lowest set bit of a nonzero word. */
+/** Position of the lowest set bit of a nonzero word, from 0. */
 function lowestOf(word: number): number {
   return 31 - Math.clz32(word & -word);
 }

@@ -9,8 +9,8 @@ const NEW_MIN = 4096;
 const STEP = 1024;
 
 /**
- * A set of hashes that only grows, at about 12 bits each. Most hashes are in a run; the newest are in a table, which is
- * gradually merged into a new run.
+ * A set of hashes that only grows and takes about 12 bits per hash. Most hashes are in a run; the newest are in a
+ * table, which is gradually merged into a new run.
  */
 export class HashSet {
   private run = new HashRunBuilder(0).finish();
@@ -19,7 +19,7 @@ export class HashSet {
   private merging: HashTable | undefined = undefined;
   private steps: Steps<HashRun> | undefined = undefined;
 
-  /** Number of hashes. Duplicates may count twice until they are merged. */
+  /** Number of hashes. Until the tables are merged, duplicates may be counted twice. */
   get count(): number {
     return this.run.count + this.table.count + (this.merging?.count ?? 0);
   }
@@ -55,7 +55,7 @@ export class HashSet {
     return this.table.has(hash) || this.run.has(hash) || (this.merging?.has(hash) ?? false);
   }
 
-  /** Does a slice of merging, which takes about ten microseconds. Returns false if there is no work. */
+  /** Runs a short step of merging, which takes about ten microseconds. Returns false if there is nothing to merge. */
   work(): boolean {
     if (this.steps === undefined) {
       if (this.table.count < Math.max(NEW_MIN, this.run.count * NEW_SHARE)) return false;
@@ -72,7 +72,7 @@ export class HashSet {
   }
 }
 
-/** Merges two sorted sequences into a run. */
+/** Merges two sorted sequences of hashes into a run. */
 function* merged(a: HashCursor, b: HashCursor, most: number): Steps<HashRun> {
   const builder = new HashRunBuilder(most);
   let x = a.next();

@@ -6,16 +6,16 @@ const LOAD_MAX = 0.7;
 const SPACE = 2 ** HASH_BITS;
 
 /**
- * A growable set of hashes: open addressing with linear probing and wrap-around. The table grows only because of its
- * load. A hash's first slot comes from its high bits, so hashes are sorted, except within a run of used slots and where
- * a run wraps around.
+ * A growable set of hashes: open addressing with linear probing and wrap-around. The table grows only when its load
+ * requires it. A hash's first slot comes from its high bits, so hashes are sorted, except within a run of used slots
+ * and where a run wraps around.
  */
 export class HashTable {
   count = 0;
   /** The hash plus one; 0 in a free slot. */
   private slots: Uint32Array;
 
-  /** `expected`: number of hashes that fit without growing the table. */
+  /** `expected` is the number of hashes that fit without growing the table. */
   constructor(expected = 0) {
     this.slots = new Uint32Array(Math.max(LEAST, Math.ceil(expected / LOAD_MAX)));
   }
@@ -96,7 +96,7 @@ class TableCursor implements HashCursor {
     this.wrapped = [];
   }
 
-  /** The used slots from here to the next free one. */
+  /** The hashes in the used slots from here to the next free slot. */
   private takeRun(): number[] {
     const { slots } = this;
     const run: number[] = [];

@@ -1,15 +1,15 @@
 import type { Head } from '../log/wal.js';
 
-/** Keys read from a file: all the archive's keys for a log up to `head`. */
+/** Keys read from a file. They are all of the archive's keys for the log up to `head`. */
 export interface KeysInFile {
   readonly head: Head;
   readonly parts: ReadonlyMap<number, Buffer>;
 }
 
-/** A set in the file. Sets are encoded one at a time, so that other work can run in between. */
+/** One set of the file. Sets are encoded one at a time, so that other work can run in between. */
 export interface KeyPart {
   readonly number: number;
-  /** Undefined if the set has been dropped meanwhile. */
+  /** Encodes the set. Returns undefined if the set has been dropped in the meantime. */
   readonly encode: () => Buffer | undefined;
 }
 
@@ -20,6 +20,6 @@ export interface KeyFile {
    * different store or shard.
    */
   read(shard: number): Promise<KeysInFile | undefined>;
-  /** Replaces the whole file. Rejects if it cannot; the old file is then left in place. */
+  /** Replaces the whole file. If this fails, rejects and leaves the old file in place. */
   write(shard: number, head: Head, parts: readonly KeyPart[]): Promise<void>;
 }

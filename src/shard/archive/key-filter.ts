@@ -5,15 +5,15 @@ import { HashSet } from './hash-set.js';
 import type { KeyPart } from './key-file.js';
 
 /**
- * Number of spans that the retention period is divided into. Each span adds one set to search and one chance of a false
- * positive.
+ * Number of spans into which the retention period is divided. Each span adds one set to search and one chance of a
+ * false positive.
  */
 const SPANS = 8;
 
 interface Span {
   /** Number of the span: its days divided by the days per span, rounded down. */
   readonly number: number;
-  /** Undefined if the set could not be built; any key may then belong to these days. */
+  /** The keys of these days. Undefined if the set could not be built; any key may then belong to these days. */
   names: HashSet | undefined;
   /** True if keys were added since the span was saved. */
   isDirty: boolean;
@@ -30,15 +30,15 @@ interface Span {
 const VERSION = 4;
 const HEAD_BYTES = 16;
 
-/** A span whose set could not be built, for example because memory was insufficient. */
+/** A span whose set could not be built, for example because there was not enough memory. */
 export interface SkippedSpan {
   readonly days: Days;
   readonly error: unknown;
 }
 
 /**
- * Key filter for one shard's archive. It tells whether the archive may contain a key, and for which days. It takes
- * about 14 bits per key. With millions of keys, about one absent key in a hundred is a false positive.
+ * Key filter for one shard's archive. It shows whether the archive may contain a key, and for which days. It takes
+ * about 14 bits per key. With millions of keys, about one in a hundred absent keys is a false positive.
  */
 export class KeyFilter {
   private readonly spanDays: number;
@@ -48,8 +48,8 @@ export class KeyFilter {
   private dropped: number[] = [];
 
   /**
-   * `retentionDays`: days to keep. `key`: secret key of the hashes, unless saved spans are loaded, which have their
-   * own. `onSkipped`: called when a set cannot be built; the shard continues without that set.
+   * `retentionDays` is the number of days to keep. `key` is the secret key of the hashes; if saved spans are loaded,
+   * their own key replaces it. `onSkipped` is called when a set cannot be built; the shard continues without that set.
    */
   constructor(
     retentionDays: number,
@@ -83,8 +83,8 @@ export class KeyFilter {
   }
 
   /**
-   * Spans to save, by number; undefined for dropped ones. Empty while a span is skipped: after a save, its keys would
-   * no longer count as fresh, so they would be missing at the next start.
+   * Spans to save, by number; undefined for a dropped span. Empty while the set of any span could not be built: after a
+   * save, that span's keys would no longer count as fresh, so they would be missing at the next start.
    */
   unsaved(): ReadonlyMap<number, Buffer | undefined> {
     const parts = new Map<number, Buffer | undefined>();
@@ -96,7 +96,7 @@ export class KeyFilter {
     return parts;
   }
 
-  /** All spans, to be written to a file; undefined while a span is skipped. */
+  /** All spans, to be written to a file; undefined while the set of any span could not be built. */
   whole(): readonly KeyPart[] | undefined {
     if (this.skipped > 0) return undefined;
     return this.spans.map((span) => ({
@@ -116,7 +116,7 @@ export class KeyFilter {
     this.dropped.push(...numbers);
   }
 
-  /** Marks all spans as unsaved. */
+  /** Marks all spans as unsaved, so that the next save includes them. */
   touch(): void {
     for (const span of this.spans) span.isDirty = true;
   }
@@ -168,7 +168,7 @@ export class KeyFilter {
     return Buffer.concat([head, bytes]);
   }
 
-  /** Notes that some of this day's keys are unreadable, so that any key may belong to the days of its span. */
+  /** Notes that some of this day's keys are unreadable. Any key may then belong to the days of its span. */
   skipDay(day: number, error: unknown): void {
     this.skip(this.spanOf(day), error);
   }
@@ -213,7 +213,7 @@ export class KeyFilter {
     this.spans = this.spans.filter((span) => !isOver(span));
   }
 
-  /** Does a slice of the merging work, about ten microseconds. Returns false when there is no work. */
+  /** Runs a short step of merging, which takes about ten microseconds. Returns false if there is nothing to merge. */
   work(): boolean {
     return this.spans.some((span) => {
       try {
@@ -244,7 +244,10 @@ export class KeyFilter {
 
 const KINDS = { round: Uint8Array.of(0), transaction: Uint8Array.of(1) } as const;
 
-/** Keyed hash of a stored, unkeyed archive hash. The filter cannot distinguish keys with the same stored hash. */
+/**
+ * Keyed hash of a stored, unkeyed archive hash. If two keys have the same stored hash, the filter cannot distinguish
+ * them.
+ */
 function hashOf(key: HashKey, player: number, kind: ArchiveKey['kind'], hash: number): number {
   return keyedHash(key, player, hash, KINDS[kind], 0, 1) >>> (32 - HASH_BITS);
 }

@@ -7,7 +7,7 @@ import { logUnusable } from './log-unusable.js';
 import { newestSerialized } from './newest-serialized.js';
 import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
-/** Maximum number of lookups in one query. With LMDB, each takes about ten microseconds of the thread's time. */
+/** Maximum number of lookups in one query. With LMDB, each lookup takes about ten microseconds of the thread's time. */
 const LOOKUPS_MAX = 64;
 
 /** A request's ids that may be in the archive. */
@@ -16,11 +16,11 @@ export interface Lookup {
   readonly player: number;
   readonly productId: string;
   readonly rounds: readonly ArchiveKey[];
-  /** Ids of `rounds`. */
+  /** The ids of `rounds`, in the same order. */
   readonly roundIds: readonly string[];
   readonly transactions: readonly NamedTransaction[];
   readonly days: Days;
-  /** Deadline on the monotonic clock, at which the request stops waiting. */
+  /** Deadline on the monotonic clock. At this time, the request stops waiting. */
   readonly deadlineMs: number;
 }
 
@@ -37,9 +37,9 @@ interface Waiting extends Lookup {
   readonly reject: (error: unknown) => void;
 }
 
-/** The shard's own information about its part of the archive. */
+/** Facts that the shard knows about its part of the archive. */
 interface Known {
-  /** Undefined if the archive certainly has none of these keys. */
+  /** The days that may contain one of these keys; undefined if the archive certainly has none of them. */
   findDays(names: readonly ArchiveKey[]): Days | undefined;
   /** The newest record that the archive must have. */
   required(): ArchiveMark | undefined;
@@ -57,7 +57,10 @@ export class Lookups {
     private readonly known: Known,
   ) {}
 
-  /** Rejects if the archive's answer is unavailable; the request can then not be decided. */
+  /**
+   * Resolves with the records found. Rejects if the archive's answer is unavailable; the request can then not be
+   * decided.
+   */
   add(lookup: Lookup): Promise<ArchivedPart> {
     const startedMs = this.deps.clock.monotonicMs();
     return new Promise((resolve, reject) => {
@@ -73,8 +76,8 @@ export class Lookups {
   }
 
   /**
-   * Does not reject. If a batch fails, retries its lookups one by one, so that only requests that name damaged records
-   * are refused.
+   * Answers all lookups of the batch and does not reject. If the batch fails, retries its lookups one by one, so that
+   * only requests that name damaged records are refused.
    */
   private async answer(flying: readonly Waiting[]): Promise<void> {
     try {
@@ -124,7 +127,7 @@ export class Lookups {
     return missing.length === 0 ? records : [...records, ...(await find(missing))];
   }
 
-  /** Keys of transactions that are not in these records but may be in the archive. */
+  /** Keys of transactions that may be in the archive but are not in these records. */
   private missing({ username, productId, transactions }: Lookup, records: readonly ArchiveRecord[]): ArchiveKey[] {
     if (transactions.length === 0) return [];
     const there = new Set<string>();
@@ -145,9 +148,9 @@ export class Lookups {
 }
 
 /**
- * The newest serialized rounds that the lookup names. The archive finds rounds by a stored, unkeyed hash, for which an
- * attacker can compute colliding ids. Without this filter, 800 such rounds would be restored to memory for one bet in
- * one of them.
+ * The newest version of each serialized round that the lookup names. The archive finds rounds by a stored, unkeyed
+ * hash, for which an attacker can compute colliding ids. Without this filter, 800 such rounds would be restored to
+ * memory for one bet in one of them.
  */
 function namedImages(lookup: Lookup, records: readonly ArchiveRecord[]): readonly Buffer[] {
   const { username, productId, roundIds, transactions } = lookup;

@@ -13,25 +13,28 @@ export interface ShardArchiveDeps {
   readonly required: () => ArchiveMark | undefined;
   /** The newest durable entry of the shard's log while this node serves it. */
   readonly head: () => Head | undefined;
-  /** Key files for a start without the archive; undefined if the archive is also on this machine. */
+  /**
+   * File that saves the keys, from which a node can start without the archive. Undefined if the archive is on this
+   * machine.
+   */
   readonly names: KeyFile | undefined;
-  /** True if the shard's log contains this entry. Rejects if this cannot be determined. */
+  /** True if the shard's log contains the entry with this head. Rejects if this cannot be determined. */
   readonly isInLog: (head: Head) => Promise<boolean>;
   /** Secret key for new key filters. Saved filters have their own key. */
   readonly hashKey: HashKey;
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer: ArchiveObserver;
-  /** Runs the callback once the events of this turn of the event loop have been handled. */
+  /** Runs the callback once all events of this event-loop iteration have been handled. */
   readonly defer: (callback: () => void) => void;
-  /** Lets the thread's other work run. */
+  /** Yields to the thread's other work. */
   readonly yieldTurn: () => Promise<void>;
   readonly delay: (ms: number) => Promise<void>;
 }
 
-/** Counts the traffic between shards and their archive. */
+/** Counts lookups in the archive and puts into it. */
 export interface ArchiveObserver {
-  /** A lookup for a request has ended. `found` is false if the archive had no matching round. */
+  /** Called when a lookup for a request has ended. `found` is false if the archive had no matching round. */
   looked(shard: number, found: boolean, tookMs: number): void;
   archived(shard: number, rounds: number): void;
   archiveFailed(shard: number): void;

@@ -30,7 +30,7 @@ import { newestSerialized } from './newest-serialized.js';
 import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
 export interface ArchiveMeasures {
-  /** Number of rounds and transactions in the archive. */
+  /** Number of rounds and transactions that the archive holds. */
   readonly names: number;
   /** Memory used by the key filter. */
   readonly bytes: number;
@@ -38,26 +38,31 @@ export interface ArchiveMeasures {
   readonly isAway: boolean;
   /** True if the archive answered but lacked records that the log relies on. */
   readonly isBehind: boolean;
-  /** True if the archive's keys are not loaded and the archive does not answer. No new bet is accepted then. */
+  /** True if the archive's keys are not loaded and the archive does not answer. The shard then accepts no new bets. */
   readonly isUnknown: boolean;
-  /** Number of key sets that could not be built. Keys are looked up in the archive for their days. */
+  /**
+   * Number of key sets that could not be built. Every key that may belong to their days is looked up in the archive.
+   */
   readonly skipped: number;
 }
 
 const INDEXES = 2 ** 16;
-/** Number of merge steps after each batch of keys: enough to keep up with loading, and less than a millisecond. */
+/**
+ * Number of merge steps after each batch of keys. It is high enough to keep up with loading and takes less than a
+ * millisecond.
+ */
 const LOAD_STEPS = 16;
 /** Number of keys added between two checks of the clock. */
 const NAMES_PER_LOOK = 256;
 
-/** Rounds that are durable in the archive. */
+/** Rounds that one put has made durable in the archive. */
 export interface Put {
   /** The newest record; undefined if there is none. */
   readonly mark: ArchiveMark | undefined;
   readonly players: readonly ArchivablePlayer[];
 }
 
-/** Keys of a record. */
+/** The parts of a record that its keys are made of. */
 type Names = Pick<ArchiveRecord, 'day' | 'player' | 'round' | 'ids'>;
 
 /**
@@ -70,12 +75,15 @@ export class ShardArchive {
   private isComplete = false;
   /** Keys put while the archive's keys were being read. The result of the read may be older and lack them. */
   private putMeanwhile: Names[] = [];
-  /** Numbers of saved spans that are unusable because they are damaged or have a different retention or version. */
+  /**
+   * Numbers of saved spans that cannot be used because they are damaged, or because they were saved with a different
+   * retention or version.
+   */
   private unusable: readonly number[] = [];
   private loads = 0;
-  /** Set while the archive answers the newest load. */
+  /** Set while the archive is being read for the newest load. Identifies that load. */
   private reading: (() => boolean) | undefined = undefined;
-  /** Keys from the log that this standby follows, which extend the filter. */
+  /** Keys from the log that this standby follows. They extend the filter. */
   private followed: EvictedKeys | undefined = undefined;
   private looked: Promise<void> = Promise.resolve();
   private writing: Promise<void> = Promise.resolve();
@@ -85,7 +93,7 @@ export class ShardArchive {
   private lastPut: Lsn | undefined = undefined;
   /** The newest record put since this node took the shard over. */
   private newestPut: ArchiveMark | undefined = undefined;
-  /** `lsn` of the newest records, and the index for the next record with this `lsn`. */
+  /** The `lsn` of the newest records, and the index of the next record with that `lsn`. */
   private numbered: { readonly lsn: Lsn; next: number } | undefined = undefined;
 
   constructor(
@@ -123,13 +131,13 @@ export class ShardArchive {
 
   /**
    * Loads the archive's keys. Called again whenever the shard moves here from another node, which may have put more
-   * records. `left` contains the keys of rounds that left memory in the replayed part of the log. If these are provably
-   * complete, alone or together with the node's file, the archive is not queried. Resolves when all keys are loaded, or
-   * when a newer load has begun.
+   * records. `left` contains the keys of rounds that left memory in the replayed part of the log. If `left` is known to
+   * have all keys, alone or together with the node's file, the archive is not queried. Resolves when all keys are
+   * loaded, or when a newer load has begun.
    */
   async load(left?: EvictedKeys): Promise<void> {
     this.forget();
-    // Reset this, so that nothing is saved before the next put: another node may have owned the shard meanwhile.
+    // Another node may have owned the shard in between, so save nothing before this node's next put.
     this.lastPut = undefined;
     this.newestPut = undefined;
     const number = this.loads;
@@ -195,11 +203,11 @@ export class ShardArchive {
     this.followed = undefined;
     addEvicted(this.known, left);
     void this.writeFile();
-    // The former owner may have reached a different server at the archive's address.
+    // Check the archive, because the former owner may have reached a different server at the archive's address.
     void this.check();
   }
 
-  /** True if the filter and the keys in `left` together are all the archive's keys. */
+  /** True if the filter and the keys in `left` are together all of the archive's keys. */
   private keepsWith(left: EvictedKeys): boolean {
     if (!this.isComplete || !left.isUnbroken) return false;
     return this.followed === left || (this.followed === undefined && left.followsServed);
@@ -235,7 +243,7 @@ export class ShardArchive {
       }
       const known = this.newNames();
       if (!known.load(parts)) throw new Error('it was written with another retention, or by another walletd');
-      // The file may have keys that are missing from the archive's saved keys.
+      // The file may contain keys that the archive's saved keys lack, so save all keys next time.
       known.touch();
       return known;
     } catch (error) {
@@ -255,7 +263,7 @@ export class ShardArchive {
         this.reading = isNewest;
         try {
           const known = (await this.loadSaved()) ?? (await this.loadAll(isNewest));
-          // A different server may have answered some of the reads, so check again.
+          // Check again, because a different server may have answered some of the reads.
           await this.mustReachLog();
           return known;
         } finally {
@@ -277,8 +285,8 @@ export class ShardArchive {
     const { names } = deps;
     if (names === undefined) return;
     const write = this.writing.then(async () => {
-      // A round's keys are added before the event that removes it from memory is decided, so the keys are complete up
-      // to the head.
+      // A round's keys are added to the filter before the event that removes the round from memory is decided, so the
+      // filter has all keys up to the head.
       const head = deps.head();
       const parts = this.isComplete && head !== undefined ? this.known.whole() : undefined;
       if (head === undefined || parts === undefined) return;
@@ -331,8 +339,8 @@ export class ShardArchive {
 
   /**
    * The saved and fresh keys; undefined if no keys were saved or some of them are unusable. Reads fresh puts first,
-   * because the former owner may be saving keys at the same time. Keys that it removes from the fresh puts are then
-   * among the saved keys.
+   * because the former owner may be saving keys at the same time. Any keys that it removes from the fresh puts in
+   * between are then among the saved keys.
    */
   private async loadSavedOrDamaged(): Promise<KeyFilter | undefined> {
     const { archive } = this.deps;
@@ -393,7 +401,7 @@ export class ShardArchive {
     return new Slices(this.deps.clock, this.deps.yieldTurn);
   }
 
-  /** Saves the filter for the next start. */
+  /** Saves the filter in the archive for the next start. */
   async save(): Promise<void> {
     const { lastPut } = this;
     if (!this.isComplete || this.putting > 0 || lastPut === undefined) return;
@@ -404,7 +412,7 @@ export class ShardArchive {
       this.known.saved();
       await this.deps.archive.saveKeys(this.shard, parts, lastPut);
     } catch (error) {
-      // Save everything next time.
+      // The save may have failed, so save all spans next time.
       this.known.touch();
       this.known.discard([...parts].flatMap(([number, part]) => (part === undefined ? [number] : [])));
       this.deps.log.warn(
@@ -503,7 +511,7 @@ export class ShardArchive {
     this.known.dropBefore(day);
   }
 
-  /** Does a slice of the filter's merging. Returns false if there is no work. */
+  /** Runs a short step of merging for the filter. Returns false if there is nothing to merge. */
   work(): boolean {
     return this.known.work();
   }
@@ -513,8 +521,8 @@ export class ShardArchive {
   }
 
   /**
-   * Numbers records across puts. A round can change in the same entry at which its record was put. Its next record,
-   * which supersedes the first, then has the same `lsn`.
+   * The index of the next record with this `lsn`, counted across puts. A round can change in the same entry at which
+   * its record was put. Its next record, which supersedes the first, then has the same `lsn` and a higher index.
    */
   private nextIndex(lsn: Lsn): number {
     const { numbered } = this;
@@ -535,7 +543,9 @@ export class ShardArchive {
     return { shard: this.shard, day: dayOf(updatedMs), player, round: hash, lsn, index, ids, image, remembers };
   }
 
-  /** False if the archive has none of the command's bets and rounds, so that no lookup is needed. */
+  /**
+   * False if the archive certainly has none of the rounds and bets that the command names, so that no lookup is needed.
+   */
   mayHaveAnyOf({ username, productId, txns }: CallbackCommand): boolean {
     if (!this.isComplete) return true;
     const { known } = this;
@@ -547,7 +557,10 @@ export class ShardArchive {
     return false;
   }
 
-  /** False for nearly all new ids. Called for every callback with a new id, so it allocates nothing. */
+  /**
+   * True if the archive may have one of these ids. It is false for nearly all new ids. Called for every callback with a
+   * new id, so it allocates nothing.
+   */
   private mayHave(player: number, productId: string, { ids, rewardIds, roundIds }: Missing): boolean {
     if (!this.isComplete) return true;
     const { known } = this;
@@ -557,13 +570,13 @@ export class ShardArchive {
     return false;
   }
 
-  /** Undefined if the archive certainly has none of these keys. */
+  /** The days that may contain one of these keys; undefined if the archive certainly has none of them. */
   private findDays(names: readonly ArchiveKey[]): Days | undefined {
     return this.isComplete ? this.known.findDays(names) : ALL_DAYS;
   }
 }
 
-/** Rounds of this day and later ones. */
+/** The rounds whose last change was on this day or later. */
 function keptOf(players: readonly ArchivablePlayer[], firstDay: number): ArchivablePlayer[] {
   return players.flatMap(({ username, rounds }) => {
     const kept = rounds.filter(({ updatedMs }) => dayOf(updatedMs) >= firstDay);

@@ -3,19 +3,19 @@ import type { ArchivedPart } from '../../wallet/query.js';
 import type { BusyAnswer } from '../../wallet/rejection.js';
 import type { Request } from '../request.js';
 
-/** The archive's records for a request. */
+/** The archive's records that a request needs. */
 export type Found = ArchivedPart;
 
-/** Result of a lookup; `unknown` if the archive's answer is unavailable. */
+/** Result of a lookup; `unknown` if the archive gave no usable answer. */
 type Outcome = Found | 'unknown';
 
-/** A player with a pending lookup, and all later requests for this player, in order. */
+/** A player with a pending lookup, and the requests for this player that wait for it, in order. */
 export interface WaitingPlayer {
   readonly username: string;
   readonly requests: Queue<Request>;
   /**
-   * The request that caused the lookup. It may have expired before the result arrives, so that a different request is
-   * first in the queue.
+   * The request that caused the lookup. It may expire before the result arrives; a different request is then first in
+   * the queue.
    */
   asking: Request | undefined;
   /** Result for `asking`; undefined while the lookup is pending. */
@@ -29,7 +29,7 @@ export class WaitingPlayers {
   private readonly players = new Map<string, WaitingPlayer>();
   private readonly ready = new Queue<WaitingPlayer>();
 
-  /** `most`: maximum number of waiting requests, and of players with lookups. */
+  /** `most` is the maximum number of waiting requests, and of players with lookups. */
   constructor(
     private readonly most: number,
     private readonly onReady: () => void,
@@ -57,7 +57,7 @@ export class WaitingPlayers {
     this.length++;
   }
 
-  /** Waits again, because the player's next request needs a lookup of its own. */
+  /** Makes the player wait again, because the player's next request needs a lookup of its own. */
   await(player: WaitingPlayer, found: Promise<Found>): void {
     player.asking = player.requests.peek();
     player.found = undefined;
@@ -82,15 +82,17 @@ export class WaitingPlayers {
     return request;
   }
 
-  /** Ends the first ready player's turn. The player either waits again or is done. */
+  /**
+   * Ends the turn of the first player whose lookup is complete. That player either waits again or has no requests left.
+   */
   leaveReady(isDone: boolean): void {
     const player = this.ready.shift();
     if (isDone && player !== undefined) this.players.delete(player.username);
   }
 
   /**
-   * Answers expired requests at the head of each player's queue. The result of a lookup that is still pending for such
-   * a request is ignored.
+   * Answers the expired requests at the head of each player's queue. If the lookup for such a request is still pending,
+   * its result is ignored.
    */
   dropLate(nowMs: number, answer: BusyAnswer): void {
     for (const player of this.players.values()) {

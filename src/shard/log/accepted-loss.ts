@@ -1,12 +1,15 @@
 import { type LogReaderDeps, maybeEntry } from './log-reader.js';
 import type { Head } from './wal.js';
 
-/** Maximum number of epochs to search. Each new owner begins an epoch; losses accepted longer ago are irrelevant. */
+/**
+ * Maximum number of epochs to search. Each new owner begins an epoch. A loss that was accepted longer ago no longer
+ * matters.
+ */
 const EPOCHS_MAX = 1000;
 
 /**
- * Returns whether an operator has accepted a loss of entries after this epoch. If so, entries acknowledged in this
- * epoch or earlier may be missing. `head` is the head of the log.
+ * True if an operator has accepted a loss of entries in a later epoch than this one. Entries that were acknowledged in
+ * this epoch or earlier may then be missing. `head` is the head of the log.
  */
 export async function lossAcceptedSince(
   epoch: number,

@@ -3,12 +3,13 @@ import type { EncodedEntry, Head } from './wal.js';
 /** Entries that another node must hold before this node releases their replies. */
 export interface Copy {
   readonly shard: number;
-  /** The head before the first entry. */
+  /** The head that precedes the first entry. */
   readonly base: Head;
-  /** Entries in order; empty if only the head is to be compared. */
+  /** Entries in order. Empty if the receiver is only to compare heads. */
   readonly entries: readonly EncodedEntry[];
   /**
-   * True if these are all the entries that this node keeps. The receiver then discards all other entries of this log.
+   * True if these are all the entries that this node keeps. The receiver then discards any other entries that it holds
+   * for this log.
    */
   readonly isWhole: boolean;
 }
@@ -16,9 +17,9 @@ export interface Copy {
 /**
  * held   another node has the complete copy and keeps it for the next owner
  * gap    the other node lacks earlier entries, so all kept entries must be sent
- * none   no node is known to hold the copy
+ * none   this node does not know whether any node holds the copy
  */
 export type CopyOutcome = 'held' | 'gap' | 'none';
 
-/** Does not reject. */
+/** Sends copies to another node. Does not reject. */
 export type PutCopies = (copies: readonly Copy[]) => Promise<readonly CopyOutcome[]>;

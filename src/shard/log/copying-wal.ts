@@ -9,8 +9,8 @@ const NOT_HELD: AppendOutcome = {
 
 /**
  * A log whose newest entries count as durable only once another node also holds them, because a store may lose them in
- * a failover. Entries are sent to the other node first, which refuses them from a former owner. The store alone would
- * accept them from a former owner if a failover had lost the new owner's fence.
+ * a failover. Entries go to the other node first, which refuses them if this node is no longer the owner. The store
+ * alone would accept a former owner's entries if a failover had lost the new owner's fence.
  */
 export class CopyingWal implements Pick<Wal, 'append' | 'appendQueueOf'> {
   constructor(
@@ -25,8 +25,9 @@ export class CopyingWal implements Pick<Wal, 'append' | 'appendQueueOf'> {
   }
 
   /**
-   * Writes only entries that another node holds; a new owner may have acknowledged different entries in place of the
-   * rest. The log's head is checked in any case, to detect a newer owner.
+   * Writes only entries that another node holds. Other entries must not be written, because a new owner may have
+   * acknowledged different ones in their place. Their append still compares the log's head, so that a newer owner is
+   * detected.
    */
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     const held = await this.held(appends);

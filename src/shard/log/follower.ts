@@ -12,7 +12,7 @@ import { timelyAppend } from './timely-append.js';
 import { type EncodedEntry, type Head, isAt, isSameHead, type Position, type Takeover, type Wal } from './wal.js';
 import { type OwnTail, writeFence } from './write-fence.js';
 
-/** A log to follow. */
+/** A shard whose log can be followed. */
 export interface FollowedLog {
   readonly shard: number;
   /** The head of the log before its very first entry. */
@@ -27,16 +27,16 @@ export interface Taking {
   readonly told: Position | undefined;
   /** Entries of the log held by other nodes; each list is in order. */
   readonly copies: readonly (readonly EncodedEntry[])[];
-  /** The sequence up to which this node had read when it requested `copies`, which start after it. */
+  /** The newest sequence that this node had read when it requested `copies`. The copies start after it. */
   readonly behind: number;
   /**
-   * Deadline on the monotonic clock, after which other owners may acknowledge entries that are neither in the log nor
-   * in `copies`. Infinity if every acknowledged entry is in the log.
+   * Deadline on the monotonic clock. After it, other owners may acknowledge entries that are neither in the log nor in
+   * `copies`. Infinity if every acknowledged entry is in the log.
    */
   readonly untilMs: number;
 }
 
-/** `healed`: number of lost entries that were put back into the log. */
+/** A shard that this node has taken over. `healed` is the number of lost entries that were put back into its log. */
 export interface TakenOver {
   readonly recovered: Recovered;
   readonly healed: number;
@@ -44,7 +44,8 @@ export interface TakenOver {
 
 /**
  * The log lacks an acknowledged entry. If the log ends before that entry, a node that has acknowledged or read it can
- * put it back. If a different entry is in its place, the store lost it before a new owner without that entry took over.
+ * put it back. If a different entry is in its place, the store had lost it before an owner without that entry took
+ * over.
  */
 export class MissingEntryError extends LossError {
   constructor(
@@ -58,25 +59,28 @@ export class MissingEntryError extends LossError {
 
 type Reader = LogReaderDeps & Pick<TakeOverDeps, 'delay'> & { readonly wal: Pick<Wal, 'head' | 'read'> };
 
-/** Maximum number of times that a log may appear to end before its head. It may have grown between the two reads. */
+/**
+ * Maximum number of times that the log may appear to end before its head. This can happen because the log grows between
+ * the two reads.
+ */
 const SHORT_LOOKS_MAX = 5;
 const SHORT_LOOK_MS = 50;
 
 /**
- * Standby copy of a shard that another owner serves, built by reading that owner's log. Everything that it applies is
- * durable. Like the owner, it keeps the newest entries, so that either of them can put back entries lost by the store.
+ * Standby copy of a shard that another owner serves, built by reading that owner's log. It applies only durable
+ * entries. Like the owner, it keeps the newest entries, so that either of them can put back entries lost by the store.
  * The follower can take over the shard at any time without loading anything.
  */
 export class Follower implements OwnTail {
   private readonly replay: Replay;
-  /** The latest read of the log. Reads run one at a time. */
+  /** The latest read of the log. Each read starts when the previous one has ended. */
   private last: Promise<unknown> = Promise.resolve();
-  /** True once the wallets are being served or have been dropped, so that queued reads must not change them. */
+  /** True once the wallets are being served or have been dropped. Queued reads must not change them after that. */
   private isOver = false;
 
   /**
-   * Continues from a recovered state, or from a state that this node has been serving. `awaited` is the newest entry
-   * that this node has acknowledged, if the log does not contain it yet.
+   * Follows a log from a recovered state, or from a state that this node has been serving. `awaited` is the newest
+   * entry that this node has acknowledged; it is set only if the log does not contain that entry yet.
    */
   constructor(
     readonly shard: number,
@@ -87,9 +91,9 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Loads the newest snapshot and the current log. Rejects with a `RecoveryError` if this is impossible. Accepts a log
-   * that ends before this node's newest acknowledged entry, because its owner or a node with a copy may put the missing
-   * entries back.
+   * Loads the newest snapshot and the current log, and starts to follow the log. Rejects with a `RecoveryError` if this
+   * is impossible. The log may end before this node's newest acknowledged entry, because its owner or a node with a
+   * copy may put the missing entries back.
    */
   static async begin({ shard, genesis }: FollowedLog, deps: RecoveryDeps): Promise<Follower> {
     const found = await deps.wal.head(shard);
@@ -108,7 +112,7 @@ export class Follower implements OwnTail {
     return this.replay.tallies;
   }
 
-  /** Keys of the rounds evicted from memory while following. */
+  /** Keys of the rounds that left memory while this node followed the log. */
   get left(): EvictedKeys | undefined {
     return this.replay.left;
   }
@@ -132,18 +136,18 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Applies the rest of the log; resolves to the number of entries. If they do not follow from the applied ones,
-   * rejects with a `RecoveryError`, and the follower is then useless. Outage errors are passed on, and the follower can
-   * continue after them.
+   * Applies the rest of the log and resolves to the number of applied entries. Rejects with a `RecoveryError` if they
+   * do not follow from the entries applied before; the follower cannot be used after that. Errors of an outage are
+   * passed on, and the follower can continue after them.
    */
   readOn(deps: LogReaderDeps, yieldTurn: () => Promise<void>): Promise<number> {
     return this.alone(() => this.readToEnd(deps, yieldTurn));
   }
 
   /**
-   * Reads up to the log's head and resolves to that head. A log that lacks only entries kept here is accepted, because
-   * they are put back together with the fence. Rejects with a `LossError` if the log diverges, lacks more than the kept
-   * entries, or has no entries up to its head.
+   * Reads up to the log's head and resolves to that head. The log may lack entries that are kept here, because they are
+   * put back together with the fence. Rejects with a `LossError` if the log diverges, lacks more than the kept entries,
+   * or has no entries up to its head.
    */
   private async catchUp(deps: Reader, yieldTurn: () => Promise<void>): Promise<Head> {
     for (let short = 0; ; ) {
@@ -183,8 +187,8 @@ export class Follower implements OwnTail {
       // A log that has lost its tail ends before the entries applied here.
       const isAsSeen = over === undefined || isSameHead(this.head, over) || isSameHead(found, over);
       if (!isAsSeen) throw new FencedError(shard, found);
-      // Meanwhile this node has unloaded the shard and reloaded it from a log that had lost its tail. The copies
-      // requested from other nodes do not include that tail.
+      // While the request was pending, this node has unloaded the shard and reloaded it from a log that had lost its
+      // tail. The copies that it requested from other nodes do not include that tail.
       if (this.head.lsn.sequence < behind) throw new Error('its log is shorter than when others were asked for copies');
       this.takeCopies(copies, deps);
       const { head: previous, timeMs } = this;
@@ -192,7 +196,7 @@ export class Follower implements OwnTail {
         const isAccepted = await lossAcceptedSince(told.lsn.epoch, shard, previous, deps);
         if (!isAccepted) throw new MissingEntryError(shard, previous, told);
       }
-      // Rounds may have been evicted since following began.
+      // Rounds may have left memory since this node began to follow the log.
       mustHaveArchive(shard, this.from.tallies, deps);
       const takeover: Takeover = makeFenceOver(shard, previous, timeMs, deps);
       const healed = await writeFence(takeover, this, { ...deps, wal: timelyAppend(deps.wal, untilMs, deps.clock) });
@@ -222,8 +226,8 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Applies copies of entries that follow the entries read here. The log has lost them or never received them. They are
-   * put back together with the fence.
+   * Applies copies of entries that follow the entries read here. The log has lost these entries or never received them;
+   * they are put back together with the fence.
    */
   private takeCopies(copies: readonly (readonly EncodedEntry[])[], { format }: Pick<TakeOverDeps, 'format'>): void {
     const newestFirst = [...copies].sort((a, b) => compareLsn(endOf(b), endOf(a)));
@@ -238,7 +242,10 @@ export class Follower implements OwnTail {
     for (let read = next(); read !== undefined; read = next()) this.take(read);
   }
 
-  /** True if the acknowledged entry is missing here. Entries older than all kept ones are not checked. */
+  /**
+   * True if the acknowledged entry is missing here. If the entry is older than all kept ones, this cannot be checked,
+   * and the result is false.
+   */
   private lacks(told: Position): boolean {
     const { sequence } = told.lsn;
     if (sequence > this.head.lsn.sequence) return true;

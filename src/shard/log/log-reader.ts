@@ -2,7 +2,7 @@ import { formatLsn, isSameLsn, type Lsn } from './lsn.js';
 import { AcceptedLossError, LossError, NewerEntryError } from './recovery-error.js';
 import { type Entry, type EntryFormat, type Head, isSameHead, type ReadHeader, type Wal } from './wal.js';
 
-/** A decoded entry, and its bytes in the log. */
+/** A decoded entry, with the bytes that the log contains. */
 export interface ReadEntry {
   readonly entry: Entry;
   readonly bytes: Buffer;
@@ -18,17 +18,18 @@ const PAGE_ENTRIES = 256;
 /**
  * Reads a shard's log after the entry `after`, page by page, up to the current end. Checks that every entry follows its
  * predecessor, the first one `after`. Throws a `RecoveryError` at a gap, at a foreign or damaged entry, and at the
- * fence of an accepted loss. Outage errors are passed on.
+ * fence of an accepted loss. Errors of an outage are passed on.
  *
- * A page can be read only once, and a page that is not read to its end is the last one. Entries are decoded one at a
- * time. If a whole page is decoded at once, its events survive until the page ends, and garbage collection takes as
- * long as all other work: with entries of 100 events, 75 MB of log per CPU second instead of 185 MB.
+ * Each page can be iterated only once, and the iteration over pages stops after a page that was not read to its end.
+ * Entries are decoded one at a time. If a whole page is decoded at once, its events survive until the page ends, and
+ * garbage collection takes as long as all other work: with entries of 100 events, 75 MB of log are read per CPU second
+ * instead of 185 MB.
  */
 export function readLog(shard: number, after: Head, { wal, format }: LogReaderDeps): Pages<Entry> {
   return readPages(shard, after, wal, (bytes) => decodeEntry(bytes, shard, format), checkNoLoss);
 }
 
-/** Like `readLog`, but without events, and reads past accepted losses. */
+/** Like `readLog`, but decodes no events and reads past accepted losses. */
 export function readHeaders(shard: number, after: Head, { wal, format }: LogReaderDeps): Pages<ReadHeader> {
   return readPages(shard, after, wal, (bytes) => orLoss(shard, () => format.decodeHeader(bytes)));
 }
@@ -95,7 +96,7 @@ export async function hasEntry(shard: number, head: Head, deps: LogReaderDeps): 
   return found !== undefined && isSameHead(found.entry.head, head);
 }
 
-/** The newest time in an entry, because the entry's own time is that of its first event. */
+/** The newest time in an entry. It differs from the entry's own time, which is that of its first event. */
 export function newestTimeOf(entry: Entry): number {
   return entry.events[entry.events.length - 1]?.timeMs ?? entry.timeMs;
 }
@@ -120,7 +121,10 @@ export function checkNoLoss(entry: Entry): void {
   if (entry.owner?.afterLoss) throw new AcceptedLossError(entry);
 }
 
-/** Throws a `RecoveryError` unless the entry follows its predecessor: no gap, no foreign entry, no repetition. */
+/**
+ * Throws a `RecoveryError` unless the entry follows its predecessor, that is, if there is a gap, a foreign entry or a
+ * repetition.
+ */
 export function checkContinuity(entry: ReadHeader, shard: number, last: Head): void {
   const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
   const follows = isSameLsn(entry.previousLsn, last.lsn) && entry.previousChecksum === last.checksum;

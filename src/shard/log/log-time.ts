@@ -4,7 +4,7 @@ import type { Entry } from './wal.js';
 
 /**
  * Minimum correction of log time. For smaller differences, log time stands still until the clock has caught up. The
- * limit also distinguishes a correction from clocks that differ slightly.
+ * limit also ensures that clocks which differ slightly do not cause a correction.
  *
  * Log time never goes back within an owner's epoch. If a log was written with a clock that was far ahead, log time
  * would stand still until that date, and no round would be archived and no id forgotten. Therefore one kind of entry

@@ -1,6 +1,6 @@
 /**
- * The position of an entry in a shard's log, written as `<epoch>-<sequence>`; also its id in a Redis stream. The epoch
- * increases with every owner and the sequence with every entry. A new epoch continues the sequence.
+ * The position of an entry in a shard's log, written as `<epoch>-<sequence>`. In a Redis stream, it is also the entry's
+ * id. The epoch increases with every owner and the sequence with every entry. A new epoch continues the sequence.
  */
 export interface Lsn {
   readonly epoch: number;

@@ -30,7 +30,7 @@ export async function findOrphans(
   }
 }
 
-/** The index of the entry with this head; 0 if there is none. */
+/** The index of the entry with this head; 0 if no entry has it. */
 function placeOf(head: Head, told: readonly EncodedEntry[]): number {
   return Math.max(
     0,

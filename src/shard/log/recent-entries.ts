@@ -1,6 +1,8 @@
 import { type EncodedEntry, type Head, isSameHead } from './wal.js';
 
-/** Maximum number of entries per append. All kept entries could be too much for one call to the store. */
+/**
+ * Maximum number of entries per append, because all kept entries together could be too much for one call to the store.
+ */
 export const PIECE_ENTRIES = 1000;
 
 /**
@@ -44,8 +46,8 @@ export class RecentEntries {
 
   /** The entries after `head`, in order; undefined if `head` is unknown or too old. */
   findAfter(head: Head): readonly EncodedEntry[] | undefined {
-    // Compute the index from the sequence. Thousands of entries are kept, and on nodes that hold copies a search took
-    // longer than all other work.
+    // Compute the index from the sequence. A node keeps thousands of entries, and on nodes that hold copies a search
+    // took longer than all other work.
     const at = this.entries.length - 1 - (this.newest.lsn.sequence - head.lsn.sequence);
     const found = at < this.start ? undefined : this.entries[at];
     if (found !== undefined && isSameHead(found.head, head)) return this.entries.slice(at + 1);

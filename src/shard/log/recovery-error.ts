@@ -3,7 +3,7 @@ import type { Entry } from './wal.js';
 
 /**
  * The log cannot be continued in its current state. walletd does not guess; an operator must investigate. `fact` is the
- * message without advice.
+ * message without its advice to the operator.
  */
 export class RecoveryError extends Error {
   override readonly name: string = 'RecoveryError';
@@ -26,10 +26,10 @@ export class LossError extends RecoveryError {
 /** The log ends before its head, possibly only for a moment while its store fails over. */
 export class ShortLogError extends LossError {}
 
-/** An entry written by a newer walletd, which can read it; nothing is lost. */
+/** A newer walletd wrote the entry and can read it, so nothing is lost. */
 export class NewerEntryError extends RecoveryError {}
 
-/** The log has the fence of an accepted loss, and a reader that comes from before the fence cannot continue. */
+/** The log contains the fence of an accepted loss. A reader whose state comes from before the fence cannot continue. */
 export class AcceptedLossError extends LossError {
   constructor(readonly fence: Entry) {
     const at = `entry ${formatLsn(fence.lsn)} of shard ${fence.shard}`;

@@ -24,15 +24,15 @@ export interface RecoveryDeps extends RetryPolicy {
   readonly snapshotFormat: SnapshotFormat;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Lets the thread's other work run. */
+  /** Yields to the thread's other work. */
   readonly yieldTurn: () => Promise<void>;
-  /** Maximum bytes of newest entries to keep in case the store loses them. */
+  /** Maximum number of bytes of the newest entries that are kept in case the store loses them. */
   readonly recentBytesMax: number;
   /** The newest entry of a shard that this node has acknowledged, according to the node's local record. */
   readonly acknowledged: (shard: number) => Position | undefined;
   /** If false, archived rounds cannot be looked up, and a log with archived rounds is refused. */
   readonly hasArchive?: boolean;
-  /** Sizes of the memory tables, also used by `snapshotFormat`; undefined: sizes for many players. */
+  /** Sizes of the tables in memory, which `snapshotFormat` must use as well. Undefined: sizes for many players. */
   readonly tableSizes?: TableSizes;
 }
 
@@ -41,15 +41,15 @@ export interface Recovered extends Reached {
   readonly recent: RecentEntries;
   /** Number of events replayed on top of the snapshot. */
   readonly events: number;
-  /** The marks of the snapshot from which recovery started. */
+  /** The log marks of the snapshot from which recovery started. */
   readonly marks: readonly LogMark[];
-  /** Ids of newer snapshots, which proved damaged. */
+  /** Ids of newer snapshots that proved to be damaged. */
   readonly damaged: readonly string[];
   /** Publication time of that snapshot, in ms; undefined without a snapshot. */
   readonly snapshotMs: number | undefined;
 }
 
-/** A replay that has not begun, and the heads that it must pass. */
+/** A replay that has not begun, and the heads of entries that the log must still contain. */
 interface Beginning {
   readonly replay: Replay;
   /**
@@ -61,7 +61,7 @@ interface Beginning {
   readonly damaged: readonly string[];
 }
 
-/** Rebuilds a taken-over shard, up to its own fence. */
+/** Rebuilds a shard that has been taken over. The replay ends with the shard's own fence. */
 export async function recover({ shard, previous, entry }: Takeover, genesis: Head, deps: RecoveryDeps) {
   return await rebuild({ shard, genesis, found: previous, target: entry.head }, deps);
 }
@@ -72,7 +72,7 @@ type Yield = () => Promise<void>;
 export interface Rebuild {
   readonly shard: number;
   readonly genesis: Head;
-  /** The log's head when it was found. */
+  /** The log's head when the rebuild began. After a takeover, this is the head before the fence. */
   readonly found: Head;
   /** Target of the replay: `found`, or the fence after it. */
   readonly target: Head;
@@ -179,8 +179,8 @@ async function replayTo(
 }
 
 /**
- * The newest entries before the start of the snapshot, which a store that loses its tail can also lose. Includes only
- * entries that the log still contains without a gap.
+ * The newest entries before the start of the snapshot. They are kept because a store that loses the tail of a log can
+ * also lose these. Includes only entries that the log still contains without a gap.
  */
 async function recentBefore(
   { start, marks }: Replay,

@@ -24,7 +24,7 @@ export interface Reached {
   readonly logBytes: number;
   /** Number of entries with events that are in no snapshot, or that were replayed on top of one. */
   readonly tailEntries: number;
-  /** Undefined unless the caller requested these keys. */
+  /** Keys of the rounds that left memory during the replay; undefined unless the caller requested them. */
   readonly left: EvictedKeys | undefined;
 }
 
@@ -34,29 +34,29 @@ export interface Reached {
  *
  *   log       ... s | s+1 .................... e | e+1 ................ h | h+1 ...
  *                 ^start                       ^end                     ^head
- *   events          left out where the wallet      all applied
- *                   of the snapshot has them
+ *   events          skipped if the wallet in       all applied
+ *                   the snapshot has them
  */
 export class Replay {
   /** The newest applied entry; initially the position after which replay begins. */
   head: Head;
   /** Log time at the head, in ms: never goes back unless a fence sets it back (log-time.ts). */
   timeMs: number;
-  /** Bytes of the log from its very first entry up to the head. */
+  /** Total bytes of the log from its very first entry up to the head. */
   logBytes: number;
-  /** Number of entries taken, without fences. */
+  /** Number of entries taken so far, without fences. */
   batches = 0;
-  /** Number of events in these entries, including skipped ones. */
+  /** Number of events in the entries taken so far, including skipped events. */
   events = 0;
   /** Keys of the rounds that left memory during replay; undefined unless the caller requested them. */
   left: EvictedKeys | undefined = undefined;
 
   private constructor(
-    /** Undefined if the replay begins before the log's first entry. */
+    /** Manifest of the snapshot; undefined if the replay begins before the log's first entry. */
     readonly manifest: Manifest | undefined,
-    /** The wallets contain all events up to here; replay takes the entries after this head. */
+    /** The wallets contain all events up to this head. The replay takes the entries after it. */
     readonly start: Head,
-    /** The wallets may already contain some events up to here. */
+    /** The wallets may also contain some of the events after `start`, up to this entry. */
     readonly end: Lsn,
     readonly wallets: Wallets,
     readonly tallies: Tallies,
@@ -70,7 +70,7 @@ export class Replay {
     return new Replay(undefined, genesis, LSN_ZERO, new Wallets(sizes), Tallies.ofNothing());
   }
 
-  /** Continues from a state known up to `head`. */
+  /** Continues from a known state at `head`. */
   static from({ wallets, tallies, head, timeMs, logBytes, tailEntries, left }: Reached): Replay {
     const replay = new Replay(undefined, head, LSN_ZERO, wallets, tallies);
     replay.timeMs = timeMs;
@@ -85,7 +85,7 @@ export class Replay {
     return Replay.ofWallets(manifest, await readSnapshot(manifest, deps));
   }
 
-  /** Starts from a snapshot that has been read. */
+  /** Starts from a snapshot that the caller has already read. */
   static ofWallets(manifest: Manifest, wallets: Wallets): Replay {
     const { tallies, timeMs } = manifest;
     const since = formatLsn(manifest.start.lsn);
@@ -108,8 +108,8 @@ export class Replay {
   }
 
   /**
-   * True if the snapshot may contain events of the entry with this LSN. The snapshot contains none of a later owner's
-   * entries, which replace those in the snapshot if the log lost its tail and then continued.
+   * True if the snapshot may contain events of the entry with this LSN. A snapshot never contains entries of a later
+   * owner. If the log has lost its tail, a later owner's entries may have replaced entries that the snapshot contains.
    */
   mayHold({ epoch, sequence }: Lsn): boolean {
     return sequence <= this.end.sequence && epoch <= this.end.epoch;
@@ -123,7 +123,7 @@ export class Replay {
   }
 
   /**
-   * Takes the entry that follows the head. An entry that contradicts the snapshot is not applied: the log has lost
+   * Takes the entry that follows the head. An entry that contradicts the snapshot is not applied. The log has then lost
    * entries, which the caller must detect. Throws an `AssertionFailure` if an event does not fit.
    */
   take({ entry, bytes }: ReadEntry): void {
@@ -143,8 +143,8 @@ export class Replay {
   }
 
   /**
-   * Applies an event that the snapshot may already contain. The event is always counted, because the snapshot's ledger
-   * totals are those at its start.
+   * Applies an event that the snapshot may already contain. The event is counted in any case, because the snapshot's
+   * ledger totals are those at its start.
    */
   private applyNew(event: Event, lsn: Lsn): void {
     this.apply(event, lsn);
@@ -154,7 +154,7 @@ export class Replay {
 
   /**
    * Takes the entries of a page, up to `target` if the page contains it, and yields after each. Returns true once
-   * `target` is reached. `look` is called with each entry before it is taken.
+   * `target` is reached. Calls `look` with each entry before taking it.
    */
   async takePage(
     page: Iterable<ReadEntry>,
@@ -173,8 +173,8 @@ export class Replay {
 
   /**
    * Applies one event of the entry `lsn`, which comes after the start. Returns false if the snapshot's wallet already
-   * contains the event, because the shard continues to serve while a snapshot is taken. Throws an `AssertionFailure` if
-   * the event does not fit.
+   * contains the event, which is possible because the shard continues to serve while a snapshot is taken. Throws an
+   * `AssertionFailure` if the event does not fit.
    */
   apply(event: Event, lsn: Lsn): boolean {
     if (this.mayHold(lsn)) {

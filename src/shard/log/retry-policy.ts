@@ -10,7 +10,10 @@ export interface RetryPolicy {
   readonly delay: (ms: number) => Promise<void>;
 }
 
-/** Number of attempts at startup. They take about ten seconds, because an operator may be waiting. */
+/**
+ * Number of attempts at startup. They take about ten seconds in total, because an operator may be waiting for the
+ * result.
+ */
 export const ATTEMPTS_AT_START = 10;
 const RETRY_MS = 200;
 const RETRY_MAX_MS = 2000;
@@ -39,7 +42,7 @@ export async function withRetries<T>(
   }
 }
 
-/** True if no retry can succeed because the log is broken or walletd has a bug. */
+/** True if no retry can succeed, because the log is broken or walletd has a bug. */
 export function isPermanent(error: unknown): boolean {
   return error instanceof RecoveryError || error instanceof AssertionFailure;
 }

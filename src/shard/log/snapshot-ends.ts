@@ -4,8 +4,8 @@ import { LossError } from './recovery-error.js';
 import { type Entry, type Head, isSameHead } from './wal.js';
 
 /*
- * A log must still contain the last entry of each snapshot, complete or damaged, unless it was trimmed. Otherwise the
- * log has lost entries that may have been acknowledged.
+ * Checks that a log still contains the last entry of each snapshot, whether complete or damaged, unless that entry was
+ * trimmed. If it is missing, the log has lost entries that may have been acknowledged.
  */
 
 /** Throws a `LossError` if the snapshot reaches beyond this head of the log. */
@@ -16,7 +16,10 @@ export function checkAgainstLog({ id, shard, end }: Manifest, head: Head): void 
   );
 }
 
-/** Throws a `LossError` if the entry is at a snapshot's end but differs from the entry that the snapshot contains. */
+/**
+ * Throws a `LossError` if the entry is at the end of a snapshot but differs from the entry that the snapshot contains
+ * there.
+ */
 export function checkEnds(ends: readonly Head[], { shard, lsn, head }: Entry): void {
   for (const end of ends) {
     if (lsn.sequence !== end.lsn.sequence || isSameHead(head, end)) continue;
@@ -27,8 +30,8 @@ export function checkEnds(ends: readonly Head[], { shard, lsn, head }: Entry): v
 }
 
 /**
- * Throws a `LossError` if the log ends before a snapshot does. Compares sequences instead of LSNs: a log that lost its
- * tail continues in a new epoch, so its fences have higher LSNs than the lost entries.
+ * Throws a `LossError` if the log ends before a snapshot does. Compares sequences instead of LSNs, because a log that
+ * lost its tail continues in a new epoch, so that its fences have higher LSNs than the lost entries.
  */
 export function checkReached(ends: readonly Head[], shard: number, last: Lsn): void {
   for (const end of ends) {

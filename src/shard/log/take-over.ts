@@ -25,15 +25,15 @@ export interface TakeOverDeps extends RetryPolicy {
   /** 16 hexadecimal digits that distinguish this fence from every other. */
   readonly newNonce: () => string;
   /**
-   * True if an operator has confirmed this clock, so that log time that is far ahead is set back. Undefined means not
-   * confirmed.
+   * True if an operator has confirmed this clock. Log time that is far ahead is then set back. If undefined, the clock
+   * is not confirmed.
    */
   readonly isClockConfirmed?: ((nowMs: number) => boolean) | undefined;
-  /** Receives the newest time of a log before its fence; 0 for an empty log. */
+  /** Receives the newest time of a log before its fence; the time is 0 if the log is empty. */
   readonly onFound?: ((newestMs: number) => void) | undefined;
 }
 
-/** The log has a different owner than this process assumed. */
+/** The log has an owner other than the one that this process expected. */
 export class FencedError extends RecoveryError {
   override readonly name = 'FencedError';
 
@@ -45,7 +45,7 @@ export class FencedError extends RecoveryError {
   }
 }
 
-/** Takes over shards from any owner, because starting a process is a deliberate act. */
+/** Takes over shards from any owner. No check is needed, because starting a process is a deliberate act. */
 export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Takeover[]> {
   const seal: MakeFence = (shard, head, newest) => {
     return encodeFence(shard, head, newest === undefined ? 0 : timeOf(newest, deps), deps);
@@ -54,9 +54,9 @@ export async function takeOver(shards: readonly number[], deps: TakeOverDeps): P
 }
 
 /**
- * Takes over shards from this same owner after a thread has died. Begins a new epoch, so that no append of the old
- * epoch can still succeed. `heads` are the heads known to this owner; throws a `FencedError` if a log has a different
- * head.
+ * Fences shards that this process already owns, after one of its threads has died. Begins a new epoch, so that no
+ * append of the old epoch can still succeed. `heads` are the heads that this owner knows. Throws a `FencedError` if a
+ * log has a different head.
  */
 export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOverDeps): Promise<readonly Takeover[]> {
   const fences: Takeover[] = [];
@@ -72,8 +72,8 @@ export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOve
 }
 
 /**
- * Retries until every append has succeeded or conflicted. Retries send the same bytes, and an entry that is already in
- * the log has the outcome `duplicate`.
+ * Retries until every append has succeeded or conflicted. Each retry sends the same bytes. If an entry is already in
+ * the log, its outcome is `duplicate`.
  */
 export async function appendWithRetries(
   appends: readonly Append[],
@@ -89,8 +89,8 @@ export async function appendWithRetries(
 }
 
 /**
- * Creates a fence for a log of this same owner, which ends in `previous` and contains no time newer than `newestMs`.
- * The caller writes the fence. It must never be created twice, because a fence that was sent earlier can still arrive.
+ * Creates a fence for a log that ends in `previous` and contains no time newer than `newestMs`. The caller writes the
+ * fence. It must create only one fence for this head, because a fence that was sent earlier can still arrive.
  */
 export function makeFenceOver(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): Takeover {
   return { shard, previous, entry: encodeFence(shard, previous, newestMs, deps) };
@@ -134,8 +134,8 @@ async function timeOfNewest(shard: number, head: Head, deps: TakeOverDeps): Prom
 }
 
 /**
- * The entry's newest time, or 0 if the entry is unreadable. The shard's recovery, which follows, then stops, but the
- * takeover of the other shards continues.
+ * The entry's newest time, or 0 if the entry is unreadable. Only the recovery of that shard, which comes later, then
+ * fails; the takeover of the other shards continues.
  */
 function timeOf(bytes: Buffer, { format }: TakeOverDeps): number {
   try {

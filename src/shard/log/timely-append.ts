@@ -10,7 +10,7 @@ const ANSWER_MS = 1000;
 
 /**
  * The fence was too late to take over the log in the state that was found, because its former owner may have continued.
- * The takeover can be retried.
+ * The caller can retry the takeover.
  */
 export class OverdueError extends RecoveryError {
   override readonly name = 'OverdueError';
@@ -25,7 +25,7 @@ export class OverdueError extends RecoveryError {
  * log. Sends nothing after that time, even if opening a connection takes long, and does not trust answers that arrive
  * long after it. Compare-and-set alone is not sufficient: a failover may lose entries that were acknowledged meanwhile,
  * and the log then looks unchanged. An append that is sent in time but executed late runs on the server to which it was
- * sent. There it precedes all later appends, which then conflict.
+ * sent. There it comes before all later appends, which then conflict.
  */
 export function timelyAppend(wal: Pick<Wal, 'append'>, untilMs: number, clock: Clock): Pick<Wal, 'append'> {
   const isPast = (ms: number) => clock.monotonicMs() >= ms;

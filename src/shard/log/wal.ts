@@ -12,13 +12,16 @@ export interface Head {
   readonly checksum: number;
 }
 
-/** A remembered entry; `checksum` is undefined if only the LSN is known. */
+/** An entry that a process remembers; `checksum` is undefined if only the LSN is known. */
 export interface Position {
   readonly lsn: Lsn;
   readonly checksum: number | undefined;
 }
 
-/** True if the head is this entry. False for a different entry with the same LSN, from a diverged history. */
+/**
+ * True if the head is that of this entry. False for a different entry with the same LSN, which comes from a diverged
+ * history.
+ */
 export function isAt(head: Head, { lsn, checksum }: Position): boolean {
   return isSameLsn(head.lsn, lsn) && (checksum === undefined || head.checksum === checksum);
 }
@@ -29,15 +32,15 @@ export function isSameHead(a: Head, b: Head): boolean {
   );
 }
 
-/** An entry as stored in the log. After an unknown outcome, the same bytes are sent again. */
+/** An entry as stored in the log. If the outcome of its append is unknown, the same bytes are sent again. */
 export interface EncodedEntry {
   readonly head: Head;
   readonly bytes: Buffer;
 }
 
 /**
- * One shard's part of a flush. Usually it has one entry. It has none if there are only answers to confirm, for which
- * the head is checked, and several if the store has lost confirmed entries.
+ * One shard's part of a flush. Usually it has one entry. It has no entry if only the head has to be checked to confirm
+ * answers. It has several entries if the store has lost confirmed ones.
  */
 export interface Append {
   readonly shard: number;
@@ -64,7 +67,7 @@ export interface Takeover {
   readonly shard: number;
   /** The head before the fence. */
   readonly previous: Head;
-  /** The fence: the newest entry, and the end of the replay. */
+  /** The fence. It is the newest entry of the log, and the replay ends with it. */
   readonly entry: EncodedEntry;
 }
 
@@ -73,7 +76,10 @@ export function appendOf({ shard, previous, entry }: Takeover): Append {
   return { shard, expected: previous, entries: [entry] };
 }
 
-/** Makes the fence of a shard over its log's head; `newest` is the entry at that head, if the log has one. */
+/**
+ * Creates the fence that a shard's log gets after `head`. `newest` is the entry at that head; undefined if the log is
+ * empty.
+ */
 export type MakeFence = (shard: number, head: Head, newest: Buffer | undefined) => EncodedEntry;
 
 /** The logs of all shards in one store. */
@@ -92,28 +98,28 @@ export interface Wal {
    */
   append(appends: readonly Append[], isLate?: () => boolean): Promise<readonly AppendOutcome[]>;
   /**
-   * The append queue of a shard. Shards in the same queue are currently on the same server, so that appends to a slow
-   * server do not delay appends to other servers.
+   * The append queue of a shard. Shards with the same queue are currently on the same server. Separate queues ensure
+   * that a slow server does not delay appends to other servers.
    */
   appendQueueOf(shard: number): number;
   /** The log's current head. Throws if the store has no log for this shard. */
   head(shard: number): Promise<Head>;
-  /** Up to `limit` entries after `after`, in order; fewer only at the end of the log. */
+  /** Up to `limit` entries after `after`, in order. There are fewer only at the end of the log. */
   read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]>;
 }
 
-/** The owner of a shard, as its fence describes it to the next owner. */
+/** The owner of a shard. The owner's fence contains this description for the next owner. */
 export interface Owner {
   readonly host: string;
   readonly pid: number;
   readonly startedMs: number;
-  /** This owner has accepted that the log lacks acknowledged entries and is otherwise complete. */
+  /** Set if this owner has accepted that the log lacks acknowledged entries and is otherwise complete. */
   readonly acceptsLoss?: true;
-  /** This owner has accepted that rounds evicted before this fence are missing from the archive. */
+  /** Set if this owner has accepted that the archive lacks rounds that left memory before this fence. */
   readonly acceptsArchiveLoss?: true;
   /**
-   * This owner accepted a loss, so later entries follow from the snapshot at this fence, not from the entries before
-   * it.
+   * Set if this owner accepted a loss, so that later entries follow from the snapshot at this fence and not from the
+   * entries before it.
    */
   readonly afterLoss?: true;
 }
@@ -128,7 +134,7 @@ export interface EntryHeader {
 }
 
 /**
- * Header of an entry that was read, with the link to the previous entry. The checksum of the whole entry has been
+ * Header of an entry that was read. It links the entry to the previous one. The checksum of the whole entry has been
  * verified.
  */
 export interface ReadHeader extends Omit<EntryHeader, 'previous'> {
@@ -160,7 +166,7 @@ export interface EntryFormat {
   decode(bytes: Buffer): Entry;
   /** Like `decode`, but skips the events, whose decoding takes most of the time. */
   decodeHeader(bytes: Buffer): ReadHeader;
-  /** False for an event that a possible other owner of the log could not read. */
+  /** False if another node that may become the log's owner could not read the event. */
   canWrite(event: Event): boolean;
   /** The LSN in the entry's header, even if the entry is damaged; undefined if the bytes are too short. */
   tryLsn(bytes: Buffer): Lsn | undefined;

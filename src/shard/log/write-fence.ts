@@ -14,9 +14,9 @@ export interface OwnTail {
 export const ATTEMPTS_MAX = 5;
 
 /**
- * Writes this owner's fence to its own log. If a failover loses entries of `tail` meanwhile, appends them again with
- * the same bytes, until the log ends in the fence. Resolves to the number of lost entries. Throws a `FencedError` if
- * the log ends in an entry unknown to this owner.
+ * Writes this owner's fence to its own log. If a failover loses entries of `tail` in the meantime, appends them again
+ * with the same bytes. Repeats this until the log ends in the fence. Resolves to the number of lost entries. Throws a
+ * `FencedError` if the log ends in an entry unknown to this owner.
  */
 export async function writeFence(
   fenced: Takeover,
@@ -35,8 +35,8 @@ export async function writeFence(
 }
 
 /**
- * Entries that are missing after `head`, where the log ends, up to and including the fence. Undefined if `head` is
- * unknown or too old.
+ * The entries to append after `head`, where the log ends, up to and including the fence. Undefined if `head` is unknown
+ * or too old.
  */
 export function maybeMissing(head: Head, fenced: Takeover, tail: OwnTail): readonly EncodedEntry[] | undefined {
   const { previous, entry } = fenced;
@@ -44,7 +44,7 @@ export function maybeMissing(head: Head, fenced: Takeover, tail: OwnTail): reado
   if (isSameHead(head, previous)) return [entry];
   const lost = tail.findEntriesAfter(head);
   const newest = lost?.at(-1);
-  // The fence may follow an entry that became durable without its owner's knowledge.
+  // The entry before the fence may have become durable without its owner's knowledge.
   return lost !== undefined && newest !== undefined && isSameHead(newest.head, previous) ? [...lost, entry] : undefined;
 }
 

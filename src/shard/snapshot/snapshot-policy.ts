@@ -1,11 +1,11 @@
 import { compareLsn, type Lsn } from '../log/lsn.js';
 import type { LogMark, Manifest } from './snapshot-store.js';
 
-/** Determines when to take snapshots, and how many snapshots and how much of the log to keep. */
+/** Determines when snapshots are taken, and how many snapshots and how much of the log are kept. */
 export interface SnapshotPolicy {
-  /** A snapshot is due after this many log entries; 0 for no such limit. */
+  /** A snapshot is due after this many log entries; 0 means no such limit. */
   readonly everyEntries: number;
-  /** A snapshot is due after this many ms if the log has new entries; 0 for no such limit. */
+  /** A snapshot is due after this many ms if the log has new entries; 0 means no such limit. */
   readonly everyMs: number;
   /** Number of newest snapshots to keep per shard. */
   readonly keep: number;
@@ -14,8 +14,8 @@ export interface SnapshotPolicy {
 }
 
 /**
- * Log marks reach back over at least this many bytes of the log, so that readers of the newest entries find one to
- * start from; further if more history is kept.
+ * Log marks cover at least this many bytes of the log, so that readers of the newest entries find a mark to start from.
+ * They cover more if more history is kept.
  */
 const MARKED_BYTES_MIN = 16 * 1024 * 1024;
 const MARKS_MAX = 64;
@@ -27,8 +27,8 @@ export function isDue(policy: SnapshotPolicy, entriesSince: number, sinceMs: num
 }
 
 /**
- * Marks for a new snapshot that starts at `start`: those of the previous snapshot, thinned out to limit their number,
- * and `start`.
+ * Marks for a new snapshot that starts at `start`. They are `start` and the marks of the previous snapshot, thinned out
+ * to limit their number.
  */
 export function nextMarks(marks: readonly LogMark[], start: LogMark, policy: SnapshotPolicy): readonly LogMark[] {
   const markedBytes = Math.max(policy.historyBytesMax, MARKED_BYTES_MIN);
@@ -46,8 +46,8 @@ export function nextMarks(marks: readonly LogMark[], start: LogMark, policy: Sna
 
 /**
  * The position before which the log may be trimmed: the newest mark that leaves the configured history before the
- * oldest snapshot. Undefined while there are fewer snapshots than configured, or no mark is old enough. `kept` are the
- * newest complete snapshots.
+ * oldest snapshot. Undefined while there are fewer snapshots than configured, or while no mark is old enough. `kept`
+ * are the newest complete snapshots.
  */
 export function trimPoint(kept: readonly Manifest[], policy: SnapshotPolicy): Lsn | undefined {
   const starts = kept.flatMap(({ marks }) => marks.at(-1) ?? []);

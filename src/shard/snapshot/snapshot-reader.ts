@@ -23,13 +23,13 @@ export interface SnapshotListDeps {
 export interface SnapshotReaderDeps {
   readonly snapshots: Pick<SnapshotStore, 'readChunks'>;
   readonly snapshotFormat: SnapshotFormat;
-  /** Lets the thread's other work run. */
+  /** Yields to the thread's other work. */
   readonly yieldTurn: () => Promise<void>;
 }
 
 /** A shard's snapshots in a store. Only their manifests have been checked; chunks have not been read. */
 export interface SnapshotList {
-  /** Complete snapshots, newest end first. */
+  /** Complete snapshots, sorted by their end, newest first. */
   readonly whole: readonly Manifest[];
   readonly damaged: readonly { readonly id: string; readonly reason: string }[];
   /** Ids of snapshots that were begun but not published. */
@@ -37,8 +37,8 @@ export interface SnapshotList {
 }
 
 /**
- * Number of chunks per read, about a megabyte: few round trips to a remote store, and little memory compared with the
- * wallets.
+ * Number of chunks per read, about a megabyte. This takes few round trips to a remote store, and little memory compared
+ * with the wallets.
  */
 const CHUNKS_AT_ONCE = 8;
 
@@ -47,7 +47,7 @@ export async function listSnapshots(shard: number, deps: SnapshotListDeps): Prom
   return sortSnapshots(shard, await deps.snapshots.snapshots(shard), deps.snapshotFormat);
 }
 
-/** Sorts the stored snapshots of a shard by state. */
+/** Sorts a shard's stored snapshots into complete, damaged and unfinished ones. */
 export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], format: SnapshotFormat): SnapshotList {
   const whole: Manifest[] = [];
   const damaged: { id: string; reason: string }[] = [];
@@ -69,7 +69,7 @@ export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], 
 
 /**
  * Loads the chunks of a complete snapshot. Throws a `DamagedSnapshotError` if a chunk is missing or differs from its
- * description in the manifest. Outage errors of the store are passed on.
+ * description in the manifest. Errors of a store outage are passed on.
  */
 export async function readSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<Wallets> {
   const reader = deps.snapshotFormat.beginReading(manifest);
@@ -123,7 +123,7 @@ function openManifest(shard: number, stored: StoredSnapshot & { manifest: Buffer
   return manifest;
 }
 
-/** Reports unreadable bytes as damage, not as a transient error. */
+/** Calls `read`. If the bytes are unreadable, reports damage instead of a transient error. */
 function orDamaged<T>({ shard, id }: Manifest, read: () => T): T {
   try {
     return read();

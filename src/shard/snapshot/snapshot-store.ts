@@ -31,7 +31,7 @@ export interface LogMark {
   readonly bytes: number;
 }
 
-/** Description of a snapshot, which completes it. */
+/** Describes a snapshot. Once the manifest is stored, the snapshot is complete. */
 export interface Manifest {
   /** 16 hexadecimal digits. */
   readonly id: string;
@@ -44,7 +44,7 @@ export interface Manifest {
   readonly timeMs: number;
   readonly players: number;
   readonly chunks: readonly ChunkSummary[];
-  /** Ledger totals of the log up to `start`; undefined in snapshots by a walletd version without ledger totals. */
+  /** Ledger totals of the log up to `start`. Undefined if a walletd version without ledger totals took the snapshot. */
   readonly tallies?: LedgerTotalsJson | undefined;
   /** Positions up to which the log may be trimmed later, oldest first. The last one is `start`. */
   readonly marks: readonly LogMark[];
@@ -76,13 +76,13 @@ export interface SnapshotStore {
    */
   publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean>;
   /**
-   * Deletes a snapshot, complete or not. If the store does not contain `kept`, byte for byte, deletes nothing and
-   * returns false.
+   * Deletes a snapshot, whether complete or not. Returns false and deletes nothing if the store does not contain the
+   * snapshots in `kept` with exactly these manifests.
    */
   deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean>;
   /**
-   * Removes entries before `before` from the log. May leave some of them, and never removes the newest entry. The store
-   * must contain `kept`, as above.
+   * Removes entries before `before` from the log. May leave some of them, and never removes the newest entry. Like
+   * `deleteSnapshot`, does nothing if the store does not contain `kept`.
    */
   trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean>;
 }

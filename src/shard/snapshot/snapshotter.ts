@@ -17,9 +17,9 @@ export interface SnapshotterDeps extends RetryPolicy {
   readonly policy: SnapshotPolicy;
   /** 16 hexadecimal digits that distinguish this snapshot from every other. */
   readonly newId: () => string;
-  /** Writes local files of the node that must not be older than the snapshot. Does not reject. */
+  /** Writes files of this node that must never be older than its snapshot. Does not reject. */
   readonly beforePublish?: (shard: number) => Promise<void>;
-  /** Lets the thread's other work run. */
+  /** Yields to the thread's other work. */
   readonly yieldTurn: () => Promise<void>;
 }
 
@@ -33,23 +33,23 @@ export type SnapshotResult =
       readonly bytes: number;
       readonly tookMs: number;
     }
-  /** The log contains no entry with events since the last snapshot. */
+  /** The log contains no entry with events that is newer than the last snapshot. */
   | { readonly type: 'unchanged'; readonly shard: number }
   | { readonly type: 'abandoned'; readonly shard: number; readonly reason: string };
 
 /** The newest snapshot of a shard. */
 export interface NewestSnapshot {
-  /** Sequence after which replay begins. */
+  /** Sequence of the entry after which replay begins. */
   readonly sequence: number;
   /** Publication time, in log time. */
   readonly timeMs: number;
 }
 
-/** The shard of which a snapshot is taken. */
+/** The shard whose snapshot is taken. */
 export interface SnapshotSubject {
   readonly id: number;
   readonly source: SnapshotSource | undefined;
-  /** Notes that the new snapshot contains all but this many of the shard's newest entries. */
+  /** Notes that the new snapshot contains all of the shard's entries except this many of the newest ones. */
   snapshotTaken(entries: number): void;
 }
 
@@ -63,17 +63,17 @@ export interface Pace {
 
 /** Pace that uses a tenth of the thread's time. */
 export const BACKGROUND: Pace = { restMs: 9, deadlineMs: Number.POSITIVE_INFINITY };
-/** Pace for a thread that serves no requests. */
+/** Pace for a thread that serves no requests, without pauses. */
 export const IMMEDIATE: Pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
-/** Time spent on wallets before other work can run. */
+/** Length of a slice: time spent on wallets before other work can run. */
 const SLICE_MS = 1;
-/** Target size of a chunk; the wallet that exceeds it is the chunk's last one. */
+/** Target size of a chunk. A chunk ends with the wallet that makes it exceed this size. */
 export const CHUNK_BYTES = 128 * 1024;
-/** Maximum attempts to add a wallet in steps while commands keep changing it. */
+/** Maximum number of attempts to add a wallet in steps while commands keep changing it. */
 const ADD_ATTEMPTS = 3;
 /**
- * Maximum time until the chunks' events are durable. Normally they are after the pending append and the next one, so a
- * longer wait means an outage.
+ * Maximum time to wait until the chunks' events are durable. Normally this takes the pending append and the next one,
+ * so a longer wait means an outage.
  */
 const DURABLE_MAX_MS = 30_000;
 const DURABLE_POLL_MS = 5;
@@ -87,8 +87,8 @@ const ANOTHER_OWNER = 'the head of the log is not ours: another owner took it ov
 class Abandoned extends Error {}
 
 /**
- * Takes snapshots of serving shards, and deletes old snapshots and the log before them. Deletes unfinished snapshots
- * before it writes a new one.
+ * Takes snapshots of serving shards. Also deletes old snapshots and the part of the log before them, and deletes
+ * unfinished snapshots before it writes a new one.
  */
 export class Snapshotter {
   /** Marks of the newest snapshot of each shard. */
@@ -96,14 +96,14 @@ export class Snapshotter {
   private readonly damaged = new Map<number, ReadonlySet<string>>();
   private readonly newest = new Map<number, NewestSnapshot>();
   private urgent: Pace | undefined = undefined;
-  /** Per shard: the sequence up to which this snapshotter has trimmed the log. */
+  /** By shard: the sequence up to which this snapshotter has trimmed the log. */
   private readonly trimmed = new Map<number, number>();
 
   constructor(private readonly deps: SnapshotterDeps) {}
 
   /**
-   * Notes a shard's recovery from a snapshot of `timeMs` with these marks, or from its log alone. The `damaged`
-   * snapshots are useless and will be deleted.
+   * Notes that a shard was recovered, either from the snapshot published at `timeMs` with these marks or from its log
+   * alone. The `damaged` snapshots cannot be used and will be deleted.
    */
   recovered(shard: number, marks: readonly LogMark[], damaged: readonly string[] = [], timeMs?: number): void {
     this.damaged.set(shard, new Set(damaged));
@@ -128,12 +128,12 @@ export class Snapshotter {
     return sortSnapshots(shard, await snapshots.snapshots(shard), snapshotFormat).whole[0];
   }
 
-  /** Sets the pace from now on, also for the snapshot in progress. */
+  /** Sets the pace from now on, including that of the snapshot in progress. */
   hurry(pace: Pace): void {
     this.urgent = pace;
   }
 
-  /** Does not reject. */
+  /** Takes a snapshot of the shard if its log has new entries. Does not reject. */
   async take(shard: SnapshotSubject, pace: Pace): Promise<SnapshotResult> {
     const startedMs = this.deps.clock.monotonicMs();
     try {
@@ -206,8 +206,8 @@ class Capture {
   }
 
   /**
-   * Runs the capture. If the store refuses a write, deletes the unfinished snapshot, because the store may be full and
-   * need the space for appends.
+   * Captures the wallets and publishes the snapshot. If the store refuses a write, deletes the unfinished snapshot,
+   * because the store may be full and need the space for appends.
    */
   async runOrUndo(marks: readonly LogMark[]): Promise<Manifest> {
     try {
@@ -284,12 +284,12 @@ class Capture {
         if (!step.done) continue;
         adding = undefined;
         if (!step.value && ++attempts < ADD_ATTEMPTS) continue;
-        // If the wallet changes during every attempt, write it in one step.
+        // The wallet changed during every attempt, so write it in one step.
         if (!step.value) atOnce(chunk.add(wallet));
         position++;
         attempts = 0;
       }
-      // All events in the chunks have been applied, but some may not be in the log yet.
+      // All events that the chunks contain have been applied to the wallets, but some may not be in the log yet.
       const { applied } = this.alive();
       const isLast = position === wallets.count;
       if (isLast || (adding === undefined && chunk.byteLength >= CHUNK_BYTES)) {
@@ -330,7 +330,7 @@ class Capture {
   }
 
   /**
-   * Runs a write with retry, but does not wait for free space, because this snapshot would meanwhile occupy space that
+   * Runs a write with retry. It does not wait for free space, because the unfinished snapshot occupies space that
    * appends need.
    */
   private async attempt(what: string, run: () => Promise<boolean>): Promise<void> {
@@ -339,7 +339,7 @@ class Capture {
   }
 
   /**
-   * The shard's current state; undefined once the shard has dropped the wallets that this snapshot captures. Superseded
+   * The shard's current state. Undefined once the shard has dropped the wallets that this snapshot captures; superseded
    * snapshots are then kept.
    */
   get current(): SnapshotSource | undefined {
