@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../base/message-of.js';
+import { writtenByNewer } from '../base/written-by-newer.js';
 import { ConfigError } from '../config/config-error.js';
 import type { AuditHead } from '../wallet/audit-chain.js';
 
@@ -13,6 +14,9 @@ export interface NotedAudit {
   mustBeOf(storeId: string): void;
 }
 
+/** Format of the report. A report without a `format` has format 1. */
+const FORMAT = 1;
+
 /** Reads the heads from a report. Throws a `ConfigError` that names the file and the mistake in it. */
 export function readNoted(file: string): NotedAudit {
   const refuse = (why: string) =>
@@ -23,7 +27,8 @@ export function readNoted(file: string): NotedAudit {
   } catch (error) {
     throw refuse(messageOf(error));
   }
-  const { storeId, shards } = (report ?? {}) as { readonly storeId?: unknown; readonly shards?: unknown };
+  const { storeId, shards, format = FORMAT } = (report ?? {}) as Readonly<Record<string, unknown>>;
+  if (Number(format) > FORMAT) throw refuse(writtenByNewer('the report', `format ${format}`));
   if (typeof storeId !== 'string' || !Array.isArray(shards)) throw refuse('it has no `storeId` and `shards`');
   const heads = new Map<number, AuditHead>();
   for (const { shard, audit } of shards as { readonly shard: unknown; readonly audit?: unknown }[]) {

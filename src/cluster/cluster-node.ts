@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import { type Cancel, delay, type Timers } from '../base/timers.js';
+import { writtenByNewer } from '../base/written-by-newer.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
 import type { Copy, CopyOutcome } from '../shard/log/copies.js';
 import type { EncodedEntry, Head, Position } from '../shard/log/wal.js';
@@ -232,10 +233,7 @@ export class ClusterNode implements PeerEvents {
     const { timers, table, about } = this.deps;
     const { plan } = (await table.read()).view;
     if (plan !== undefined && plan.format > about.format) {
-      throw new Error(
-        `the nodes that share this store write format ${plan.format}, and this walletd (${about.version}) reads ${about.format}: ` +
-          'start a newer one',
-      );
+      throw new Error(writtenByNewer("the cluster's plan", `format ${plan.format}`));
     }
     const port = await this.links.listen();
     this.port = this.deps.advertisedPort ?? port;

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
+import { UnknownFormatError } from '../store/format/format-error.js';
+import { parseNodeFile } from '../store/format/node-file.js';
 import { EXIT } from './exit-codes.js';
 
 /**
@@ -36,7 +38,10 @@ export class LastRun {
     private readonly log: Logger,
   ) {}
 
-  /** Reads how the previous process ended. `store` distinguishes stores that share a folder. */
+  /**
+   * Reads how the previous process ended. `store` distinguishes stores that share a folder. Throws an
+   * `UnknownFormatError` if a newer walletd wrote the note.
+   */
   static read(folder: string, store: string, log: Logger): LastRun {
     const path = join(folder, `run-${crc32(store).toString(16).padStart(8, '0')}.json`);
     const last = new LastRun(path, endOf(maybeRead(path)), log);
@@ -90,8 +95,9 @@ function isAlive(pid: number): boolean {
 /** Ignores an unreadable note, because no decision depends on it. */
 function maybeRead(path: string): Stored | undefined {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Stored;
-  } catch {
+    return parseNodeFile<Stored>(path, readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof UnknownFormatError) throw error;
     return undefined;
   }
 }

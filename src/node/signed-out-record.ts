@@ -4,6 +4,8 @@ import { crc32 } from 'node:zlib';
 import type { SignedOut } from '../admin/console/signed-out-sessions.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
+import { UnknownFormatError } from '../store/format/format-error.js';
+import { parseNodeFile } from '../store/format/node-file.js';
 
 /** Persists signed-out sessions in the node's folder, so that a restart does not make a stolen cookie valid again. */
 export class SignedOutRecord {
@@ -18,13 +20,14 @@ export class SignedOutRecord {
     this.path = join(folder, `signed-out-${crc32(store).toString(16).padStart(8, '0')}.json`);
   }
 
-  /** Empty if the file is missing or unreadable. */
+  /** Empty if the file is missing or unreadable. Throws an `UnknownFormatError` if a newer walletd wrote it. */
   read(): readonly SignedOut[] {
     try {
-      const { signedOut } = JSON.parse(readFileSync(this.path, 'utf8')) as { signedOut: unknown };
+      const { signedOut } = parseNodeFile<{ signedOut: unknown }>(this.path, readFileSync(this.path, 'utf8'));
       if (Array.isArray(signedOut) && signedOut.every(isSignedOut)) return signedOut;
       throw new Error('it holds something else than sessions');
     } catch (error) {
+      if (error instanceof UnknownFormatError) throw error;
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       this.log.warn(
         { code: 'sign-outs-unreadable', path: this.path, error: messageOf(error) },

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { UnknownFormatError } from '../store/format/format-error.js';
+import { parseNodeFile } from '../store/format/node-file.js';
 
 /**
  * Newest confirmed time, stored in the node's folder. Without it, the errors of repeated restarts under a wrong clock
@@ -13,7 +15,7 @@ export class TimeRecord {
     readonly confirmedMs: number | undefined,
   ) {}
 
-  /** `store` distinguishes stores that share a folder. */
+  /** `store` distinguishes stores that share a folder. Throws an `UnknownFormatError` if a newer walletd wrote the file. */
   static read(folder: string, store: string): TimeRecord {
     const path = join(folder, `time-${crc32(store).toString(16).padStart(8, '0')}.json`);
     return new TimeRecord(path, confirmedMsIn(path));
@@ -30,9 +32,10 @@ export class TimeRecord {
 
 function confirmedMsIn(path: string): number | undefined {
   try {
-    const { confirmedMs } = JSON.parse(readFileSync(path, 'utf8')) as { confirmedMs: unknown };
+    const { confirmedMs } = parseNodeFile<{ confirmedMs: unknown }>(path, readFileSync(path, 'utf8'));
     return Number.isSafeInteger(confirmedMs) ? (confirmedMs as number) : undefined;
-  } catch {
+  } catch (error) {
+    if (error instanceof UnknownFormatError) throw error;
     return undefined;
   }
 }

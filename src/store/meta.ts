@@ -1,7 +1,7 @@
 import { CURRENCY } from '../base/currency.js';
 import { HASH_NAME } from '../base/hash.js';
 import type { Scales } from '../wallet/amount.js';
-import { FormatError } from './format/format-error.js';
+import { FormatError, UnknownFormatError } from './format/format-error.js';
 
 /**
  * Parameters that are fixed when a store is created. A later change would move players to different shards or multiply
@@ -77,9 +77,12 @@ export function decodeAnyMeta(bytes: Buffer): StoreMeta {
   } catch {
     throw new FormatError('the meta record of the store is damaged: it is not JSON');
   }
-  if (meta.formatVersion !== META_VERSION) {
-    throw new FormatError(`the store has format version ${meta.formatVersion}; this walletd knows ${META_VERSION}`);
+  const { formatVersion, decisions = 1 } = meta;
+  if (formatVersion > META_VERSION) throw new UnknownFormatError('the store', `format ${formatVersion}`);
+  if (formatVersion !== META_VERSION) {
+    throw new FormatError(`the meta record of the store is damaged: its format is ${formatVersion}`);
   }
+  if (decisions > DECISIONS_OF_TODAY) throw new UnknownFormatError('the store', `decisions ${decisions}`);
   return meta;
 }
 

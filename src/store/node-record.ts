@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { isSameLsn } from '../shard/log/lsn.js';
 import type { Position } from '../shard/log/wal.js';
-import { FormatError } from './format/format-error.js';
+import { FormatError, UnknownFormatError } from './format/format-error.js';
+import { parseNodeFile } from './format/node-file.js';
 import { formatPosition, parsePosition } from './position-text.js';
 
 interface Stored {
@@ -216,9 +217,9 @@ function read(path: string): Stored | undefined {
     throw error;
   }
   try {
-    return JSON.parse(text) as Stored;
-  } catch {
-    throw damaged(path);
+    return parseNodeFile<Stored>(path, text);
+  } catch (error) {
+    throw error instanceof UnknownFormatError ? error : damaged(path);
   }
 }
 

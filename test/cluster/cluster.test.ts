@@ -328,3 +328,13 @@ test('a command in a new format is refused until the upgrade, then executed once
   assert.equal(done.filter(isFirst).length, 1);
   for (const answer of [...done, ...(await answers())]) assert.ok(answer.type === 'accepted' && answer.after === first);
 });
+
+test('a node does not join a cluster that writes a newer format', async () => {
+  const world = await begun();
+  world.kill(2);
+  world.startNode(2, STORE_FORMAT - 1);
+  const sentence = `the cluster's plan was written by a newer walletd (format ${STORE_FORMAT}): use that release`;
+  const isRefused = assert.rejects((world.nodes[2] as SimulatedNode).start(), { message: sentence });
+  await world.time.pass(3000);
+  await isRefused;
+});

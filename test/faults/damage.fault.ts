@@ -31,11 +31,6 @@ const HARMLESS: readonly Case[] = [
     words: /chunk 0 of snapshot \w+ is damag/,
   },
   { what: 'a missing chunk', damage: (p) => p.loseChunk(p.newest), words: /chunk 0 is missing/ },
-  {
-    what: 'a manifest of an unknown version',
-    damage: (p) => p.bringFromFuture(p.newest),
-    words: /snapshot version 99 is not known/,
-  },
   { what: 'a flipped byte in a manifest', damage: (p) => p.flipManifest(p.newest), words: /the manifest is damaged/ },
   { what: 'a hole before the newest snapshot', damage: (p) => p.loseEntry(middleOf(p.after(1))) },
 ];
@@ -74,9 +69,16 @@ const FATAL: readonly Case[] = [
   },
 ];
 
+const NEWER: Case = {
+  what: 'a manifest of a newer release',
+  damage: (p) => p.bringFromFuture(p.newest),
+  words:
+    /^snapshot \w+ of shard \d+ cannot be read: the snapshot was written by a newer walletd \(format 99\): use that/,
+};
+
 const NONE: Case = { what: 'no damage', damage: async () => {} };
 /** One shard for each case, and two without damage. With thirteen shards, each one has players. */
-const CASES: readonly Case[] = [...HARMLESS, ...FATAL, NONE, NONE];
+const CASES: readonly Case[] = [...HARMLESS, ...FATAL, NEWER, NONE, NONE];
 const ENV = { ...EAGER, WALLETD_SHARDS: String(CASES.length), WALLETD_SNAPSHOTS_EVERY_SECONDS: '0' };
 
 faultOnEachStore('a damaged shard has correct balances or stops; the others serve', async (scene, place) => {
@@ -95,8 +97,9 @@ faultOnEachStore('a damaged shard has correct balances or stops; the others serv
   for (const [shard, one] of CASES.entries()) {
     const { state, reason } = states[shard] as ShardState;
     const skipped = first.log.find((line) => line.code === 'snapshot-skipped' && line.snapshot === newest[shard]);
-    const said = FATAL.includes(one) ? reason : skipped?.reason;
-    assert.equal(state, FATAL.includes(one) ? 'stopped' : 'serving', `${one.what}: ${reason}`);
+    const isFatal = one === NEWER || FATAL.includes(one);
+    const said = isFatal ? reason : skipped?.reason;
+    assert.equal(state, isFatal ? 'stopped' : 'serving', `${one.what}: ${reason}`);
     assert.match(String(said), one.words ?? /^undefined$/, one.what);
     scene.say([`${one.what}: ${state}`, ...(said === undefined ? [] : [said])].join(': '));
   }
@@ -107,7 +110,8 @@ faultOnEachStore('a damaged shard has correct balances or stops; the others serv
   for (const [shard, { state, reason }] of (await shardsOf(second)).entries()) {
     const { what } = CASES[shard] as Case;
     assert.equal(state, states[shard]?.state, `${what}: ${reason}`);
-    if (state === 'stopped') assert.match(String(reason), /`walletd accept-loss`|: restore a backup/, what);
+    const cure = what === NEWER.what ? /: use that release$/ : /`walletd accept-loss`|: restore a backup/;
+    if (state === 'stopped') assert.match(String(reason), cure, what);
   }
 });
 

@@ -89,7 +89,7 @@ test('an entry of an unknown kind is attributed to a newer walletd', () => {
   bytes.writeUInt32BE(crc32(bytes.subarray(72), crc32(bytes.subarray(0, 68))), 68);
   assert.throws(
     () => codec.decode(bytes),
-    (error: FormatError) => error.isUnknown && /has unknown kind 4: a newer walletd wrote it/.test(error.message),
+    (error: FormatError) => error.isUnknown && /was written by a newer walletd \(kind 4\)/.test(error.message),
   );
 });
 
@@ -179,7 +179,7 @@ test('truncated, foreign and newer entries are refused, each for its own reason'
   newer.writeUInt8(2, 0);
   assert.throws(() => codec.decode(newer), /is damaged: wrong checksum/, 'it is but this byte');
   newer.writeUInt32BE(crc32(newer.subarray(72), crc32(newer.subarray(0, 68))), 68);
-  assert.throws(() => codec.decode(newer), /format version 2 is not known/);
+  assert.throws(() => codec.decode(newer), /written by a newer walletd \(format 2\)/);
   assert.throws(
     () => codec.decode(Buffer.alloc(bytes.length)),
     (error: FormatError) => !error.isUnknown && /is damaged/.test(error.message),

@@ -1,5 +1,5 @@
 import { formatLsn, isSameLsn, type Lsn } from './lsn.js';
-import { AcceptedLossError, LossError, NewerEntryError } from './recovery-error.js';
+import { AcceptedLossError, LossError, NewerFormatError } from './recovery-error.js';
 import { type Entry, type EntryFormat, type Head, isSameHead, type ReadHeader, type Wal } from './wal.js';
 
 /** A decoded entry, with the bytes that the log contains. */
@@ -112,7 +112,7 @@ function orLoss<E>(shard: number, decode: () => E): E {
   } catch (error) {
     const { message, isUnknown } = error as Error & { isUnknown?: boolean };
     const sentence = `the log of shard ${shard} cannot be read: ${message}`;
-    throw isUnknown ? new NewerEntryError(sentence) : new LossError(sentence);
+    throw isUnknown ? new NewerFormatError(sentence) : new LossError(sentence);
   }
 }
 

@@ -26,8 +26,8 @@ export class LossError extends RecoveryError {
 /** The log ends before its head, possibly only for a moment while its store fails over. */
 export class ShortLogError extends LossError {}
 
-/** A newer walletd wrote the entry and can read it, so nothing is lost. */
-export class NewerEntryError extends RecoveryError {}
+/** A newer walletd wrote an entry or a snapshot and can read it, so nothing is lost. */
+export class NewerFormatError extends RecoveryError {}
 
 /** The log contains the fence of an accepted loss. A reader whose state comes from before the fence cannot continue. */
 export class AcceptedLossError extends LossError {

@@ -1,6 +1,6 @@
 import type { Wallets } from '../../wallet/state/wallets.js';
 import { compareLsn } from '../log/lsn.js';
-import { RecoveryError } from '../log/recovery-error.js';
+import { NewerFormatError, RecoveryError } from '../log/recovery-error.js';
 import type { Manifest, SnapshotFormat, SnapshotStore, StoredSnapshot } from './snapshot-store.js';
 
 /** The snapshot is unusable: a chunk is missing or differs from the one that was written. */
@@ -31,7 +31,7 @@ export interface SnapshotReaderDeps {
 export interface SnapshotList {
   /** Complete snapshots, sorted by their end, newest first. */
   readonly whole: readonly Manifest[];
-  readonly damaged: readonly { readonly id: string; readonly reason: string }[];
+  readonly damaged: readonly { readonly id: string; readonly reason: string; readonly isNewer: boolean }[];
   /** Ids of snapshots that were begun but not published. */
   readonly unfinished: readonly string[];
 }
@@ -42,15 +42,30 @@ export interface SnapshotList {
  */
 const CHUNKS_AT_ONCE = 8;
 
-/** Lists a shard's snapshots, including damaged ones. Rejects if the store cannot be read. */
+/** Like `sortSnapshots`, of the snapshots in the store. Rejects if the store cannot be read. */
 export async function listSnapshots(shard: number, deps: SnapshotListDeps): Promise<SnapshotList> {
   return sortSnapshots(shard, await deps.snapshots.snapshots(shard), deps.snapshotFormat);
 }
 
-/** Sorts a shard's stored snapshots into complete, damaged and unfinished ones. */
+/**
+ * Sorts the stored snapshots of a shard by state. Throws a `NewerFormatError` if a newer walletd wrote one of them:
+ * that walletd may have trimmed or repaired the log, so the log alone is not proof that nothing is missing.
+ */
 export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], format: SnapshotFormat): SnapshotList {
+  const list = sortAnySnapshots(shard, stored, format);
+  const newer = list.damaged.find(({ isNewer }) => isNewer);
+  if (newer === undefined) return list;
+  throw new NewerFormatError(`snapshot ${newer.id} of shard ${shard} cannot be read: ${newer.reason}`);
+}
+
+/** Like `sortSnapshots`, but counts snapshots that a newer walletd wrote among the damaged ones. */
+export function sortAnySnapshots(
+  shard: number,
+  stored: readonly StoredSnapshot[],
+  format: SnapshotFormat,
+): SnapshotList {
   const whole: Manifest[] = [];
-  const damaged: { id: string; reason: string }[] = [];
+  const damaged: SnapshotList['damaged'][number][] = [];
   const unfinished: string[] = [];
   for (const { id, manifest } of stored) {
     if (manifest === undefined) {
@@ -60,7 +75,8 @@ export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], 
     try {
       whole.push(openManifest(shard, { id, manifest }, format));
     } catch (error) {
-      damaged.push({ id, reason: (error as Error).message });
+      const { message, isUnknown } = error as Error & { isUnknown?: boolean };
+      damaged.push({ id, reason: message, isNewer: isUnknown === true });
     }
   }
   whole.sort((a, b) => compareLsn(b.end.lsn, a.end.lsn) || compareLsn(b.start.lsn, a.start.lsn) || b.timeMs - a.timeMs);

@@ -17,11 +17,9 @@ const START = CHECKSUM_BYTES + 2;
 const ID_BYTES = 8;
 export const TAIL_BYTES = 16;
 
-/** Creates the error for an archive that a newer walletd wrote. */
-export function newerArchive(version: number): UnknownFormatError {
-  return new UnknownFormatError(
-    `the archive was written by a newer walletd: it is of version ${version}, and this walletd reads versions 1 to ${ARCHIVE_VERSION}`,
-  );
+/** Throws if a newer walletd wrote the archive. */
+export function checkArchiveVersion(version: number): void {
+  if (version > ARCHIVE_VERSION) throw new UnknownFormatError('the archive', `format ${version}`);
 }
 
 /** Position that identifies a record. */

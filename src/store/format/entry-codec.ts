@@ -92,9 +92,7 @@ export class EntryCodec implements EntryFormat {
     if (bytes.length < HEADER_LENGTH) throw new FormatError(`an entry of ${bytes.length} bytes is too short`);
     const version = bytes.readUInt8(0);
     if (version > FORMAT_VERSION && !isOfThisVersion(bytes)) {
-      throw new UnknownFormatError(
-        `format version ${version} is not known; this walletd reads version ${FORMAT_VERSION}`,
-      );
+      throw new UnknownFormatError('the entry', `format ${version}`);
     }
     const lsn = readLsn(bytes, 4);
     const checksum = bytes.readUInt32BE(CHECKSUM_AT);
@@ -107,7 +105,7 @@ export class EntryCodec implements EntryFormat {
     const kind = bytes.readUInt8(1);
     // Check the kind before the payload, because the payload's format depends on it.
     if (!KINDS.includes(kind)) {
-      throw new UnknownFormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}: a newer walletd wrote it`);
+      throw new UnknownFormatError(`entry ${formatLsn(lsn)}`, `kind ${kind}`);
     }
     return {
       shard: bytes.readUInt16BE(2),

@@ -408,7 +408,7 @@ export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
     case CALLBACK_THAT_REMEMBERS:
       return callback(tuple, stamp);
     default:
-      throw new UnknownFormatError(`event type ${code} is not known: the log was written by a newer walletd`);
+      throw new UnknownFormatError('the entry', `event type ${code}`);
   }
 }
 
@@ -428,7 +428,7 @@ function signer(pair: Read): Operator | undefined {
 function callback(tuple: Read, stamp: { username: string; version: number; timeMs: number }): CallbackApplied {
   const endpoint = ENDPOINT_BY_NUMBER.get(tuple[4]);
   if (endpoint === undefined) {
-    throw new UnknownFormatError(`endpoint ${tuple[4]} is not known: the log was written by a newer walletd`);
+    throw new UnknownFormatError('the entry', `endpoint ${tuple[4]}`);
   }
   return {
     type: 'callback-applied',
@@ -582,6 +582,6 @@ function tupleToChange(tuple: Read): Change {
       return { type: 'message-remembered', roundId, hash, answerBefore, answerAfter, after };
     }
     default:
-      throw new UnknownFormatError(`change type ${code} is not known: the log was written by a newer walletd`);
+      throw new UnknownFormatError('the entry', `change type ${code}`);
   }
 }

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { KeysInFile } from '../../shard/archive/key-file.js';
 import type { Head } from '../../shard/log/wal.js';
-import { FormatError } from './format-error.js';
+import { FormatError, UnknownFormatError } from './format-error.js';
 
 /*
  * A node's file with the keys of a shard's archive (FORMAT.md): a header, then one section for each part.
@@ -60,7 +60,7 @@ export function sealSection({ checksum }: SealedHeader, number: number, part: Bu
 /** Decodes a key file. Throws a `FormatError` if it is damaged, or if it belongs to another store, shard or version. */
 export function openKeyFile(bytes: Buffer, storeId: string, shard: number): KeysInFile {
   const { header, checksum, end } = openHeader(bytes);
-  if (header.version !== VERSION) throw new FormatError(`its version ${header.version} is not known`);
+  if (header.version > VERSION) throw new UnknownFormatError('the key filter file', `format ${header.version}`);
   if (header.storeId !== storeId) throw new FormatError(`it is of another store: ${header.storeId}`);
   if (header.shard !== shard) throw new FormatError(`it is of another shard: ${header.shard}`);
   const parts = new Map<number, Buffer>();

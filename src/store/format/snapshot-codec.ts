@@ -116,9 +116,7 @@ export class SnapshotCodec implements SnapshotFormat {
     }
     const stored = JSON.parse(json.toString()) as StoredManifest;
     if (!READ_VERSIONS.includes(stored.version)) {
-      throw new UnknownFormatError(
-        `snapshot version ${stored.version} is not known; this walletd reads versions 1 to ${SNAPSHOT_VERSION}`,
-      );
+      throw new UnknownFormatError('the snapshot', `format ${stored.version}`);
     }
     if (stored.storeId !== this.storeId) throw new FormatError(`the manifest is of another store: ${stored.storeId}`);
     const written = WRITTEN_VERSIONS.find(({ version }) => version === stored.version);

@@ -23,7 +23,7 @@ import { mustKeep } from '../../shard/archive/dropped-day-error.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { type ArchiveTie, mustBeTied } from '../archive-tie.js';
-import { newerArchive } from '../format/archive-record.js';
+import { checkArchiveVersion } from '../format/archive-record.js';
 import { FormatError } from '../format/format-error.js';
 import { ArchiveDay } from './archive-day.js';
 import { ArchiveMarks } from './archive-marks.js';
@@ -453,7 +453,7 @@ function readAbout(folder: string, storeId: string): About | undefined {
   const path = join(folder, ABOUT_FILE);
   if (!existsSync(path)) return undefined;
   const about = JSON.parse(readFileSync(path, 'utf8')) as About;
-  if (about.version > ARCHIVE_VERSION) throw newerArchive(about.version);
+  checkArchiveVersion(about.version);
   if (about.storeId === storeId) return about;
   throw new FormatError(`the archive in ${folder} is of another store: ${about.storeId}`);
 }

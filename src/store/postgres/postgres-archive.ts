@@ -17,11 +17,11 @@ import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { type ArchiveTie, mustBeTied } from '../archive-tie.js';
 import { encodeFreshKeys, encodeKeys, tryOpenFreshKeys, tryOpenKeys } from '../format/archive-keys.js';
 import {
+  checkArchiveVersion,
   type DatedPlace,
   decodeRecord,
   encodedLength,
   mustIdsIn,
-  newerArchive,
   tryIdsIn,
   writeRecord,
 } from '../format/archive-record.js';
@@ -379,7 +379,7 @@ export class PostgresArchive implements Archive {
     const { rows } = await client.query('SELECT version, store_id FROM walletd_archive');
     const [about] = rows as { version: number; store_id: string }[];
     if (about === undefined) throw new FormatError('the archive does not say whose it is');
-    if (about.version > ARCHIVE_VERSION) throw newerArchive(about.version);
+    checkArchiveVersion(about.version);
     this.version = about.version;
     if (about.store_id !== this.storeId) {
       throw new FormatError(`the archive in PostgreSQL is of another store: ${about.store_id}`);

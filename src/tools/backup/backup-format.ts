@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, inflateRaw } from 'node:zlib';
+import { writtenByNewer } from '../../base/written-by-newer.js';
 import type { Frame } from '../frame.js';
 import { ToolError } from '../store-reader.js';
 import { openFrames } from './frame-codec.js';
@@ -66,9 +67,7 @@ export function checkFileHeader(bytes: Buffer): void {
   }
   if (bytes.readUInt32BE(12) !== crc32(bytes.subarray(0, 12))) throw new ToolError('is damaged at byte 8');
   const version = bytes.readUInt16BE(8);
-  if (version !== BACKUP_VERSION) {
-    throw new ToolError(`has version ${version}; this walletd reads version ${BACKUP_VERSION}`);
-  }
+  if (version !== BACKUP_VERSION) throw new ToolError(writtenByNewer('is a backup that', `format ${version}`));
 }
 
 export async function sealBlock(raw: Buffer, index: number, kind: BlockKind): Promise<Buffer> {

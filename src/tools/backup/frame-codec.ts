@@ -1,3 +1,4 @@
+import { writtenByNewer } from '../../base/written-by-newer.js';
 import type { ArchiveRecord } from '../../shard/archive/archive.js';
 import { formatLsn, type Lsn, tryLsn } from '../../shard/log/lsn.js';
 import type { Head } from '../../shard/log/wal.js';
@@ -85,7 +86,7 @@ function openFrame(frame: Buffer): Frame {
     case 'archived':
       return { type, record: bytesToRecord(shard, bytes) };
     default:
-      throw new ToolError(`frame type ${frame.readUInt8(0)} is unknown: a newer walletd wrote it`);
+      throw new ToolError(writtenByNewer('the frame', `frame type ${frame.readUInt8(0)}`));
   }
 }
 

@@ -2,7 +2,7 @@ import type { Logger } from '../../base/logger.js';
 import type { Archive } from '../../shard/archive/archive.js';
 import { formatLsn } from '../../shard/log/lsn.js';
 import { type RecoveryDeps, rebuild } from '../../shard/log/recovery.js';
-import { NewerEntryError, RecoveryError } from '../../shard/log/recovery-error.js';
+import { NewerFormatError, RecoveryError } from '../../shard/log/recovery-error.js';
 import { isPermanent } from '../../shard/log/retry-policy.js';
 import { type TakeOverDeps, takeOver } from '../../shard/log/take-over.js';
 import { type EntryFormat, type Head, isSameHead, type Owner, type Takeover } from '../../shard/log/wal.js';
@@ -56,7 +56,7 @@ export interface Repaired {
 
 /**
  * Finds the shards that would refuse to start, and the provable state of each. Writes nothing. Throws a `ToolError` if
- * a newer walletd has written entries that this one cannot read.
+ * a newer walletd has written an entry or a snapshot that this one cannot read.
  */
 export async function findLosses(
   shards: readonly number[],
@@ -72,7 +72,7 @@ export async function findLosses(
       await rebuild({ shard, genesis, found, target: found }, deps);
     } catch (error) {
       if (!isPermanent(error)) throw error;
-      if (error instanceof NewerEntryError) throw notOurs(error);
+      if (error instanceof NewerFormatError) throw notOurs(error);
       losses.push({
         shard,
         found,
@@ -128,8 +128,8 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   return { shard, head, players: wallets.count, kept };
 }
 
-function notOurs({ message }: NewerEntryError): ToolError {
-  return new ToolError(`${message}; none of that is lost: start the newer walletd`);
+function notOurs({ message }: NewerFormatError): ToolError {
+  return new ToolError(`${message}; nothing is lost`);
 }
 
 /** True if replaying the log up to this head gives exactly these wallets, so that only the end of the log was lost. */

@@ -1,6 +1,6 @@
 import { maybeEntry, newestTimeOf, readLog } from '../../shard/log/log-reader.js';
 import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import { NewerEntryError, RecoveryError } from '../../shard/log/recovery-error.js';
+import { NewerFormatError, RecoveryError } from '../../shard/log/recovery-error.js';
 import { openReplay, Replay } from '../../shard/log/replay.js';
 import type { Entry, EntryFormat, Head, Wal } from '../../shard/log/wal.js';
 import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
@@ -113,7 +113,7 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
       await deps.yieldTurn();
     }
   } catch (error) {
-    if (!(error instanceof RecoveryError) || error instanceof NewerEntryError) throw error;
+    if (!(error instanceof RecoveryError) || error instanceof NewerFormatError) throw error;
     problem = error.fact;
   }
   const { head: reached, timeMs, logBytes } = replay;

@@ -1,5 +1,5 @@
 import { formatLsn } from '../../shard/log/lsn.js';
-import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
+import { sortAnySnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
 
@@ -7,7 +7,7 @@ import { type StoreReader, shardsOf } from '../store-reader.js';
 export interface SnapshotLine {
   readonly shard: number;
   readonly id: string;
-  /** `damaged` means that the manifest is damaged. Only `walletd verify` reads the chunks. */
+  /** `damaged` means that the manifest is damaged, or that a newer walletd wrote it. Only `walletd verify` reads the chunks. */
   readonly state: 'whole' | 'damaged' | 'unfinished';
   /** Fault that makes the manifest unusable. */
   readonly reason?: string;
@@ -27,7 +27,11 @@ export async function snapshotLines(
 ): Promise<readonly SnapshotLine[]> {
   const lines: SnapshotLine[] = [];
   for (const shard of shardsOf(reader)) {
-    const { whole, damaged, unfinished } = await listSnapshots(shard, reader);
+    const { whole, damaged, unfinished } = sortAnySnapshots(
+      shard,
+      await reader.snapshots.snapshots(shard),
+      reader.snapshotFormat,
+    );
     for (const manifest of whole) lines.push(lineOf(manifest));
     for (const { id, reason } of damaged) lines.push({ shard, id, state: 'damaged', reason });
     for (const id of unfinished) lines.push({ shard, id, state: 'unfinished' });

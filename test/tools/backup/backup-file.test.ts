@@ -281,7 +281,10 @@ test('a different kind of file or a newer version is refused in one sentence', (
     bytes.writeUInt16BE(2, 8);
     bytes.writeUInt32BE(crc32(bytes.subarray(0, 12)), 12);
     writeFileSync(path, bytes);
-    await assert.rejects(checkBackup(path), /has version 2; this walletd reads version 1/);
+    await assert.rejects(
+      checkBackup(path),
+      /is a backup that was written by a newer walletd \(format 2\): use that release/,
+    );
   }));
 
 test('the first of two writers that continue a file notices the other', () =>

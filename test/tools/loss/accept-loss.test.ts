@@ -72,15 +72,16 @@ test('entries of a newer walletd are not a loss and are not given up', async () 
   const format = new EntryCodec(STORE_ID);
   const decode = (bytes: Buffer) => {
     const entry = format.decode(bytes);
-    if (entry.lsn.sequence === 5)
-      throw new UnknownFormatError('entry 1-5 has unknown kind 4: a newer walletd wrote it');
+    if (entry.lsn.sequence === 5) throw new UnknownFormatError('entry 1-5', 'kind 4');
     return entry;
   };
   const older: EntryFormat = Object.assign(Object.create(format), { decode });
   await loseNewestSnapshot(wal);
   await assert.rejects(findLosses([0], { ...depsOf(wal), format: older }), (error: Error) => {
     assert.equal(error.name, 'ToolError');
-    return /unknown kind 4.*none of that is lost: start the newer walletd$/.test(error.message);
+    return /entry 1-5 was written by a newer walletd \(kind 4\): use that release; nothing is lost$/.test(
+      error.message,
+    );
   });
 });
 
