@@ -21,7 +21,7 @@ export interface BackupInputOptions {
 
 export const IDENTITY_OPTION = ['--identity <file>', 'file of age identities to decrypt the backup with'] as const;
 
-/** Backup to read. It has already been checked completely if its source can be read more than once. */
+/** Backup to read. If its source can be read more than once, the backup has already been checked completely. */
 export interface BackupInput {
   readonly source: BackupSource;
   /** Undefined for a pipe, which is checked while it is being read. */

@@ -127,7 +127,7 @@ export class BackupRun {
     const change = await this.encryption();
     const newest = (await backupsIn(to)).filter((name) => !name.endsWith('.age')).at(-1);
     let path = newest === undefined || recipient !== undefined ? undefined : join(to, newest);
-    // No record tells whether these files were handed over, so hand them over again.
+    // Hand over these files again, because there is no record of which ones were handed over.
     for (const one of await backupsIn(to)) if (join(to, one) !== path) finished.add(join(to, one));
     let begun = path === undefined ? undefined : await this.continue(path);
     while (!signal.aborted) {
@@ -198,7 +198,7 @@ export class BackupRun {
 
   /** Writes the store and all later entries as one stream. The file appears when the stream ends. */
   private async encryptedFile(path: string, change: ChangeSink, isFull: (appended: number) => boolean): Promise<void> {
-    // A signal during the copy of the store leaves no file. A later signal finishes the file.
+    // A signal during the copy of the store leaves no file. After the copy, a signal completes the file.
     const cancel = new AbortController();
     const onAbort = () => cancel.abort();
     this.signal.addEventListener('abort', onAbort);
@@ -237,7 +237,7 @@ export class BackupRun {
     yield* this.followed(counts.coverage, bytes, isFull);
   }
 
-  /** Frames after this coverage, until a signal arrives or the file is full. */
+  /** Yields the frames that follow this coverage, until a signal arrives or the file is full. */
   private async *followed(
     coverage: Coverage,
     bytes: () => number,
@@ -269,7 +269,7 @@ export class BackupRun {
     }
   }
 
-  /** Since the last connection, the address may have started to lead to a different archive. */
+  /** Checks that the address still leads to the same archive, which may have changed since the last connection. */
   private async checkArchive(): Promise<void> {
     const { settings, meta } = this.source;
     await checkArchiveIdentity(settings, meta).catch((error: Error) => {
@@ -280,7 +280,7 @@ export class BackupRun {
   private storeFrames(): AsyncGenerator<Frame, void> {
     const { live, meta, progress } = this.source;
     const { update: onProgress, warn } = progress;
-    // A signal ends the retries while the store is down.
+    // Let a signal end the retries while the store is down.
     const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal: this.signal }) };
     const bytes = encodeMeta(withArchive(meta, undefined));
     const reading = { meta: bytes, now: Date.now, warn, onProgress, delay: patience.delay };

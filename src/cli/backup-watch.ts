@@ -3,9 +3,9 @@ import { backupMetrics } from '../node/metrics/backup-metrics.js';
 import { expose } from '../telemetry/exposition.js';
 
 export interface WatchOptions {
-  /** Heartbeat file, written each time the backup catches up with the store. */
+  /** Path of the heartbeat file, which is written each time the backup catches up with the store. */
   readonly heartbeat?: string;
-  /** Metrics file for the textfile collector of node_exporter. */
+  /** Path of the metrics file for node_exporter's textfile collector. */
   readonly metrics?: string;
 }
 
@@ -45,7 +45,7 @@ export class BackupWatch {
     this.put(this.options.heartbeat, `${new Date(timeMs).toISOString()}\n`);
   }
 
-  /** Records that the archive is not the one that walletd uses, which ends the follower. */
+  /** Records that the followed backup ends, because its archive is not the one that walletd uses. */
   archiveDiffers(): void {
     this.differs = true;
   }

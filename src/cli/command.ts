@@ -11,7 +11,7 @@ import { EXIT } from '../node/exit-codes.js';
 /** Result of a command, as human-readable text and as JSON. */
 export interface Report {
   readonly text: () => string;
-  /** Objects to print, one per line. */
+  /** Objects to print as JSON, one per line. */
   readonly json: () => Iterable<object>;
 }
 

@@ -6,7 +6,7 @@ export async function confirm(question: string, { yes }: { readonly yes?: true }
   if (yes) return true;
   if (!process.stdin.isTTY) throw new StoreError('cannot ask without a terminal: run it on one, or with --yes');
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-C and the end of the input reject the promise. Neither counts as a yes.
+  // Ctrl-C and the end of the input reject the promise; neither counts as a yes.
   const answer = await terminal.question(`${question} Type yes: `).catch(() => '\n');
   terminal.close();
   if (answer.trim() === 'yes') return true;

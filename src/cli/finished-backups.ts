@@ -34,7 +34,7 @@ export class FinishedBackups {
     this.work();
   }
 
-  /** Makes a last attempt. Resolves to the files that were not handed over. */
+  /** Tries one last time to hand over the remaining files. Resolves to the files for which this failed. */
   async end(): Promise<readonly string[]> {
     clearTimeout(this.retry);
     await this.working;
@@ -82,7 +82,7 @@ export class FinishedBackups {
  * to standard error.
  */
 async function failureOf(command: string, path: string): Promise<string | undefined> {
-  // A replacement function, because $$, $& and $' have a special meaning in a replacement string.
+  // Replace through a function, because $$, $& and $' have a special meaning in a replacement string.
   const line = command.replaceAll('{}', () => quoted(path));
   const child = spawn('/bin/sh', ['-c', line], { stdio: ['ignore', 2, 2] });
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];

@@ -49,8 +49,8 @@ async function init(address?: string): Promise<void> {
   await refuseWhereRemembered(settings);
   const { store, meta, name, wasCreated } = await openStore(settings, 'auto');
   try {
-    // Connects to every master, which loads walletd's Redis functions: the user that serves may not have the right to
-    // load them.
+    // Connect to every master, which loads walletd's Redis functions. The user that later serves the store may not have
+    // the right to load them.
     await store.concerns();
   } catch (error) {
     throw asStoreError(error as Error, name);

@@ -190,7 +190,7 @@ function parseTime(text: string): number {
     const at = parseAt(text);
     if (at.type === 'time') return at.timeMs;
   } catch {
-    // The throw below reports the invalid time.
+    // Fall through to the error below, which reports the invalid time.
   }
   throw new InvalidArgumentError('It must be a time with its zone, such as 2026-01-31T12:00:00Z.');
 }

@@ -7,8 +7,8 @@ drawHashKey();
 process.umask(0o077);
 const [called] = process.argv.slice(2);
 
-// On a full disk, commands fail, because a truncated list must not look complete. The server carries on without its
-// log.
+// If standard output cannot be written, as on a full disk, a command fails, because a truncated list must not look
+// complete. The server continues without its log.
 if (called !== 'serve') {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;

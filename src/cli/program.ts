@@ -26,7 +26,7 @@ const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>>
 };
 
 const NEED_NO_COMMAND = ['--version', '-V'];
-/** Needs all commands, because it lists every other command. */
+/** The command that needs all others to be loaded, because its script lists every command. */
 const NEEDS_ALL = 'completion';
 
 /** User errors: walletd prints one sentence. Any other error is a bug in walletd and is printed with its stack. */

@@ -39,8 +39,8 @@ export async function findServerOf(settings: Settings): Promise<OperatorApi | un
     const its = driverOf({ ...settings, store, storePrefix: String(running.get('storePrefix')) });
     return its.recordName === driverOf(settings).recordName ? api : undefined;
   } catch (error) {
-    // Either another program listens there, or a walletd with other kinds of stores, or the token is wrong. In each
-    // case nothing is known.
+    // Either a different program listens there, or a walletd with different kinds of stores, or the token is wrong.
+    // None of these cases reveals a store.
     if (error instanceof ToolError || error instanceof ConfigError) return undefined;
     throw error;
   }

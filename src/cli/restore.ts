@@ -140,7 +140,7 @@ async function restoreFile(options: RestoreOptions, progress: Progress): Promise
       if (cutOff !== undefined) progress.warn(cutOff);
     },
   });
-  // A pipe cannot be read twice, so the restore itself detects archived rounds.
+  // A pipe cannot be read twice, so archived rounds are detected only during the restore.
   return await restoreInto({ name, frames, hasArchived: async () => false }, options, progress);
 }
 
@@ -170,7 +170,7 @@ async function restoreInto(source: Source, options: RestoreOptions, progress: Pr
       checkHasNoEvent(target, driver, served.length > 0, progress.warn);
     }
     const { meta, all } = await begun(source.frames);
-    // The meta record of a pipe becomes known only here.
+    // If the source is a pipe, its meta record is known only from here on.
     checkShards(meta, shards);
     const formats = openFormats(meta);
     const servers = await whoServes(formats.storeId, target);

@@ -9,7 +9,7 @@ import { Samples } from '../tools/status/samples.js';
 import { type Facts, factsOf } from '../tools/status/status.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
 
-/** Timeout while an operator waits for the answer. */
+/** Timeout of requests for which an operator waits at the terminal. */
 export const ANSWER_MS = 5000;
 
 /** Configured server, whatever store it serves; undefined if nothing answers within five seconds. */
@@ -43,7 +43,7 @@ export async function findRunningServer(settings: Settings, storeId: string): Pr
 /** Server of this store, or of a store that was restored from it. */
 export interface ServerOfPlayers {
   readonly server: OperatorApi;
-  /** True if the server serves a different store, with later events that this store lacks. */
+  /** True if the server serves the restored store, which has later events that this store lacks. */
   readonly isLater: boolean;
 }
 
@@ -58,7 +58,7 @@ export async function findServerOfPlayers(settings: Settings, storeId: string): 
   return isLater && !found.restoredFrom.includes(storeId) ? undefined : { server: found.server, isLater };
 }
 
-/** Configured server and its store; undefined if nothing answers or another program does. */
+/** Configured server and its store; undefined if nothing answers, or if a different program answers. */
 async function findServer(settings: Settings) {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;

@@ -48,7 +48,7 @@ interface SimulateOptions extends OutputOptions {
 
 const SECONDS = 60;
 const SECONDS_MAX = 30 * 86_400;
-/** Enough to keep an operator busy whose answers wait for a disk. */
+/** Enough concurrent histories to keep busy an operator whose answers wait for a disk. */
 const LANES = 256;
 const LANES_MAX = 1000;
 const RATE = 100;
@@ -134,7 +134,7 @@ async function simulate(url: string, options: SimulateOptions): Promise<Outcome>
   }
 }
 
-/** Results of either mode, for the report. */
+/** Results of a check or an exploration, for the report. */
 interface PlayedResults {
   readonly results: readonly Result[];
   /** Notes printed after the results. */

@@ -24,7 +24,10 @@ export interface FoundStore {
   readonly hasEvents: boolean;
 }
 
-/** Each server start appends a fence. An operator has to examine a log with more fences than this. */
+/**
+ * Each startup of a server appends a fence. A log with this many fences counts as having events, so that an operator
+ * has to examine it.
+ */
 const FENCES_MAX = 1000;
 
 /**
@@ -99,7 +102,8 @@ async function foundIn(
     const meta = await store.meta.maybeRead();
     return meta && { meta, ...(await logsOf(store, meta)) };
   } catch (error) {
-    // Any other error, such as an outage, reveals nothing about the contents of the place.
+    // Explain how to empty the place only for these errors. Any other error, such as an outage, reveals nothing about
+    // its contents.
     if (error instanceof StoreError || error instanceof FormatError) warn(mayBeEmptied(name, emptying));
     throw asStoreError(error as Error, name);
   }

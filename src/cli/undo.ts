@@ -200,7 +200,7 @@ async function undo(opened: ReadStore, wish: UndoSelection, options: UndoOptions
   return outcome;
 }
 
-/** Warns about ids that were not found, because the players keep that money. */
+/** Warns about ids that were not found, because the undo leaves their money with the players. */
 function warnOfMissing(ids: ReadonlySet<string>, plan: readonly Undo[], progress: Progress): void {
   const found = new Set(plan.map(({ id }) => id));
   const missing = [...ids].filter((id) => !found.has(id));
@@ -289,7 +289,7 @@ async function write(
   }
 }
 
-/** True if another operator rejected the correction, or its approval did not come in time. */
+/** True if a second operator rejected the correction, or did not approve it in time. */
 function isClosed(corrected: Corrected): boolean {
   return typeof corrected === 'object' && corrected.isClosed;
 }

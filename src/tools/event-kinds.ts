@@ -123,7 +123,7 @@ const EVENT_KINDS: { readonly [E in PlainEvent as E['type']]: EventKind<E> } = {
   },
   'player-blocked': operatorOnly,
   'player-unblocked': operatorOnly,
-  // The digest of the token is left out, because it helps only an attacker who guesses tokens.
+  // Leave out the digest of the token, because it would help only an attacker who guesses tokens.
   'session-set': {
     item: ({ endMs, by }) => ({ remarks: endMs === null ? [] : [`until ${timeOf(endMs)}`], by }),
     line: ({ endMs, by }) => ({ endTime: endMs === null ? null : timeOf(endMs), by }),
@@ -223,7 +223,7 @@ const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
     item: (change) => ({ amount: change.amount, remarks: wordsOf(change) }),
   },
   'tip-cancelled': { namesRound: false, amounts: [], item: () => ({}) },
-  // A reward may share its id with a bet of a different round.
+  // `namesRound` is false, because a reward may share its id with a bet of a different round.
   'reward-credited': {
     namesRound: false,
     amounts: ['payout', 'stake'],
@@ -258,7 +258,7 @@ function roundNameOf(image: Buffer): RoundName {
   return { productId, roundId };
 }
 
-/** Formats a time that an operator may have made up. */
+/** Formats a time that an operator chose. The time may be later than any that `Date` can represent. */
 function timeOf(timeMs: number): string {
   return timeMs > DATE_MAX_MS ? `${timeMs} ms` : new Date(timeMs).toISOString();
 }

@@ -143,7 +143,7 @@ export function exchangeWith(
     sent.on('socket', (socket: Socket) => {
       if (mayBeSentOn(socket)) {
         sent.end(body);
-        // Resolve only on close, because the agent returns the connection to its pool only then.
+        // Resolve on `close`, because the agent returns the connection to its pool only then.
         sent.on('close', () => {
           if (reply === undefined) reject(new Error('it closed the connection without an answer'));
           else resolve({ socket, address, reply });

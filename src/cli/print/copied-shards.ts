@@ -2,7 +2,7 @@ import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import { formatBytes, isoTime } from './format.js';
 import { formatTable } from './table.js';
 
-/** Extent of the copy of one shard. */
+/** What a copy contains of one shard. */
 export interface CopiedShard {
   readonly shard: number;
   /** Newest entry that the snapshot covers; undefined without a snapshot. */

@@ -19,7 +19,10 @@ export function formatAge(ms: number): string {
   return hours < HOURS_MAX ? `${hours} h` : `${Math.round(hours / 24)} d`;
 }
 
-/** Formats a moment by its age. A moment can lie in the future if it comes from a clock that is ahead. */
+/**
+ * Formats a time by its age, or by how far it lies in the future. A time from a clock that is ahead can lie in the
+ * future.
+ */
 export function formatAgo(ageMs: number): string {
   return Math.round(ageMs / 1000) < 0
     ? `${formatAge(-ageMs)} ahead of this clock`

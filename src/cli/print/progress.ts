@@ -6,10 +6,10 @@ import type { OnProgress } from '../../tools/progress.js';
 import { formatAge } from './format.js';
 import { printable } from './printable.js';
 
-/** Work that finishes faster than this shows no bar. */
+/** The bar appears after this time, so that quick work shows none. */
 const QUICK_MS = 1000;
 const STEP_MS = 100;
-/** Number of steps from which the remaining time is estimated: five seconds. */
+/** The remaining time is estimated from this many steps, which cover five seconds. */
 const ETA_STEPS = 50;
 const ATTEMPTS_MAX = 10;
 
@@ -30,7 +30,7 @@ export class Progress {
         seconds > 0 && Number.isFinite(seconds) ? formatAge(seconds * 1000) : 'a moment',
       clearOnComplete: true,
       linewrap: true,
-      // Signals are handled by the commands.
+      // The commands handle signals themselves.
       gracefulExit: false,
     };
     this.bar = new SingleBar(options, Presets.shades_classic);

@@ -1,11 +1,13 @@
 export interface StdoutSink {
-  /** Resolves to true when the operating system has accepted the text, and to false when the reader has gone. */
+  /**
+   * Resolves to true once the operating system has accepted the text, and to false if the reader has closed the pipe.
+   */
   write(text: string): Promise<boolean>;
 }
 
 /** Writes output that is too large to be held in memory. */
 export function stdoutSink(): StdoutSink {
-  // Each write reports its own error to its callback, so this event can be ignored.
+  // Ignore this event, because each write reports its error to its own callback.
   process.stdout.on('error', () => {});
   return {
     write: (text) =>

@@ -4,7 +4,10 @@ import { loadSettings } from '../../config/load.js';
 import { operatorApiUrl } from '../running-server.js';
 
 const TIMEOUT_MS = 4000;
-/** The check needs only the address and the port, and no secret or other setting. */
+/**
+ * Values that replace settings which would otherwise be required or read. The check needs only the address and the
+ * port.
+ */
 const UNNEEDED = { WALLETD_INSECURE: 'true', WALLETD_ADMIN_TOKEN: 'none-is-needed-here', WALLETD_ADMIN_TOKEN_FILE: '' };
 
 /**

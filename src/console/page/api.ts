@@ -3,7 +3,7 @@ import { parseExact, toJson } from './json.js';
 /** Failed call, with a human-readable message. */
 export class CallError extends Error {
   constructor(
-    /** 0 if there was no answer. */
+    /** HTTP status of the answer; 0 if there was no answer. */
     readonly status: number,
     message: string,
   ) {

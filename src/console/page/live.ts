@@ -19,7 +19,7 @@ export function useLive(onSignedOut: () => void): Live {
   const [overview, setOverview] = useState<Overview>();
   const [hour, setHour] = useState<readonly Moment[]>([]);
   const [connection, setConnection] = useState<Live['connection']>('waiting');
-  // Keep one stream for the lifetime of the view.
+  // Run this effect only once, so that one stream lasts as long as the view.
   useEffect(() => {
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;

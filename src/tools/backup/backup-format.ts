@@ -38,7 +38,7 @@ export interface BlockHeader {
   /** Number of bytes of compressed data. */
   readonly length: number;
   readonly rawLength: number;
-  /** Counts from 0. */
+  /** Position of the block in the file, counted from 0. */
   readonly index: number;
   readonly kind: BlockKind;
   readonly dataChecksum: number;

@@ -85,7 +85,7 @@ export interface ReadOnceOptions {
   readonly onProgress?: (bytes: number) => void;
   /** Called after the consumer has taken the last frame. May throw, so that the stream ends with an error. */
   readonly onEnd: (whole: CompletePart) => void;
-  /** Byte at which reading stops. A follower may be appending after it. */
+  /** Offset at which reading stops, because a follower may still be appending after it. */
   readonly untilByte?: number;
 }
 
@@ -257,7 +257,10 @@ class BlockReader {
     return new ToolError(`${this.name} is damaged at byte ${place}: wrong checksum; ${rest}`);
   }
 
-  /** After a power failure, zeros are left where the file was already extended but its content was not yet written. */
+  /**
+   * True if only zeros are left. A power failure leaves zeros where the file was already extended but its content was
+   * not yet written.
+   */
   private async hasOnlyZerosLeft(): Promise<boolean> {
     for (;;) {
       const some = await this.bytes.readSome();

@@ -153,7 +153,7 @@ export class BackupStore {
     for (let index = first; index < first + count; index++) {
       const block = chunks[index];
       const frames = block === undefined ? [] : await this.inflate(block);
-      // The last match counts, because earlier ones belong to an abandoned snapshot.
+      // Use the last match, because earlier ones belong to an abandoned snapshot.
       const isIt = (frame: Frame) => frame.type === 'chunk' && frame.shard === shard && frame.index === index;
       const frame = frames.findLast(isIt);
       found.push(frame?.type === 'chunk' ? frame.bytes : undefined);
@@ -197,7 +197,7 @@ export class BackupStore {
   }
 }
 
-/** Copies made by older releases do not contain the mark. Their archive counts as complete. */
+/** Backups of older releases do not contain the mark. The archived rounds in such a backup count as complete. */
 function markOf({ archived, head }: ShardCoverage): ArchiveMark {
   return archived ?? { ...head.lsn, index: 0 };
 }

@@ -12,14 +12,14 @@ export interface ByteSink {
   close(): Promise<void>;
 }
 
-/** Sink that appends to a file, which has `bytes` bytes so far. No other process may append to it. */
+/** Sink that appends to a file, which already has `bytes` bytes. No other process may append to the file. */
 export function fileSink(path: string, file: FileHandle, bytes: number): ByteSink {
   let written = bytes;
   return {
     async write(piece) {
       const { size, nlink } = await file.stat();
       if (nlink === 0) throw new ToolError(`${path} was removed while it was written`);
-      // If two processes followed into the same file, both would corrupt it.
+      // Stop if the size of the file has changed: two processes that append to the same file would corrupt it.
       if (size !== written) throw new ToolError(`another process writes to ${path} as well`);
       await file.appendFile(piece);
       written += piece.length;
@@ -56,7 +56,7 @@ export function transformingSink(
 ): ByteSink {
   const through = new PassThrough();
   const pumped = pump(transform(through), sink);
-  // The next write reports the failure.
+  // Keep the failure, so that the next write reports it.
   let failure: Error | undefined;
   pumped.catch((error: Error) => {
     failure = error;

@@ -214,6 +214,6 @@ async function pause(signal: AbortSignal): Promise<void> {
   try {
     await delay(PAUSE_MS, undefined, { signal });
   } catch {
-    // The wait was aborted, which ends the loop.
+    // The abort of the wait ends the caller's loop.
   }
 }

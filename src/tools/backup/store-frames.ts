@@ -56,12 +56,12 @@ export async function* framesOfStore(store: SourceStore, options: StoreFramesOpt
     yield* shard.beginning();
     yield* shard.more();
   }
-  // While the later logs were read, the first ones have grown.
+  // Read the logs again, because the first ones have grown while the others were read.
   for (const shard of shards) {
     yield* shard.news();
     shard.checkReached();
   }
-  // Read the archive last, because it then contains every round that left memory up to the head of each log.
+  // Read the archive after the logs, because it then contains every round that left memory up to the copied heads.
   for (const shard of shards) yield* shard.archived();
   yield { type: 'end', coverage: { timeMs: now(), shards: shards.map((shard) => shard.coverage()) } };
 }
@@ -72,7 +72,10 @@ class Progress {
 
   constructor(private readonly onProgress: OnProgress = () => {}) {}
 
-  /** Counts one chunk or entry. In a store large enough for progress to matter, both are of similar size. */
+  /**
+   * Counts one chunk or entry. In a store that is large enough for progress to matter, chunks and entries are of
+   * similar size.
+   */
   step(): void {
     this.done++;
     this.onProgress(this.done, Math.max(this.done, this.total));
@@ -201,7 +204,7 @@ class ShardSource {
         }
       }
     }
-    // A different server may have answered in the meantime.
+    // Check again, because some reads may have been answered by a different server, such as a lagging replica.
     await this.checkArchive(archive);
   }
 

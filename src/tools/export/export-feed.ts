@@ -44,7 +44,7 @@ export class ExportFeed {
         if (this.waiting === undefined && !(await this.turnPage())) return;
       }
     } catch (error) {
-      // After an outage, the next attempt continues from the same position.
+      // Discard the page, so that after an outage the next attempt continues from the same position.
       this.pages = undefined;
       this.page = undefined;
       if (!(error instanceof RecoveryError)) throw error;

@@ -74,7 +74,7 @@ async function nextLines(
   let failure: Error | undefined;
   while (text.length < BATCH_CHARACTERS) {
     for (const feed of open) {
-      // A log that cannot be read adds nothing to this batch. The other logs continue.
+      // A log that cannot be read now adds nothing to this batch, and the other logs continue.
       failure = (await tryFill(feed, outage)) ?? failure;
       if (feed.waiting === undefined) open.delete(feed);
     }

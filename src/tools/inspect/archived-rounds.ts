@@ -49,7 +49,7 @@ function noteIfWanted(wanted: Map<string, ArchiveRecord>, record: ArchiveRecord,
   if ((query.type === 'transaction' || query.type === 'credits') && !isNamedIn(record, username, query)) return;
   const key = JSON.stringify([username, productId, roundId]);
   const known = wanted.get(key);
-  // A round may have returned to memory and left again, so the newest record counts.
+  // Keep the newest record, because a round may have returned to memory and left it again.
   if (known === undefined || compareAge(known, record) < 0) wanted.set(key, record);
 }
 

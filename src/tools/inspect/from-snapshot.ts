@@ -31,7 +31,8 @@ function effectsOf(item: Transaction, base: Base): HistoryItem[] {
   const { round, id, kind, createdMs, updatedMs } = item;
   const effects = item.effects();
   const last = effects.length - 1;
-  // A later message about the complete round has changed this transaction as well.
+  // If a message about the complete round has changed this transaction, `updatedMs` is that message's time, not the
+  // time of the last effect.
   const isTouched = item.settledByRound || round.closings.length > 0;
   return effects.map(({ type, waiting, skip, amount, before, after, version, requestId }, i) => {
     const lastMs = i === last && !isTouched ? updatedMs : undefined;

@@ -54,7 +54,7 @@ export async function inspect(
     for (const one of search.items) items.push(one);
     notes.push(...search.notes);
   }
-  // Also show a player who has no remembered history.
+  // Show the player of the query even if no history is left.
   const asked = query.type === 'player' ? shards.map((shard) => ({ shard, username: query.username })) : [];
   const concerned = await affectedPlayers(reader, [...items, ...asked]);
   return { items: inTimeOrder(items), players: concerned.players, notes: [...notes, ...concerned.notes] };

@@ -17,7 +17,7 @@ export interface LostItem extends HistoryItem {
 
 export interface LostItems {
   readonly items: readonly LostItem[];
-  /** Number of known entries among the missing or unusable ones, by shard. */
+  /** By shard: number of missing or unusable entries whose content is known. */
   readonly entries: ReadonlyMap<number, number>;
   /** Human-readable notes that name unreadable files and the reasons. */
   readonly notes: readonly string[];
@@ -30,8 +30,8 @@ export interface OrphansFile {
 }
 
 /**
- * Items from acknowledged entries without which a shard continues. These are entries in the node's orphans files that
- * the log lacks, and log entries after the point from which a shard continues (`reached`).
+ * Items from acknowledged entries that a shard gives up when its loss is accepted. These are the entries in the node's
+ * orphans files that the log lacks, and the log's entries after the point from which the shard continues (`reached`).
  */
 export async function findLostItems(
   reader: StoreReader,

@@ -26,11 +26,11 @@ export async function* readDamagedLog(
     const page = await reader.wal.read(shard, last, PAGE_ENTRIES);
     if (page.length === 0) break;
     for (const bytes of page) {
-      // The LSN of a damaged entry may itself be damaged, so assume the next LSN.
+      // Assume that a damaged entry has the next LSN, because the LSN in the entry may itself be damaged.
       const expected = { epoch: last.epoch, sequence: last.sequence + 1 };
       const found = maybeEntry(bytes, shard, reader, note);
       const isLater = found === undefined || compareLsn(found.lsn, last) > 0;
-      // An entry with an LSN that is not later would make the reader loop forever.
+      // Skip an entry whose LSN is not later than the previous one, because it would make the reader loop forever.
       if (!isLater) note(`in the log of shard ${shard} ${formatLsn(found.lsn)} comes after ${formatLsn(last)}`);
       const entry = isLater ? found : undefined;
       if (entry !== undefined && last !== LSN_ZERO && entry.lsn.sequence > expected.sequence) {

@@ -36,7 +36,10 @@ export interface Undo extends Undone {
   /** Id of the correction itself. */
   readonly undoId: string;
   readonly amount: Units;
-  /** Reason for the log, which is the same in every run, because a repeat must not differ. */
+  /**
+   * Reason that is logged with the correction. It is the same in every run, because a repeated correction must not
+   * differ from the first.
+   */
   readonly reason: string;
   readonly doneBefore: DoneBefore | undefined;
 }
@@ -94,7 +97,7 @@ export function undoPlan(
 
 function isSelected({ id, by, timeMs, productId }: HistoryItem, movement: Movement, wish: UndoSelection): boolean {
   if (wish.by === 'platform' ? movement.endpoint === undefined : by?.name !== wish.by.operator) return false;
-  // Items from a snapshot have times as well.
+  // The items of these movements always have times, even if they come from a snapshot.
   if (timeMs === undefined || timeMs < wish.sinceMs || timeMs > wish.untilMs) return false;
   if (wish.type !== undefined && movement.type !== wish.type) return false;
   if (wish.productId !== undefined && productId !== wish.productId) return false;

@@ -97,7 +97,8 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   await deps.archive?.dropAfter(shard, reached.lsn);
   const { whole } = await listSnapshots(shard, deps);
   const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));
-  // This machine's clock may be behind the shard's clock, but no wallet may be newer than its snapshot.
+  // Take the latest of these times, because this machine's clock may be behind the shard's clock, and no wallet may be
+  // newer than its snapshot.
   let timeMs = Math.max(deps.clock.now(), salvaged.timeMs, ...whole.map((manifest) => manifest.timeMs));
   const clock = { now: () => timeMs, monotonicMs: () => deps.clock.monotonicMs() };
   let head = found;

@@ -61,7 +61,7 @@ export interface ArchiveLoss {
 export interface ArchiveLossSearch {
   /** Rounds that left memory before this time (in ms) may also have left the archive. */
   readonly keptSinceMs: number;
-  /** True if the archive is not the one that the store names, so that its marks prove nothing. */
+  /** True if the archive is not the one that the store names. Its marks then prove nothing. */
   readonly isOther: boolean;
   /** Maximum number of rounds to name per shard. A million takes about 300 MB. */
   readonly roundsMax: number;
@@ -151,7 +151,7 @@ class LostRounds {
 
   constructor(
     private readonly shard: number,
-    /** The archive contains all records up to this one. Undefined if nothing is proved. */
+    /** The archive is proved to contain all records up to this one. Undefined if nothing is proved. */
     private readonly mark: ArchiveMark | undefined,
     private readonly archive: LossArchive | undefined,
     private readonly search: ArchiveLossSearch,
@@ -217,7 +217,8 @@ class LostRounds {
       }
       return rounds.map(({ username, productId, roundId, mark }) => {
         const lsns = there.get(keyOf(username, productId, roundId)) ?? [];
-        // All records of one put share an LSN. An older record of the round lacks later changes.
+        // Require the record's LSN, which all records of one put share. An older record of the round would lack later
+        // changes.
         return lsns.some((lsn) => mark === undefined || isSameLsn(lsn, mark));
       });
     } catch (error) {

@@ -28,8 +28,8 @@ export interface Salvaged {
   /** The newest time up to that entry, in ms. */
   readonly timeMs: number;
   /**
-   * The newest entry with events up to `reached` (or the start of the replay), and the fences after it. Each start of a
-   * server leaves one fence.
+   * The newest entry with events up to `reached` (or the start of the replay), and the fences after it. Each startup of
+   * a server leaves one fence.
    */
   readonly ends: readonly End[];
   readonly marks: readonly LogMark[];
@@ -73,7 +73,7 @@ export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): 
   for await (const replay of replays(shard, genesis, deps)) {
     const salvaged = await replayed(shard, replay, deps);
     if (salvaged === undefined) continue;
-    // Failed starts of a server have left fences. If only fences follow the replayed part, no events are lost there.
+    // Each startup that failed has left a fence. If only fences follow the replayed part, no events are lost.
     if (salvaged.problem === undefined || salvaged.beyond === 0) return salvaged;
     if (best === undefined || salvaged.reached.lsn.sequence > best.reached.lsn.sequence) best = salvaged;
   }
@@ -134,8 +134,9 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
 }
 
 /**
- * A snapshot's ledger totals are those at its start. If the log ends before the snapshot does, the totals lack the
- * movements in between, but the wallets contain them. Rounds may also have left memory in that part.
+ * A snapshot's ledger totals are those at its start. If the log ends before the snapshot does, the wallets contain
+ * movements that are missing from the totals, and rounds may have left memory meanwhile. The totals then count as
+ * complete only from this time on, and the audit chain begins anew.
  */
 function talliesOf({ tallies, manifest, head, timeMs }: Replay): Tallies {
   const isBehind = manifest !== undefined && manifest.end.lsn.sequence > head.lsn.sequence;

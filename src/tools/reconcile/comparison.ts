@@ -178,7 +178,7 @@ export class Comparison {
       this.counts.roundsEqual++;
       return;
     }
-    // Also add the difference to the sums, so that the daily sums differ by the reported amount.
+    // Add the difference to the sums of the day, so that the two sides differ by the reported amount.
     this.sums.of(last.timeMs, productId, currency).ours.payout.add(paid - payout);
     const { line, timeMs } = last;
     this.onDifference({
@@ -189,7 +189,10 @@ export class Comparison {
     });
   }
 
-  /** Payouts of complete rounds are added together with their round. */
+  /**
+   * Posts a record of the platform. A payout that belongs to a complete round is left out here and added together with
+   * its round.
+   */
   private postTheirs({ productId, currency, stake, payout }: PlatformRecord, timeMs: number, hangs = false): void {
     post(this.sums.of(timeMs, productId, currency).theirs, stake ?? 0, hangs ? 0 : (payout ?? 0));
   }

@@ -25,7 +25,7 @@ function tryFlatValues(text: string): ReadonlyMap<string, string> | undefined {
   if (MEMBER.lastIndex !== 1) return undefined;
   for (;;) {
     const [, name = '', string, number, behind] = MEMBER.exec(text) ?? [];
-    // Leave lines with a repeated name to the full parser.
+    // Leave a line with a repeated name to the full parser.
     if (behind === undefined || values.has(name)) return undefined;
     values.set(name, string ?? number ?? '');
     if (behind !== ',') return values;

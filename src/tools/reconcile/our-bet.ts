@@ -15,13 +15,13 @@ const STATES: Readonly<Record<Transaction['state'], OurState>> = {
   VOID: 'VOID',
   REFUND: 'CANCELLED',
   REJECT: 'CANCELLED',
-  // Used only for tips, which are not bets of their round.
+  // This state occurs only for tips, which are not bets of their round.
   TIPS: 'OPEN',
 };
 
 /**
- * For each platform state, the walletd states that agree with it. A bet that was never settled here cannot be UNSETTLED
- * on the platform. A reopened bet may be OPEN on the platform.
+ * For each platform state, the walletd states that agree with it. A bet that was never settled in walletd does not
+ * agree with UNSETTLED. A bet that was reopened in walletd agrees with OPEN and with UNSETTLED.
  */
 export const AGREEING: Readonly<Record<PlatformState, readonly OurState[]>> = {
   OPEN: ['OPEN', 'UNSETTLED'],
@@ -32,8 +32,8 @@ export const AGREEING: Readonly<Record<PlatformState, readonly OurState[]>> = {
 };
 
 /**
- * Age of a reading: the end of the log at that time, and the index among the records archived at that end. If the store
- * is being served, the same round can be read twice, and the newer reading counts.
+ * When a round was read: the end of the log at that time, and the index among the records archived at that end. While a
+ * server runs, the same round can be read twice, and the newer reading counts.
  */
 export type Age = readonly [epoch: number, sequence: number, index: number];
 

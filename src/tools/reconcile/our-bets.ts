@@ -78,7 +78,7 @@ async function takeArchive(
 function takeRecord({ image, lsn, index }: ArchiveRecord, wallets: Wallets, draft: Tables, take: TakeRound): void {
   const { username } = nameOfSerialized(image);
   const currency = wallets.peek(username)?.currency;
-  // The player was created after the wallets were read.
+  // Skip a player who was created after the wallets were read.
   if (currency === undefined) return;
   const copy = Wallet.begin(draft, currency, username);
   const [member] = addSerializedRound(copy, image);

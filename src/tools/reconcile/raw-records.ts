@@ -128,7 +128,7 @@ async function* csvRecords(
   // The types of the CSV parser do not reflect that `info` pairs each record with its position.
   const options = { delimiter, info: true, max_record_size: RECORD_MAX_BYTES, skip_empty_lines: true } as Options;
   const parser = csvParser(options);
-  // Errors of the source surface through the parser.
+  // Ignore the callback's error, because the parser reports errors of the source as well.
   pipeline(Readable.from(isNamed ? withoutFirstLine(texts) : texts), parser, () => {});
   let places: readonly Place[] | undefined;
   let batch: RawRecord[] = [];
@@ -145,7 +145,7 @@ async function* csvRecords(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // A quote in the middle of a cell, such as `="0017"`.
+    // A frequent cause is a quote in the middle of a cell, such as `="0017"`.
     const { lines, field, index } = error as CsvError & { lines: number; field?: unknown; index?: number };
     if (field === '=') mustBeUnspoilt('="', lines, header[index ?? -1] ?? '');
     throw new ToolError(`line ${lines} is not CSV: ${error.message}`);

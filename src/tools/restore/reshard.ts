@@ -33,7 +33,7 @@ import { ForeignWriterError } from './snapshot-writer.js';
  */
 
 export interface ReshardOptions extends RestoreOptions {
-  /** Must differ from the source's number of shards. */
+  /** Number of shards in the new store, which must differ from the source's. */
   readonly shards: number;
   /** Meta record of a new store that has this number of shards but is otherwise like the given one. */
   readonly newMeta: (meta: Buffer) => Buffer;
@@ -86,7 +86,7 @@ class Resharding {
         return {
           days: () => archive.days(),
           put: (put) => archive.put(put.map((record) => records.moved(record))),
-          // The log of the new store does not rely on any record yet.
+          // Leave the marks unset, because the logs of the new store do not rely on any record yet.
           raiseMark: async () => {},
         };
       },

@@ -119,7 +119,7 @@ class Restore {
     for (const shard of this.shards) {
       const { head, archived } = must(coverage.shards[shard.shard], 'an end tells of all shards');
       shard.checkEnd(head);
-      // Copies made by older releases do not contain the archive's mark.
+      // The mark is undefined in copies made by older releases.
       if (archived !== undefined) mustReach(shard.shard, archived, shard.required);
     }
     await this.raiseMarks();
@@ -153,7 +153,8 @@ class Restore {
     this.archived = [];
     if (records.length === 0) return;
     const { targetArchive } = this;
-    // Any record may contain remembered messages. The snapshots of the new store have the current version in any case.
+    // Set `remembers`, because any record may contain remembered messages. This costs nothing: only current releases
+    // can read the new store's snapshots in any case.
     const puts = records.map((record) => ({ ...record, remembers: true }));
     if (targetArchive === undefined) {
       throw new ToolError(

@@ -134,8 +134,8 @@ export class ShardRestore {
   private async publishSnapshot(): Promise<void> {
     if (this.snapshot === undefined) return;
     const { end, timeMs } = this.snapshot.manifest;
-    // An abandoned snapshot may be too late, but this one is final. For a backup file, this check runs before the end
-    // of the file is read.
+    // Check only now that the snapshot is not too late, because it could still have been abandoned before. For a backup
+    // file, this check runs before the end of the file is read.
     if (!isEarlyEnough(this.at, this.shard, { end: end.lsn, timeMs })) {
       const earliest = `${new Date(timeMs).toISOString()}, or ${this.shard}:${formatLsn(end.lsn)}`;
       throw new ToolError(`nothing that early is there: shard ${this.shard} begins at ${earliest}`);

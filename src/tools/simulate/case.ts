@@ -2,7 +2,10 @@ import type { Message } from './message.js';
 import type { Platform } from './platform.js';
 import type { RuleName } from './rules.js';
 
-/** One history that shows whether an operator obeys a rule. It is always played with a new player who has 1,000. */
+/**
+ * One history that shows whether an operator obeys a rule. It is always played with a new player whose balance is
+ * 1,000.
+ */
 export interface Case {
   readonly rule: RuleName;
   /** Expected outcome, as a sentence. */
@@ -18,7 +21,7 @@ export interface Case {
 export type Step = readonly [what: Message | Delivery, expected: Expected];
 export type Expected = readonly [number, number] | readonly [number] | number | 'any order';
 
-/** Messages that are not sent one after another. */
+/** Messages that are not sent one after another, and how they are sent instead. */
 export interface Delivery {
   /**
    * `at-once`: all messages are sent before the first answer. `cut`: each message is sent, cut off before its answer,

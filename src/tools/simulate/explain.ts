@@ -37,9 +37,11 @@ const SIGNING = [
 
 function curlLine({ path, body, how, signature, reply }: Sent, username: string, signs: boolean): string {
   const data = `"${JSON.stringify(body).slice(1, -1).replaceAll('`', '\\`').replaceAll('$', '\\$').replaceAll(username, PLAYER)}"`;
-  // Within double quotes, the following character could be read as part of the shell variable's name.
+  // Put the name in braces, because the following character could otherwise be read as part of the shell variable's
+  // name.
   const text = data.replaceAll(`${PLAYER}-`, `\${PLAYER}-`);
-  // Line breaks in an answer would end the comment, and the shell would execute the next line.
+  // Replace line breaks in the answer, because a line break would end the comment and the shell would execute the next
+  // line.
   const answer = reply?.text.slice(0, 200).replaceAll(/[\s\p{Cc}]+/gu, ' ') ?? '';
   const comment = how === 'cut' ? '  # its answer was not waited for' : `  # ${answer}`;
   const end = `${how === 'at-once' ? AT_ONCE : ''}${comment.replaceAll(/\s+$/g, '')}`;

@@ -18,7 +18,7 @@ const REPEATED_MAX = 2;
 /** Returns the states that result if the operator has forgotten the rounds that these messages name. */
 export type Forgotten = (world: ReferencePlayer, messages: readonly Message[]) => readonly ReferencePlayer[];
 
-/** A history that has more possible states than this ends. */
+/** A history ends once it has more possible states than this. */
 const WORLDS_MAX = 200;
 
 /**
@@ -87,7 +87,7 @@ export class Judge {
     if (forgotten.length > 0) this.keep([...this.worlds, ...forgotten]);
   }
 
-  /** Worlds in which messages without an answer have arrived only now. */
+  /** Worlds in which some messages without an answer have arrived since. */
   private worldsWithLateArrivals(): ReferencePlayer[] {
     let worlds = [...this.worlds];
     for (const message of this.late.slice(-LATE_MAX)) {
@@ -98,8 +98,8 @@ export class Judge {
 
   /**
    * Worlds in which an operator with several servers carries out a message twice. One server fails before it answers,
-   * and the other messages may come before the retry. For example, a bet is placed, cancelled with its round, and then
-   * answered as a cancelled bet. A message sent alone would get its first answer again.
+   * and the other messages may be carried out before the retry. For example, a bet is placed, cancelled with its round,
+   * and then answered as a cancelled bet. A message sent alone would get its first answer again.
    */
   private afterRepeats(left: readonly Exchange[]): ReferencePlayer[] {
     if (left.length === 1 || left.length > REPEATED_MAX) return [];
@@ -164,7 +164,7 @@ export class Judge {
 
   private keep(worlds: readonly ReferencePlayer[]): void {
     this.turns.clear();
-    // After a refusal or a repeat, the state is the same object as before.
+    // Remove duplicates: after a refusal or a repeat, the state is the same object as before.
     const own = worlds.length === 1 ? worlds : [...new Set(worlds)];
     if (own.length === 1) {
       this.worlds = own;

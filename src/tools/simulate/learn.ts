@@ -88,8 +88,8 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /**
- * With these values, a platform does not send certain messages, so no question can test for them. They are chosen if
- * the other value does not match the answers.
+ * Values that mean that the platform never sends certain messages. No question can test for such a value, so it is
+ * chosen if the other value does not match the answers.
  */
 const NOT_SENT: Partial<Choices> = {
   ...{ arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false },

@@ -40,7 +40,7 @@ export interface Message {
   readonly envelope: Readonly<Record<string, unknown>>;
   /** Refusal that the message must get. */
   readonly refusal?: Refusal;
-  /** Set if the signature is not the platform's regular one. */
+  /** Undefined for the platform's regular signature. */
   readonly signature?: Signature;
 }
 

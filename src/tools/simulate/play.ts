@@ -13,7 +13,7 @@ export interface Table {
   readonly profile: Profile;
   /** How long to resend a request that gets no final answer. */
   readonly patienceMs: number;
-  /** Start of the run. The platform's clock continues from there. */
+  /** Start of the run, from which the simulated platform's clock continues. */
   readonly startMs: number;
 }
 

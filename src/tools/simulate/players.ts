@@ -16,7 +16,7 @@ export interface Players {
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
-/** Number of players per import: few at first, later as many again as have been used. */
+/** Limits for the number of players per import. The number grows with the players used so far. */
 const IMPORT_LINES_MIN = 100;
 const IMPORT_LINES_MAX = 2000;
 

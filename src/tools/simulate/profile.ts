@@ -8,7 +8,7 @@ import { unitsOf } from './model/callback-of.js';
  * walletd's. A choice has the name of walletd's setting, if there is one.
  */
 export const CHOICES = {
-  /** A repeat gets its first answer, or 20002. */
+  /** A repeat gets the first answer again, or 20002. */
   duplicates: ['replay', 'reject'],
   /** A message about a closed bet gets 20003 or 20004, or always 20002. */
   'statusCodes.closed': ['own', 'duplicate'],

@@ -41,7 +41,7 @@ export function toldOf({ endpoint }: Message, { fields }: Reply, decimals: numbe
     const value = fields[field as string];
     if (typeof value !== 'number') return Number.NaN;
     const whole = unitsOf(value, decimals);
-    // A balance with floating-point noise, such as 999.7000000000001, counts as no balance.
+    // A balance with floating-point noise, such as 999.7000000000001, counts as invalid.
     return whole / 10 ** decimals === value ? whole : Number.NaN;
   };
   return { code, before: units(before), after: units(after) };
@@ -63,7 +63,8 @@ export function findMisshape(message: Message, player: Player, usualProduct: str
   const { productId } = { productId: usualProduct, ...message.envelope };
   const echoed = isSuccess ? { productId, username: player.username, currency: player.currency } : { productId };
   const wrong = Object.entries(echoed).find(([field, value]) => fields[field] !== value);
-  // An operator cannot echo fields that it could not read, or that it hides from unknown callers.
+  // Accept an empty `productId` in a refusal, because an operator cannot echo fields that it could not read, or that it
+  // hides from unknown callers.
   if (wrong === undefined || (message.refusal !== undefined && fields.productId === '')) return undefined;
   return `${wrong[0]} is ${JSON.stringify(fields[wrong[0]])}, and the request has ${JSON.stringify(wrong[1])}`;
 }

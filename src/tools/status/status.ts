@@ -15,7 +15,7 @@ export interface Facts {
   readonly callbacks: number;
   readonly callbacksBusy: number;
   readonly connections: number;
-  /** In seconds; undefined before the first callback. */
+  /** 99th percentile in seconds; undefined before the first callback. */
   readonly callbackP99: number | undefined;
   readonly shards: number;
   readonly shardsServing: number;
@@ -25,7 +25,7 @@ export interface Facts {
   readonly storeFreeBytes: number | undefined;
   readonly appendP99: number | undefined;
   readonly appendFailures: number;
-  /** Number of entries that are on their way to the store. */
+  /** Number of entries that have been appended but are not durable yet. */
   readonly entriesNotDurable: number;
   /** Age of the oldest among the newest snapshots of all shards; undefined if no shard has a snapshot yet. */
   readonly snapshotAgeMs: number | undefined;

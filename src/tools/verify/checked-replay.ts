@@ -86,7 +86,8 @@ export class CheckedReplay {
     const { books, comparison, findings, shard, reader } = this;
     await forEachWallet(this.wallets, reader, (wallet) => {
       books.close(wallet);
-      // Requests for this player are sent to a different shard, which may contain a second wallet of the player.
+      // A player in the wrong shard is a fault: requests are sent to the right shard, which may contain a second wallet
+      // of the player.
       const home = reader.shardOf(wallet.username);
       if (home !== shard) findings.add('wallet', `shard ${shard}: ${wallet.username} belongs to shard ${home}`);
       if (isWhole) comparison?.end(wallet);

@@ -168,7 +168,7 @@ export class OperatorApi implements PlayerSource {
    */
   async correct(username: string, correction: UndoCorrection): Promise<Corrected> {
     const { amount, ...rest } = correction;
-    // The amount is text with all its digits, but must be a number in JSON.
+    // Insert the amount as text, because it must be a JSON number with all its digits.
     const body = `{"amount":${amount},${JSON.stringify(rest).slice(1)}`;
     const path = `/v1/players/${encodeURIComponent(username)}/corrections`;
     const { status, text } = await this.reply('POST', path, this.timeoutMs, body);

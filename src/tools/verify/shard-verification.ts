@@ -62,7 +62,7 @@ export class ShardVerification {
   async run(): Promise<void> {
     const { reader, shard } = this;
     await this.askServer();
-    // The list must be read before the head. A snapshot published in between may end after a head that was read first.
+    // Read the list before the head. Otherwise a snapshot that is published in between could end after the head.
     const list = await listSnapshots(shard, reader);
     this.head = await reader.wal.head(shard);
     const unreadable = await faultIn(async () => {
@@ -132,7 +132,7 @@ export class ShardVerification {
       if (manifest.start.lsn.sequence <= sequence || !(await this.isInLog(manifest.start))) continue;
       const opened = await snapshots.open(manifest);
       if (opened === undefined) continue;
-      // A replay that began after the fault is still complete.
+      // Keep a replay that began after the fault, because the fault does not affect it.
       if (this.replay === undefined || this.replay.start.sequence < manifest.start.lsn.sequence) {
         await this.replayFrom(opened);
       }

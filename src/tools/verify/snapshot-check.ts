@@ -30,7 +30,7 @@ export class SnapshotCheck {
     this.usable = list.whole.filter((manifest) => this.isWithin(manifest, head, before));
     this.whole = list.whole;
     for (const { id, start } of this.usable) {
-      // The nonce of the trimmed entry is unknown, so it is not compared.
+      // Ignore the nonce, because the nonce of a trimmed entry is unknown.
       if (start.lsn.sequence === before.lsn.sequence) this.checkHead(id, { ...start, nonce: before.nonce }, before);
     }
   }

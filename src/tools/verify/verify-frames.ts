@@ -145,7 +145,7 @@ class ShardFrames {
     }
     if (replay !== undefined && !replay.isBroken) {
       await replay.finish(!this.isBroken);
-      // Copies made by older releases do not contain the archive's mark.
+      // The mark is undefined in copies made by older releases.
       if (archived !== undefined) this.archive.checkMark(archived);
       if (!this.isBroken) this.archive.compare(this.oldestDay === Number.POSITIVE_INFINITY ? 0 : this.oldestDay);
     }

@@ -25,7 +25,7 @@ export function Chart({ title, summary, seconds, lines }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const data = [seconds, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
-  // Rebuild the chart only when the colour scheme changes.
+  // Run this effect only once. The chart is rebuilt only when the colour scheme changes.
   useEffect(() => {
     const element = place.current as HTMLDivElement;
     const make = () => {

@@ -76,7 +76,7 @@ export function HangingView({ about }: { readonly about: URLSearchParams }) {
 
 function Filter({ wanted }: { readonly wanted: Wanted }) {
   const [ageId, stateId] = [useId(), useId()];
-  // Products to suggest. Any other product can be typed as well.
+  // Load the products to suggest. Any other product can be typed.
   const { answer: seen } = useGet<Products>(() => '/v1/products');
   const choose = (change: Partial<Wanted>) => goTo(hrefOf('hanging', { ...wanted, ...change }));
   return (

@@ -349,7 +349,7 @@ export const BETS: readonly Case[] = [
   },
 ];
 
-/** A settle with skip, followed by the same settle without skip, twice. */
+/** Steps that settle with skip and then twice without skip. */
 function paidOnce(skippingOf: (p: Platform) => Message): Case['steps'] {
   return (p) => {
     const skipping = skippingOf(p);

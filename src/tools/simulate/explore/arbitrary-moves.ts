@@ -76,7 +76,7 @@ export function arbitraryMoves({ endpoints }: Profile): fc.Arbitrary<readonly Mo
   const message = arbitraryMessage(endpoints);
   const back = fc.integer({ min: 1, max: 8 });
   const move: fc.Arbitrary<Move> = fc.oneof(
-    // Allows failures to shrink to plain messages as well.
+    // Also allow a failing move to shrink to a plain message.
     { withCrossShrink: true },
     { weight: 12, arbitrary: fc.record({ type: fc.constant('send' as const), message }) },
     { weight: 3, arbitrary: fc.record({ type: fc.constant('again' as const), back }) },
@@ -101,7 +101,7 @@ function arbitraryMessage(endpoints: readonly Endpoint[]): fc.Arbitrary<Message>
   return fc.oneof(
     ...endpoints.map((endpoint) => {
       const elements = endpoint === 'checkBalance' ? undefined : ELEMENTS[endpoint];
-      // Usually a request has one element.
+      // Give most requests a single element.
       const txns =
         elements === undefined
           ? fc.constant([])

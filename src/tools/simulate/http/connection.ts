@@ -80,7 +80,7 @@ export class Connection {
     if (response.keptMs === 0) {
       this.socket.destroy();
     } else {
-      // Only servers that announce a timeout have a deadline.
+      // The connection has a deadline only if the server announced a timeout.
       const isTimed = response.keptMs !== Number.POSITIVE_INFINITY;
       this.keptUntilMs = isTimed ? performance.now() + response.keptMs : Number.POSITIVE_INFINITY;
       this.onFree(this);

@@ -47,7 +47,8 @@ export class Connections {
       const socket = open(this.server, () => {});
       socket.on('error', () => {});
       socket.on('close', () => resolve());
-      // The request has been sent. Chance decides whether the operator has already executed it.
+      // Close the connection once the request has been sent. Whether the operator has already executed it is left to
+      // chance.
       socket.write(request, () => setImmediate(() => socket.destroy()));
     });
   }
@@ -64,7 +65,7 @@ export class Connections {
   }
 
   private begin(sending: Sending): void {
-    // The request was given up in the meantime.
+    // Skip a request that has timed out while it was waiting.
     if (sending.isDone) return;
     const connection = this.maybeFree() ?? this.maybeNew();
     if (connection === undefined) this.waiting.push(sending);

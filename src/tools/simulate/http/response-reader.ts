@@ -45,7 +45,7 @@ export class ResponseReader {
         return undefined;
       }
     }
-    // Bytes after the end of a response do not answer any request, so the connection is out of step.
+    // If bytes follow the end of a response, do not reuse the connection, because they answer no request.
     if (this.unread.length > 0) this.keptMs = 0;
     this.unread = NONE;
     return this.take();

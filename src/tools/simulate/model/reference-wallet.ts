@@ -42,7 +42,7 @@ interface Bet {
   singly: boolean;
   /** The effect that the newest rollback has undone. */
   openedFrom: string;
-  /** Requests of rollbacks that were repeats, with the entries that they repeated. */
+  /** Rollback requests that were repeats, each with the entry that it repeated. */
   asked: { readonly request: string; readonly entry: Entry }[];
   entries: Entry[];
 }
@@ -107,7 +107,7 @@ export interface ReferencePlayer {
     readonly request: string;
     readonly entry: Entry;
   }[];
-  /** Requests of settles and cancels of complete rounds that rollbacks have undone. */
+  /** Requests that settled or cancelled a complete round and that a rollback has undone. */
   undone: { readonly product: string; readonly round: string; readonly request: string }[];
   /** Acknowledged messages that cannot be derived from their effects, by the first round that each names. */
   remembered: {
@@ -148,11 +148,11 @@ class Refused {
 
 interface Effect {
   repeat: boolean;
-  /** For a repeat, the object whose message was repeated. */
+  /** For a repeat, the entry whose message was repeated. */
   source?: object;
   /** True for a repeat that has a different status or skip. */
   isOther?: boolean;
-  /** Set for a repeat whose request was unknown until now. */
+  /** Set for a repeat whose request was unknown until now and has just been remembered. */
   remembered?: boolean;
   /** Round that must remember a repeat, if its request differs from the one that had the effect. */
   home?: string;
@@ -217,7 +217,7 @@ export class ReferenceWallet {
       (one) => one.product === command.productId && one.message === message && isNamed(player, command, one.round),
     );
     if (known === undefined) return today.home === undefined ? today : this.remember(player, command, today);
-    // An acknowledged message has no further effect, whatever it would do if it were new.
+    // A message that was acknowledged before has no further effect, whatever it would do if it were new.
     const { code } = today.answer;
     if (code === 20002 || code === 20003 || code === 20004) return { answer: { code }, player };
     const closes = command.type === 'settleBets' || command.type === 'cancelBets' || command.type === 'cancelTips';
@@ -246,7 +246,9 @@ export class ReferenceWallet {
     return { answer, player: { ...today.player, remembered, version: player.version + 1 } };
   }
 
-  /** Computes the answer as if no complete message were remembered, and the round that must remember this one. */
+  /**
+   * Computes the answer as if no complete message were remembered, and finds the round that must remember this message.
+   */
   private today(player: ReferencePlayer, command: Callback, nowMs: number): ReferenceTurn & { home?: string } {
     this.request = command.id;
     this.sent = command.timestampMillis;
@@ -275,7 +277,7 @@ export class ReferenceWallet {
             changed = true;
           }
         }
-        // The end of a round takes effect with the next request.
+        // Collect the rounds that end here, because the end of a round takes effect only with the next request.
         ended.push(...copy.endedRounds.splice(player.endedRounds.length));
       }
       copy.endedRounds.push(...ended);
@@ -784,7 +786,8 @@ export class ReferenceWallet {
     const paid = [...settled, ...settlements].reduce((sum, one) => sum + one.paid, 0);
     const refunded = bets.filter((bet) => bet.state === 'REFUND');
     const open = bets.filter(isOpen);
-    // If one array made several entries, take that of the oldest bet.
+    // If one array made several entries, they share a version: take the entry of the oldest bet, which the stable sort
+    // keeps first.
     const newestOf = (entries: Entry[]) => entries.sort((a, b) => b.version - a.version).at(0);
     const rollbacks = open.flatMap((bet) => newestOf(bet.entries.filter((one) => one.what === 'rollback')) ?? []);
     let opened = settled;
@@ -799,7 +802,8 @@ export class ReferenceWallet {
       const cancelledSince = (bet: Bet) =>
         bet.entries.some((one) => one.what === 'cancel' && one.version > (newest?.version ?? 0));
       opened = newest === undefined ? refunded : refunded.filter(cancelledSince);
-      // An earlier element of this array named a bet of the round that had a result, so the round stands for results.
+      // If an earlier element of this array named a bet of the round whose result was rolled back, this element is
+      // about results as well, not about refunds.
       if (hasBegun) opened = [];
       moved = opened.reduce((sum, bet) => sum + bet.returned, 0);
       if (opened.length === 0) {
@@ -1084,11 +1088,14 @@ function closedBy(player: ReferencePlayer, command: Callback, txn: Txn, { repeat
   if (byRound) return [{ round: roundId, whole: true, repeat }];
   const item = find(player, command.productId, id);
   if (command.type === 'rollback' && item?.openedFrom !== 'SETTLED') return [];
-  // Tips and rewards do not belong to a round.
+  // A tip or a reward closes nothing, because it does not belong to a round.
   return item?.kind === 'bet' ? [{ round: item.round, whole: false, repeat }] : [];
 }
 
-/** True for a bet without its own cancel or void, because an element of this array has closed its complete round. */
+/**
+ * True if the bet was closed together with its complete round by an element of this array. The bet then needs no cancel
+ * or void of its own.
+ */
 function isClosedWithRound(player: ReferencePlayer, command: Callback, txn: Txn, closed: readonly Closed[]) {
   if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return false;
   const bet = find(player, command.productId, txn.id);
